@@ -1,0 +1,61 @@
+# Everything starts from a bare checkout: Python >= 3.11 (with venv) and make are all that is needed.
+#
+#     make reproduce      the paper's figures and claims, into reproduction/
+#     make test           style, types, layers, every test and every docstring example
+#     make benchmark      timings
+#     make docs           the documentation, into docs/_build/html
+#     make clean          remove all of the above and the environment
+#
+# Settings:  make PYTHON=/path/to/python3.12 ...      which interpreter makes a new environment
+#            make test JOBS=4 PYTEST_ARGS="-k torus"  how many test processes, and what pytest is told
+#            make reproduce REPRODUCE_ARGS=--quick    what `specavg reproduce` is told
+
+PYTHON ?=
+JOBS ?= 2
+PYTEST_ARGS ?=
+REPRODUCE_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+CHECKED := $(wildcard src tests tools benchmarks examples)
+
+# Tests run in $(JOBS) processes, so each keeps to one thread: BLAS would otherwise start one per core in each.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 MPLBACKEND=Agg
+
+.PHONY: help test lint reproduce benchmark docs clean
+.DELETE_ON_ERROR:
+# One environment, several stamps: two pip processes must not write to it at the same time.
+.NOTPARALLEL:
+
+help:
+	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
+
+# One stamp per extra; set-up is repeated only when pyproject.toml or the set-up script itself changes.
+$(VENV)/.installed-%: pyproject.toml tools/bootstrap.sh
+	@PYTHON="$(PYTHON)" tools/bootstrap.sh $(VENV) $*
+	@touch $@
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/ruff format --check $(CHECKED)
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
+	$(BIN)/python tools/check_layers.py
+
+test: lint
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
+
+reproduce: $(VENV)/.installed-reproduce
+	$(BIN)/specavg reproduce --out reproduction $(REPRODUCE_ARGS)
+
+benchmark: $(VENV)/.installed-dev
+	@test -e benchmarks/__main__.py || { echo "no benchmarks yet: benchmarks/__main__.py is missing" >&2; exit 1; }
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.installed-docs
+	@test -e docs/conf.py || { echo "no documentation yet: docs/conf.py is missing" >&2; exit 1; }
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) .numba_cache .pytest_cache .ruff_cache .hypothesis build dist docs/_build docs/auto_examples docs/generated
+	rm -rf reproduction benchmark-results
+	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
