@@ -42,7 +42,7 @@ find_python() {
         fi
     done
     if [ -n "$without_venv" ]; then
-        fail "Python is recent enough ($without_venv ) but lacks the modules venv and ensurepip." \
+        fail "Python is recent enough (${without_venv# }) but lacks the modules venv and ensurepip." \
             "On Debian and Ubuntu they are a package of their own: apt install python3-venv" \
             "Or name another interpreter: make PYTHON=/path/to/python ..."
     elif [ -n "$too_old" ]; then
@@ -57,8 +57,8 @@ find_python() {
 }
 
 # An environment whose interpreter was removed or upgraded away is made anew.
-if ! { [ -x "$venv/bin/python" ] && recent "$venv/bin/python" && "$venv/bin/python" -m pip --version; } >/dev/null 2>&1
-then
+usable() { [ -x "$1" ] && recent "$1" && "$1" -m pip --version >/dev/null 2>&1; }
+if ! usable "$venv/bin/python"; then
     find_python
     echo "creating $venv with $python ($(version "$python"))"
     "$python" -m venv --clear "$venv" ||
@@ -68,7 +68,9 @@ fi
 echo "installing specavg[$extra] into $venv"
 log=$venv/pip-$extra.log
 rm -f "$log"
-if ! "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --log "$log" --editable ".[$extra]"; then
+if ! "$venv/bin/python" -m pip install --quiet --progress-bar off --disable-pip-version-check \
+    --log "$log" --editable ".[$extra]"
+then
     if grep -qE 'NewConnectionError|ConnectTimeout|ReadTimeout|NameResolution|ProxyError|SSLError|Retrying \(' "$log"
     then
         fail "pip could not reach the package index." \
