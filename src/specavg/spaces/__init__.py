@@ -1,0 +1,7 @@
+"""Spaces: where the data live."""
+
+from specavg.spaces._space import Eigenspace, Space
+from specavg.spaces._sphere import Sphere
+from specavg.spaces._torus import Circle, Torus
+
+__all__ = ["Circle", "Eigenspace", "Space", "Sphere", "Torus"]

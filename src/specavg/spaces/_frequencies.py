@@ -1,0 +1,99 @@
+"""Integer frequency vectors of a torus, shell by shell, without a Python loop over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Shell", "ellipsoid", "shell", "shell_sizes"]
+
+
+@dataclass(frozen=True)
+class Shell:
+    """Sparse vectors k of Z^d with |k|² = n: each is its parent (one entry less) and one more entry.
+
+    The parent lives in the shell n − value²; the entry stands to the right of all of the parent's. Three
+    integers a vector, whatever d is.
+    """
+
+    parent: NDArray[np.int64]  # row in the shell n - value²
+    coordinate: NDArray[np.int64]
+    value: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+
+def shell(d: int, n: int, signed: bool) -> dict[int, Shell]:
+    """Shells 0..n of Z^d: one of each pair ±k if `signed` (first entry positive), else all k ≥ 0."""
+    shells = {0: Shell(*(np.full(1, v, dtype=np.int64) for v in (-1, -1, 0)))}
+    for norm in range(1, n + 1):
+        parents, coordinates, values = [], [], []
+        for size in range(1, isqrt(norm) + 1):
+            above = shells[norm - size * size]
+            rows = np.arange(len(above))
+            room = d - 1 - above.coordinate  # coordinates to the right of the parent's last
+            parent = np.repeat(rows, room)
+            start = np.repeat(np.cumsum(room) - room, room)
+            coordinate = np.arange(len(parent)) - start + np.repeat(above.coordinate + 1, room)
+            both = signed and norm > size * size  # below the root a sign is free
+            for value in (size, -size) if both else (size,):
+                parents.append(parent)
+                coordinates.append(coordinate)
+                values.append(np.full(len(parent), value, dtype=np.int64))
+        shells[norm] = Shell(*(np.concatenate(part).astype(np.int64) for part in (parents, coordinates, values)))
+    return shells
+
+
+def dense(d: int, n: int, shells: dict[int, Shell]) -> NDArray[np.int64]:
+    """The vectors of shell n as rows."""  # (len, d)
+    vectors = {0: np.zeros((1, d), dtype=np.int64)}
+
+    def fill(norm: int) -> NDArray[np.int64]:
+        if norm not in vectors:
+            part = shells[norm]
+            rows = np.empty((len(part), d), dtype=np.int64)
+            for size in range(1, isqrt(norm) + 1):
+                mine = np.abs(part.value) == size
+                if mine.any():
+                    rows[mine] = fill(norm - size * size)[part.parent[mine]]
+            rows[np.arange(len(part)), part.coordinate] = part.value
+            vectors[norm] = rows
+        return vectors[norm]
+
+    return fill(n)
+
+
+def shell_sizes(d: int) -> Iterator[tuple[int, int]]:
+    """(n, number of k in Z^d with |k|² = n) for every n that occurs, by the recurrence of θ^d; exact."""
+    sizes: list[int] = [1]
+    yield 0, 1
+    for n in count(1):
+        total = sum(2 * (j * j * (d + 1) - n) * sizes[n - j * j] for j in range(1, isqrt(n) + 1))
+        sizes.append(total // n)
+        if total:
+            yield n, total // n
+
+
+def ellipsoid(W: NDArray[np.float64], bound: float) -> NDArray[np.int64]:
+    """All integer k with kᵀ W k ≤ bound (Fincke-Pohst), one coordinate at a time for all candidates at once."""
+    d = len(W)
+    R = np.linalg.cholesky(W).T  # upper triangular, W = RᵀR
+    vectors = np.zeros((1, d), dtype=np.int64)
+    room = np.full(1, bound * (1 + 1e-12))
+    for i in range(d - 1, -1, -1):
+        centre = -(vectors[:, i + 1 :] @ R[i, i + 1 :]) / R[i, i]
+        radius = np.sqrt(np.maximum(room, 0)) / R[i, i]
+        low = np.ceil(centre - radius - 1e-9).astype(np.int64)
+        width = np.maximum(np.floor(centre + radius + 1e-9).astype(np.int64) - low + 1, 0)
+        row = np.repeat(np.arange(len(vectors)), width)
+        entry = np.arange(len(row)) - np.repeat(np.cumsum(width) - width, width) + low[row]
+        vectors = vectors[row]
+        vectors[:, i] = entry
+        room = room[row] - (R[i, i] * (entry - centre[row])) ** 2
+    return vectors

@@ -1,0 +1,239 @@
+"""What every space is: a compact manifold, seen through the spectrum of its Laplacian."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg._config import require_memory
+from specavg.isometries import Isometry
+
+__all__ = ["Eigenspace", "Space", "as_generator"]
+
+REPRESENTATION_TOLERANCE = 1e-9
+_OVERSAMPLING = 1.6  # points per function for the least-squares representation: condition number below 10
+
+
+@dataclass(frozen=True)
+class Eigenspace:
+    """One eigenspace V_λ of the Laplacian.
+
+    Attributes
+    ----------
+    eigenvalue : float
+        λ.
+    dim : int
+        The multiplicity m_λ.
+    label : hashable
+        What the space needs to find it again: a degree, a squared frequency, ...
+    """
+
+    eigenvalue: float
+    dim: int
+    label: Hashable = field(repr=False)
+
+
+class Space(abc.ABC):
+    """A compact manifold, seen through the spectrum of its Laplacian.
+
+    Every basis is real and orthonormal under the uniform *probability* measure. A new space writes the
+    abstract methods below; ``representation`` has a general implementation that most can keep.
+    `specavg.testing.check_space` runs every law on it.
+    """
+
+    # --- to be written by each space ---------------------------------------------------------------
+
+    @property
+    @abc.abstractmethod
+    def dim(self) -> int:
+        """Dimension d of the manifold."""
+
+    @property
+    @abc.abstractmethod
+    def volume(self) -> float:
+        """Riemannian volume vol(M)."""
+
+    @property
+    @abc.abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one point."""
+
+    @abc.abstractmethod
+    def eigenspaces(self) -> Iterator[Eigenspace]:
+        """All eigenspaces, smallest eigenvalue first. Endless: take what you need."""
+
+    @abc.abstractmethod
+    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+        """`n` independent uniform points."""  # (n, n_features)
+
+    @abc.abstractmethod
+    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Points and weights that integrate products of two eigenfunctions up to `max_eigenvalue` exactly."""
+
+    @abc.abstractmethod
+    def check_isometry(self, g: Isometry) -> Isometry:
+        """`g` in the form this space works with; an error that says why if it is not an isometry of it."""
+
+    @abc.abstractmethod
+    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """How far each row of `X` is off the manifold, or None where any row is a point."""
+
+    @abc.abstractmethod
+    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The eigenfunctions of `eigenspace` at checked points."""  # (n, n_features) -> (n, m)
+
+    @abc.abstractmethod
+    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The checked map `g` on checked points."""
+
+    # --- shared ------------------------------------------------------------------------------------
+
+    membership_tolerance = 1e-6
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the points written as a 2-D array."""
+        return int(np.prod(self.shape))
+
+    def check_points(self, X: ArrayLike) -> NDArray[np.float64]:
+        """`X` as float64 (n, n_features), or an error: wrong shape, NaN, or off the manifold by how much.
+
+        Values are never moved: what is returned is what was given, reshaped.
+        """
+        points = np.asarray(X, dtype=np.float64)
+        if points.shape[1:] == self.shape and points.ndim > 1:
+            points = points.reshape(len(points), self.n_features)
+        if points.ndim != 2 or points.shape[1] != self.n_features:
+            flat = "" if len(self.shape) == 1 else f" or (n, {self.n_features})"
+            wanted = "(n, " + ", ".join(map(str, self.shape)) + ")"
+            raise ValueError(f"points of {self!r} have shape {wanted}{flat}; got an array of shape {points.shape}")
+        bad = ~np.isfinite(points).all(axis=1)
+        if bad.any():
+            row = int(bad.argmax())
+            raise ValueError(f"X has NaN or infinity in {int(bad.sum())} of {len(points)} rows (first: row {row})")
+        errors = self._membership_error(points)
+        if errors is not None and len(errors):
+            row = int(errors.argmax())
+            if errors[row] > self.membership_tolerance:
+                count = int((errors > self.membership_tolerance).sum())
+                raise ValueError(
+                    f"{count} of {len(points)} points are not on {self!r}: row {row} is off by {errors[row]:.3g} "
+                    f"(tolerance {self.membership_tolerance:.0e}). {self._membership_remedy}"
+                )
+        return points
+
+    _membership_remedy = "Project the data on the manifold first."
+
+    def act(self, g: Isometry, X: ArrayLike) -> NDArray[np.float64]:
+        """The points g·x; refuses what is not an isometry of this space.
+
+        Parameters
+        ----------
+        g : Isometry
+        X : array-like of shape (n, n_features) or (n, *shape)
+
+        Returns
+        -------
+        ndarray
+            Of the shape of `X`.
+        """
+        checked = self.check_isometry(g)
+        points = self.check_points(X)
+        return self._act(checked, points).reshape(np.shape(X) or points.shape)
+
+    def evaluate(self, eigenspace: Eigenspace, X: ArrayLike) -> NDArray[np.float64]:
+        """The eigenfunctions φ_1..φ_m of one eigenspace at `X`.
+
+        Returns
+        -------
+        ndarray of shape (n, eigenspace.dim)
+            Orthonormal under the uniform probability measure.
+        """
+        points = self.check_points(X)
+        require_memory(
+            3.0 * 8 * len(points) * eigenspace.dim,
+            f"{eigenspace.dim} eigenfunctions at {len(points)} points",
+            "Evaluate in chunks of rows, or evaluate an invariant basis only.",
+        )
+        return self._evaluate(eigenspace, points)
+
+    def representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        """The orthogonal matrix D(g) with D[l, k] = <φ_l, φ_k∘g>, hence φ(gx) = D(g)ᵀ φ(x).
+
+        Returns
+        -------
+        ndarray of shape (m, m)
+        """
+        checked = self.check_isometry(g)
+        require_memory(
+            6.0 * 8 * eigenspace.dim**2,
+            f"the representation on an eigenspace of {eigenspace.dim} functions",
+            "Lower the cutoff.",
+        )
+        if checked.is_identity:
+            return np.eye(eigenspace.dim)
+        return self._representation(checked, eigenspace)
+
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        """D(g) from values at random points: Φ(gX) = Φ(X) D(g), a well-conditioned least-squares problem.
+
+        On a homogeneous space Σ φ(x)² is the same at every x, so uniform points have no leverage to fear and
+        a few more points than functions are enough.
+        """
+        X, solve = _interpolation(self, eigenspace)
+        moved = self._evaluate(eigenspace, self._act(g, X))
+        D, residual = solve(moved)
+        if residual > REPRESENTATION_TOLERANCE:
+            raise ValueError(
+                f"{g!r} is not an isometry of {self!r}: it maps the eigenspace of eigenvalue "
+                f"{eigenspace.eigenvalue:.6g} outside itself (residual {residual:.2g}, tolerance "
+                f"{REPRESENTATION_TOLERANCE:.0e})."
+            )
+        # One Newton step towards the nearest orthogonal matrix removes the rounding of the solve.
+        return 1.5 * D - 0.5 * D @ (D.T @ D)
+
+    def __copy__(self) -> Space:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Space:
+        return self
+
+
+class _LeastSquares:
+    """Solve Φ D = Ψ for D, many times with one factorisation of Φ."""
+
+    def __init__(self, values: NDArray[np.float64]) -> None:
+        from scipy.linalg import cho_factor
+
+        self._values = values
+        self._factor = cho_factor(values.T @ values, overwrite_a=True, check_finite=False)
+
+    def __call__(self, targets: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        from scipy.linalg import cho_solve
+
+        D = cho_solve(self._factor, self._values.T @ targets, check_finite=False)
+        check = slice(0, 64)  # a wrong map shows at every point; a few rows are enough to see it
+        scale = np.sqrt(self._values.shape[1])
+        return D, float(np.abs(self._values[check] @ D - targets[check]).max() / scale)
+
+
+@lru_cache(maxsize=2)
+def _interpolation(space: Space, eigenspace: Eigenspace) -> tuple[NDArray[np.float64], _LeastSquares]:
+    n = int(_OVERSAMPLING * eigenspace.dim) + 30
+    X = space.sample(n, random_state=np.random.default_rng(20250713))
+    return X, _LeastSquares(space._evaluate(eigenspace, X))  # pyright: ignore[reportPrivateUsage]
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """A `Generator` from None, an int, a `Generator` or a `RandomState`."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    return np.random.default_rng(random_state)

@@ -1,0 +1,186 @@
+"""Spheres of any dimension, by stable recurrences: no table, no cap on degree or dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from math import comb, lgamma, pi
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._config import require_memory
+from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
+from specavg.spaces._space import Eigenspace, Space, as_generator
+
+__all__ = ["Sphere"]
+
+
+@final
+class Sphere(Space):
+    """The unit sphere **in R^d** (the paper's S^{d−1}); `dim` is d − 1.
+
+    Parameters
+    ----------
+    d : int
+        Number of coordinates, at least 2.
+
+    Notes
+    -----
+    The eigenspace of degree k has eigenvalue k(k + d − 2). Its basis is the usual tree of Gegenbauer
+    polynomials: one coordinate is split off at a time, and Y(x) = p(x_d) · Y'(x_1, …, x_{d−1}) with Y' a
+    *solid* harmonic, so that no angle and no pole ever appears.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> [(V.eigenvalue, V.dim) for V in islice(Sphere(3).eigenspaces(), 4)]
+    [(0.0, 1), (2.0, 3), (6.0, 5), (12.0, 7)]
+    """
+
+    _membership_remedy = "Points of a sphere are unit vectors: divide each row by its norm."
+
+    def __init__(self, d: int) -> None:
+        if int(d) != d or d < 2:
+            raise ValueError(f"Sphere(d) is the unit sphere in R^d and needs d ≥ 2; got {d!r}")
+        self._d = int(d)
+
+    @property
+    def dim(self) -> int:
+        return self._d - 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self._d,)
+
+    @property
+    def volume(self) -> float:
+        return float(np.exp(np.log(2) + self._d / 2 * np.log(pi) - lgamma(self._d / 2)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sphere) and self._d == other._d
+
+    def __hash__(self) -> int:
+        return hash((Sphere, self._d))
+
+    def __repr__(self) -> str:
+        return f"Sphere({self._d})"
+
+    def eigenspaces(self) -> Iterator[Eigenspace]:
+        for k in count():
+            yield self.eigenspace(k)
+
+    def eigenspace(self, degree: int) -> Eigenspace:
+        """The harmonics of one degree."""
+        d = self._d
+        size = comb(degree + d - 1, d - 1) - (comb(degree + d - 3, d - 1) if degree >= 2 else 0)
+        return Eigenspace(float(degree * (degree + d - 2)), size, degree)
+
+    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        degree = eigenspace.label
+        assert isinstance(degree, int)
+        return harmonics(normalized(X), degree)
+
+    def check_isometry(self, g: Isometry) -> Isometry:
+        g = flatten(g)
+        if isinstance(g, Affine):
+            why = "a sphere has no shifts" if any(g.shift) else "its matrix is not orthogonal"
+            raise ValueError(f"{g!r} is not an isometry of {self!r}: {why}. Use isometries.orthogonal(R).")
+        if not isinstance(g, SignedPermutation | Orthogonal):
+            raise ValueError(f"{g!r} does not act on {self!r}: its isometries are orthogonal matrices of size {self._d}")
+        if g.size != self._d:
+            raise ValueError(f"{g!r} acts on {g.size} coordinates; {self!r} has {self._d}")
+        return g
+
+    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return g(X)
+
+    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.abs(np.sqrt(np.einsum("ni,ni->n", X, X)) - 1)
+
+    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+        return normalized(as_generator(random_state).standard_normal((n, self._d)))
+
+    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        degree = _degree(max_eigenvalue, self._d)
+        total = float(2 * degree + 1) * float(degree + 1) ** (self._d - 2)
+        require_memory(8.0 * 3 * total * self._d, f"a product rule of {total:.3g} points", "Lower max_eigenvalue.")
+        angle = 2 * np.pi * (np.arange(2 * degree + 1) + 0.5) / (2 * degree + 1)
+        X = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        weights = np.full(len(angle), 1.0 / len(angle))
+        for d in range(3, self._d + 1):
+            t, w = _gauss_gegenbauer(degree + 1, (d - 2) / 2)
+            rho = np.sqrt((1 - t) * (1 + t))
+            X = np.concatenate(
+                [np.kron(rho[:, None], X), np.repeat(t, len(X))[:, None]], axis=1
+            )
+            weights = np.kron(w, weights)
+        return X, weights
+
+
+def normalized(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows divided by their norms."""
+    return X / np.sqrt(np.einsum("ni,ni->n", X, X))[:, None]
+
+
+def _degree(max_eigenvalue: float, d: int) -> int:
+    """The largest k with k(k + d − 2) ≤ max_eigenvalue (relative tolerance 1e-9)."""
+    half = (d - 2) / 2
+    return int(np.floor(np.sqrt(half**2 + max_eigenvalue * (1 + 1e-9)) - half + 1e-9))
+
+
+def _gauss_gegenbauer(n: int, order: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Gauss nodes for the weight (1 − t²)^{order − 1/2}, as a probability measure (Golub-Welsch)."""
+    from scipy.linalg import eigh_tridiagonal
+
+    t, vectors = eigh_tridiagonal(np.zeros(n), _recurrence(np.arange(1.0, n), order))
+    return t, vectors[0] ** 2
+
+
+def _recurrence(n: NDArray[np.float64], order: float) -> NDArray[np.float64]:
+    """a_n of t p_n = a_{n+1} p_{n+1} + a_n p_{n−1}, p orthonormal for the weight (1 − t²)^{order − 1/2}."""
+    if order == 0:  # Chebyshev: the general formula is 0/0 at n = 1
+        return np.where(n == 1, np.sqrt(0.5), 0.5)
+    return np.sqrt(n * (n + 2 * order - 1) / (4 * (n + order) * (n + order - 1)))
+
+
+def harmonics(X: NDArray[np.float64], degree: int) -> NDArray[np.float64]:
+    """Orthonormal spherical harmonics of one degree at unit vectors."""  # (n, d) -> (n, m)
+    # Solid harmonics of degrees 0..degree in the first two coordinates: √2 Re, Im of (x + iy)^j.
+    n, d = X.shape
+    z = X[:, 0] + 1j * X[:, 1]
+    power = np.ones(n, dtype=complex)
+    solid = [np.ones((n, 1))]
+    for _ in range(degree):
+        power = power * z
+        solid.append(np.sqrt(2) * np.stack([power.real, power.imag], axis=1))
+    radius2 = X[:, 0] ** 2 + X[:, 1] ** 2
+    # From R^{i−1} to R^i: Y_k = Σ_j [ρ^{k−j} p_{k−j}(x_i / ρ)] · Y'_j, p orthonormal for order j + (i − 2)/2.
+    for i in range(3, d + 1):
+        t = X[:, i - 1]
+        radius2 = radius2 + t**2
+        wanted = range(degree + 1) if i < d else (degree,)
+        lifted: list[list[NDArray[np.float64]]] = [[] for _ in range(degree + 1)]
+        scale = 1.0  # 1/√E[(1 − t²)^j], so that p · Y' has norm one
+        for j in range(degree + 1):
+            radial = _homogeneous_gegenbauer(t, radius2, degree - j, j + (i - 2) / 2)
+            for k in wanted:
+                if k >= j:
+                    lifted[k].append((scale * radial[k - j])[:, None] * solid[j])
+            scale *= np.sqrt((i / 2 + j) / ((i - 1) / 2 + j))
+        solid = [np.concatenate(parts, axis=1) if parts else np.empty((n, 0)) for parts in lifted]
+    return solid[degree]
+
+
+def _homogeneous_gegenbauer(
+    t: NDArray[np.float64], radius2: NDArray[np.float64], degree: int, order: float
+) -> list[NDArray[np.float64]]:
+    """ρ^n p_n(t/ρ) for n = 0..degree: polynomials in t and ρ², by their three-term recurrence."""
+    a = _recurrence(np.arange(1.0, degree + 1), order)
+    values = [np.ones_like(t)]
+    if degree >= 1:
+        values.append(t / a[0])
+    for n in range(1, degree):
+        values.append((t * values[n] - a[n - 1] * radius2 * values[n - 1]) / a[n])
+    return values

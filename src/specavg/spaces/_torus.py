@@ -1,0 +1,328 @@
+"""Flat tori: boxes with periodic sides, and the cells of crystal lattices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg._config import require_memory
+from specavg.isometries import Affine, Isometry, SignedPermutation, flatten
+from specavg.spaces._frequencies import dense, ellipsoid, shell, shell_sizes
+from specavg.spaces._space import Eigenspace, Space, as_generator
+
+__all__ = ["Circle", "Torus"]
+
+METRIC_TOLERANCE = 1e-9
+_SAME_EIGENVALUE = 1e-8  # looser than METRIC_TOLERANCE, so that no orbit is split between eigenspaces
+
+
+@final
+class Torus(Space):
+    """A flat torus: the box [−p/2, p/2)^d with opposite sides joined, or the cell of a lattice.
+
+    Parameters
+    ----------
+    d : int
+        Dimension.
+    period : float or sequence of d floats, default 2.0
+        Length of each side; points outside wrap. 2 is the paper's [−1, 1)^d.
+    lattice : array-like of shape (d, d), optional
+        Rows are lattice vectors; then points are *fractional* coordinates (period 1) and lengths are those of
+        the lattice. Instead of `d` and `period`.
+
+    Notes
+    -----
+    Eigenfunctions are √2 cos 2πk·u and √2 sin 2πk·u, u the point in periods, one pair for each ±k of Z^d;
+    the eigenvalue is 4π² kᵀM⁻¹k with M the metric (on [−1, 1)^d: π²|k|²).
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> [(round(V.eigenvalue / np.pi**2), V.dim) for V in islice(Torus(10).eigenspaces(), 5)]
+    [(0, 1), (1, 20), (2, 180), (3, 960), (4, 3380)]
+    """
+
+    def __init__(
+        self, d: int | None = None, period: float | ArrayLike = 2.0, *, lattice: ArrayLike | None = None
+    ) -> None:
+        if lattice is not None:
+            B = np.array(lattice, dtype=float)
+            if B.ndim != 2 or B.shape[0] != B.shape[1] or not np.isfinite(B).all():
+                raise ValueError(f"lattice must be a finite square matrix of row vectors; got shape {B.shape}")
+            if d is not None and d != len(B):
+                raise ValueError(f"d = {d} but the lattice has {len(B)} vectors: leave d out")
+            if abs(np.linalg.det(B)) < 1e-12 * float(np.prod(np.linalg.norm(B, axis=1))):
+                raise ValueError("the lattice vectors are linearly dependent: they span no cell")
+            self._periods = np.ones(len(B))
+            self._lattice: NDArray[np.float64] | None = B
+            self._metric = B @ B.T
+        else:
+            if d is None or d < 1 or int(d) != d:
+                raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
+            periods = np.array(period, dtype=float)
+            if periods.ndim > 1 or (periods.ndim == 1 and len(periods) != d):
+                raise ValueError(f"period must be one number or {d} numbers; got shape {periods.shape}")
+            if not (np.isfinite(periods).all() and (periods > 0).all()):
+                raise ValueError(f"periods must be positive and finite; got {period!r}")
+            self._periods = np.broadcast_to(periods, (int(d),)).copy()
+            self._lattice = None
+            self._metric = np.diag(self._periods**2)
+        for array in (self._periods, self._metric):
+            array.setflags(write=False)
+        # A cubic box has eigenvalues in exact proportion to the integers |k|².
+        self._cubic = bool(np.array_equal(self._metric, self._metric[0, 0] * np.eye(len(self._metric))))
+
+    # --- what it is --------------------------------------------------------------------------------
+
+    @property
+    def dim(self) -> int:
+        return len(self._periods)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.dim,)
+
+    @property
+    def volume(self) -> float:
+        return float(np.sqrt(np.linalg.det(self._metric))) if self._lattice is not None else float(np.prod(self._periods))
+
+    @property
+    def period(self) -> NDArray[np.float64]:
+        """Period of each coordinate of the points."""  # (d,)
+        return self._periods
+
+    @property
+    def lattice(self) -> NDArray[np.float64] | None:
+        """The lattice vectors as rows, or None for a box."""  # (d, d)
+        return self._lattice
+
+    @property
+    def metric(self) -> NDArray[np.float64]:
+        """M with |δ|² = δᵀMδ for a displacement δ in periods."""  # (d, d)
+        return self._metric
+
+    @property
+    def is_cubic(self) -> bool:
+        """Whether the box is a cube, so that every signed permutation of coordinates is an isometry."""
+        return self._cubic
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self._periods.tobytes(), self._metric.tobytes(), self._lattice is None)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Torus) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        if self._lattice is not None:
+            return f"Torus(lattice={np.array2string(self._lattice, precision=6, separator=', ').replace(chr(10), '')})"
+        if not np.all(self._periods == self._periods[0]):
+            return f"Torus({self.dim}, period={self._periods.tolist()})"
+        if self._periods[0] == 2.0:
+            return f"Torus({self.dim})"
+        if self.dim == 1 and self._periods[0] == 2 * np.pi:
+            return "Circle()"
+        return f"Torus({self.dim}, period={float(self._periods[0])!r})"
+
+    # --- eigenspaces -------------------------------------------------------------------------------
+
+    def eigenspaces(self) -> Iterator[Eigenspace]:
+        if self._cubic:
+            unit = 4 * np.pi**2 / self._metric[0, 0]
+            for n, size in shell_sizes(self.dim):
+                yield Eigenspace(float(unit * n), size, n)
+            return
+        W = self._dual_metric
+        reached, bound = -1.0, float(np.diag(W).min()) * 4
+        while True:
+            for V in _grouped(self, bound):
+                if V.eigenvalue > reached:
+                    yield V
+                    reached = V.eigenvalue * (1 + _SAME_EIGENVALUE)
+            bound *= 2.0
+
+    @property
+    def _dual_metric(self) -> NDArray[np.float64]:
+        return 4 * np.pi**2 * np.linalg.inv(self._metric)
+
+    def frequencies(self, eigenspace: Eigenspace) -> NDArray[np.int64]:
+        """One of each pair ±k with eigenvalue λ, first non-zero entry positive.
+
+        Returns
+        -------
+        ndarray of shape (⌈m/2⌉, d)
+        """
+        require_memory(
+            4.0 * 8 * eigenspace.dim * self.dim,
+            f"listing {eigenspace.dim} frequencies in {self.dim} dimensions",
+            "Lower the cutoff, or use a group whose invariants have a closed form.",
+        )
+        return _frequencies(self, eigenspace)
+
+    def _units(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return X / self._periods  # in periods
+
+    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        K = self.frequencies(eigenspace)
+        if eigenspace.eigenvalue == 0:
+            return np.ones((len(X), 1))
+        turns = self._units(X) @ K.T  # (n, m/2)
+        turns -= np.rint(turns)
+        turns *= 2 * np.pi
+        return np.sqrt(2) * np.concatenate([np.cos(turns), np.sin(turns)], axis=1)
+
+    # --- isometries --------------------------------------------------------------------------------
+
+    def check_isometry(self, g: Isometry) -> Isometry:
+        g = flatten(g)
+        if not isinstance(g, SignedPermutation | Affine):
+            raise ValueError(
+                f"{g!r} does not act on {self!r}: the isometries of a torus are integer matrices with shifts "
+                "(isometries.permutation, signed_permutation, shift, affine)."
+            )
+        if g.size != self.dim:
+            raise ValueError(f"{g!r} acts on {g.size} coordinates; {self!r} has {self.dim}")
+        if isinstance(g, SignedPermutation):
+            if self._cubic:
+                return g
+            image, signs = g.image_array, g.signs_array
+            pulled = (signs[:, None] * signs) * self._metric  # AᵀMA, without the matrices
+            moved = np.empty_like(pulled)
+            moved[np.ix_(image, image)] = pulled
+        else:
+            moved = g.matrix.T @ self._metric @ g.matrix
+        residual = float(np.abs(moved - self._metric).max() / np.abs(self._metric).max())
+        if residual > METRIC_TOLERANCE:
+            raise ValueError(
+                f"{g!r} is not an isometry of {self!r}: AᵀMA differs from the metric M by {residual:.2g} of its "
+                f"size (tolerance {METRIC_TOLERANCE:.0e}). Exact invariance needs isometries: give coordinates "
+                "that are exchanged the same period, or a lattice in which the map is an isometry."
+            )
+        return g
+
+    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        if isinstance(g, SignedPermutation):
+            return g(X)  # exact on floats; wrapping would not be
+        assert isinstance(g, Affine)
+        u = self._units(X) @ g.matrix.T + np.array([float(t) for t in g.shift])
+        start = 0.0 if self._lattice is not None else -0.5
+        return (u - np.floor(u - start)) * self._periods
+
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        target, sign, turns = self.frequency_action(g, eigenspace)
+        h = len(target)
+        if eigenspace.eigenvalue == 0:
+            return np.ones((1, 1))
+        angle = 2 * np.pi * np.array([float(t) for t in turns])
+        column = np.arange(h)
+        D = np.zeros((2 * h, 2 * h))
+        D[target, column] = np.cos(angle)
+        D[h + target, column] = -sign * np.sin(angle)
+        D[target, h + column] = np.sin(angle)
+        D[h + target, h + column] = sign * np.cos(angle)
+        return D
+
+    def frequency_action(
+        self, g: Isometry, eigenspace: Eigenspace
+    ) -> tuple[NDArray[np.intp], NDArray[np.int64], list[Any]]:
+        """How `g` moves exponentials: e_k(gx) = exp(2πi θ_k) e_{s_k k'}(x) with k' the row `target[k]`.
+
+        Returns
+        -------
+        target : ndarray of int, shape (h,)
+        sign : ndarray of ±1, shape (h,)
+        turns : list of h Fractions (or floats, if the shift is one)
+            θ_k in whole turns.
+        """
+        K = self.frequencies(eigenspace)
+        if isinstance(g, SignedPermutation):
+            moved = np.empty_like(K)
+            moved[:, g.image_array] = K * g.signs_array.astype(np.int64)  # Aᵀk
+            turns: list[Any] = [0] * len(K)
+        else:
+            assert isinstance(g, Affine)
+            moved = K @ g.matrix
+            turns = [sum((int(k) * t for k, t in zip(row, g.shift, strict=True) if k), start=0) % 1 for row in K]
+        first = np.take_along_axis(moved, (moved != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
+        sign = np.where(first < 0, -1, 1)
+        return _rows_in(moved * sign[:, None], K), sign, turns
+
+    # --- points ------------------------------------------------------------------------------------
+
+    def _membership_error(self, X: NDArray[np.float64]) -> None:
+        return None
+
+    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+        u = as_generator(random_state).random((n, self.dim))
+        return u if self._lattice is not None else (u - 0.5) * self._periods
+
+    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        reach = np.sqrt(max_eigenvalue * np.diag(self._metric)) / (2 * np.pi)
+        nodes = 2 * np.floor(reach * (1 + 1e-9)).astype(int) + 1
+        total = float(np.prod(nodes.astype(float)))
+        require_memory(8.0 * 3 * total * self.dim, f"a product grid of {total:.3g} points", "Lower max_eigenvalue.")
+        start = 0.0 if self._lattice is not None else -0.5
+        axes = [(np.arange(count) / count + start) * p for count, p in zip(nodes, self._periods, strict=True)]
+        grid = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+        return grid, np.full(len(grid), 1.0 / len(grid))
+
+
+def Circle() -> Torus:  # noqa: N802 - reads as a space
+    """The circle of angles in radians: `Torus(1, period=2π)`, frequency k having eigenvalue k².
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> [(V.eigenvalue, V.dim) for V in islice(Circle().eigenspaces(), 3)]
+    [(0.0, 1), (1.0, 2), (4.0, 2)]
+    """
+    return Torus(1, period=2 * np.pi)
+
+
+@lru_cache(maxsize=64)
+def _frequencies(space: Torus, eigenspace: Eigenspace) -> NDArray[np.int64]:
+    if space.is_cubic:
+        n = eigenspace.label
+        assert isinstance(n, int)
+        if n == 0:
+            return np.zeros((1, space.dim), dtype=np.int64)
+        K = dense(space.dim, n, shell(space.dim, n, signed=True))
+        return K[np.lexsort(K.T[::-1])]
+    low, high = eigenspace.label  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType]
+    W = space._dual_metric  # pyright: ignore[reportPrivateUsage]
+    K = ellipsoid(W, high * (1 + 1e-12))
+    values = np.einsum("ki,ij,kj->k", K, W, K)
+    K = K[(values >= low * (1 - 1e-12)) & (values <= high * (1 + 1e-12))]
+    first = np.take_along_axis(K, (K != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
+    K = K[(first > 0) | ~K.any(axis=1)]
+    return K[np.lexsort(K.T[::-1])]
+
+
+@lru_cache(maxsize=64)
+def _grouped(space: Torus, bound: float) -> list[Eigenspace]:
+    """Eigenspaces certainly complete below `bound`, nearly equal eigenvalues joined."""
+    W = space._dual_metric  # pyright: ignore[reportPrivateUsage]
+    K = ellipsoid(W, bound)
+    values = np.sort(np.einsum("ki,ij,kj->k", K, W, K))
+    breaks = np.flatnonzero(np.diff(values) > _SAME_EIGENVALUE * values[1:]) + 1
+    found = []
+    for group in np.split(values, breaks):
+        if group[-1] < bound * (1 - 10 * _SAME_EIGENVALUE):
+            found.append(Eigenspace(float(group.mean()), len(group), (float(group[0]), float(group[-1]))))
+    return found
+
+
+def _rows_in(rows: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Index in `table` (sorted lexicographically) of each of `rows`; an error if one is missing."""
+    order = np.lexsort(rows.T[::-1])
+    if not np.array_equal(rows[order], table):
+        raise ValueError("the map does not permute the frequencies of this eigenspace: it is not an isometry")
+    index = np.empty(len(rows), dtype=np.intp)
+    index[order] = np.arange(len(table))
+    return index
