@@ -1,7 +1,9 @@
 """Spaces: where the data live."""
 
+from specavg.spaces._power import Power
+from specavg.spaces._product import Product
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sphere import Sphere
 from specavg.spaces._torus import Circle, Torus
 
-__all__ = ["Circle", "Eigenspace", "Space", "Sphere", "Torus"]
+__all__ = ["Circle", "Eigenspace", "Power", "Product", "Space", "Sphere", "Torus"]

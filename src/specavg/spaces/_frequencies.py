@@ -1,4 +1,4 @@
-"""Integer frequency vectors of a torus, shell by shell, without a Python loop over them."""
+"""Integer vectors, shell by shell, without a Python loop over them: frequencies and exponents."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Shell", "ellipsoid", "shell", "shell_sizes"]
+__all__ = ["Shell", "dense", "ellipsoid", "rows_in", "shell_sizes", "shells"]
 
 
 @dataclass(frozen=True)
 class Shell:
-    """Sparse vectors k of Z^d with |k|² = n: each is its parent (one entry less) and one more entry.
+    """Sparse vectors k of Z^d with Σ|k_i|^p = n: each is its parent (one entry less) and one more entry.
 
-    The parent lives in the shell n − value²; the entry stands to the right of all of the parent's. Three
+    The parent lives in the shell n − |value|^p; the entry stands to the right of all of the parent's. Three
     integers a vector, whatever d is.
     """
 
-    parent: NDArray[np.int64]  # row in the shell n - value²
+    parent: NDArray[np.int64]  # row in the shell n - |value|^p
     coordinate: NDArray[np.int64]
     value: NDArray[np.int64]
 
@@ -29,28 +29,35 @@ class Shell:
         return len(self.parent)
 
 
-def shell(d: int, n: int, signed: bool) -> dict[int, Shell]:
-    """Shells 0..n of Z^d: one of each pair ±k if `signed` (first entry positive), else all k ≥ 0."""
-    shells = {0: Shell(*(np.full(1, v, dtype=np.int64) for v in (-1, -1, 0)))}
+def shells(d: int, n: int, *, signed: bool = False, power: int = 2) -> dict[int, Shell]:
+    """Shells 0..n of Z^d: one of each pair ±k if `signed` (first entry positive), else all k ≥ 0.
+
+    `power` = 2 lists frequencies by |k|², 1 lists exponents of monomials by degree.
+    """
+    found = {0: Shell(*(np.full(1, v, dtype=np.int64) for v in (-1, -1, 0)))}
     for norm in range(1, n + 1):
         parents, coordinates, values = [], [], []
-        for size in range(1, isqrt(norm) + 1):
-            above = shells[norm - size * size]
+        for size in range(1, _largest(norm, power) + 1):
+            above = found[norm - size**power]
             rows = np.arange(len(above))
             room = d - 1 - above.coordinate  # coordinates to the right of the parent's last
             parent = np.repeat(rows, room)
             start = np.repeat(np.cumsum(room) - room, room)
             coordinate = np.arange(len(parent)) - start + np.repeat(above.coordinate + 1, room)
-            both = signed and norm > size * size  # below the root a sign is free
+            both = signed and norm > size**power  # below the root a sign is free
             for value in (size, -size) if both else (size,):
                 parents.append(parent)
                 coordinates.append(coordinate)
                 values.append(np.full(len(parent), value, dtype=np.int64))
-        shells[norm] = Shell(*(np.concatenate(part).astype(np.int64) for part in (parents, coordinates, values)))
-    return shells
+        found[norm] = Shell(*(np.concatenate(part).astype(np.int64) for part in (parents, coordinates, values)))
+    return found
 
 
-def dense(d: int, n: int, shells: dict[int, Shell]) -> NDArray[np.int64]:
+def _largest(norm: int, power: int) -> int:
+    return isqrt(norm) if power == 2 else norm
+
+
+def dense(d: int, n: int, shells: dict[int, Shell], *, power: int = 2) -> NDArray[np.int64]:
     """The vectors of shell n as rows."""  # (len, d)
     vectors = {0: np.zeros((1, d), dtype=np.int64)}
 
@@ -58,10 +65,10 @@ def dense(d: int, n: int, shells: dict[int, Shell]) -> NDArray[np.int64]:
         if norm not in vectors:
             part = shells[norm]
             rows = np.empty((len(part), d), dtype=np.int64)
-            for size in range(1, isqrt(norm) + 1):
+            for size in range(1, _largest(norm, power) + 1):
                 mine = np.abs(part.value) == size
                 if mine.any():
-                    rows[mine] = fill(norm - size * size)[part.parent[mine]]
+                    rows[mine] = fill(norm - size**power)[part.parent[mine]]
             rows[np.arange(len(part)), part.coordinate] = part.value
             vectors[norm] = rows
         return vectors[norm]
@@ -97,3 +104,15 @@ def ellipsoid(W: NDArray[np.float64], bound: float) -> NDArray[np.int64]:
         vectors[:, i] = entry
         room = room[row] - (R[i, i] * (entry - centre[row])) ** 2
     return vectors
+
+
+def rows_in(rows: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Index in `table` of each of `rows`, or -1; hashed by a random dot product and then compared in full."""
+    weights = np.random.default_rng(1).integers(1, 2**62, size=table.shape[1], dtype=np.int64)
+    with np.errstate(over="ignore"):
+        wanted, keys = rows @ weights, table @ weights  # wrap around: that is the hash
+    order = np.argsort(keys)
+    if len(table) > 1 and (np.diff(keys[order]) == 0).any():
+        raise AssertionError("two rows of the table are equal")
+    place = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(table) - 1)]
+    return np.where((table[place] == rows).all(axis=1), place, -1)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
-from specavg.isometries import Isometry
+from specavg.isometries import Isometry, identity
 
 __all__ = ["Eigenspace", "Space", "as_generator"]
 
@@ -100,6 +100,11 @@ class Space(abc.ABC):
     def n_features(self) -> int:
         """Number of columns of the points written as a 2-D array."""
         return int(np.prod(self.shape))
+
+    @property
+    def identity(self) -> Isometry:
+        """The isometry that moves nothing."""
+        return identity(self.shape[0])
 
     def check_points(self, X: ArrayLike) -> NDArray[np.float64]:
         """`X` as float64 (n, n_features), or an error: wrong shape, NaN, or off the manifold by how much.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import lru_cache
+from math import lcm
 from typing import Any, final
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
 from specavg.isometries import Affine, Isometry, SignedPermutation, flatten
-from specavg.spaces._frequencies import dense, ellipsoid, shell, shell_sizes
+from specavg.spaces._frequencies import dense, ellipsoid, rows_in, shell_sizes, shells
 from specavg.spaces._space import Eigenspace, Space, as_generator
 
 __all__ = ["Circle", "Torus"]
@@ -215,11 +217,11 @@ class Torus(Space):
         return (u - np.floor(u - start)) * self._periods
 
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
-        target, sign, turns = self.frequency_action(g, eigenspace)
+        target, sign, phase, modulus = self.frequency_action(g, eigenspace)
         h = len(target)
         if eigenspace.eigenvalue == 0:
             return np.ones((1, 1))
-        angle = 2 * np.pi * np.array([float(t) for t in turns])
+        angle = 2 * np.pi * (phase / modulus).astype(float)
         column = np.arange(h)
         D = np.zeros((2 * h, 2 * h))
         D[target, column] = np.cos(angle)
@@ -230,28 +232,33 @@ class Torus(Space):
 
     def frequency_action(
         self, g: Isometry, eigenspace: Eigenspace
-    ) -> tuple[NDArray[np.intp], NDArray[np.int64], list[Any]]:
-        """How `g` moves exponentials: e_k(gx) = exp(2πi θ_k) e_{s_k k'}(x) with k' the row `target[k]`.
+    ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[Any], int]:
+        """How `g` moves exponentials: e_k(gx) = exp(2πi θ_k/N) e_{s_k k'}(x) with k' the row `target[k]`.
 
         Returns
         -------
         target : ndarray of int, shape (h,)
         sign : ndarray of ±1, shape (h,)
-        turns : list of h Fractions (or floats, if the shift is one)
-            θ_k in whole turns.
+        phase : ndarray, shape (h,)
+            θ_k: integers modulo N where the shift is exact, else floats modulo one.
+        modulus : int
+            N.
         """
         K = self.frequencies(eigenspace)
         if isinstance(g, SignedPermutation):
             moved = np.empty_like(K)
             moved[:, g.image_array] = K * g.signs_array.astype(np.int64)  # Aᵀk
-            turns: list[Any] = [0] * len(K)
+            phase, modulus = np.zeros(len(K), dtype=np.int64), 1
         else:
             assert isinstance(g, Affine)
             moved = K @ g.matrix
-            turns = [sum((int(k) * t for k, t in zip(row, g.shift, strict=True) if k), start=0) % 1 for row in K]
+            phase, modulus = _phases(K, g.shift)
         first = np.take_along_axis(moved, (moved != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
         sign = np.where(first < 0, -1, 1)
-        return _rows_in(moved * sign[:, None], K), sign, turns
+        target = rows_in(moved * sign[:, None], K)
+        if (target < 0).any():
+            raise ValueError(f"{g!r} does not permute the frequencies of {self!r}: it is not an isometry of it")
+        return target, sign, phase, modulus
 
     # --- points ------------------------------------------------------------------------------------
 
@@ -292,7 +299,7 @@ def _frequencies(space: Torus, eigenspace: Eigenspace) -> NDArray[np.int64]:
         assert isinstance(n, int)
         if n == 0:
             return np.zeros((1, space.dim), dtype=np.int64)
-        K = dense(space.dim, n, shell(space.dim, n, signed=True))
+        K = dense(space.dim, n, shells(space.dim, n, signed=True))
         return K[np.lexsort(K.T[::-1])]
     low, high = eigenspace.label  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType]
     W = space._dual_metric  # pyright: ignore[reportPrivateUsage]
@@ -318,11 +325,13 @@ def _grouped(space: Torus, bound: float) -> list[Eigenspace]:
     return found
 
 
-def _rows_in(rows: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Index in `table` (sorted lexicographically) of each of `rows`; an error if one is missing."""
-    order = np.lexsort(rows.T[::-1])
-    if not np.array_equal(rows[order], table):
-        raise ValueError("the map does not permute the frequencies of this eigenspace: it is not an isometry")
-    index = np.empty(len(rows), dtype=np.intp)
-    index[order] = np.arange(len(table))
-    return index
+def _phases(K: NDArray[np.int64], shift: tuple[Fraction | float, ...]) -> tuple[NDArray[Any], int]:
+    """K·shift modulo one, as integers over a common denominator where the shift is exact."""
+    exact = [t for t in shift if isinstance(t, Fraction)]
+    if len(exact) < len(shift):
+        return (K @ np.array([float(t) for t in shift])) % 1.0, 1
+    modulus = lcm(*(t.denominator for t in exact))
+    numerators = [int(t * modulus) for t in exact]
+    largest = int(np.abs(K).max(initial=0)) * sum(numerators)
+    kind = np.int64 if largest < 2**62 else object  # Python's integers where 64 bits would overflow
+    return (K.astype(kind) @ np.array(numerators, dtype=kind)) % modulus, modulus

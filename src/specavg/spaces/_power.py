@@ -1,0 +1,231 @@
+"""Powers of a space: sets of points, each a copy of one space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from math import factorial
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.isometries import Copies, Isometry, SignedPermutation
+from specavg.spaces._product import eigenspaces_first, row_products, tensor_quadrature
+from specavg.spaces._space import Eigenspace, Space, as_generator
+from specavg.spaces._sums import eigenspaces_up_to, joined
+
+__all__ = ["Power"]
+
+Type = tuple[tuple[Eigenspace, int], ...]
+"""Which non-constant one-copy eigenspaces are used, and by how many copies each; the other copies are constant."""
+
+
+@final
+class Power(Space):
+    """m copies of one space, side by side in the columns.
+
+    Parameters
+    ----------
+    base : Space
+        The space of one copy.
+    m : int
+        How many copies. A permutation of length m permutes the copies.
+
+    Examples
+    --------
+    >>> from specavg.spaces import Sphere
+    >>> from itertools import islice
+    >>> cloud = Power(Sphere(3), 100)
+    >>> [(V.eigenvalue, V.dim) for V in islice(cloud.eigenspaces(), 3)]
+    [(0.0, 1), (2.0, 300), (4.0, 44550)]
+    """
+
+    def __init__(self, base: Space, m: int) -> None:
+        if not isinstance(base, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"Power needs a space; got {base!r}")
+        if int(m) != m or m < 1:
+            raise ValueError(f"Power needs a number of copies m ≥ 1; got {m!r}")
+        self._base = base
+        self._m = int(m)
+
+    @property
+    def base(self) -> Space:
+        """The space of one copy."""
+        return self._base
+
+    @property
+    def copies(self) -> int:
+        """The number m of copies."""
+        return self._m
+
+    @property
+    def dim(self) -> int:
+        return self._m * self._base.dim
+
+    @property
+    def volume(self) -> float:
+        return self._base.volume**self._m
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self._m, *self._base.shape)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Power) and (self._base, self._m) == (other._base, other._m)
+
+    def __hash__(self) -> int:
+        return hash((Power, self._base, self._m))
+
+    def __repr__(self) -> str:
+        return f"Power({self._base!r}, {self._m})"
+
+    def _copies_of(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return X.reshape(len(X), self._m, self._base.n_features)
+
+    def eigenspaces(self) -> Iterator[Eigenspace]:
+        for eigenvalue, dim, types in joined(self._types_up_to, 2 * eigenspaces_first(self._base)):
+            yield Eigenspace(eigenvalue, dim, types)
+
+    def _types_up_to(self, bound: float) -> list[tuple[float, int, Type]]:
+        found: list[tuple[float, int, Type]] = []
+        base = [V for V in eigenspaces_up_to(self._base, bound) if V.eigenvalue > 0]
+
+        def extend(start: int, total: float, dim: int, left: int, chosen: Type) -> None:
+            found.append((total, dim * falling(self._m, self._m - left), chosen))
+            for i in range(start, len(base)):
+                V = base[i]
+                for count in range(1, left + 1):
+                    if total + count * V.eigenvalue > bound:
+                        break
+                    # dim counts functions up to the choice of copies, divided by the copies' own exchanges
+                    extend(
+                        i + 1,
+                        total + count * V.eigenvalue,
+                        dim * V.dim**count,
+                        left - count,
+                        (*chosen, (V, count)),
+                    )
+
+        extend(0, 0.0, 1, self._m, ())
+        return [(total, dim // _exchanges(chosen), chosen) for total, dim, chosen in found]
+
+    def assignments(self, eigenspace: Eigenspace) -> list[tuple[int, ...]]:
+        """Which one-copy eigenspace each copy uses, for every product in the eigenspace (0: the constant).
+
+        Entries index `[constant, *the one-copy eigenspaces in order]` as listed by `palette`.
+        """
+        palette = self.palette(eigenspace)
+        place = {V: i + 1 for i, V in enumerate(palette)}
+        found: list[tuple[int, ...]] = []
+        for chosen in _types(eigenspace):
+            entries = [place[V] for V, count in chosen for _ in range(count)]
+            found.extend(sorted(_arrangements(entries, self._m)))
+        return found
+
+    def palette(self, eigenspace: Eigenspace) -> list[Eigenspace]:
+        """The non-constant one-copy eigenspaces that occur in `eigenspace`."""
+        seen = {V for chosen in _types(eigenspace) for V, _ in chosen}
+        return sorted(seen, key=lambda V: V.eigenvalue)
+
+    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        flat = X.reshape(-1, self._base.n_features)
+        table = [np.ones((len(X), self._m, 1))]
+        for V in self.palette(eigenspace):
+            values = self._base._evaluate(V, flat)  # pyright: ignore[reportPrivateUsage]
+            table.append(values.reshape(len(X), self._m, V.dim))
+        columns = [
+            reduce(row_products, [table[a][:, i] for i, a in enumerate(assignment) if a], np.ones((len(X), 1)))
+            for assignment in self.assignments(eigenspace)
+        ]
+        return np.concatenate(columns, axis=1)
+
+    @property
+    def identity(self) -> Isometry:
+        return Copies(tuple(range(self._m)), (self._base.identity,) * self._m)
+
+    def check_isometry(self, g: Isometry) -> Isometry:
+        if isinstance(g, SignedPermutation) and g.is_permutation and g.size == self._m:
+            return Copies(g.image, (self._base.identity,) * self._m)
+        if not isinstance(g, Copies):
+            raise ValueError(
+                f"{g!r} does not act on {self!r}: give a permutation of its {self._m} copies, or "
+                "isometries.copies(image, [g_1, ..., g_m]) to move each copy too."
+            )
+        if g.size != self._m:
+            raise ValueError(f"{g!r} moves {g.size} copies; {self!r} has {self._m}")
+        checked = {part: self._base.check_isometry(part) for part in set(g.parts)}
+        return Copies(g.image, tuple(checked[part] for part in g.parts))
+
+    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        assert isinstance(g, Copies)
+        moved = self._copies_of(X)[:, list(g.image)].copy()
+        for i, part in enumerate(g.parts):
+            if not part.is_identity:
+                moved[:, i] = self._base._act(part, moved[:, i])  # pyright: ignore[reportPrivateUsage]
+        return moved.reshape(X.shape)
+
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        # Φ_a∘g puts, in copy image[i], the function that copy i used, composed with g_i.
+        assert isinstance(g, Copies)
+        palette = self.palette(eigenspace)
+        dims = [1, *(V.dim for V in palette)]
+        assignments = self.assignments(eigenspace)
+        sizes = [int(np.prod([dims[a] for a in assignment])) for assignment in assignments]
+        starts = dict(zip(assignments, np.cumsum([0, *sizes[:-1]]), strict=True))
+        D = np.zeros((eigenspace.dim, eigenspace.dim))
+        for assignment, column, size in zip(assignments, starts.values(), sizes, strict=True):
+            moved = [0] * self._m
+            for i, a in enumerate(assignment):
+                moved[g.image[i]] = a
+            used = [i for i, a in enumerate(assignment) if a]
+            tensor = reduce(
+                np.kron,
+                [self._base.representation(g.parts[i], palette[assignment[i] - 1]) for i in used],
+                np.ones((1, 1)),
+            )
+            # Rows are in the order of `used`; the target wants its own copies in increasing order.
+            order = np.argsort([g.image[i] for i in used])
+            shape = [dims[assignment[i]] for i in used]
+            tensor = tensor.reshape(*shape, size).transpose(*order, len(used)).reshape(size, size)
+            row = starts[tuple(moved)]
+            D[row : row + size, column : column + size] = tensor
+        return D
+
+    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        errors = self._base._membership_error(X.reshape(-1, self._base.n_features))  # pyright: ignore[reportPrivateUsage]
+        return None if errors is None else errors.reshape(len(X), self._m).max(axis=1)
+
+    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+        return self._base.sample(n * self._m, as_generator(random_state)).reshape(n, -1)
+
+    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return tensor_quadrature([self._base.quadrature(max_eigenvalue)] * self._m)
+
+
+def falling(m: int, p: int) -> int:
+    """The number m(m−1)…(m−p+1) of injective assignments of p functions to m copies."""
+    result = 1
+    for i in range(p):
+        result *= m - i
+    return result
+
+
+def _exchanges(chosen: Type) -> int:
+    return int(np.prod([factorial(count) for _, count in chosen], dtype=object)) if chosen else 1
+
+
+def _types(eigenspace: Eigenspace) -> tuple[Type, ...]:
+    return eigenspace.label  # pyright: ignore[reportReturnType]
+
+
+def _arrangements(entries: list[int], m: int) -> set[tuple[int, ...]]:
+    """All ways to put the entries on m copies, the others 0."""
+    if not entries:
+        return {(0,) * m}
+    found: set[tuple[int, ...]] = set()
+    for rest in _arrangements(entries[1:], m):
+        for i, entry in enumerate(rest):
+            if entry == 0:
+                found.add((*rest[:i], entries[0], *rest[i + 1 :]))
+    return found

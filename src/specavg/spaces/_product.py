@@ -1,0 +1,179 @@
+"""Products of spaces: columns side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from itertools import product as cartesian
+from math import prod
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._config import require_memory
+from specavg.isometries import Factors, Isometry
+from specavg.spaces._space import Eigenspace, Space, as_generator
+from specavg.spaces._sums import eigenspaces_up_to, joined
+
+__all__ = ["Product"]
+
+
+@final
+class Product(Space):
+    """A × B × …: the points of each factor side by side in the columns.
+
+    Parameters
+    ----------
+    *factors : Space
+
+    Notes
+    -----
+    Eigenfunctions are products of the factors' eigenfunctions, eigenvalues are sums.
+
+    Examples
+    --------
+    >>> from specavg.spaces import Sphere, Torus
+    >>> from itertools import islice
+    >>> cylinder = Product(Torus(1, period=2 * np.pi), Sphere(3))
+    >>> [(round(V.eigenvalue, 6), V.dim) for V in islice(cylinder.eigenspaces(), 4)]
+    [(0.0, 1), (1.0, 2), (2.0, 3), (3.0, 6)]
+    """
+
+    def __init__(self, *factors: Space) -> None:
+        if not factors or not all(isinstance(factor, Space) for factor in factors):
+            raise ValueError(f"Product needs one or more spaces; got {factors!r}")
+        self._factors = factors
+        self._ends = np.cumsum([0, *(factor.n_features for factor in factors)])
+
+    @property
+    def factors(self) -> tuple[Space, ...]:
+        """The factors, in the order of their columns."""
+        return self._factors
+
+    @property
+    def dim(self) -> int:
+        return sum(factor.dim for factor in self._factors)
+
+    @property
+    def volume(self) -> float:
+        return prod(factor.volume for factor in self._factors)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (int(self._ends[-1]),)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Product) and self._factors == other._factors
+
+    def __hash__(self) -> int:
+        return hash((Product, self._factors))
+
+    def __repr__(self) -> str:
+        return f"Product({', '.join(map(repr, self._factors))})"
+
+    def blocks(self, X: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """The columns of each factor."""
+        return [X[:, a:b] for a, b in zip(self._ends[:-1], self._ends[1:], strict=True)]
+
+    def eigenspaces(self) -> Iterator[Eigenspace]:
+        first = 2 * max(eigenspaces_first(factor) for factor in self._factors)
+        for eigenvalue, dim, parts in joined(self._parts_up_to, first):
+            yield Eigenspace(eigenvalue, dim, parts)
+
+    def _parts_up_to(self, bound: float) -> list[tuple[float, int, tuple[Eigenspace, ...]]]:
+        found: list[tuple[float, int, tuple[Eigenspace, ...]]] = [(0.0, 1, ())]
+        for factor in self._factors:
+            mine = eigenspaces_up_to(factor, bound)
+            found = [
+                (total + V.eigenvalue, dim * V.dim, (*chosen, V))
+                for total, dim, chosen in found
+                for V in mine
+                if total + V.eigenvalue <= bound
+            ]
+        return found
+
+    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        blocks = self.blocks(X)
+        values = []
+        for part in _parts(eigenspace):
+            factors = [
+                factor._evaluate(V, block)  # pyright: ignore[reportPrivateUsage]
+                for factor, V, block in zip(self._factors, part, blocks, strict=True)
+            ]
+            values.append(reduce(row_products, factors))
+        return np.concatenate(values, axis=1)
+
+    @property
+    def identity(self) -> Isometry:
+        return Factors(tuple(factor.identity for factor in self._factors))
+
+    def check_isometry(self, g: Isometry) -> Isometry:
+        if not isinstance(g, Factors):
+            raise ValueError(
+                f"{g!r} does not act on {self!r} factor by factor: write isometries.factors([g1, g2, ...]). "
+                "To exchange equal factors, use Power."
+            )
+        if g.size != len(self._factors):
+            raise ValueError(f"{g!r} has {g.size} parts; {self!r} has {len(self._factors)} factors")
+        return Factors(tuple(M.check_isometry(part) for M, part in zip(self._factors, g.parts, strict=True)))
+
+    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        assert isinstance(g, Factors)
+        moved = [
+            factor._act(part, block)  # pyright: ignore[reportPrivateUsage]
+            for factor, part, block in zip(self._factors, g.parts, self.blocks(X), strict=True)
+        ]
+        return np.concatenate(moved, axis=1)
+
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        from scipy.linalg import block_diag
+
+        assert isinstance(g, Factors)
+        blocks = [
+            reduce(np.kron, [M.representation(h, V) for M, h, V in zip(self._factors, g.parts, part, strict=True)])
+            for part in _parts(eigenspace)
+        ]
+        return block_diag(*blocks)
+
+    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        errors = [
+            factor._membership_error(block)  # pyright: ignore[reportPrivateUsage]
+            for factor, block in zip(self._factors, self.blocks(X), strict=True)
+        ]
+        known = [error for error in errors if error is not None]
+        return np.max(known, axis=0) if known else None
+
+    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+        rng = as_generator(random_state)
+        return np.concatenate([factor.sample(n, rng).reshape(n, -1) for factor in self._factors], axis=1)
+
+    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return tensor_quadrature([factor.quadrature(max_eigenvalue) for factor in self._factors])
+
+
+def _parts(eigenspace: Eigenspace) -> tuple[tuple[Eigenspace, ...], ...]:
+    return eigenspace.label  # pyright: ignore[reportReturnType]
+
+
+def eigenspaces_first(space: Space) -> float:
+    """The smallest non-zero eigenvalue."""
+    return next(V.eigenvalue for V in space.eigenspaces() if V.eigenvalue > 0)
+
+
+def row_products(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
+    """All products of a column of A with a column of B."""  # (n, a), (n, b) -> (n, ab)
+    return (A[:, :, None] * B[:, None, :]).reshape(len(A), -1)
+
+
+def tensor_quadrature(
+    rules: list[tuple[NDArray[np.float64], NDArray[np.float64]]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The product of quadrature rules."""
+    total = float(prod(len(w) for _, w in rules))
+    columns = sum(X.shape[1] for X, _ in rules)
+    require_memory(8.0 * 3 * total * columns, f"a product rule of {total:.3g} points", "Lower max_eigenvalue.")
+    index = np.array(list(cartesian(*(range(len(w)) for _, w in rules))), dtype=np.intp)
+    X = np.concatenate([rule[0][index[:, i]] for i, rule in enumerate(rules)], axis=1)
+    w = np.prod([rule[1][index[:, i]] for i, rule in enumerate(rules)], axis=0)
+    return X, w

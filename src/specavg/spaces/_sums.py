@@ -1,0 +1,44 @@
+"""Eigenvalues of products are sums of eigenvalues: how the sums are listed in increasing order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import takewhile
+from typing import TypeVar
+
+from specavg.spaces._space import Eigenspace, Space
+
+__all__ = ["eigenspaces_up_to", "joined"]
+
+SAME_EIGENVALUE = 1e-8
+Part = TypeVar("Part")
+
+
+def eigenspaces_up_to(space: Space, bound: float) -> list[Eigenspace]:
+    """The eigenspaces of `space` with eigenvalue at most `bound`."""
+    return list(takewhile(lambda V: V.eigenvalue <= bound * (1 + SAME_EIGENVALUE), space.eigenspaces()))
+
+
+def joined(
+    parts_up_to: Callable[[float], list[tuple[float, int, Part]]], first_bound: float
+) -> Iterator[tuple[float, int, tuple[Part, ...]]]:
+    """(eigenvalue, dim, parts) in increasing order, parts with nearly equal eigenvalues joined.
+
+    `parts_up_to(bound)` lists all (eigenvalue, dim, part) below a bound; the bound grows as needed.
+    """
+    reached, bound = -1.0, first_bound
+    while True:
+        parts = sorted(parts_up_to(bound), key=lambda part: part[0])
+        start = 0
+        for end in range(1, len(parts) + 1):
+            if end < len(parts) and parts[end][0] - parts[end - 1][0] <= SAME_EIGENVALUE * parts[end][0]:
+                continue
+            top = parts[end - 1][0]
+            if top >= bound * (1 - 10 * SAME_EIGENVALUE):
+                break  # more parts of this eigenvalue may lie beyond the bound
+            if parts[start][0] > reached:
+                group = parts[start:end]
+                yield group[0][0], sum(dim for _, dim, _ in group), tuple(part for _, _, part in group)
+                reached = top * (1 + SAME_EIGENVALUE)
+            start = end
+        bound *= 1.6
