@@ -1,0 +1,38 @@
+"""Groups: who acts.
+
+A `Group` is its generators, a name and, where it is known, its structure. The lowercase functions are the
+catalogue: symmetric, sign_flips, point_group and others. Orders are exact, random elements are uniform, and
+neither needs the group to be listed.
+"""
+
+from specavg.groups._catalogue import (
+    alternating,
+    cyclic,
+    cyclic_shifts,
+    dihedral,
+    dihedral_shifts,
+    direct_product,
+    hyperoctahedral,
+    sign_flips,
+    symmetric,
+    trivial,
+    wreath,
+)
+from specavg.groups._group import Group
+from specavg.groups._point_groups import point_group
+
+__all__ = [
+    "Group",
+    "alternating",
+    "cyclic",
+    "cyclic_shifts",
+    "dihedral",
+    "dihedral_shifts",
+    "direct_product",
+    "hyperoctahedral",
+    "point_group",
+    "sign_flips",
+    "symmetric",
+    "trivial",
+    "wreath",
+]

@@ -1,0 +1,277 @@
+"""Faithful permutation actions: a group of isometries as a group of permutations of finitely many functions.
+
+An isometry g moves functions from the right, f ↦ f∘g. A finite set of functions that the generators permute and
+that separates points carries the whole group, exactly, even where the isometries themselves are floating point:
+
+- coordinates, with their negatives, for signed permutations;
+- affine functions k·u + θ, with exact θ, for maps of a torus;
+- the orbit of a few vectors for orthogonal matrices, mirror normals and rotation axes first: they have short orbits
+  (240 roots for the 696,729,600 elements of the Weyl group of E8);
+- those of the parts, side by side, for factors and copies.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.groups._vectors import invariant_vectors
+from specavg.isometries import (
+    Affine,
+    Copies,
+    Factors,
+    Isometry,
+    LeftRight,
+    Orthogonal,
+    SignedPermutation,
+    affine,
+    orthogonal,
+)
+
+__all__ = ["Action", "SignedAction", "faithful_action"]
+
+Permutation = NDArray[np.intp]
+
+AFFINE_LIMIT = 20_000  # functions in the orbit of the coordinates
+
+
+class Action(abc.ABC):
+    """A faithful action on 0..degree−1, with ``permutation(g @ h) == permutation(h)[permutation(g)]``."""
+
+    @property
+    @abc.abstractmethod
+    def degree(self) -> int:
+        """How many functions are permuted."""
+
+    @abc.abstractmethod
+    def permutation(self, g: Isometry) -> Permutation:
+        """What `g` does to the functions."""
+
+    @abc.abstractmethod
+    def isometry(self, permutation: NDArray[np.integer]) -> Isometry:
+        """The isometry that does this to the functions."""
+
+
+def faithful_action(generators: Sequence[Isometry]) -> Action:
+    """A faithful permutation action of the group with these generators."""
+    kinds = {type(g) for g in generators if not g.is_identity}
+    sizes = [g.size for g in generators]
+    if kinds <= {SignedPermutation} and not any(isinstance(g, Factors | Copies | LeftRight) for g in generators):
+        return SignedAction(sizes[0])
+    if kinds <= {SignedPermutation, Orthogonal}:
+        return _LinearAction([_matrix(g) for g in generators])
+    if kinds <= {SignedPermutation, Affine}:
+        return _AffineAction(generators)
+    if kinds <= {SignedPermutation, Orthogonal, LeftRight}:
+        return _LeftRightAction(generators)
+    if kinds <= {Factors}:
+        return _FactorsAction([g for g in generators if isinstance(g, Factors)])
+    if kinds <= {Copies}:
+        return _CopiesAction([g for g in generators if isinstance(g, Copies)])
+    names = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise TypeError(f"the generators are maps of different spaces ({names}) and cannot generate a group together")
+
+
+@final
+class SignedAction(Action):
+    """Coordinates 0..d−1 and their negatives d..2d−1."""
+
+    def __init__(self, d: int) -> None:
+        self._d = d
+
+    @property
+    def degree(self) -> int:
+        return 2 * self._d
+
+    def permutation(self, g: Isometry) -> Permutation:
+        assert isinstance(g, SignedPermutation)
+        d = self._d
+        plus = g.image_array + d * (g.signs_array < 0)
+        return np.concatenate([plus, (plus + d) % (2 * d)])
+
+    def isometry(self, permutation: NDArray[np.integer]) -> SignedPermutation:
+        plus = permutation[: self._d]
+        signs = np.where(plus < self._d, 1, -1)
+        return SignedPermutation(tuple((plus % self._d).tolist()), tuple(signs.tolist()))
+
+
+@final
+class _AffineAction(Action):
+    """The orbit of the coordinates of a torus among the functions k·u + θ, θ modulo 1."""
+
+    def __init__(self, generators: Sequence[Isometry]) -> None:
+        d = self._d = generators[0].size
+        maps = [_affine(g) for g in generators]
+        zero = Fraction(0)
+        self._functions = [(tuple(int(i == j) for j in range(d)), zero) for i in range(d)]
+        self._index = {f: i for i, f in enumerate(self._functions)}
+        for f in self._functions:  # grows while it is read
+            for A, t in maps:
+                moved = _composed(f, A, t)
+                if moved not in self._index:
+                    self._index[moved] = len(self._functions)
+                    self._functions.append(moved)
+            if len(self._functions) > AFFINE_LIMIT:
+                raise ValueError(
+                    f"the coordinates of the torus have more than {AFFINE_LIMIT} images under these maps: the group "
+                    "is infinite (a shear, say) or too large to find its order from plain generators. If its "
+                    "structure is known, use the catalogue (groups.cyclic, groups.direct_product, ...)."
+                )
+
+    @property
+    def degree(self) -> int:
+        return len(self._functions)
+
+    def permutation(self, g: Isometry) -> Permutation:
+        A, t = _affine(g)
+        return np.array([self._index[_composed(f, A, t)] for f in self._functions])
+
+    def isometry(self, permutation: NDArray[np.integer]) -> Isometry:
+        moved = [self._functions[p] for p in permutation[: self._d]]
+        return affine([k for k, _ in moved], [theta for _, theta in moved])
+
+
+@final
+class _LinearAction(Action):
+    """An orbit, or a union of orbits, of row vectors that span R^d."""
+
+    def __init__(self, matrices: Sequence[NDArray[np.float64]]) -> None:
+        self._vectors = invariant_vectors(matrices)
+
+    @property
+    def degree(self) -> int:
+        return len(self._vectors.points)
+
+    def permutation(self, g: Isometry) -> Permutation:
+        return self._vectors.permutation(_matrix(g))
+
+    def isometry(self, permutation: NDArray[np.integer]) -> SignedPermutation | Orthogonal:
+        return rounded(self.matrix(permutation))
+
+    def matrix(self, permutation: NDArray[np.integer]) -> NDArray[np.float64]:
+        """The orthogonal matrix, from all vectors at once: rounding does not grow with the length of a word."""
+        points = self._vectors.points
+        u, _, vt = np.linalg.svd(self._pseudoinverse @ points[permutation])
+        return u @ vt
+
+    @cached_property
+    def _pseudoinverse(self) -> NDArray[np.float64]:
+        return np.linalg.pinv(self._vectors.points)
+
+
+@final
+class _LeftRightAction(Action):
+    """X ↦ A X Bᵀ as a linear map of the entries of X. (A, B) and (−A, −B) are the same map."""
+
+    def __init__(self, generators: Sequence[Isometry]) -> None:
+        self._rows, self._columns = next((g.left.size, g.right.size) for g in generators if isinstance(g, LeftRight))
+        self._linear = _LinearAction([self._kronecker(g) for g in generators])
+
+    def _kronecker(self, g: Isometry) -> NDArray[np.float64]:
+        if isinstance(g, LeftRight):
+            return np.kron(g.left.matrix, g.right.matrix)
+        return np.kron(_matrix(g), np.eye(self._columns))
+
+    @property
+    def degree(self) -> int:
+        return self._linear.degree
+
+    def permutation(self, g: Isometry) -> Permutation:
+        return self._linear.permutation(Orthogonal(self._kronecker(g)))
+
+    def isometry(self, permutation: NDArray[np.integer]) -> LeftRight:
+        n, k = self._rows, self._columns
+        blocks = self._linear.matrix(permutation).reshape(n, k, n, k).transpose(0, 2, 1, 3)  # A[i,j] B[a,b]
+        u, s, vt = np.linalg.svd(blocks.reshape(n * n, k * k))
+        A = u[:, 0].reshape(n, n) * np.sqrt(s[0] / k * n) * np.sqrt(1 / n) * np.sqrt(k / np.sqrt(n * k))
+        A *= np.sqrt(n) / np.linalg.norm(A)
+        B = vt[0].reshape(k, k) * np.sqrt(k)
+        sign = np.sign(np.linalg.det(A)) if n % 2 else np.sign(A.flat[np.argmax(np.abs(A) > 1e-6)])
+        return LeftRight(rounded(sign * A), rounded(sign * B))
+
+
+@final
+class _FactorsAction(Action):
+    """The functions of the factors, one after the other."""
+
+    def __init__(self, generators: Sequence[Factors]) -> None:
+        self._parts = [faithful_action([g.parts[i] for g in generators]) for i in range(generators[0].size)]
+        self._ends = np.cumsum([0, *(part.degree for part in self._parts)])
+
+    @property
+    def degree(self) -> int:
+        return int(self._ends[-1])
+
+    def permutation(self, g: Isometry) -> Permutation:
+        assert isinstance(g, Factors)
+        moved = [a.permutation(part) + o for a, part, o in zip(self._parts, g.parts, self._ends, strict=False)]
+        return np.concatenate(moved)
+
+    def isometry(self, permutation: NDArray[np.integer]) -> Factors:
+        ends = self._ends
+        return Factors(
+            tuple(a.isometry(permutation[i:j] - i) for a, i, j in zip(self._parts, ends, ends[1:], strict=False))
+        )
+
+
+@final
+class _CopiesAction(Action):
+    """The functions of one copy on each copy: (gx)[i] = g_i(x[image[i]]) takes f on copy i to f∘g_i on image[i]."""
+
+    def __init__(self, generators: Sequence[Copies]) -> None:
+        self._m = generators[0].size
+        self._part = faithful_action([part for g in generators for part in g.parts])
+
+    @property
+    def degree(self) -> int:
+        return self._m * self._part.degree
+
+    def permutation(self, g: Isometry) -> Permutation:
+        assert isinstance(g, Copies)
+        k = self._part.degree
+        return np.concatenate([self._part.permutation(p) + k * j for p, j in zip(g.parts, g.image, strict=True)])
+
+    def isometry(self, permutation: NDArray[np.integer]) -> Copies:
+        blocks = permutation.reshape(self._m, self._part.degree)
+        image, moved = np.divmod(blocks, self._part.degree)
+        return Copies(tuple(image[:, 0].tolist()), tuple(self._part.isometry(row) for row in moved))
+
+
+# --- helpers --------------------------------------------------------------------------------------
+
+
+def rounded(R: NDArray[np.float64]) -> SignedPermutation | Orthogonal:
+    """`R` as an isometry; a signed permutation where it can be nothing else."""
+    integers = np.rint(R)
+    return orthogonal(integers if np.abs(R - integers).max(initial=0.0) < 1e-9 else R)
+
+
+def _matrix(g: Isometry) -> NDArray[np.float64]:
+    return cast("SignedPermutation | Orthogonal", g).matrix
+
+
+def _affine(g: Isometry) -> tuple[list[list[int]], tuple[Fraction, ...]]:
+    if isinstance(g, Affine):
+        if not g.is_exact:
+            raise ValueError(
+                f"{g!r} shifts by a floating-point number of periods, which has no exact order. Give shifts as "
+                "Fraction, for instance Fraction(1, 3)."
+            )
+        return g.matrix.tolist(), cast("tuple[Fraction, ...]", g.shift)
+    return _matrix(g).astype(int).tolist(), (Fraction(0),) * g.size
+
+
+def _composed(
+    f: tuple[tuple[int, ...], Fraction], A: list[list[int]], t: tuple[Fraction, ...]
+) -> tuple[tuple[int, ...], Fraction]:
+    """The function u ↦ k·(A u + t) + θ."""
+    k, theta = f
+    used = [(a, i) for i, a in enumerate(k) if a]
+    moved = tuple(sum(a * A[i][j] for a, i in used) for j in range(len(k)))
+    return moved, (theta + sum((a * t[i] for a, i in used), start=Fraction(0))) % 1

@@ -1,0 +1,118 @@
+"""Groups of affine maps of a torus: a finite group of integer matrices, and the shifts among the elements."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.groups._structure import Structure, random_integer
+from specavg.isometries import Affine, Isometry, SignedPermutation, identity, shift
+
+__all__ = ["AffineGroup", "affine_group", "shift_group"]
+
+LINEAR_LIMIT = 2_000  # integer matrices listed; every crystal has at most 48
+
+Shift = tuple[Fraction, ...]
+
+
+@final
+@dataclass(frozen=True)
+class AffineGroup(Structure):
+    """Every element is, in one way, a multiple of each of `shifts` and then one of `representatives`.
+
+    Parameters
+    ----------
+    representatives : tuple of Isometry
+        One element for each matrix, the identity first.
+    shifts : tuple of (Shift, int)
+        Shifts t with their relative orders n: the shifts of the group are Σ c·t, 0 ≤ c < n, each in one way.
+    """
+
+    representatives: tuple[Isometry, ...]
+    shifts: tuple[tuple[Shift, int], ...]
+
+    @property
+    def order(self) -> int:
+        return len(self.representatives) * math.prod(n for _, n in self.shifts)
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        counts = [random_integer(n, rng) for _, n in self.shifts]
+        return self._shift(counts) @ self.representatives[int(rng.integers(len(self.representatives)))]
+
+    def elements(self) -> Iterator[Isometry]:
+        for g in self.representatives:
+            for counts in itertools.product(*(range(n) for _, n in self.shifts)):
+                yield self._shift(counts) @ g
+
+    def _shift(self, counts: Sequence[int]) -> Isometry:
+        d = self.representatives[0].size
+        return shift([sum((c * t[i] for c, (t, _) in zip(counts, self.shifts, strict=True)), Fraction(0)) for i in range(d)])
+
+
+def affine_group(generators: Sequence[Isometry]) -> AffineGroup | None:
+    """The structure of a group of exact affine maps, or None if it has more than LINEAR_LIMIT matrices."""
+    one = identity(generators[0].size)
+    representatives: dict[bytes, Isometry] = {_linear_part(one): one}
+    queue: list[Isometry] = [one]
+    schreier: set[Shift] = set()
+    for g in queue:  # grows while it is read
+        for s in generators:
+            product = g @ s
+            known = representatives.get(_linear_part(product))
+            if known is None:
+                if len(queue) == LINEAR_LIMIT:
+                    return None
+                representatives[_linear_part(product)] = product
+                queue.append(product)
+            else:  # Schreier's lemma: these generate the shifts
+                schreier.add(_translation(product @ known.inverse()))
+    return AffineGroup(tuple(queue), shift_group(sorted(schreier)))
+
+
+def shift_group(shifts: Sequence[Shift]) -> tuple[tuple[Shift, int], ...]:
+    """The subgroup of (Q/Z)^d that `shifts` generate, as shifts with relative orders.
+
+    One column after the other is cleared by Euclid's algorithm; what is left of the pivot, times its relative
+    order, and the other rows generate the shifts that vanish in the columns so far.
+    """
+    rows = [list(t) for t in shifts if any(t)]
+    steps: list[tuple[Shift, int]] = []
+    for j in range(len(rows[0]) if rows else 0):
+        while True:
+            rows.sort(key=lambda row: row[j] or Fraction(2))  # the least positive entry first
+            pivot = rows[0][j]
+            if not pivot:
+                break
+            reduced = [[(a - (row[j] // pivot) * b) % 1 for a, b in zip(row, rows[0], strict=True)] for row in rows[1:]]
+            rows[1:] = reduced
+            # Multiples of the pivot also reach -1 mod pivot: the entry must divide a full period.
+            wrapped = -1 % pivot
+            if wrapped:
+                times = -(-1 // pivot)
+                rows.append([times * a % 1 for a in rows[0]])
+            elif not any(row[j] for row in reduced):
+                break
+        if rows[0][j]:
+            n = int(1 / rows[0][j])
+            steps.append((tuple(rows[0]), n))
+            rows[0] = [n * a % 1 for a in rows[0]]
+        rows = [row for row in rows if any(row)]
+        if not rows:
+            break
+    return tuple(steps)
+
+
+def _linear_part(g: Isometry) -> bytes:
+    matrix: NDArray[np.int64] = cast("Affine | SignedPermutation", g).matrix.astype(np.int64)
+    return matrix.tobytes()
+
+
+def _translation(g: Isometry) -> Shift:
+    return cast("Shift", g.shift) if isinstance(g, Affine) else (Fraction(0),) * g.size

@@ -1,0 +1,129 @@
+"""Canonical points: one point of each orbit, the same to the last bit from wherever in the orbit one starts.
+
+Permutations and sign changes are exact on floating-point numbers, so a function evaluated at a canonical point is
+invariant without any rounding. Zeros are made positive first: −0.0 and 0.0 are equal but not the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Level", "alternating", "least_image", "least_rotation", "parity", "sorted_copies"]
+
+Points = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_BUDGET = 4_000_000  # numbers held at once; more rows are taken in pieces
+
+
+@final
+@dataclass(frozen=True)
+class Level:
+    """Some elements of a group, of which those with the least value at one coordinate are kept.
+
+    Coordinates are numbered 0..d−1, and d..2d−1 are the same with the other sign.
+    """
+
+    values: Indices  # (k,): the coordinate that element e brings to the place compared
+    images: Callable[[Indices], Indices]  # (c,) elements -> (c, d): (ex)[i] = (x, -x)[images[i]]
+
+
+def parity(images: Indices) -> NDArray[np.bool_]:
+    """Whether each row, a permutation, is odd."""  # (n, d) -> (n,)
+    images = images.copy()
+    rows = np.arange(len(images))
+    where = np.argsort(images, axis=1)  # the inverse permutations
+    odd = np.zeros(len(images), dtype=bool)
+    for i in range(images.shape[1]):  # swap i into its place, in all rows at once
+        held, at = images[:, i].copy(), where[:, i].copy()
+        odd ^= held != i
+        images[rows, at] = held
+        where[rows, held] = at
+    return odd
+
+
+def alternating(X: Points) -> Points:
+    """Sorted, with the last two exchanged where sorting took an odd permutation and there is no tie."""
+    X = X + 0.0
+    if X.shape[1] < 2:
+        return X
+    order = np.argsort(X, axis=1, kind="stable")
+    Y = np.take_along_axis(X, order, axis=1)
+    odd = parity(order) & (Y[:, 1:] != Y[:, :-1]).all(axis=1)  # a tie makes either parity available
+    Y[odd, -2], Y[odd, -1] = Y[odd, -1], Y[odd, -2]
+    return Y
+
+
+def sorted_copies(X: NDArray[np.float64]) -> Points:
+    """The copies of each row in lexicographic order, side by side."""  # (n, m, c) -> (n, m c)
+    n, m, c = X.shape
+    if n == 0 or m == 0 or c == 0:
+        return X.reshape(n, m * c)
+    order = np.lexsort(np.moveaxis(X[:, :, ::-1], 2, 0), axis=-1)  # (n, m); the last key counts most
+    return np.take_along_axis(X, order[:, :, None], axis=1).reshape(n, m * c)
+
+
+def least_rotation(X: Points, *, reversals: bool) -> Points:
+    """The lexicographically least rotation (or rotation and reversal) of each row."""
+    d = X.shape[1]
+    starts = np.tile(np.arange(d), 2 if reversals else 1)
+    directions = np.repeat([1, -1], d)
+    ring = np.arange(d)
+    level = Level(starts, lambda e: (starts[e, None] + directions[e, None] * ring) % d)
+    return least_image(X, [level])
+
+
+def least_image(X: Points, levels: Sequence[Level]) -> Points:
+    """The image of each row that is least at the first level, then at the second, and so on.
+
+    Ties are followed, not broken: every element that attains the least value is kept to the next level, images
+    that coincide are merged, and of those left at the end the lexicographically least is taken. So equal
+    coordinates are exact too. (A row that needs more than some million numbers for its ties keeps
+    the first of them: still a point of its orbit, but perhaps not the same one.)
+    """
+    X = X + 0.0
+    if not levels or len(X) == 0:
+        return X
+    rows = max(1, _BUDGET // (2 * X.shape[1] + max(len(level.values) for level in levels)))
+    return np.vstack([_least(X[i : i + rows], levels) for i in range(0, len(X), rows)])
+
+
+def _least(X: Points, levels: Sequence[Level]) -> Points:
+    candidates, owner = X, np.arange(len(X))
+    for level in levels:
+        signed = np.hstack([candidates, 0.0 - candidates])  # not -candidates: no -0.0
+        values = signed[:, level.values]  # (c, k)
+        best = np.full(len(X), np.inf)
+        np.minimum.at(best, owner, values.min(axis=1))
+        chosen, element = np.nonzero(values == best[owner, None])
+        if len(chosen) * X.shape[1] > _BUDGET:
+            if len(X) > 1:
+                half = len(X) // 2
+                return np.vstack([_least(X[:half], levels), _least(X[half:], levels)])
+            keep = max(1, _BUDGET // X.shape[1])
+            chosen, element = chosen[:keep], element[:keep]
+        candidates = np.take_along_axis(signed[chosen], level.images(element), axis=1)
+        candidates, owner = _merged(candidates, owner[chosen], len(X))
+    first = np.unique(owner, return_index=True)[1]
+    return candidates[first]
+
+
+def _merged(candidates: Points, owner: Indices, n: int) -> tuple[Points, Indices]:
+    """Without the candidates of an owner that coincide; those of each owner in lexicographic order."""
+    several = np.bincount(owner, minlength=n)[owner] > 1
+    if not several.any():
+        return candidates, owner
+    tied, whose = candidates[several], owner[several]
+    order = np.lexsort((*tied.T[::-1], whose))
+    tied, whose = tied[order], whose[order]
+    new = np.ones(len(tied), dtype=bool)
+    new[1:] = (tied[1:] != tied[:-1]).any(axis=1) | (whose[1:] != whose[:-1])
+    return (
+        np.vstack([candidates[~several], tied[new]]),
+        np.concatenate([owner[~several], whose[new]]),
+    )

@@ -1,0 +1,227 @@
+"""The catalogue of named groups: generators and structure, nothing listed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from numbers import Integral
+
+from specavg.groups._group import Group
+from specavg.groups._structure import (
+    Alternating,
+    Cyclic,
+    CyclicShifts,
+    Dihedral,
+    DihedralShifts,
+    DirectProduct,
+    Hyperoctahedral,
+    SignFlips,
+    Symmetric,
+    Trivial,
+    Wreath,
+)
+from specavg.isometries import Isometry, SignedPermutation, copies, factors, shift, signed_permutation
+
+__all__ = [
+    "alternating",
+    "cyclic",
+    "cyclic_shifts",
+    "dihedral",
+    "dihedral_shifts",
+    "direct_product",
+    "hyperoctahedral",
+    "sign_flips",
+    "symmetric",
+    "trivial",
+    "wreath",
+]
+
+
+def trivial(d: int) -> Group:
+    """The group of the identity alone, on `d` coordinates.
+
+    Examples
+    --------
+    >>> trivial(3).order, trivial(3).generators
+    (1, ())
+    """
+    d = _positive(d, "trivial", "d, the number of coordinates,")
+    return Group([], f"trivial({d})", structure=Trivial(d), size=d)
+
+
+def sign_flips(d: int) -> Group:
+    """Every change of signs of `d` coordinates: (Z/2)^d, one generator per coordinate.
+
+    Examples
+    --------
+    >>> sign_flips(10).order
+    1024
+    """
+    d = _positive(d, "sign_flips", "d, the number of coordinates,")
+    flips = [_signed(range(d), flipped=[i]) for i in range(d)]
+    return Group(flips, f"sign_flips({d})", structure=SignFlips(d), size=d)
+
+
+def symmetric(d: int) -> Group:
+    """Every permutation of `d` coordinates: S_d, from a transposition and the full cycle.
+
+    Examples
+    --------
+    >>> symmetric(4).generators
+    (permutation([1, 0, 2, 3]), permutation([1, 2, 3, 0]))
+    >>> len(str(symmetric(1000).order))  # 1000! and its two generators
+    2568
+    """
+    d = _positive(d, "symmetric", "d, the number of coordinates,")
+    return Group(_symmetric_generators(d), f"symmetric({d})", structure=Symmetric(d), size=d)
+
+
+def alternating(d: int) -> Group:
+    """Every even permutation of `d` coordinates: A_d, from a 3-cycle and a long cycle.
+
+    Examples
+    --------
+    >>> alternating(5).order
+    60
+    """
+    d = _positive(d, "alternating", "d, the number of coordinates,")
+    generators: list[SignedPermutation] = []
+    if d >= 3:
+        generators.append(_signed([1, 2, 0, *range(3, d)]))
+    if d >= 4:  # the full cycle is even only for odd d; else leave one coordinate out
+        generators.append(_signed([*range(1, d), 0] if d % 2 else [0, *range(2, d), 1]))
+    return Group(generators, f"alternating({d})", structure=Alternating(d), size=d)
+
+
+def hyperoctahedral(d: int) -> Group:
+    """Every signed permutation of `d` coordinates: B_d, from a transposition and the full cycle with one sign.
+
+    Examples
+    --------
+    >>> hyperoctahedral(3).order, len(hyperoctahedral(3).generators)
+    (48, 2)
+    """
+    d = _positive(d, "hyperoctahedral", "d, the number of coordinates,")
+    generators = [_signed([1, 0, *range(2, d)])] if d >= 2 else []
+    generators.append(_signed([*range(1, d), 0], flipped=[d - 1]))
+    return Group(generators, f"hyperoctahedral({d})", structure=Hyperoctahedral(d), size=d)
+
+
+def cyclic_shifts(d: int) -> Group:
+    """The rotations of a ring of `d` coordinates, Z/d, from the shift by one.
+
+    Examples
+    --------
+    >>> cyclic_shifts(4).canonical([[3.0, 1.0, 2.0, 5.0]])
+    array([[1., 2., 5., 3.]])
+    """
+    d = _positive(d, "cyclic_shifts", "d, the number of coordinates,")
+    generators = [_signed([*range(1, d), 0])] if d >= 2 else []
+    return Group(generators, f"cyclic_shifts({d})", structure=CyclicShifts(d), size=d)
+
+
+def dihedral_shifts(d: int) -> Group:
+    """The rotations and reversals of a ring of `d` coordinates (for d ≤ 2 a reversal is a rotation).
+
+    Examples
+    --------
+    >>> dihedral_shifts(5).order
+    10
+    """
+    d = _positive(d, "dihedral_shifts", "d, the number of coordinates,")
+    generators = [_signed([*range(1, d), 0])] if d >= 2 else []
+    if d >= 3:
+        generators.append(_signed([0, *range(d - 1, 0, -1)]))
+    return Group(generators, f"dihedral_shifts({d})", structure=DihedralShifts(d), size=d)
+
+
+def cyclic(n: int) -> Group:
+    """The rotations of the circle by multiples of 1/n of the period.
+
+    Examples
+    --------
+    >>> cyclic(6).generators
+    (shift([1/6]),)
+    """
+    n = _positive(n, "cyclic", "n, the number of rotations,")
+    generators = [shift([Fraction(1, n)])] if n >= 2 else []
+    return Group(generators, f"cyclic({n})", structure=Cyclic(n), size=1)
+
+
+def dihedral(n: int) -> Group:
+    """The rotations of the circle by multiples of 1/n of the period, and the reflection u ↦ −u.
+
+    Examples
+    --------
+    >>> dihedral(6).order, dihedral(6).generators
+    (12, (shift([1/6]), signed_permutation([0], [-1])))
+    """
+    n = _positive(n, "dihedral", "n, the number of rotations,")
+    generators = [*cyclic(n).generators, signed_permutation([0], [-1])]
+    return Group(generators, f"dihedral({n})", structure=Dihedral(n), size=1)
+
+
+def direct_product(*groups: Group) -> Group:
+    """G × H × ..., each acting on its own factor of a product space.
+
+    Examples
+    --------
+    >>> G = direct_product(cyclic(3), sign_flips(2))
+    >>> G.order, len(G.generators)
+    (12, 3)
+    """
+    if not groups:
+        raise ValueError("direct_product needs at least one group; got none")
+    for group in groups:
+        _check_group(group, "direct_product")
+    neutral = [group.identity for group in groups]
+    generators: list[Isometry] = []
+    for i, group in enumerate(groups):
+        generators.extend(factors([*neutral[:i], g, *neutral[i + 1 :]]) for g in group.generators)
+    name = f"direct_product({', '.join(map(repr, groups))})"
+    return Group(generators, name, structure=DirectProduct(groups), size=len(groups))
+
+
+def wreath(group: Group, m: int) -> Group:
+    """H ≀ S_m on `m` copies of a space: an element of H on every copy, and the copies permuted.
+
+    The generators are those of H on the first copy and the two of S_m.
+
+    Examples
+    --------
+    >>> G = wreath(cyclic(4), 3)
+    >>> G.order, len(G.generators)
+    (384, 3)
+    """
+    _check_group(group, "wreath")
+    m = _positive(m, "wreath", "m, the number of copies,")
+    neutral = [group.identity] * m
+    generators: list[Isometry] = [copies(range(m), [g, *neutral[1:]]) for g in group.generators]
+    generators += [copies(swap.image, neutral) for swap in _symmetric_generators(m)]
+    return Group(generators, f"wreath({group!r}, {m})", structure=Wreath(group, m), size=m)
+
+
+# --- helpers --------------------------------------------------------------------------------------
+
+
+def _signed(image: range | list[int], flipped: list[int] | None = None) -> SignedPermutation:
+    negative = flipped or []
+    return SignedPermutation(tuple(image), tuple(-1 if i in negative else 1 for i in range(len(image))))
+
+
+def _symmetric_generators(d: int) -> list[SignedPermutation]:
+    swap = [_signed([1, 0, *range(2, d)])] if d >= 2 else []
+    cycle = [_signed([*range(1, d), 0])] if d >= 3 else []
+    return swap + cycle
+
+
+def _positive(value: int, function: str, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{function}: {what} must be an integer; got {value!r}")
+    if value < 1:
+        raise ValueError(f"{function}: {what} must be at least 1; got {value}")
+    return int(value)
+
+
+def _check_group(group: Group, function: str) -> None:
+    if not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"{function} needs groups; got {type(group).__name__}: make one with groups.Group(generators)")

@@ -1,0 +1,45 @@
+"""Isometries as signed permutations of all columns, factors and copies side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from specavg.groups._actions import SignedAction
+from specavg.groups._canonical import Level
+from specavg.groups._chain import Chain
+from specavg.isometries import Copies, Factors, Isometry, SignedPermutation
+
+__all__ = ["levels", "on_columns"]
+
+
+def on_columns(g: Isometry) -> SignedPermutation | None:
+    """`g` as one signed permutation of the columns, or None if it is not one."""
+    if isinstance(g, SignedPermutation):
+        return g
+    if not isinstance(g, Factors | Copies):
+        return None
+    parts = [on_columns(part) for part in g.parts]
+    blocks = [part for part in parts if part is not None]
+    if len(blocks) < len(parts):
+        return None
+    source = g.image if isinstance(g, Copies) else range(len(blocks))
+    # Copies are of one size, and factors stay where they are: the block of columns `j` starts at starts[j].
+    starts = np.cumsum([0, *(block.size for block in blocks)]).tolist()
+    image = [starts[j] + i for block, j in zip(blocks, source, strict=True) for i in block.image]
+    return SignedPermutation(tuple(image), tuple(s for block in blocks for s in block.signs))
+
+
+def levels(generators: Sequence[SignedPermutation]) -> list[Level]:
+    """The stabiliser chain of signed permutations, for `least_image`."""
+    if not generators:
+        return []
+    d = generators[0].size
+    action = SignedAction(d)
+    chain = Chain([action.permutation(g) for g in generators], 2 * d)
+    return [_level(u, base, d) for u, base in zip(chain.transversals, chain.base, strict=True)]
+
+
+def _level(elements: np.ndarray[tuple[int, int], np.dtype[np.int32]], base: int, d: int) -> Level:
+    return Level(elements[:, base].astype(np.intp), lambda e: elements[e, :d].astype(np.intp))

@@ -1,0 +1,332 @@
+"""A group: its generators, its name, and what is known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg.groups._canonical import Level, least_image
+from specavg.groups._coordinates import levels, on_columns
+from specavg.groups._recognition import recognised
+from specavg.groups._structure import DirectProduct, PointGroup, Structure, Wreath
+from specavg.isometries import (
+    Copies,
+    Factors,
+    Isometry,
+    LeftRight,
+    SignedPermutation,
+    copies,
+    factors,
+    identity,
+    orthogonal,
+)
+
+__all__ = ["Group"]
+
+
+@final
+class Group:
+    """A finite group of isometries, given by generators.
+
+    Nothing here lists the group unless asked to: the order is exact and comes from the structure or from
+    a stabiliser chain, and random elements are drawn without enumeration. Groups are immutable, compare and
+    hash by their generators and structure (not by their name), and copy to themselves.
+
+    Parameters
+    ----------
+    generators : iterable of Isometry or (d, d) array_like
+        The generating set S. A square matrix stands for `isometries.orthogonal(matrix)`.
+    name : str, optional
+        What the group is called in messages and pictures.
+    structure : Structure, optional
+        What is known about the group, beyond its generators. It must be true: it is believed.
+    size : int, optional
+        How many coordinates (or copies, or factors) the group acts on; needed only without generators.
+
+    Examples
+    --------
+    >>> from specavg import groups, isometries
+    >>> G = groups.Group([isometries.permutation([1, 0, 2]), isometries.permutation([1, 2, 0])])
+    >>> G.order
+    6
+    >>> G == groups.Group(G.generators, name="S3")
+    True
+    """
+
+    def __init__(
+        self,
+        generators: Iterable[Isometry | ArrayLike],
+        name: str | None = None,
+        *,
+        structure: Structure | None = None,
+        size: int | None = None,
+    ) -> None:
+        if isinstance(generators, Isometry):
+            raise TypeError(f"Group needs a list of generators; got the single isometry {generators!r}: write [g]")
+        self._generators = _one_kind(tuple(_isometry(g, i) for i, g in enumerate(generators)))
+        self._name = name
+        self._structure = structure
+        self._size = _common_size(self._generators, size)
+
+    @property
+    def generators(self) -> tuple[Isometry, ...]:
+        """The generating set S."""
+        return self._generators
+
+    @property
+    def name(self) -> str | None:
+        """What the group is called, if it has a name. Nothing depends on it."""
+        return self._name
+
+    @property
+    def size(self) -> int:
+        """How many coordinates (or copies, or factors) the group acts on."""
+        return self._size
+
+    @property
+    def structure(self) -> Structure | None:
+        """What the group was said to be, or None."""
+        return self._structure
+
+    @cached_property
+    def recognised(self) -> Structure:
+        """What the group is: its `structure`, or what its generators reveal (computed once).
+
+        Raises
+        ------
+        ValueError
+            Where the generators do not show how large the group is; the message says why.
+        """
+        if self._structure is not None:
+            return self._structure
+        return recognised(self._generators, self.identity)
+
+    @cached_property
+    def order(self) -> int:
+        """How many elements the group has, exactly; never found by listing them.
+
+        Examples
+        --------
+        >>> from specavg import groups
+        >>> groups.hyperoctahedral(10).order
+        3715891200
+        """
+        return self.recognised.order
+
+    @property
+    def columns(self) -> int:
+        """How many columns a point has, factors and copies side by side."""
+        structure = self._structure
+        if isinstance(structure, DirectProduct):
+            return sum(group.columns for group in structure.groups)
+        if isinstance(structure, Wreath):
+            return structure.copies * structure.group.columns
+        return columns(self._generators[0]) if self._generators else self._size
+
+    @property
+    def identity(self) -> Isometry:
+        """The element that moves nothing, of the same kind as the others."""
+        structure = self._structure
+        if isinstance(structure, DirectProduct):
+            return factors([group.identity for group in structure.groups])
+        if isinstance(structure, Wreath):
+            return copies(range(structure.copies), [structure.group.identity] * structure.copies)
+        return neutral(self._generators[0]) if self._generators else identity(self._size)
+
+    def random(self, random_state: int | np.random.Generator | np.random.RandomState | None = None) -> Isometry:
+        """One element drawn uniformly, without listing the group.
+
+        Parameters
+        ----------
+        random_state : int, Generator, RandomState or None
+            Where the randomness comes from.
+
+        Examples
+        --------
+        >>> from specavg import groups
+        >>> groups.symmetric(5).random(0) == groups.symmetric(5).random(0)
+        True
+        """
+        return self.recognised.random(_generator(random_state))
+
+    def elements(self, limit: int = 1_000_000) -> Iterator[Isometry]:
+        """Every element once, the identity first.
+
+        Parameters
+        ----------
+        limit : int
+            Refuse groups of more elements than this.
+
+        Examples
+        --------
+        >>> from specavg import groups
+        >>> list(groups.cyclic(3).elements())
+        [permutation([0]), shift([1/3]), shift([2/3])]
+        """
+        if self.order > limit:
+            raise ValueError(
+                f"{self!r} has {_large(self.order)} elements, more than the limit of {limit}. Use group.random "
+                "for a sample, or pass a larger limit= to list them all."
+            )
+        return self.recognised.elements()
+
+    @cached_property
+    def has_canonical(self) -> bool:
+        """Whether `canonical` exists: the action on floating-point numbers is exact (signed permutations)."""
+        if self._structure is not None and self._structure.has_canonical:
+            return True
+        return self._on_columns is not None
+
+    def canonical(self, X: ArrayLike) -> NDArray[np.float64]:
+        """A point of the orbit of each point: the same, to the last bit, for every point of that orbit.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d)
+            Points, factors and copies side by side in the columns.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The canonical points.
+
+        Examples
+        --------
+        >>> from specavg import groups
+        >>> groups.hyperoctahedral(3).canonical([[0.5, -2.0, 1.0], [2.0, 1.0, -0.5]])
+        array([[0.5, 1. , 2. ],
+               [0.5, 1. , 2. ]])
+        """
+        points = np.asarray(X, dtype=float)
+        if points.ndim != 2 or points.shape[1] != self.columns:
+            raise ValueError(
+                f"canonical needs points of shape (n, {self.columns}) for {self!r}; got shape {points.shape}"
+            )
+        if not np.isfinite(points).all():
+            raise ValueError("canonical needs finite points; X has NaN or infinity")
+        if not self.has_canonical:
+            raise ValueError(
+                f"{self!r} has no canonical points: shifts and rotations round on floating-point numbers, so only "
+                "groups of permutations and sign changes have them. See group.has_canonical."
+            )
+        if self._closed_canonical is not None:
+            return self._closed_canonical.canonical(points)
+        return least_image(points, self._levels)
+
+    @cached_property
+    def _closed_canonical(self) -> Structure | None:
+        if self._structure is not None and self._structure.has_canonical:
+            return self._structure
+        plain = self._structure is None and all(isinstance(g, SignedPermutation) for g in self._generators)
+        return self.recognised if plain and self.recognised.has_canonical else None
+
+    @cached_property
+    def _on_columns(self) -> tuple[SignedPermutation, ...] | None:
+        signed = [on_columns(g) for g in self._generators]
+        exact = tuple(g for g in signed if g is not None)
+        return exact if len(exact) == len(signed) else None
+
+    @cached_property
+    def _levels(self) -> list[Level]:
+        return levels(self._on_columns or ())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Group) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return (self._generators, self._structure, self._size)
+
+    def __copy__(self) -> Group:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Group:
+        return self
+
+    def __repr__(self) -> str:
+        if isinstance(self._structure, PointGroup):
+            return f"point_group({self._name!r})"
+        if self._name is not None:
+            return self._name if self._structure is not None else f"Group({self._name!r})"
+        count = len(self._generators)
+        return f"Group(<{count} generator{'s' * (count != 1)} of size {self._size}>)"
+
+
+def neutral(g: Isometry) -> Isometry:
+    """The identity, of the same kind as `g`."""
+    if isinstance(g, Factors):
+        return factors([neutral(part) for part in g.parts])
+    if isinstance(g, Copies):
+        return copies(range(g.size), [neutral(part) for part in g.parts])
+    if isinstance(g, LeftRight):
+        return LeftRight(identity(g.left.size), identity(g.right.size))
+    return identity(g.size)
+
+
+def columns(g: Isometry) -> int:
+    """How many columns a point that `g` acts on has."""
+    if isinstance(g, Factors | Copies):
+        return sum(columns(part) for part in g.parts)
+    if isinstance(g, LeftRight):
+        return g.left.size * g.right.size
+    return g.size
+
+
+def _isometry(g: Isometry | ArrayLike, i: int) -> Isometry:
+    if isinstance(g, Isometry):
+        return g
+    try:
+        matrix = np.asarray(g, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"generator {i} is neither an isometry nor a matrix; got {type(g).__name__}") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"generator {i} is neither an isometry nor a square matrix; got shape {matrix.shape}. For a permutation "
+            "write isometries.permutation(image)."
+        )
+    return orthogonal(matrix)
+
+
+def _one_kind(generators: tuple[Isometry, ...]) -> tuple[Isometry, ...]:
+    """Permutations of copies written as `copies`, where some generators are (both mean the same)."""
+    like = next((g for g in generators if isinstance(g, Copies)), None)
+    if like is None:
+        return generators
+    part = neutral(like.parts[0])
+    return tuple(
+        copies(g.image, [part] * g.size) if isinstance(g, SignedPermutation) and g.is_permutation else g
+        for g in generators
+    )
+
+
+def _common_size(generators: tuple[Isometry, ...], size: int | None) -> int:
+    if not generators:
+        if size is None:
+            raise ValueError("a group without generators needs size=, the number of coordinates it acts on")
+        return size
+    common = generators[0].size if size is None else size
+    for i, g in enumerate(generators):
+        if g.size != common:
+            against = "generator 0" if size is None else "size="
+            raise ValueError(
+                f"generator {i}, {g!r}, acts on {g.size} parts but {against} says {common}: "
+                "all generators must act on the same space"
+            )
+    return common
+
+
+def _generator(random_state: int | np.random.Generator | np.random.RandomState | None) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
+    return np.random.default_rng(random_state)
+
+
+def _large(n: int) -> str:
+    return str(n) if n < 10**15 else f"about 10^{len(str(n)) - 1}"

@@ -1,0 +1,212 @@
+"""The point groups of R^3: crystal classes, icosahedral groups and the axial families."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import unicodedata
+
+from specavg.groups._group import Group
+from specavg.groups._structure import PointGroup
+from specavg.groups._turns import Turn
+
+__all__ = ["point_group"]
+
+Axis = tuple[float, float, float]
+
+X: Axis = (1.0, 0.0, 0.0)
+Y: Axis = (0.0, 1.0, 0.0)
+Z: Axis = (0.0, 0.0, 1.0)
+DIAGONAL: Axis = (1.0, 1.0, 0.0)
+BODY: Axis = (1.0, 1.0, 1.0)
+GOLDEN: Axis = (0.0, 1.0, (1 + math.sqrt(5)) / 2)  # a vertex of the icosahedron with two-fold axes x, y, z
+
+INVERSION = Turn(Z, 1, improper=True)
+_THREE = Turn(BODY, 3)
+_MINUS_THREE = Turn(BODY, 3, improper=True)
+_FIVE = Turn(GOLDEN, 5)
+
+# symbol: (turns whose powers multiply to every element once, a small generating set)
+_POLYHEDRAL: dict[str, tuple[tuple[Turn, ...], tuple[Turn, ...]]] = {
+    "T": ((Turn(Z, 2), Turn(X, 2), _THREE), (Turn(Z, 2), _THREE)),
+    "Th": ((Turn(Z, 2), Turn(X, 2), _MINUS_THREE), (Turn(Z, 2), _MINUS_THREE)),
+    "O": ((Turn(Z, 2), Turn(X, 2), _THREE, Turn(DIAGONAL, 2)), (Turn(Z, 4), _THREE)),
+    "Td": ((Turn(Z, 2), Turn(X, 2), _THREE, Turn(DIAGONAL, 2, improper=True)), (Turn(Z, 4, improper=True), _THREE)),
+    "Oh": ((Turn(Z, 2), Turn(X, 2), _MINUS_THREE, Turn(DIAGONAL, 2)), (Turn(Z, 4), _MINUS_THREE)),
+    "I": ((Turn(Z, 2), Turn(X, 2), _THREE, _FIVE), (_FIVE, _THREE)),
+    "Ih": ((Turn(Z, 2), Turn(X, 2), _MINUS_THREE, _FIVE), (_FIVE, _MINUS_THREE)),
+}
+
+# Schoenflies names that are not of the form letter, number, letter.
+_ALIASES = {"Ci": "S2", "Cs": "C1h", "V": "D2", "Vh": "D2h", "Vd": "D2d"}
+
+# Hermann–Mauguin name: Schoenflies name, principal axis, secondary axis. For Dn and Dnh, Dnd the secondary axis
+# is a two-fold one; for Cnv it is the normal of a mirror.
+_HERMANN_MAUGUIN: dict[str, tuple[str, Axis, Axis]] = {
+    **{name: ("C1", Z, X) for name in ("1",)},
+    **{name: ("S2", Z, X) for name in ("-1",)},
+    **{name: ("C2", Z, X) for name in ("2", "112")},
+    **{"121": ("C2", Y, X), "211": ("C2", X, Y)},
+    **{name: ("C1h", Z, X) for name in ("m", "-2", "11m")},
+    **{"1m1": ("C1h", Y, X), "m11": ("C1h", X, Y)},
+    **{name: ("C2h", Z, X) for name in ("2/m", "112/m")},
+    **{"12/m1": ("C2h", Y, X), "2/m11": ("C2h", X, Y)},
+    "222": ("D2", Z, X),
+    **{name: ("C2v", Z, X) for name in ("mm2", "mm")},
+    **{"2mm": ("C2v", X, Y), "m2m": ("C2v", Y, X)},
+    **{name: ("D2h", Z, X) for name in ("mmm", "2/m2/m2/m")},
+    "4": ("C4", Z, X),
+    "-4": ("S4", Z, X),
+    "4/m": ("C4h", Z, X),
+    **{name: ("D4", Z, X) for name in ("422", "42")},
+    **{name: ("C4v", Z, X) for name in ("4mm", "4m")},
+    "-42m": ("D2d", Z, X),
+    "-4m2": ("D2d", Z, DIAGONAL),
+    **{name: ("D4h", Z, X) for name in ("4/mmm", "4/m2/m2/m")},
+    "3": ("C3", Z, X),
+    "-3": ("S6", Z, X),
+    **{name: ("D3", Z, X) for name in ("32", "321")},
+    "312": ("D3", Z, Y),
+    **{name: ("C3v", Z, X) for name in ("3m", "3m1")},
+    "31m": ("C3v", Z, Y),
+    **{name: ("D3d", Z, X) for name in ("-3m", "-3m1", "-32/m", "-32/m1")},
+    **{name: ("D3d", Z, Y) for name in ("-31m", "-312/m")},
+    "6": ("C6", Z, X),
+    **{name: ("C3h", Z, X) for name in ("-6", "3/m")},
+    "6/m": ("C6h", Z, X),
+    **{name: ("D6", Z, X) for name in ("622", "62")},
+    **{name: ("C6v", Z, X) for name in ("6mm", "6m")},
+    "-62m": ("D3h", Z, X),
+    "-6m2": ("D3h", Z, Y),
+    **{name: ("D6h", Z, X) for name in ("6/mmm", "6/m2/m2/m")},
+    "23": ("T", Z, X),
+    **{name: ("Th", Z, X) for name in ("m-3", "m3", "2/m-3")},
+    **{name: ("O", Z, X) for name in ("432", "43")},
+    **{name: ("Td", Z, X) for name in ("-43m",)},
+    **{name: ("Oh", Z, X) for name in ("m-3m", "m3m", "4/m-32/m")},
+    **{name: ("I", Z, X) for name in ("532", "235", "53", "25")},
+    **{name: ("Ih", Z, X) for name in ("m-3-5", "m-35", "m35", "-5-3m", "-53m", "2/m-3-5", "-5-32/m")},
+}
+
+_CRYSTAL_CLASSES = (
+    "C1 Ci S2 Cs C1h C2 C2h C2v D2 V D2h Vh C4 S4 C4h D4 C4v D2d Vd D4h C3 S6 C3i D3 C3v D3d "
+    "C6 C3h S3 C6h D6 C6v D3h D6h T Th O Td Oh I Ih"
+).split()
+
+_AXIAL = re.compile(r"(?P<letter>[CDS])(?P<n>[1-9][0-9]*)(?P<kind>[vhdi]?)")
+
+
+def point_group(name: str) -> Group:
+    """A point group of R^3 by its Schoenflies or Hermann–Mauguin name, acting on `Sphere(3)`.
+
+    All 32 crystal classes are known by every usual name, the icosahedral groups as ``I`` (``532``) and ``Ih``
+    (``m-3-5``), and the axial families ``Cn``, ``Cnv``, ``Cnh``, ``Dn``, ``Dnh``, ``Dnd``, ``S2n`` and ``Cni``
+    (n odd) for every n. A minus sign stands for an overbar. Generators that are signed permutations are exact.
+
+    The principal axis is z. With Schoenflies names a two-fold axis across it (D families) lies along x, and
+    a vertical mirror (Cnv) has x as its normal. Hermann–Mauguin names put the element they name second
+    along x, and so tell orientations apart: ``-42m`` (two-fold axis x; the same as ``D2d``) from ``-4m2`` (mirror across x),
+    ``321`` from ``312``, ``3m1`` from ``31m``, ``-3m1`` from ``-31m``, ``-62m`` (the same as ``D3h``) from ``-6m2``. Monoclinic
+    names have the unique axis z; ``121``, ``1m1``, ``12/m1`` have it along y, ``2mm`` and ``m2m`` the two-fold axis
+    along x and y. Cubic groups have the coordinate axes as four-fold (or two-fold) axes, and the icosahedral ones
+    as two-fold axes, with five-fold axes along (0, ±1, ±φ) and its cyclic permutations, φ = (1 + √5)/2.
+
+    Parameters
+    ----------
+    name : str
+        The name; spaces and underscores are ignored.
+
+    Returns
+    -------
+    Group
+        With structure `PointGroup`.
+
+    Examples
+    --------
+    >>> point_group("Oh").order, point_group("m-3m").order
+    (48, 48)
+    >>> point_group("D5h").order
+    20
+    >>> point_group("-42m").generators
+    (signed_permutation([1, 0, 2], [1, -1, -1]), signed_permutation([0, 1, 2], [1, -1, -1]))
+    """
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"point_group needs a name such as 'Oh' or 'm-3m'; got {name!r}")
+    plain = _plain(name)
+    symbol, axis, second = _HERMANN_MAUGUIN.get(plain, (_schoenflies(plain), Z, X))
+    if symbol is None:
+        known = [*_CRYSTAL_CLASSES, *_HERMANN_MAUGUIN]
+        near = difflib.get_close_matches(plain, known, n=4, cutoff=0.3)
+        hint = f"Did you mean {', '.join(near)}? " if near else ""
+        raise ValueError(
+            f"no point group is called {name!r}. {hint}Known are the Schoenflies names (Cn, Cnv, Cnh, Dn, Dnh, Dnd, S2n "
+            "for any n, T, Th, Td, O, Oh, I, Ih) and the Hermann–Mauguin names of the 32 crystal classes (m-3m, -42m)."
+        )
+    turns, generating = _POLYHEDRAL.get(symbol) or _axial(symbol, axis, second)
+    return Group(
+        [turn.isometry for turn in generating], plain, structure=PointGroup(_usual(symbol), turns), size=3
+    )
+
+
+def _axial(symbol: str, axis: Axis, second: Axis) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
+    match = _AXIAL.fullmatch(symbol)
+    assert match is not None
+    letter, n, kind = match["letter"], int(match["n"]), match["kind"]
+    if letter == "S":
+        principal = _rotoreflection(n, axis)
+    elif kind == "d":
+        principal = _rotoreflection(2 * n, axis)
+    elif kind == "h":
+        principal = _with_horizontal_mirror(n, axis)
+    else:
+        principal = (Turn(axis, n),)
+    across: tuple[Turn, ...] = ()
+    if letter == "D":
+        across = (Turn(second, 2),)
+    elif kind == "v":
+        across = (Turn(second, 2, improper=True),)
+    turns = tuple(turn for turn in (*principal, *across) if turn.order > 1)
+    return turns, turns
+
+
+def _rotoreflection(order: int, axis: Axis) -> tuple[Turn, ...]:
+    """S_n for even n: the turn by 1/n with a mirror across the axis, written with the inversion instead."""
+    return (Turn(axis, order if order % 4 == 0 else order // 2, improper=True),)
+
+
+def _with_horizontal_mirror(n: int, axis: Axis) -> tuple[Turn, ...]:
+    if n % 2:  # cyclic of order 2n
+        return (Turn(axis, 2 * n, improper=True),)
+    return (Turn(axis, n), Turn(axis, 2, improper=True))
+
+
+def _schoenflies(plain: str) -> str | None:
+    """The name in the form that `_axial` and `_POLYHEDRAL` know, or None."""
+    symbol = plain[:1].upper() + plain[1:].lower()
+    symbol = _ALIASES.get(symbol, symbol)
+    if symbol in _POLYHEDRAL:
+        return symbol
+    match = _AXIAL.fullmatch(symbol)
+    if match is None:
+        return None
+    letter, n, kind = match["letter"], int(match["n"]), match["kind"]
+    if letter == "S":
+        return None if kind else (symbol if n % 2 == 0 else f"C{n}h")
+    if kind == "i":
+        return f"S{2 * n}" if letter == "C" and n % 2 else None
+    if (letter, kind) in {("C", "d"), ("D", "v")}:
+        return None
+    return symbol
+
+
+def _usual(symbol: str) -> str:
+    return {"S2": "Ci", "C1h": "Cs"}.get(symbol, symbol)
+
+
+def _plain(name: str) -> str:
+    """Without spaces and underscores, with every minus and overbar as "-" before its number."""
+    text = unicodedata.normalize("NFD", name)
+    text = re.sub(r"[‐‑‒–—−]", "-", text)
+    text = re.sub("(.)[\u0304\u0305]", r"-\1", text)
+    return re.sub(r"[\s_{}$]", "", text)

@@ -1,0 +1,73 @@
+"""What the generators of a group reveal about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from specavg.groups._actions import Action, faithful_action
+from specavg.groups._affine_groups import affine_group
+from specavg.groups._chain import Chain
+from specavg.groups._giants import giant
+from specavg.groups._structure import Structure, Trivial
+from specavg.isometries import Affine, Isometry, SignedPermutation
+
+__all__ = ["Generated", "recognised"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Generated(Structure):
+    """A group known through a faithful permutation action and its stabiliser chain."""
+
+    action: Action
+    chain: Chain
+
+    @property
+    def order(self) -> int:
+        return self.chain.order
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        return self.action.isometry(self.chain.random(rng))
+
+    def elements(self) -> Iterator[Isometry]:
+        return (self.action.isometry(g) for g in self.chain.elements())
+
+
+@final
+@dataclass(frozen=True)
+class OnlyIdentity(Structure):
+    """The identity alone, of any kind."""
+
+    identity: Isometry
+
+    @property
+    def order(self) -> int:
+        return 1
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        return self.identity
+
+    def elements(self) -> Iterator[Isometry]:
+        yield self.identity
+
+
+def recognised(generators: Sequence[Isometry], identity: Isometry) -> Structure:
+    """What the group with these generators is: a named structure, or a stabiliser chain."""
+    moving = [g for g in generators if not g.is_identity]
+    if not moving:
+        return Trivial(identity.size) if isinstance(identity, SignedPermutation) else OnlyIdentity(identity)
+    signed = [g for g in moving if isinstance(g, SignedPermutation)]
+    if len(signed) == len(moving):
+        structure = giant(signed)
+        if structure is not None:
+            return structure
+    elif all(isinstance(g, SignedPermutation | Affine) for g in moving) and all(g.is_exact for g in moving):
+        structure = affine_group(moving)
+        if structure is not None:
+            return structure
+    action = faithful_action(moving)
+    return Generated(action, Chain([action.permutation(g) for g in moving], action.degree))

@@ -1,0 +1,146 @@
+"""A finite set of vectors that a group of orthogonal matrices permutes and that spans the space."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Vectors", "invariant_vectors"]
+
+Matrix = NDArray[np.float64]
+
+SAME = 1e-7  # vectors of length 1 this close are one vector,
+APART = 1e-5  # this far apart they are two; in between it cannot be decided
+LIMITS = (300, 3_000, 30_000)  # orbit lengths tried, short ones first
+
+
+@final
+class Vectors:
+    """Unit vectors that can be looked up with a tolerance."""
+
+    def __init__(self, d: int) -> None:
+        self._rows: list[Matrix] = []
+        # A vector is filed under its component in one direction, in bins much wider than the tolerance;
+        # neighbouring bins are searched too, so nothing is lost at a boundary.
+        self._direction = np.random.default_rng(0).normal(size=d)
+        self._direction /= np.linalg.norm(self._direction)
+        self._bins: defaultdict[int, list[int]] = defaultdict(list)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def points(self) -> Matrix:
+        """All of them."""  # (N, d)
+        return np.array(self._rows)
+
+    def row(self, i: int) -> Matrix:
+        """One of them."""
+        return self._rows[i]
+
+    def find(self, v: Matrix) -> int | None:
+        """The number of `v`, or None."""
+        b = math.floor(float(v @ self._direction) / APART)
+        for i in (*self._bins.get(b, ()), *self._bins.get(b - 1, ()), *self._bins.get(b + 1, ())):
+            distance = float(np.abs(self._rows[i] - v).max())
+            if distance < SAME:
+                return i
+            if distance < APART:
+                raise ValueError(
+                    f"two images of a vector are {distance:.1g} apart: too close to be different and too far to be "
+                    f"rounding (below {SAME:.0e}). The matrices generate an infinite or a very large group, or they are "
+                    "not accurate enough; use exact kinds (permutation, signed_permutation, shift) where possible."
+                )
+        return None
+
+    def add(self, v: Matrix) -> None:
+        """File a vector that is not there yet."""
+        self._bins[math.floor(float(v @ self._direction) / APART)].append(len(self._rows))
+        self._rows.append(v)
+
+    def permutation(self, R: Matrix) -> NDArray[np.intp]:
+        """Where v ↦ v R takes each of them."""
+        moved = [self.find(v) for v in self.points @ R]
+        if any(i is None for i in moved):
+            raise ValueError("the matrix is not an element of the group: it takes a vector of an orbit out of it")
+        return np.array(moved, dtype=np.intp)
+
+
+def invariant_vectors(matrices: Sequence[Matrix]) -> Vectors:
+    """Orbits of unit vectors under v ↦ v R that together span R^d, short ones if there are such."""
+    d = len(matrices[0])
+    for R in matrices:
+        moved = float(np.abs(R - np.eye(d)).max())
+        if 1e-12 < moved < APART:
+            raise ValueError(
+                f"a generator moves no vector by more than about {moved:.1g}: too little to tell it from rounding. "
+                "Use exact kinds (shift with a Fraction) for very small rotations."
+            )
+    vectors = Vectors(d)
+    span = np.zeros((d, 0))  # an orthonormal basis of what the orbits span, in columns
+    for limit in LIMITS:
+        for v in itertools.chain(_axes(matrices), _complement(span)):
+            rest = v - span @ (span.T @ v)
+            if np.linalg.norm(rest) < 1e-6 or vectors.find(v) is not None:
+                continue
+            orbit = _orbit(v, matrices, limit)
+            if orbit is None:
+                continue
+            for w in orbit.points:
+                if vectors.find(w) is None:
+                    vectors.add(w)
+            span = _span(vectors.points)
+            if span.shape[1] == d:
+                return vectors
+    raise ValueError(
+        f"the matrices do not generate a group that can be recognised as finite: the orbits of the vectors tried did "
+        f"not close within {LIMITS[-1]} images. A rotation by an irrational part of a turn generates an infinite "
+        "group; if this one is finite and its structure is known, use the catalogue (groups.point_group, ...)."
+    )
+
+
+def _axes(matrices: Sequence[Matrix]) -> Iterator[Matrix]:
+    """Mirror normals, rotation axes and other simple eigenvectors ±1 of the generators and of short products."""
+    short = [R for R in matrices if np.abs(R - np.eye(len(R))).max() > 1e-12]
+    pairs = (A @ B for A, B in itertools.product(short, short))
+    triples = (A @ B @ C for A, B, C in itertools.product(short, short, short))
+    for word in itertools.chain(short, itertools.islice(pairs, 100), itertools.islice(triples, 200)):
+        for sign in (-1.0, 1.0):
+            _, s, vt = np.linalg.svd(word.T - sign * np.eye(len(word)))
+            if (s < 1e-8).sum() == 1:
+                yield vt[-1]
+
+
+def _complement(span: Matrix) -> Iterator[Matrix]:
+    """Coordinate vectors, projected on what is not spanned yet (which the group maps to itself)."""
+    rest = np.eye(len(span)) - span @ span.T
+    for v in rest:
+        length = float(np.linalg.norm(v))
+        if length > 1e-3:
+            yield v / length
+
+
+def _orbit(v: Matrix, matrices: Sequence[Matrix], limit: int) -> Vectors | None:
+    orbit = Vectors(len(v))
+    orbit.add(v)
+    i = 0
+    while i < len(orbit):
+        for R in matrices:
+            w = orbit.row(i) @ R
+            if orbit.find(w) is None:
+                orbit.add(w)
+        if len(orbit) > limit:
+            return None
+        i += 1
+    return orbit
+
+
+def _span(points: Matrix) -> Matrix:
+    _, s, vt = np.linalg.svd(points.T @ points)
+    return vt[s > 1e-6].T
