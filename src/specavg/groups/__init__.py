@@ -19,6 +19,7 @@ from specavg.groups._catalogue import (
     wreath,
 )
 from specavg.groups._group import Group
+from specavg.groups._minimal import minimal_generators
 from specavg.groups._point_groups import point_group
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "dihedral_shifts",
     "direct_product",
     "hyperoctahedral",
+    "minimal_generators",
     "point_group",
     "sign_flips",
     "symmetric",

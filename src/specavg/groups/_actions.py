@@ -1,12 +1,13 @@
 """Faithful permutation actions: a group of isometries as a group of permutations of finitely many functions.
 
-An isometry g moves functions from the right, f ↦ f∘g. A finite set of functions that the generators permute and
-that separates points carries the whole group, exactly, even where the isometries themselves are floating point:
+An isometry g moves functions from the right, f ↦ f∘g. A finite set of functions that the generators permute
+and that separates points carries the whole group, exactly, even where the isometries themselves are floating
+point:
 
 - coordinates, with their negatives, for signed permutations;
 - affine functions k·u + θ, with exact θ, for maps of a torus;
-- the orbit of a few vectors for orthogonal matrices, mirror normals and rotation axes first: they have short orbits
-  (240 roots for the 696,729,600 elements of the Weyl group of E8);
+- the orbit of a few vectors for orthogonal matrices, mirror normals and rotation axes first: they have short
+  orbits (240 roots for the 696,729,600 elements of the Weyl group of E8);
 - those of the parts, side by side, for factors and copies.
 """
 
@@ -62,7 +63,9 @@ def faithful_action(generators: Sequence[Isometry]) -> Action:
     """A faithful permutation action of the group with these generators."""
     kinds = {type(g) for g in generators if not g.is_identity}
     sizes = [g.size for g in generators]
-    if kinds <= {SignedPermutation} and not any(isinstance(g, Factors | Copies | LeftRight) for g in generators):
+    if kinds <= {SignedPermutation} and not any(
+        isinstance(g, Factors | Copies | LeftRight) for g in generators
+    ):
         return SignedAction(sizes[0])
     if kinds <= {SignedPermutation, Orthogonal}:
         return _LinearAction([_matrix(g) for g in generators])
@@ -75,7 +78,9 @@ def faithful_action(generators: Sequence[Isometry]) -> Action:
     if kinds <= {Copies}:
         return _CopiesAction([g for g in generators if isinstance(g, Copies)])
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
-    raise TypeError(f"the generators are maps of different spaces ({names}) and cannot generate a group together")
+    raise TypeError(
+        f"the generators are maps of different spaces ({names}) and cannot generate a group together"
+    )
 
 
 @final
@@ -119,7 +124,8 @@ class _AffineAction(Action):
                     self._functions.append(moved)
             if len(self._functions) > AFFINE_LIMIT:
                 raise ValueError(
-                    f"the coordinates of the torus have more than {AFFINE_LIMIT} images under these maps: the group "
+                    f"the coordinates of the torus have more than {AFFINE_LIMIT} images under these maps: "
+                    "the group "
                     "is infinite (a shear, say) or too large to find its order from plain generators. If its "
                     "structure is known, use the catalogue (groups.cyclic, groups.direct_product, ...)."
                 )
@@ -155,14 +161,17 @@ class _LinearAction(Action):
         return rounded(self.matrix(permutation))
 
     def matrix(self, permutation: NDArray[np.integer]) -> NDArray[np.float64]:
-        """The orthogonal matrix, from all vectors at once: rounding does not grow with the length of a word."""
-        points = self._vectors.points
-        u, _, vt = np.linalg.svd(self._pseudoinverse @ points[permutation])
-        return u @ vt
+        """The orthogonal matrix, from all vectors at once: rounding does not build up along words."""
+        u, _, vt = np.linalg.svd(self._pseudoinverse @ self._points[permutation])
+        return np.asarray(u @ vt, dtype=float)
+
+    @cached_property
+    def _points(self) -> NDArray[np.float64]:
+        return self._vectors.points
 
     @cached_property
     def _pseudoinverse(self) -> NDArray[np.float64]:
-        return np.linalg.pinv(self._vectors.points)
+        return np.asarray(np.linalg.pinv(self._points), dtype=float)
 
 
 @final
@@ -170,13 +179,15 @@ class _LeftRightAction(Action):
     """X ↦ A X Bᵀ as a linear map of the entries of X. (A, B) and (−A, −B) are the same map."""
 
     def __init__(self, generators: Sequence[Isometry]) -> None:
-        self._rows, self._columns = next((g.left.size, g.right.size) for g in generators if isinstance(g, LeftRight))
+        self._rows, self._columns = next(
+            (g.left.size, g.right.size) for g in generators if isinstance(g, LeftRight)
+        )
         self._linear = _LinearAction([self._kronecker(g) for g in generators])
 
     def _kronecker(self, g: Isometry) -> NDArray[np.float64]:
         if isinstance(g, LeftRight):
-            return np.kron(g.left.matrix, g.right.matrix)
-        return np.kron(_matrix(g), np.eye(self._columns))
+            return np.asarray(np.kron(g.left.matrix, g.right.matrix), dtype=float)
+        return np.asarray(np.kron(_matrix(g), np.eye(self._columns)), dtype=float)
 
     @property
     def degree(self) -> int:
@@ -188,10 +199,8 @@ class _LeftRightAction(Action):
     def isometry(self, permutation: NDArray[np.integer]) -> LeftRight:
         n, k = self._rows, self._columns
         blocks = self._linear.matrix(permutation).reshape(n, k, n, k).transpose(0, 2, 1, 3)  # A[i,j] B[a,b]
-        u, s, vt = np.linalg.svd(blocks.reshape(n * n, k * k))
-        A = u[:, 0].reshape(n, n) * np.sqrt(s[0] / k * n) * np.sqrt(1 / n) * np.sqrt(k / np.sqrt(n * k))
-        A *= np.sqrt(n) / np.linalg.norm(A)
-        B = vt[0].reshape(k, k) * np.sqrt(k)
+        u, _, vt = np.linalg.svd(blocks.reshape(n * n, k * k))  # of rank one
+        A, B = np.sqrt(n) * u[:, 0].reshape(n, n), np.sqrt(k) * vt[0].reshape(k, k)
         sign = np.sign(np.linalg.det(A)) if n % 2 else np.sign(A.flat[np.argmax(np.abs(A) > 1e-6)])
         return LeftRight(rounded(sign * A), rounded(sign * B))
 
@@ -210,19 +219,23 @@ class _FactorsAction(Action):
 
     def permutation(self, g: Isometry) -> Permutation:
         assert isinstance(g, Factors)
-        moved = [a.permutation(part) + o for a, part, o in zip(self._parts, g.parts, self._ends, strict=False)]
+        moved = [
+            a.permutation(part) + o for a, part, o in zip(self._parts, g.parts, self._ends, strict=False)
+        ]
         return np.concatenate(moved)
 
     def isometry(self, permutation: NDArray[np.integer]) -> Factors:
         ends = self._ends
         return Factors(
-            tuple(a.isometry(permutation[i:j] - i) for a, i, j in zip(self._parts, ends, ends[1:], strict=False))
+            tuple(
+                a.isometry(permutation[i:j] - i) for a, i, j in zip(self._parts, ends, ends[1:], strict=False)
+            )
         )
 
 
 @final
 class _CopiesAction(Action):
-    """The functions of one copy on each copy: (gx)[i] = g_i(x[image[i]]) takes f on copy i to f∘g_i on image[i]."""
+    """The functions of one part on every copy: f on copy i goes to f∘g_i on copy image[i]."""
 
     def __init__(self, generators: Sequence[Copies]) -> None:
         self._m = generators[0].size
@@ -235,7 +248,9 @@ class _CopiesAction(Action):
     def permutation(self, g: Isometry) -> Permutation:
         assert isinstance(g, Copies)
         k = self._part.degree
-        return np.concatenate([self._part.permutation(p) + k * j for p, j in zip(g.parts, g.image, strict=True)])
+        return np.concatenate(
+            [self._part.permutation(p) + k * j for p, j in zip(g.parts, g.image, strict=True)]
+        )
 
     def isometry(self, permutation: NDArray[np.integer]) -> Copies:
         blocks = permutation.reshape(self._m, self._part.degree)
@@ -260,7 +275,8 @@ def _affine(g: Isometry) -> tuple[list[list[int]], tuple[Fraction, ...]]:
     if isinstance(g, Affine):
         if not g.is_exact:
             raise ValueError(
-                f"{g!r} shifts by a floating-point number of periods, which has no exact order. Give shifts as "
+                f"{g!r} shifts by a floating-point number of periods, which has no exact order. Give shifts "
+                "as "
                 "Fraction, for instance Fraction(1, 3)."
             )
         return g.matrix.tolist(), cast("tuple[Fraction, ...]", g.shift)

@@ -1,7 +1,8 @@
 """Canonical points: one point of each orbit, the same to the last bit from wherever in the orbit one starts.
 
-Permutations and sign changes are exact on floating-point numbers, so a function evaluated at a canonical point is
-invariant without any rounding. Zeros are made positive first: −0.0 and 0.0 are equal but not the same bits.
+Permutations and sign changes are exact on floating-point numbers, so a function evaluated at a canonical
+point is invariant without any rounding. Zeros are made positive first: −0.0 and 0.0 are equal but not the
+same bits.
 """
 
 from __future__ import annotations
@@ -49,11 +50,11 @@ def parity(images: Indices) -> NDArray[np.bool_]:
 
 def alternating(X: Points) -> Points:
     """Sorted, with the last two exchanged where sorting took an odd permutation and there is no tie."""
-    X = X + 0.0
-    if X.shape[1] < 2:
-        return X
-    order = np.argsort(X, axis=1, kind="stable")
-    Y = np.take_along_axis(X, order, axis=1)
+    points = X + 0.0
+    if points.shape[1] < 2:
+        return points
+    order = np.argsort(points, axis=1, kind="stable")
+    Y = np.take_along_axis(points, order, axis=1)
     odd = parity(order) & (Y[:, 1:] != Y[:, :-1]).all(axis=1)  # a tie makes either parity available
     Y[odd, -2], Y[odd, -1] = Y[odd, -1], Y[odd, -2]
     return Y
@@ -81,16 +82,16 @@ def least_rotation(X: Points, *, reversals: bool) -> Points:
 def least_image(X: Points, levels: Sequence[Level]) -> Points:
     """The image of each row that is least at the first level, then at the second, and so on.
 
-    Ties are followed, not broken: every element that attains the least value is kept to the next level, images
-    that coincide are merged, and of those left at the end the lexicographically least is taken. So equal
-    coordinates are exact too. (A row that needs more than some million numbers for its ties keeps
-    the first of them: still a point of its orbit, but perhaps not the same one.)
+    Ties are followed, not broken: every element that attains the least value is kept to the next level,
+    images that coincide are merged, and of those left at the end the lexicographically least is taken. So
+    equal coordinates are exact too. (A row that needs more than some million numbers for its ties keeps the
+    first of them: still a point of its orbit, but perhaps not the same one.)
     """
-    X = X + 0.0
-    if not levels or len(X) == 0:
-        return X
-    rows = max(1, _BUDGET // (2 * X.shape[1] + max(len(level.values) for level in levels)))
-    return np.vstack([_least(X[i : i + rows], levels) for i in range(0, len(X), rows)])
+    points = X + 0.0
+    if not levels or len(points) == 0:
+        return points
+    rows = max(1, _BUDGET // (2 * points.shape[1] + max(len(level.values) for level in levels)))
+    return np.vstack([_least(points[i : i + rows], levels) for i in range(0, len(points), rows)])
 
 
 def _least(X: Points, levels: Sequence[Level]) -> Points:

@@ -93,7 +93,7 @@ def alternating(d: int) -> Group:
 
 
 def hyperoctahedral(d: int) -> Group:
-    """Every signed permutation of `d` coordinates: B_d, from a transposition and the full cycle with one sign.
+    """Every signed permutation of `d` coordinates: B_d, from a transposition and a cycle with one sign.
 
     Examples
     --------
@@ -224,4 +224,6 @@ def _positive(value: int, function: str, what: str) -> int:
 
 def _check_group(group: Group, function: str) -> None:
     if not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"{function} needs groups; got {type(group).__name__}: make one with groups.Group(generators)")
+        raise TypeError(
+            f"{function} needs groups; got {type(group).__name__}: make one with groups.Group(generators)"
+        )

@@ -66,7 +66,9 @@ class Group:
         size: int | None = None,
     ) -> None:
         if isinstance(generators, Isometry):
-            raise TypeError(f"Group needs a list of generators; got the single isometry {generators!r}: write [g]")
+            raise TypeError(
+                f"Group needs a list of generators; got the single isometry {generators!r}: write [g]"
+            )
         self._generators = _one_kind(tuple(_isometry(g, i) for i, g in enumerate(generators)))
         self._name = name
         self._structure = structure
@@ -137,7 +139,9 @@ class Group:
             return copies(range(structure.copies), [structure.group.identity] * structure.copies)
         return neutral(self._generators[0]) if self._generators else identity(self._size)
 
-    def random(self, random_state: int | np.random.Generator | np.random.RandomState | None = None) -> Isometry:
+    def random(
+        self, random_state: int | np.random.Generator | np.random.RandomState | None = None
+    ) -> Isometry:
         """One element drawn uniformly, without listing the group.
 
         Parameters
@@ -169,7 +173,8 @@ class Group:
         """
         if self.order > limit:
             raise ValueError(
-                f"{self!r} has {_large(self.order)} elements, more than the limit of {limit}. Use group.random "
+                f"{self!r} has {_large(self.order)} elements, more than the limit of {limit}. Use "
+                "group.random "
                 "for a sample, or pass a larger limit= to list them all."
             )
         return self.recognised.elements()
@@ -210,7 +215,8 @@ class Group:
             raise ValueError("canonical needs finite points; X has NaN or infinity")
         if not self.has_canonical:
             raise ValueError(
-                f"{self!r} has no canonical points: shifts and rotations round on floating-point numbers, so only "
+                f"{self!r} has no canonical points: shifts and rotations round on floating-point numbers, so "
+                "only "
                 "groups of permutations and sign changes have them. See group.has_canonical."
             )
         if self._closed_canonical is not None:
@@ -285,10 +291,13 @@ def _isometry(g: Isometry | ArrayLike, i: int) -> Isometry:
     try:
         matrix = np.asarray(g, dtype=float)
     except (TypeError, ValueError):
-        raise TypeError(f"generator {i} is neither an isometry nor a matrix; got {type(g).__name__}") from None
+        raise TypeError(
+            f"generator {i} is neither an isometry nor a matrix; got {type(g).__name__}"
+        ) from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
-            f"generator {i} is neither an isometry nor a square matrix; got shape {matrix.shape}. For a permutation "
+            f"generator {i} is neither an isometry nor a square matrix; got shape {matrix.shape}. For a "
+            "permutation "
             "write isometries.permutation(image)."
         )
     return orthogonal(matrix)

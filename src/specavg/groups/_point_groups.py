@@ -32,7 +32,10 @@ _POLYHEDRAL: dict[str, tuple[tuple[Turn, ...], tuple[Turn, ...]]] = {
     "T": ((Turn(Z, 2), Turn(X, 2), _THREE), (Turn(Z, 2), _THREE)),
     "Th": ((Turn(Z, 2), Turn(X, 2), _MINUS_THREE), (Turn(Z, 2), _MINUS_THREE)),
     "O": ((Turn(Z, 2), Turn(X, 2), _THREE, Turn(DIAGONAL, 2)), (Turn(Z, 4), _THREE)),
-    "Td": ((Turn(Z, 2), Turn(X, 2), _THREE, Turn(DIAGONAL, 2, improper=True)), (Turn(Z, 4, improper=True), _THREE)),
+    "Td": (
+        (Turn(Z, 2), Turn(X, 2), _THREE, Turn(DIAGONAL, 2, improper=True)),
+        (Turn(Z, 4, improper=True), _THREE),
+    ),
     "Oh": ((Turn(Z, 2), Turn(X, 2), _MINUS_THREE, Turn(DIAGONAL, 2)), (Turn(Z, 4), _MINUS_THREE)),
     "I": ((Turn(Z, 2), Turn(X, 2), _THREE, _FIVE), (_FIVE, _THREE)),
     "Ih": ((Turn(Z, 2), Turn(X, 2), _MINUS_THREE, _FIVE), (_FIVE, _MINUS_THREE)),
@@ -41,58 +44,67 @@ _POLYHEDRAL: dict[str, tuple[tuple[Turn, ...], tuple[Turn, ...]]] = {
 # Schoenflies names that are not of the form letter, number, letter.
 _ALIASES = {"Ci": "S2", "Cs": "C1h", "V": "D2", "Vh": "D2h", "Vd": "D2d"}
 
-# Hermann–Mauguin name: Schoenflies name, principal axis, secondary axis. For Dn and Dnh, Dnd the secondary axis
-# is a two-fold one; for Cnv it is the normal of a mirror.
+# Hermann–Mauguin name: Schoenflies name, principal axis, secondary axis. For Dn and Dnh, Dnd the secondary
+# axis is a two-fold one; for Cnv it is the normal of a mirror.
 _HERMANN_MAUGUIN: dict[str, tuple[str, Axis, Axis]] = {
-    **{name: ("C1", Z, X) for name in ("1",)},
-    **{name: ("S2", Z, X) for name in ("-1",)},
-    **{name: ("C2", Z, X) for name in ("2", "112")},
-    **{"121": ("C2", Y, X), "211": ("C2", X, Y)},
-    **{name: ("C1h", Z, X) for name in ("m", "-2", "11m")},
-    **{"1m1": ("C1h", Y, X), "m11": ("C1h", X, Y)},
-    **{name: ("C2h", Z, X) for name in ("2/m", "112/m")},
-    **{"12/m1": ("C2h", Y, X), "2/m11": ("C2h", X, Y)},
+    **dict.fromkeys(("1",), ("C1", Z, X)),
+    **dict.fromkeys(("-1",), ("S2", Z, X)),
+    **dict.fromkeys(("2", "112"), ("C2", Z, X)),
+    "121": ("C2", Y, X),
+    "211": ("C2", X, Y),
+    **dict.fromkeys(("m", "-2", "11m"), ("C1h", Z, X)),
+    "1m1": ("C1h", Y, X),
+    "m11": ("C1h", X, Y),
+    **dict.fromkeys(("2/m", "112/m"), ("C2h", Z, X)),
+    "12/m1": ("C2h", Y, X),
+    "2/m11": ("C2h", X, Y),
     "222": ("D2", Z, X),
-    **{name: ("C2v", Z, X) for name in ("mm2", "mm")},
-    **{"2mm": ("C2v", X, Y), "m2m": ("C2v", Y, X)},
-    **{name: ("D2h", Z, X) for name in ("mmm", "2/m2/m2/m")},
+    **dict.fromkeys(("mm2", "mm"), ("C2v", Z, X)),
+    "2mm": ("C2v", X, Y),
+    "m2m": ("C2v", Y, X),
+    **dict.fromkeys(("mmm", "2/m2/m2/m"), ("D2h", Z, X)),
     "4": ("C4", Z, X),
     "-4": ("S4", Z, X),
     "4/m": ("C4h", Z, X),
-    **{name: ("D4", Z, X) for name in ("422", "42")},
-    **{name: ("C4v", Z, X) for name in ("4mm", "4m")},
+    **dict.fromkeys(("422", "42"), ("D4", Z, X)),
+    **dict.fromkeys(("4mm", "4m"), ("C4v", Z, X)),
     "-42m": ("D2d", Z, X),
     "-4m2": ("D2d", Z, DIAGONAL),
-    **{name: ("D4h", Z, X) for name in ("4/mmm", "4/m2/m2/m")},
+    **dict.fromkeys(("4/mmm", "4/m2/m2/m"), ("D4h", Z, X)),
     "3": ("C3", Z, X),
     "-3": ("S6", Z, X),
-    **{name: ("D3", Z, X) for name in ("32", "321")},
+    **dict.fromkeys(("32", "321"), ("D3", Z, X)),
     "312": ("D3", Z, Y),
-    **{name: ("C3v", Z, X) for name in ("3m", "3m1")},
+    **dict.fromkeys(("3m", "3m1"), ("C3v", Z, X)),
     "31m": ("C3v", Z, Y),
-    **{name: ("D3d", Z, X) for name in ("-3m", "-3m1", "-32/m", "-32/m1")},
-    **{name: ("D3d", Z, Y) for name in ("-31m", "-312/m")},
+    **dict.fromkeys(("-3m", "-3m1", "-32/m", "-32/m1"), ("D3d", Z, X)),
+    **dict.fromkeys(("-31m", "-312/m"), ("D3d", Z, Y)),
     "6": ("C6", Z, X),
-    **{name: ("C3h", Z, X) for name in ("-6", "3/m")},
+    **dict.fromkeys(("-6", "3/m"), ("C3h", Z, X)),
     "6/m": ("C6h", Z, X),
-    **{name: ("D6", Z, X) for name in ("622", "62")},
-    **{name: ("C6v", Z, X) for name in ("6mm", "6m")},
+    **dict.fromkeys(("622", "62"), ("D6", Z, X)),
+    **dict.fromkeys(("6mm", "6m"), ("C6v", Z, X)),
     "-62m": ("D3h", Z, X),
     "-6m2": ("D3h", Z, Y),
-    **{name: ("D6h", Z, X) for name in ("6/mmm", "6/m2/m2/m")},
+    **dict.fromkeys(("6/mmm", "6/m2/m2/m"), ("D6h", Z, X)),
     "23": ("T", Z, X),
-    **{name: ("Th", Z, X) for name in ("m-3", "m3", "2/m-3")},
-    **{name: ("O", Z, X) for name in ("432", "43")},
-    **{name: ("Td", Z, X) for name in ("-43m",)},
-    **{name: ("Oh", Z, X) for name in ("m-3m", "m3m", "4/m-32/m")},
-    **{name: ("I", Z, X) for name in ("532", "235", "53", "25")},
-    **{name: ("Ih", Z, X) for name in ("m-3-5", "m-35", "m35", "-5-3m", "-53m", "2/m-3-5", "-5-32/m")},
+    **dict.fromkeys(("m-3", "m3", "2/m-3"), ("Th", Z, X)),
+    **dict.fromkeys(("432", "43"), ("O", Z, X)),
+    **dict.fromkeys(("-43m",), ("Td", Z, X)),
+    **dict.fromkeys(("m-3m", "m3m", "4/m-32/m"), ("Oh", Z, X)),
+    **dict.fromkeys(("532", "235", "53", "25"), ("I", Z, X)),
+    **dict.fromkeys(("m-3-5", "m-35", "m35", "-5-3m", "-53m", "2/m-3-5", "-5-32/m"), ("Ih", Z, X)),
 }
 
-_CRYSTAL_CLASSES = (
-    "C1 Ci S2 Cs C1h C2 C2h C2v D2 V D2h Vh C4 S4 C4h D4 C4v D2d Vd D4h C3 S6 C3i D3 C3v D3d "
-    "C6 C3h S3 C6h D6 C6v D3h D6h T Th O Td Oh I Ih"
-).split()
+
+# The crystal classes and the icosahedral groups, to suggest when a name is not known.
+_SCHOENFLIES = (
+    *_ALIASES,
+    *_POLYHEDRAL,
+    *(f"C{n}{kind}" for n in (1, 2, 3, 4, 6) for kind in ("", "v", "h")),
+    *(f"D{n}{kind}" for n in (2, 3, 4, 6) for kind in ("", "h")),
+    *("D2d", "D3d", "S2", "S3", "S4", "S6", "C3i"),
+)
 
 _AXIAL = re.compile(r"(?P<letter>[CDS])(?P<n>[1-9][0-9]*)(?P<kind>[vhdi]?)")
 
@@ -101,16 +113,18 @@ def point_group(name: str) -> Group:
     """A point group of R^3 by its Schoenflies or Hermann–Mauguin name, acting on `Sphere(3)`.
 
     All 32 crystal classes are known by every usual name, the icosahedral groups as ``I`` (``532``) and ``Ih``
-    (``m-3-5``), and the axial families ``Cn``, ``Cnv``, ``Cnh``, ``Dn``, ``Dnh``, ``Dnd``, ``S2n`` and ``Cni``
-    (n odd) for every n. A minus sign stands for an overbar. Generators that are signed permutations are exact.
+    (``m-3-5``), and the axial families ``Cn``, ``Cnv``, ``Cnh``, ``Dn``, ``Dnh``, ``Dnd``, ``S2n`` and
+    ``Cni`` (n odd) for every n. A minus sign stands for an overbar. Generators that are signed permutations
+    are exact.
 
-    The principal axis is z. With Schoenflies names a two-fold axis across it (D families) lies along x, and
-    a vertical mirror (Cnv) has x as its normal. Hermann–Mauguin names put the element they name second
-    along x, and so tell orientations apart: ``-42m`` (two-fold axis x; the same as ``D2d``) from ``-4m2`` (mirror across x),
-    ``321`` from ``312``, ``3m1`` from ``31m``, ``-3m1`` from ``-31m``, ``-62m`` (the same as ``D3h``) from ``-6m2``. Monoclinic
-    names have the unique axis z; ``121``, ``1m1``, ``12/m1`` have it along y, ``2mm`` and ``m2m`` the two-fold axis
-    along x and y. Cubic groups have the coordinate axes as four-fold (or two-fold) axes, and the icosahedral ones
-    as two-fold axes, with five-fold axes along (0, ±1, ±φ) and its cyclic permutations, φ = (1 + √5)/2.
+    The principal axis is z. With Schoenflies names a two-fold axis across it (D families) lies along x, and a
+    vertical mirror (Cnv) has x as its normal. Hermann–Mauguin names put the element they name second along x,
+    and so tell orientations apart: ``-42m`` (two-fold axis x; the same as ``D2d``) from ``-4m2`` (mirror
+    across x), ``321`` from ``312``, ``3m1`` from ``31m``, ``-3m1`` from ``-31m``, ``-62m`` (the same as
+    ``D3h``) from ``-6m2``. Monoclinic names have the unique axis z; ``121``, ``1m1``, ``12/m1`` have it along
+    y, ``2mm`` and ``m2m`` the two-fold axis along x and y. Cubic groups have the coordinate axes as four-fold
+    (or two-fold) axes, and the icosahedral ones as two-fold axes, with five-fold axes along (0, ±1, ±φ) and
+    its cyclic permutations, φ = (1 + √5)/2.
 
     Parameters
     ----------
@@ -136,12 +150,14 @@ def point_group(name: str) -> Group:
     plain = _plain(name)
     symbol, axis, second = _HERMANN_MAUGUIN.get(plain, (_schoenflies(plain), Z, X))
     if symbol is None:
-        known = [*_CRYSTAL_CLASSES, *_HERMANN_MAUGUIN]
+        known = [*_SCHOENFLIES, *_HERMANN_MAUGUIN]
         near = difflib.get_close_matches(plain, known, n=4, cutoff=0.3)
         hint = f"Did you mean {', '.join(near)}? " if near else ""
         raise ValueError(
-            f"no point group is called {name!r}. {hint}Known are the Schoenflies names (Cn, Cnv, Cnh, Dn, Dnh, Dnd, S2n "
-            "for any n, T, Th, Td, O, Oh, I, Ih) and the Hermann–Mauguin names of the 32 crystal classes (m-3m, -42m)."
+            f"no point group is called {name!r}. {hint}Known are the Schoenflies names (Cn, Cnv, Cnh, Dn, "
+            "Dnh, Dnd, S2n "
+            "for any n, T, Th, Td, O, Oh, I, Ih) and the Hermann–Mauguin names of the 32 crystal classes "
+            "(m-3m, -42m)."
         )
     turns, generating = _POLYHEDRAL.get(symbol) or _axial(symbol, axis, second)
     return Group(

@@ -11,7 +11,7 @@ import numpy as np
 from specavg.groups._actions import Action, faithful_action
 from specavg.groups._affine_groups import affine_group
 from specavg.groups._chain import Chain
-from specavg.groups._giants import giant
+from specavg.groups._giants import giant, order_bound
 from specavg.groups._structure import Structure, Trivial
 from specavg.isometries import Affine, Isometry, SignedPermutation
 
@@ -60,14 +60,16 @@ def recognised(generators: Sequence[Isometry], identity: Isometry) -> Structure:
     moving = [g for g in generators if not g.is_identity]
     if not moving:
         return Trivial(identity.size) if isinstance(identity, SignedPermutation) else OnlyIdentity(identity)
+    bound = None
     signed = [g for g in moving if isinstance(g, SignedPermutation)]
     if len(signed) == len(moving):
         structure = giant(signed)
         if structure is not None:
             return structure
+        bound = order_bound(signed)
     elif all(isinstance(g, SignedPermutation | Affine) for g in moving) and all(g.is_exact for g in moving):
         structure = affine_group(moving)
         if structure is not None:
             return structure
     action = faithful_action(moving)
-    return Generated(action, Chain([action.permutation(g) for g in moving], action.degree))
+    return Generated(action, Chain([action.permutation(g) for g in moving], action.degree, bound))

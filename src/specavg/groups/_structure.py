@@ -1,8 +1,8 @@
 """What is known about a group, beyond its generators.
 
-A structure is a small immutable value. It gives the order, random elements, the elements one by one and, where
-the action on floating-point numbers is itself exact, a canonical point of each orbit. Closed forms elsewhere in
-the library dispatch on these classes and never on a group's name.
+A structure is a small immutable value. It gives the order, random elements, the elements one by one and,
+where the action on floating-point numbers is itself exact, a canonical point of each orbit. Closed forms
+elsewhere in the library dispatch on these classes and never on a group's name.
 """
 
 from __future__ import annotations
@@ -289,8 +289,8 @@ class Dihedral(Structure):
 class PointGroup(Structure):
     """A finite group of rotations and rotoinversions of R^3.
 
-    Every element is, in exactly one way, a product of powers of `turns`: one power of the first, then one of the
-    second, and so on. `symbol` is the Schoenflies symbol of the class.
+    Every element is, in exactly one way, a product of powers of `turns`: one power of the first, then one of
+    the second, and so on. `symbol` is the Schoenflies symbol of the class.
     """
 
     symbol: str

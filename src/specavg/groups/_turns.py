@@ -47,7 +47,7 @@ class Turn:
 
 
 def _cosine_sine(turns: Fraction) -> tuple[float, float]:
-    """cos and sin of 2π·turns, with the quarter turns exact."""
+    """Cos and sin of 2π·turns, with the quarter turns exact."""
     quarter, rest = divmod(4 * turns, 1)
     c, s = math.cos(math.pi / 2 * float(rest)), math.sin(math.pi / 2 * float(rest))
     return ((c, s), (-s, c), (-c, -s), (s, -c))[int(quarter) % 4]

@@ -53,9 +53,12 @@ class Vectors:
                 return i
             if distance < APART:
                 raise ValueError(
-                    f"two images of a vector are {distance:.1g} apart: too close to be different and too far to be "
-                    f"rounding (below {SAME:.0e}). The matrices generate an infinite or a very large group, or they are "
-                    "not accurate enough; use exact kinds (permutation, signed_permutation, shift) where possible."
+                    f"two images of a vector are {distance:.1g} apart: too close to be different and too far "
+                    "to be "
+                    f"rounding (below {SAME:.0e}). The matrices generate an infinite or a very large group, "
+                    "or they are "
+                    "not accurate enough; use exact kinds (permutation, signed_permutation, shift) where "
+                    "possible."
                 )
         return None
 
@@ -68,7 +71,9 @@ class Vectors:
         """Where v ↦ v R takes each of them."""
         moved = [self.find(v) for v in self.points @ R]
         if any(i is None for i in moved):
-            raise ValueError("the matrix is not an element of the group: it takes a vector of an orbit out of it")
+            raise ValueError(
+                "the matrix is not an element of the group: it takes a vector of an orbit out of it"
+            )
         return np.array(moved, dtype=np.intp)
 
 
@@ -79,7 +84,8 @@ def invariant_vectors(matrices: Sequence[Matrix]) -> Vectors:
         moved = float(np.abs(R - np.eye(d)).max())
         if 1e-12 < moved < APART:
             raise ValueError(
-                f"a generator moves no vector by more than about {moved:.1g}: too little to tell it from rounding. "
+                f"a generator moves no vector by more than about {moved:.1g}: too little to tell it from "
+                "rounding. "
                 "Use exact kinds (shift with a Fraction) for very small rotations."
             )
     vectors = Vectors(d)
@@ -99,14 +105,17 @@ def invariant_vectors(matrices: Sequence[Matrix]) -> Vectors:
             if span.shape[1] == d:
                 return vectors
     raise ValueError(
-        f"the matrices do not generate a group that can be recognised as finite: the orbits of the vectors tried did "
-        f"not close within {LIMITS[-1]} images. A rotation by an irrational part of a turn generates an infinite "
-        "group; if this one is finite and its structure is known, use the catalogue (groups.point_group, ...)."
+        "the matrices do not generate a group that can be recognised as finite: the orbits of the vectors "
+        "tried did "
+        f"not close within {LIMITS[-1]} images. A rotation by an irrational part of a turn generates an "
+        "infinite "
+        "group; if this one is finite and its structure is known, use the catalogue (groups.point_group, "
+        "...)."
     )
 
 
 def _axes(matrices: Sequence[Matrix]) -> Iterator[Matrix]:
-    """Mirror normals, rotation axes and other simple eigenvectors ±1 of the generators and of short products."""
+    """Mirror normals, rotation axes and other simple eigenvectors ±1 of generators and short products."""
     short = [R for R in matrices if np.abs(R - np.eye(len(R))).max() > 1e-12]
     pairs = (A @ B for A, B in itertools.product(short, short))
     triples = (A @ B @ C for A, B, C in itertools.product(short, short, short))

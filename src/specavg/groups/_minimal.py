@@ -1,0 +1,55 @@
+"""Generating sets without a generator too many."""
+
+from __future__ import annotations
+
+from specavg.groups._catalogue import direct_product, wreath
+from specavg.groups._giants import signature_rank
+from specavg.groups._group import Group
+from specavg.groups._structure import DirectProduct, Wreath
+from specavg.isometries import Isometry, SignedPermutation
+
+__all__ = ["minimal_generators"]
+
+
+def minimal_generators(group: Group) -> tuple[Isometry, ...]:
+    """The generators of a group without those that the others make superfluous.
+
+    None of what is left can be dropped (a different set might still be smaller). Their number is an upper
+    bound of the paper's ρ(G), the least size of a generating set, and is at most log2 of the order.
+
+    Parameters
+    ----------
+    group : Group
+        The group. Generators that come last are dropped first.
+
+    Returns
+    -------
+    tuple of Isometry
+        Some of ``group.generators``.
+
+    Examples
+    --------
+    >>> from specavg import groups
+    >>> everything = groups.Group(groups.symmetric(4).elements())
+    >>> len(everything.generators), len(groups.minimal_generators(everything))
+    (24, 3)
+    """
+    structure = group.structure
+    # With factors and copies the generators of each part can be judged alone.
+    if isinstance(structure, DirectProduct) and direct_product(*structure.groups) == group:
+        return direct_product(*(_pruned(part) for part in structure.groups)).generators
+    if isinstance(structure, Wreath) and wreath(structure.group, structure.copies) == group:
+        return wreath(_pruned(structure.group), structure.copies).generators
+    kept = [g for g in group.generators if not g.is_identity]
+    signed = [g for g in kept if isinstance(g, SignedPermutation)]
+    if signed and len(signed) == len(kept) == signature_rank(signed):
+        return tuple(kept)
+    for g in reversed(kept):
+        fewer = [h for h in kept if h is not g]
+        if Group(fewer, size=group.size).order == group.order:
+            kept = fewer
+    return tuple(kept)
+
+
+def _pruned(group: Group) -> Group:
+    return Group(minimal_generators(group), group.name, structure=group.structure, size=group.size)
