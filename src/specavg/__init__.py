@@ -1,0 +1,57 @@
+"""Learn functions on manifolds that are exactly invariant to a group, from the group's generators alone.
+
+Everything is imported when it is first used, so that ``import specavg`` costs little.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "config": "_config",
+    **dict.fromkeys(["Circle", "Power", "Product", "Sphere", "Torus"], "spaces"),
+    "invariant_basis": "invariants",
+    **dict.fromkeys(["SpecAvgRegressor", "invariance_discrepancy"], "estimators"),
+}
+_MODULES = ("estimators", "groups", "invariants", "isometries", "spaces", "testing")
+
+__all__ = [
+    "Circle",
+    "Power",
+    "Product",
+    "SpecAvgRegressor",
+    "Sphere",
+    "Torus",
+    "__version__",
+    "config",
+    "estimators",
+    "groups",
+    "invariance_discrepancy",
+    "invariant_basis",
+    "invariants",
+    "isometries",
+    "spaces",
+    "testing",
+]
+
+if TYPE_CHECKING:
+    from specavg import estimators, groups, invariants, isometries, spaces, testing
+    from specavg._config import config
+    from specavg.estimators import SpecAvgRegressor, invariance_discrepancy
+    from specavg.invariants import invariant_basis
+    from specavg.spaces import Circle, Power, Product, Sphere, Torus
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"specavg.{name}")
+    if name in _HOMES:
+        return getattr(import_module(f"specavg.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'specavg' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -2,8 +2,20 @@
 
 from specavg.spaces._power import Power
 from specavg.spaces._product import Product
+from specavg.spaces._rotations import Rotations, rotations_from_bunge, rotations_from_quaternions
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sphere import Sphere
 from specavg.spaces._torus import Circle, Torus
 
-__all__ = ["Circle", "Eigenspace", "Power", "Product", "Space", "Sphere", "Torus"]
+__all__ = [
+    "Circle",
+    "Eigenspace",
+    "Power",
+    "Product",
+    "Rotations",
+    "Space",
+    "Sphere",
+    "Torus",
+    "rotations_from_bunge",
+    "rotations_from_quaternions",
+]

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Shell", "dense", "ellipsoid", "rows_in", "shell_sizes", "shells"]
+__all__ = [
+    "Shell",
+    "Tree",
+    "dense",
+    "ellipsoid",
+    "frequency_tree",
+    "rows_in",
+    "shell_sizes",
+    "shell_vectors",
+    "shells",
+]
 
 
 @dataclass(frozen=True)
@@ -78,13 +89,81 @@ def dense(d: int, n: int, shells: dict[int, Shell], *, power: int = 2) -> NDArra
 
 def shell_sizes(d: int) -> Iterator[tuple[int, int]]:
     """(n, number of k in Z^d with |k|² = n) for every n that occurs, by the recurrence of θ^d; exact."""
-    sizes: list[int] = [1]
     yield 0, 1
+    if d == 1:  # only squares occur: step over the rest
+        yield from ((j * j, 2) for j in count(1))
+    sizes: list[int] = [1]
     for n in count(1):
         total = sum(2 * (j * j * (d + 1) - n) * sizes[n - j * j] for j in range(1, isqrt(n) + 1))
         sizes.append(total // n)
         if total:
             yield n, total // n
+
+
+_FEW = 4  # up to this dimension a ball is listed at once; above it, shell by shell
+
+
+def shell_vectors(d: int, n: int) -> NDArray[np.int64]:
+    """One of each pair ±k with |k|² = n, first non-zero entry positive, sorted."""  # (h, d)
+    if n == 0:
+        return np.zeros((1, d), dtype=np.int64)
+    if d <= _FEW:
+        K, starts = _ball(d, 1 << (n - 1).bit_length())
+        K = K[starts[n] : starts[n + 1]]
+        first = np.take_along_axis(K, (K != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
+        K = K[first > 0]
+    else:
+        K = dense(d, n, shells(d, n, signed=True))
+    return K[np.lexsort(K.T[::-1])]
+
+
+@lru_cache(maxsize=8)
+def _ball(d: int, bound: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All k with |k|² ≤ bound, sorted by norm, and where each norm starts."""
+    K = ellipsoid(np.eye(d), float(bound))
+    norms = (K * K).sum(axis=1)
+    K = K[norms <= bound]
+    norms = norms[norms <= bound]
+    order = np.argsort(norms, kind="stable")
+    return K[order], np.searchsorted(norms[order], np.arange(bound + 2))
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Vectors k ≥ 0 by increasing norm: each is its parent (one entry less) and one more entry."""
+
+    norm: NDArray[np.int64]
+    parent: NDArray[np.int64]  # row in this tree; 0 is the zero vector, its own parent
+    coordinate: NDArray[np.int64]
+    value: NDArray[np.int64]
+    depth: NDArray[np.int64]  # number of non-zero entries
+
+
+@lru_cache(maxsize=8)
+def frequency_tree(d: int, bound: int) -> Tree:
+    """All k ≥ 0 of Z^d with |k|² ≤ bound."""
+    if d <= _FEW:
+        K, _ = _ball(d, bound)
+        K = K[(K >= 0).all(axis=1)]
+        norm = (K * K).sum(axis=1)
+        depth = (K != 0).sum(axis=1)
+        last = d - 1 - (K[:, ::-1] != 0).argmax(axis=1)
+        value = K[np.arange(len(K)), last]
+        above = K.copy()
+        above[np.arange(len(K)), last] = 0
+        return Tree(norm, rows_in(above, K).astype(np.int64), last, value, depth)
+    parts = shells(d, bound)
+    starts = np.cumsum([0, *(len(part) for part in parts.values())])
+    norm = np.repeat(np.arange(bound + 1), np.diff(starts))
+    parent, coordinate, value = (
+        np.concatenate([getattr(part, name) for part in parts.values()]) for name in ("parent", "coordinate", "value")
+    )
+    parent = starts[norm - value**2] + parent
+    parent[0] = 0
+    depth = np.zeros(len(norm), dtype=np.int64)
+    for start, end in zip(starts[1:-1], starts[2:], strict=True):
+        depth[start:end] = depth[parent[start:end]] + 1
+    return Tree(norm, parent, coordinate, value, depth)
 
 
 def ellipsoid(W: NDArray[np.float64], bound: float) -> NDArray[np.int64]:

@@ -145,8 +145,9 @@ def _recurrence(n: NDArray[np.float64], order: float) -> NDArray[np.float64]:
     return np.sqrt(n * (n + 2 * order - 1) / (4 * (n + order) * (n + order - 1)))
 
 
-def harmonics(X: NDArray[np.float64], degree: int) -> NDArray[np.float64]:
-    """Orthonormal spherical harmonics of one degree at unit vectors."""  # (n, d) -> (n, m)
+def harmonics(X: NDArray[np.float64], degree: int, even: bool = False) -> NDArray[np.float64]:
+    """Orthonormal spherical harmonics of one degree at unit vectors; only those `even` in every coordinate."""
+    # (n, d) -> (n, m)
     # Solid harmonics of degrees 0..degree in the first two coordinates: √2 Re, Im of (x + iy)^j.
     n, d = X.shape
     z = X[:, 0] + 1j * X[:, 1]
@@ -154,7 +155,8 @@ def harmonics(X: NDArray[np.float64], degree: int) -> NDArray[np.float64]:
     solid = [np.ones((n, 1))]
     for _ in range(degree):
         power = power * z
-        solid.append(np.sqrt(2) * np.stack([power.real, power.imag], axis=1))
+        both = [power.real, power.imag][: 1 if even else 2]
+        solid.append(np.sqrt(2) * np.stack(both, axis=1))
     radius2 = X[:, 0] ** 2 + X[:, 1] ** 2
     # From R^{i−1} to R^i: Y_k = Σ_j [ρ^{k−j} p_{k−j}(x_i / ρ)] · Y'_j, p orthonormal for order j + (i − 2)/2.
     for i in range(3, d + 1):
@@ -164,9 +166,12 @@ def harmonics(X: NDArray[np.float64], degree: int) -> NDArray[np.float64]:
         lifted: list[list[NDArray[np.float64]]] = [[] for _ in range(degree + 1)]
         scale = 1.0  # 1/√E[(1 − t²)^j], so that p · Y' has norm one
         for j in range(degree + 1):
+            if even and j % 2:
+                scale *= np.sqrt((i / 2 + j) / ((i - 1) / 2 + j))
+                continue
             radial = _homogeneous_gegenbauer(t, radius2, degree - j, j + (i - 2) / 2)
             for k in wanted:
-                if k >= j:
+                if k >= j and not (even and (k - j) % 2):
                     lifted[k].append((scale * radial[k - j])[:, None] * solid[j])
             scale *= np.sqrt((i / 2 + j) / ((i - 1) / 2 + j))
         solid = [np.concatenate(parts, axis=1) if parts else np.empty((n, 0)) for parts in lifted]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
 from specavg.isometries import Affine, Isometry, SignedPermutation, flatten
-from specavg.spaces._frequencies import dense, ellipsoid, rows_in, shell_sizes, shells
+from specavg.spaces._frequencies import ellipsoid, rows_in, shell_sizes, shell_vectors
 from specavg.spaces._space import Eigenspace, Space, as_generator
 
 __all__ = ["Circle", "Torus"]
@@ -297,10 +297,7 @@ def _frequencies(space: Torus, eigenspace: Eigenspace) -> NDArray[np.int64]:
     if space.is_cubic:
         n = eigenspace.label
         assert isinstance(n, int)
-        if n == 0:
-            return np.zeros((1, space.dim), dtype=np.int64)
-        K = dense(space.dim, n, shells(space.dim, n, signed=True))
-        return K[np.lexsort(K.T[::-1])]
+        return shell_vectors(space.dim, n)
     low, high = eigenspace.label  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType]
     W = space._dual_metric  # pyright: ignore[reportPrivateUsage]
     K = ellipsoid(W, high * (1 + 1e-12))

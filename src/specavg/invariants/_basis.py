@@ -1,0 +1,326 @@
+"""Invariant bases: all invariant eigenfunctions up to a cutoff, independent of any data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import takewhile
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg.groups import Group, trivial
+from specavg.invariants._choice import Resolver
+from specavg.invariants._functions import Functions
+from specavg.invariants._solver import Solution
+from specavg.spaces import Eigenspace, Space, Torus
+
+__all__ = ["Cutoff", "InvariantBasis", "Row", "default_group", "default_space", "invariant_basis"]
+
+Array = NDArray[np.float64]
+_EIGENVALUE_TOLERANCE = 1e-9
+_BARREN = 20_000  # eigenspaces in a row without a single invariant before the search is given up
+
+
+@dataclass(frozen=True)
+class Row:
+    """One eigenspace of an invariant basis.
+
+    Attributes
+    ----------
+    eigenvalue : float
+        λ.
+    dim : int
+        m_λ, all functions counted.
+    invariant_dim : int
+        m_{λ,G}, invariant functions counted.
+    solver : str
+        "closed form", "orbits" or "null space".
+    residual : float
+        max‖D(g)Q − Q‖ over the generators; 0 where the solver is exact.
+    gap : float
+        The smallest singular value that was not taken for zero; infinite where no rank was decided.
+    """
+
+    eigenvalue: float
+    dim: int
+    invariant_dim: int
+    solver: str
+    residual: float
+    gap: float
+
+
+@dataclass(frozen=True)
+class Cutoff:
+    """Where a basis ends: whole eigenspaces only, exactly one bound.
+
+    Attributes
+    ----------
+    kind : str
+        "max_eigenvalue", "max_dim" or "max_invariant_dim".
+    value : float
+    """
+
+    kind: str
+    value: float
+
+    @classmethod
+    def of(
+        cls, max_eigenvalue: float | None, max_dim: float | None, max_invariant_dim: float | None
+    ) -> Cutoff | None:
+        """The one cutoff that is given; None if there is none, an error if there are several."""
+        given = {
+            kind: value
+            for kind, value in (
+                ("max_eigenvalue", max_eigenvalue),
+                ("max_dim", max_dim),
+                ("max_invariant_dim", max_invariant_dim),
+            )
+            if value is not None
+        }
+        if not given:
+            return None
+        if len(given) > 1:
+            raise ValueError(f"give exactly one cutoff; got {' and '.join(f'{k}={v!r}' for k, v in given.items())}")
+        kind, value = next(iter(given.items()))
+        lowest = 0.0 if kind == "max_eigenvalue" else 1.0
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise ValueError(f"{kind} must be a number; got {value!r}") from None
+        if not number >= lowest or not np.isfinite(number):
+            raise ValueError(
+                f"{kind} = {value!r} is impossible: it must be finite and at least {lowest:g} "
+                "(the constant function is always there)"
+            )
+        return cls(kind, number)
+
+
+@final
+class InvariantBasis:
+    """Orthonormal invariant functions ψ_1, …, ψ_r, eigenvalues increasing.
+
+    Made by `invariant_basis`; immutable, compared by what it was made from, and reused over fits.
+
+    Attributes
+    ----------
+    space, group, cutoff, solver
+        What it was made from.
+    dim : int
+        Number of invariant functions, the paper's D_{λ,G}.
+    total_dim : int
+        Number of all functions up to the cutoff, the paper's D_λ.
+    eigenvalues : ndarray of shape (dim,)
+    table : tuple of Row
+        One row per eigenspace: .eigenvalue, .dim, .invariant_dim, .solver, .residual, .gap.
+    """
+
+    def __init__(
+        self, space: Space, group: Group, cutoff: Cutoff, solver: str, solutions: list[Solution], functions: Functions
+    ) -> None:
+        self.space = space
+        self.group = group
+        self.cutoff = cutoff
+        self.solver = solver
+        self.table = tuple(
+            Row(s.eigenspace.eigenvalue, s.eigenspace.dim, s.invariant_dim, s.solver.name, s.residual, s.gap)
+            for s in solutions
+        )
+        self.functions = functions
+        self.eigenvalues = np.repeat(
+            [row.eigenvalue for row in self.table], [row.invariant_dim for row in self.table]
+        ).astype(float)
+        self.eigenvalues.setflags(write=False)
+        self.inner_products = sum(s.inner_products for s in solutions)
+
+    @property
+    def dim(self) -> int:
+        """Number of invariant functions."""
+        return len(self.eigenvalues)
+
+    @property
+    def total_dim(self) -> int:
+        """Number of all eigenfunctions up to the cutoff, invariant or not."""
+        return sum(row.dim for row in self.table)
+
+    @property
+    def residual(self) -> float:
+        """The largest residual of any eigenspace."""
+        return max(row.residual for row in self.table)
+
+    def evaluate(self, X: ArrayLike) -> Array:
+        """The invariant functions at `X`.
+
+        Returns
+        -------
+        ndarray of shape (n, dim)
+        """
+        return self.functions.evaluate(self.space.check_points(X))
+
+    def correlate(self, X: ArrayLike, Y: Array) -> Array:
+        """Σ_i ψ(x_i) y_i without holding the values.
+
+        Parameters
+        ----------
+        X : array-like of n points
+        Y : ndarray of shape (n, q)
+
+        Returns
+        -------
+        ndarray of shape (dim, q)
+        """
+        return self.functions.correlate(self.space.check_points(X), Y)
+
+    def combine(self, X: ArrayLike, C: Array) -> Array:
+        """Σ_j C_j ψ_j(X) without holding the values.
+
+        Parameters
+        ----------
+        X : array-like of n points
+        C : ndarray of shape (dim, q)
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+        """
+        return self.functions.combine(self.space.check_points(X), C)
+
+    def canonical(self, X: ArrayLike) -> Array:
+        """A point of each orbit, the same bits for all of the orbit, where the group has such a choice.
+
+        Canonical points change an invariant function by rounding only; estimators use them so that predictions
+        are equal to the last bit. `evaluate` does not: the laws are checked on the path without it.
+        """
+        points = np.asarray(X, dtype=np.float64)
+        points = points.reshape(len(points), -1) if points.ndim > 2 else points
+        return self.group.canonical(points) if self.group.has_canonical else points
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.space, self.group, self.cutoff, self.solver)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, InvariantBasis) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __copy__(self) -> InvariantBasis:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> InvariantBasis:
+        return self
+
+    def __repr__(self) -> str:
+        return (
+            f"<InvariantBasis: {self.dim} of {self.total_dim} functions on {self.space!r} under {self.group!r}, "
+            f"{len(self.table)} eigenspaces>"
+        )
+
+
+def invariant_basis(
+    space: Space,
+    group: Group | None = None,
+    max_eigenvalue: float | None = None,
+    max_dim: float | None = None,
+    max_invariant_dim: float | None = None,
+    solver: str = "auto",
+) -> InvariantBasis:
+    """The invariant eigenfunctions of `space` under `group`, up to a cutoff.
+
+    Whole eigenspaces only, and exactly one cutoff. The result depends on no data: it is computed once for each
+    (space, group, cutoff, solver) and shared.
+
+    Parameters
+    ----------
+    space : Space
+    group : Group, optional
+        The trivial group by default.
+    max_eigenvalue : float, optional
+        Inclusive (relative tolerance 1e-9).
+    max_dim : float, optional
+        D_λ ≤ max_dim, *all* functions counted, as in the paper's theorem.
+    max_invariant_dim : float, optional
+        *Invariant* functions counted, as in the paper's experiments.
+    solver : {"auto", "closed form", "orbits", "null space"}
+        "auto" takes the cheapest exact way for each eigenspace; `table` shows which.
+
+    Returns
+    -------
+    InvariantBasis
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> basis = sa.invariant_basis(sa.Torus(10), sa.groups.sign_flips(10), max_invariant_dim=176)
+    >>> [(row.dim, row.invariant_dim) for row in basis.table]
+    [(1, 1), (20, 10), (180, 45), (960, 120)]
+    """
+    cutoff = Cutoff.of(max_eigenvalue, max_dim, max_invariant_dim)
+    if cutoff is None:
+        raise ValueError("give a cutoff: one of max_eigenvalue, max_dim or max_invariant_dim")
+    if not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"space must be a specavg Space such as Torus(3) or Sphere(3); got {space!r}")
+    if group is None:
+        group = default_group(space)
+    elif not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"group must be a specavg Group, from specavg.groups; got {group!r}")
+    return _basis(space, group, cutoff, solver)
+
+
+@lru_cache(maxsize=32)
+def _basis(space: Space, group: Group, cutoff: Cutoff, solver: str) -> InvariantBasis:
+    _check_group(space, group)
+    resolver = Resolver(space, group, solver)
+    solutions = list(_solutions(space, resolver, cutoff))
+    return InvariantBasis(space, group, cutoff, solver, solutions, resolver.functions(solutions))
+
+
+def _solutions(space: Space, resolver: Resolver, cutoff: Cutoff) -> Iterator[Solution]:
+    if cutoff.kind == "max_eigenvalue":
+        top = cutoff.value * (1 + _EIGENVALUE_TOLERANCE)
+        yield from map(resolver.solve, takewhile(lambda V: V.eigenvalue <= top, space.eigenspaces()))
+        return
+    total, barren = 0, 0
+    for V in space.eigenspaces():
+        if cutoff.kind == "max_dim" and total + V.dim > cutoff.value:
+            return
+        solution = resolver.solve(V)
+        total += V.dim if cutoff.kind == "max_dim" else solution.invariant_dim
+        if total > cutoff.value:
+            return
+        yield solution
+        barren = 0 if solution.invariant_dim else barren + 1
+        if cutoff.kind == "max_invariant_dim" and barren > _BARREN:
+            raise ValueError(
+                f"the {_BARREN} eigenspaces up to eigenvalue {V.eigenvalue:.6g} after the last invariant function "
+                f"have none: max_invariant_dim={cutoff.value:g} may lie out of reach ({total} found). "
+                "Use max_eigenvalue or max_dim."
+            )
+
+
+def _check_group(space: Space, group: Group) -> None:
+    for i, g in enumerate(group.generators):
+        try:
+            space.check_isometry(g)
+        except ValueError as error:
+            raise ValueError(f"generator {i} of {group!r} does not fit: {error}") from None
+    if not group.generators and group.size not in (space.shape[0], space.n_features):
+        raise ValueError(f"{group!r} acts on {group.size} coordinates; points of {space!r} have {space.shape[0]}")
+
+
+def default_space(n_features: int) -> Space:
+    """What `space=None` means: the paper's torus [−1, 1)^d."""
+    return Torus(n_features)
+
+
+def default_group(space: Space) -> Group:
+    """What `group=None` means: no symmetry."""
+    return trivial(space.shape[0])
+
+
+def eigenspaces_within(space: Space, max_eigenvalue: float) -> list[Eigenspace]:
+    """The eigenspaces with eigenvalue at most `max_eigenvalue` (relative tolerance 1e-9)."""
+    top = max_eigenvalue * (1 + _EIGENVALUE_TOLERANCE)
+    return list(takewhile(lambda V: V.eigenvalue <= top, space.eigenspaces()))

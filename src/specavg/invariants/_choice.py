@@ -1,0 +1,90 @@
+"""Which solver answers: the cheapest exact way, chosen for each eigenspace, and visible on the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import ClassVar, final
+
+from specavg.groups import Group
+from specavg.invariants._functions import Functions, HarmonicSums, Joined
+from specavg.invariants._null_space import NullSpace
+from specavg.invariants._products import FactorByFactor, WreathOnCopies
+from specavg.invariants._solver import Solution, Solver, Unsuitable
+from specavg.invariants._sphere import EvenHarmonics, MonomialOrbits, SymmetricPolynomials
+from specavg.invariants._torus import FrequencyOrbits, SignedFrequencies
+from specavg.spaces import Eigenspace, Space, Torus
+
+__all__ = ["SOLVER_NAMES", "Resolver"]
+
+SOLVER_NAMES = ("auto", "closed form", "orbits", "null space")
+
+
+@final
+class Everything(Solver):
+    """The group without generators: every function is invariant."""
+
+    name: ClassVar[str] = "closed form"
+
+    @classmethod
+    def fits(cls, space: Space, group: Group) -> bool:
+        return not group.generators and not isinstance(space, Torus)
+
+    def cost(self, eigenspace: Eigenspace) -> float:
+        return 0.0
+
+    def solve(self, eigenspace: Eigenspace) -> Solution:
+        return Solution(eigenspace, eigenspace.dim, self, None)
+
+    def functions(self, solutions: Sequence[Solution]) -> Functions:
+        return HarmonicSums(self.space, [(s.eigenspace, None) for s in solutions])
+
+
+SOLVERS: tuple[type[Solver], ...] = (
+    Everything,
+    SignedFrequencies,
+    FactorByFactor,
+    WreathOnCopies,
+    SymmetricPolynomials,
+    EvenHarmonics,
+    FrequencyOrbits,
+    MonomialOrbits,
+    NullSpace,
+)
+"""Every solver, the more special first. A new one is a file and a line here."""
+
+
+@final
+class Resolver:
+    """The solvers that fit a space and a group, and the choice between them."""
+
+    def __init__(self, space: Space, group: Group, solver: str = "auto") -> None:
+        if solver not in SOLVER_NAMES:
+            raise ValueError(f"solver must be one of {', '.join(map(repr, SOLVER_NAMES))}; got {solver!r}")
+        fitting = [kind for kind in SOLVERS if solver in ("auto", kind.name) and kind.fits(space, group)]
+        if not fitting:
+            others = sorted({kind.name for kind in SOLVERS if kind.fits(space, group)})
+            raise ValueError(
+                f"the solver {solver!r} does not apply to {group!r} on {space!r}; these do: {', '.join(others)}"
+            )
+        self._solvers = [kind(space, group) for kind in fitting]
+
+    def solve(self, eigenspace: Eigenspace) -> Solution:
+        """The invariants of one eigenspace, by the cheapest solver that keeps its accuracy there."""
+        refusals: list[str] = []
+        for solver in sorted(self._solvers, key=lambda solver: solver.cost(eigenspace)):
+            try:
+                return solver.solve(eigenspace)
+            except (Unsuitable, MemoryError) as refusal:
+                refusals.append(f"{solver.name}: {refusal}")
+        raise MemoryError(
+            f"no solver can find the invariants of the eigenspace with eigenvalue {eigenspace.eigenvalue:.6g} and "
+            f"{eigenspace.dim} functions. " + " ".join(refusals)
+        )
+
+    def functions(self, solutions: Sequence[Solution]) -> Functions:
+        """The invariant functions of several solutions, in order."""
+        families = [
+            solver.functions(list(run)) for solver, run in groupby(solutions, key=lambda solution: solution.solver)
+        ]
+        return families[0] if len(families) == 1 else Joined(families)

@@ -1,0 +1,244 @@
+"""The common fixed vectors of orthogonal matrices, certified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg._config import require_memory
+from specavg.invariants._orbits import orbits
+from specavg.isometries import Orthogonal, SignedPermutation
+
+__all__ = ["FixedSpace", "fixed_space"]
+
+Array = NDArray[np.float64]
+ORTHOGONALITY_TOLERANCE = 1e-9
+# BᵀB squares the singular values of B: it decides only when none lies in the range that squaring blurs.
+_CLEAR_SQUARE = 1e-6
+_CLEAR = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class FixedSpace:
+    """An orthonormal basis of the vectors fixed by every matrix, with its certificate.
+
+    Attributes
+    ----------
+    basis : ndarray of shape (m, r)
+        Orthonormal columns.
+    solver : str
+        "orbits" (exact) or "null space".
+    gap : float
+        The smallest singular value of the stacked D(g) − I that was *not* taken for zero (a lower bound where
+        only small ones were computed); infinite where no rank had to be decided.
+    residual : float
+        max over the matrices of the largest column norm of D(g)Q − Q.
+    """
+
+    basis: Array
+    solver: str
+    gap: float
+    residual: float
+
+    @property
+    def dim(self) -> int:
+        """Number of independent fixed vectors."""
+        return self.basis.shape[1]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of `basis`."""
+        return self.basis.shape
+
+    @property
+    def T(self) -> Array:  # noqa: N802 - as in NumPy
+        """`basis` transposed."""
+        return self.basis.T
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.basis, dtype=dtype, copy=copy)
+
+    def __matmul__(self, other: Any) -> Any:
+        return self.basis @ other
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return other @ self.basis
+
+
+def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
+    """The vectors v with D v = v for every one of `matrices`.
+
+    Parameters
+    ----------
+    matrices : sequence of array-like, sparse array or isometry
+        Orthogonal m × m matrices: dense, SciPy sparse, or `isometries.signed_permutation`. If each is a signed
+        permutation the answer comes from its orbits, exactly; otherwise from a certified numerical null space.
+    size : int, optional
+        m; needed only when `matrices` is empty.
+
+    Returns
+    -------
+    FixedSpace
+
+    Raises
+    ------
+    ValueError
+        If a matrix is not orthogonal, has NaN, or if the singular values leave the rank in doubt.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> swap = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> found = fixed_space([swap])
+    >>> found.dim, found.solver
+    (1, 'orbits')
+    """
+    matrices = list(matrices)
+    if not matrices:
+        if size is None:
+            raise ValueError("fixed_space of no matrices is the whole space: say its size, fixed_space([], size=m)")
+        return FixedSpace(np.eye(size), "orbits", np.inf, 0.0)
+    signed = [_as_signed_permutation(matrix) for matrix in matrices]
+    sizes = {_size(matrix) for matrix in matrices}
+    if len(sizes) > 1:
+        raise ValueError(f"the matrices have different sizes: {sorted(sizes)}")
+    m = sizes.pop()
+    if size is not None and size != m:
+        raise ValueError(f"size = {size}, but the matrices are {m} x {m}")
+    known = [pair for pair in signed if pair is not None]
+    if len(known) == len(signed):
+        return _by_orbits(m, known)
+    return null_space([_dense(matrix) for matrix in matrices])
+
+
+def _by_orbits(m: int, maps: list[tuple[NDArray[np.intp], NDArray[np.int64]]]) -> FixedSpace:
+    found = orbits(m, [t for t, _ in maps], [p for _, p in maps], 2)
+    require_memory(8.0 * m * found.count, f"{found.count} fixed vectors of length {m}", "Use the orbits directly.")
+    alive = found.label >= 0
+    basis = np.zeros((m, found.count))
+    signs = 1.0 - 2.0 * found.phase[alive].astype(float)
+    basis[np.flatnonzero(alive), found.label[alive]] = signs / np.sqrt(found.size[found.label[alive]])
+    return FixedSpace(basis, "orbits", np.inf, 0.0)
+
+
+def null_space(matrices: list[Array]) -> FixedSpace:
+    """The fixed space from a null space of the stacked D(g) − I, never by luck: unclear ranks raise."""
+    m = len(matrices[0])
+    for i, D in enumerate(matrices):
+        if not np.isfinite(D).all():
+            raise ValueError(f"matrix {i} has NaN or infinity: no null space can be certified")
+        deviation = float(np.abs(D.T @ D - np.eye(m)).max(initial=0.0))
+        if deviation > ORTHOGONALITY_TOLERANCE:
+            raise ValueError(
+                f"matrix {i} is not orthogonal: max|DᵀD - I| = {deviation:.2g}, tolerance "
+                f"{ORTHOGONALITY_TOLERANCE:.0e}. Only orthogonal matrices have a projector of this kind."
+            )
+    found = _from_squares(matrices) or _from_stack(matrices)
+    Q, gap = found
+    residual = max((float(np.linalg.norm(D @ Q - Q, axis=0).max(initial=0.0)) for D in matrices), default=0.0)
+    if residual > 100 * _zero(m):
+        raise ValueError(
+            f"the null space of the stacked D(g) - I has residual {residual:.2g}, too large for exact invariance "
+            f"(tolerance {100 * _zero(m):.1e}): are the matrices accurate to rounding?"
+        )
+    return FixedSpace(Q, "null space", gap, residual)
+
+
+def _zero(m: int) -> float:
+    """A singular value below this is rounding: D(g) has entries of order one, whatever the group."""
+    return 3e-14 * np.sqrt(m)
+
+
+def _from_squares(matrices: list[Array]) -> tuple[Array, float] | None:
+    """Eigenvectors of BᵀB = Σ (2I − D − Dᵀ), or None where a small eigenvalue leaves a doubt."""
+    from scipy.linalg import eigh
+
+    m = len(matrices[0])
+    A = 2.0 * len(matrices) * np.eye(m)
+    for D in matrices:
+        A -= D
+        A -= D.T
+    if m <= 512:
+        values, vectors = eigh(A, check_finite=False)
+    else:  # only the small end is wanted; anything above 1e-2 is certainly not zero
+        values, vectors = eigh(A, subset_by_value=(-1.0, 1e-2), check_finite=False)
+    zero = 4e-15 * len(matrices) * np.sqrt(m) * 8
+    null = np.abs(values) <= zero
+    rest = values[~null]
+    if rest.size and rest.min() < _CLEAR_SQUARE:
+        return None
+    gap = np.sqrt(rest.min()) if rest.size else (np.inf if m <= 512 else 0.1)
+    return vectors[:, null], float(gap)
+
+
+def _from_stack(matrices: list[Array]) -> tuple[Array, float]:
+    """Right singular vectors of the stacked D(g) − I."""
+    m = len(matrices[0])
+    require_memory(
+        8.0 * 4 * len(matrices) * m * m,
+        f"the singular values of {len(matrices)} stacked {m} x {m} matrices",
+        "Lower the cutoff.",
+    )
+    R = np.linalg.qr(np.concatenate([D - np.eye(m) for D in matrices]), mode="r")
+    _, values, vectors = np.linalg.svd(R)
+    null = values <= _zero(m)
+    doubtful = values[~null & (values < _CLEAR)]
+    if doubtful.size:
+        raise ValueError(
+            f"the singular values of D(g) - I leave the number of invariants in doubt: {doubtful.size} of them lie "
+            f"between rounding ({_zero(m):.1e}) and {_CLEAR:.0e} (smallest {doubtful.min():.2g}). A generator is "
+            "nearly, but not exactly, the identity on a function. Give the generators exactly (permutations, "
+            "Fractions of the period, integer matrices) or correct them if they are rounded."
+        )
+    return vectors[null].T, float(values[~null].min(initial=np.inf))
+
+
+def _size(matrix: Any) -> int:
+    if isinstance(matrix, SignedPermutation | Orthogonal):
+        return matrix.size
+    shape = tuple(int(s) for s in matrix.shape) if hasattr(matrix, "shape") else np.shape(matrix)
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(f"fixed_space needs square matrices; got shape {shape}")
+    return shape[0]
+
+
+def _dense(matrix: Any) -> Array:
+    if isinstance(matrix, SignedPermutation | Orthogonal):
+        return matrix.matrix
+    m = _size(matrix)
+    require_memory(8.0 * m * m * 6, f"a dense {m} x {m} null-space problem", "Give sparse signed permutations.")
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=float)
+
+
+def _as_signed_permutation(matrix: Any) -> tuple[NDArray[np.intp], NDArray[np.int64]] | None:
+    """(target, sign bit) of each unit vector, where D sends e_k to ±e_target; None for other matrices."""
+    if isinstance(matrix, SignedPermutation):
+        inverse = matrix.inverse()
+        return inverse.image_array, (inverse.signs_array < 0).astype(np.int64)
+    if isinstance(matrix, Orthogonal):
+        return None
+    m = _size(matrix)
+    if hasattr(matrix, "tocoo"):
+        entries = matrix.tocoo()
+        row, column, value = entries.row, entries.col, np.asarray(entries.data, dtype=float)
+        row, column, value = row[value != 0], column[value != 0], value[value != 0]
+    else:
+        array = _plain(matrix)
+        if np.count_nonzero(array) != m:
+            return None
+        row, column = np.nonzero(array)
+        value = array[row, column]
+    if len(row) != m or np.any(np.abs(value) != 1) or len(np.unique(row)) != m or len(np.unique(column)) != m:
+        return None
+    target = np.empty(m, dtype=np.intp)
+    sign = np.empty(m, dtype=np.int64)
+    target[column], sign[column] = row, value < 0
+    return target, sign
+
+
+def _plain(matrix: ArrayLike) -> Array:
+    return np.asarray(matrix, dtype=float)

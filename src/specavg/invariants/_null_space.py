@@ -1,0 +1,51 @@
+"""The general solver: a certified null space of D(g) − I, for any isometry of any space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, final
+
+
+from specavg._config import require_memory
+from specavg.groups import Group
+from specavg.invariants._fixed_space import null_space
+from specavg.invariants._functions import Functions, HarmonicSums
+from specavg.invariants._solver import Solution, Solver
+from specavg.spaces import Eigenspace, Space
+
+__all__ = ["NullSpace"]
+
+
+@final
+class NullSpace(Solver):
+    """O(|S| m² + m³) an eigenspace."""
+
+    name: ClassVar[str] = "null space"
+
+    @classmethod
+    def fits(cls, space: Space, group: Group) -> bool:
+        return True
+
+    def cost(self, eigenspace: Eigenspace) -> float:
+        m = float(eigenspace.dim)
+        return (10 + 6 * len(self.group.generators)) * m**3 + 1e5
+
+    def solve(self, eigenspace: Eigenspace) -> Solution:
+        m, generators = eigenspace.dim, self.group.generators
+        require_memory(
+            8.0 * (len(generators) + 6) * m**2,
+            f"the null space on an eigenspace of {m} functions (eigenvalue {eigenspace.eigenvalue:.6g})",
+            "Lower the cutoff, or describe the group by exact generators or by its catalogue name, for which "
+            "cheaper solvers exist.",
+        )
+        if not generators:
+            return Solution(eigenspace, m, self, None)
+        found = null_space([self.space.representation(g, eigenspace) for g in generators])
+        return Solution(
+            eigenspace, found.dim, self, found.basis, found.residual, found.gap, len(generators) * m * m
+        )
+
+    def functions(self, solutions: Sequence[Solution]) -> Functions:
+        return HarmonicSums(self.space, [(s.eigenspace, s.data) for s in solutions])
+
+

@@ -1,0 +1,110 @@
+"""Orbits of basis functions that a group permutes up to phases: union-find with exact phases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Orbits", "orbits"]
+
+
+@dataclass(frozen=True)
+class Orbits:
+    """The orbits that carry an invariant.
+
+    Attributes
+    ----------
+    label : ndarray of int, shape (m,)
+        Orbit of each basis function, -1 where phases around the orbit cancel.
+    phase : ndarray of int, shape (m,)
+        The invariant has coefficient exp(2πi phase/N) on each function of its orbit, N the modulus.
+    size : ndarray of int, shape (count,)
+        Number of functions in each surviving orbit.
+    first : ndarray of int, shape (count,)
+        One function of each orbit, with phase 0.
+    """
+
+    label: NDArray[np.int64]
+    phase: NDArray[Any]
+    size: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+    @property
+    def count(self) -> int:
+        """Number of surviving orbits."""
+        return len(self.size)
+
+
+def orbits(m: int, targets: Sequence[NDArray[Any]], phases: Sequence[NDArray[Any]], modulus: int) -> Orbits:
+    """Orbits under maps that send function k to ω^{phase[k]} · function target[k], ω = exp(2πi/modulus).
+
+    Phases are integers, so that 'equal to 1' is decided exactly whatever the modulus.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    source = np.tile(np.arange(m), len(targets))
+    target = np.concatenate([np.empty(0, dtype=np.intp), *targets])
+    graph = coo_array((np.ones(len(source), dtype=np.int8), (source, target)), shape=(m, m)).tocsr()
+    count, label = connected_components(graph, directed=False)
+    label = label.astype(np.int64)
+    first = np.full(count, m, dtype=np.int64)
+    np.minimum.at(first, label, np.arange(m))
+    if modulus == 1 or not any(np.any(phase) for phase in phases):
+        phase = np.zeros(m, dtype=np.int64)
+        return _survivors(label, phase, first, np.ones(count, dtype=bool))
+    phase = _potentials(m, graph, first, targets, phases, modulus)
+    alive = np.ones(count, dtype=bool)
+    for t, p in zip(targets, phases, strict=True):
+        wrong = (phase + p - phase[t]) % modulus != 0
+        alive[label[wrong]] = False
+    return _survivors(label, phase, first, alive)
+
+
+def _survivors(
+    label: NDArray[np.int64], phase: NDArray[Any], first: NDArray[np.int64], alive: NDArray[np.bool_]
+) -> Orbits:
+    sizes = np.bincount(label, minlength=len(alive))
+    number = np.where(alive, np.cumsum(alive) - 1, -1)
+    return Orbits(number[label], phase, sizes[alive], first[alive])
+
+
+def _potentials(
+    m: int,
+    graph: Any,
+    first: NDArray[np.int64],
+    targets: Sequence[NDArray[Any]],
+    phases: Sequence[NDArray[Any]],
+    modulus: int,
+) -> NDArray[Any]:
+    """Phase of each function relative to the first of its orbit, along a breadth-first forest."""
+    from scipy.sparse import block_array, coo_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    # A root joined to one function of every orbit makes the forest one tree: one search, no loop over orbits.
+    roots = coo_array((np.ones(len(first), dtype=np.int8), (first, np.zeros(len(first), dtype=int))), shape=(m, 1))
+    rooted = block_array([[graph, roots], [roots.T, None]], format="csr")
+    before = breadth_first_order(rooted, m, directed=False, return_predecessors=True)[1][:m].astype(np.int64)
+    inner = np.flatnonzero(before != m)  # functions that are not the first of their orbit
+    parent = before[inner]
+    step = np.zeros(m, dtype=phases[0].dtype)
+    found = np.zeros(len(inner), dtype=bool)
+    for t, p in zip(targets, phases, strict=True):
+        forward = ~found & (t[parent] == inner)
+        step[inner[forward]] = p[parent[forward]]
+        found |= forward
+        backward = ~found & (t[inner] == parent)
+        step[inner[backward]] = -p[inner[backward]]
+        found |= backward
+    # Sum the steps up the tree by doubling: log2(depth) passes. The first of an orbit has step 0.
+    total, ancestor = step % modulus, np.where(before == m, np.arange(m), before)
+    while True:
+        total = (total + total[ancestor]) % modulus
+        above = ancestor[ancestor]
+        if np.array_equal(above, ancestor):
+            return total
+        ancestor = above

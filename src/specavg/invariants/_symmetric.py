@@ -1,0 +1,177 @@
+"""Symmetric functions of copies: sums over injective assignments, as polynomials in power sums.
+
+For one-copy functions ψ_1, ψ_2, … and m copies x_1, …, x_m, the sum Σ ψ_{a_1}(x_{i_1}) ⋯ ψ_{a_p}(x_{i_p}) over
+*distinct* i_1, …, i_p is what S_m leaves of the product. Peeling off one factor,
+
+    M(a_1, …, a_p) = P(a_p) M(a_1, …, a_{p−1}) − Σ_j M(…, a_j a_p, …),    P(a) = Σ_i ψ_a(x_i),
+
+where a_j a_p is the pointwise product: Möbius inversion over set partitions, one step at a time, with every
+intermediate result shared. The cost is O(m) for each power sum, never m!. With few copies the differences
+cancel, and the sums are built up copy by copy instead: E(S) grows by Σ_a ψ_a(x_i) E(S without a).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import factorial, prod
+from typing import final
+
+import numpy as np
+
+from specavg.invariants._functions import Array, Functions
+
+__all__ = ["CopyByCopy", "PowerSumProgram", "SymmetrizedProducts"]
+
+Merged = tuple[int, ...]  # a pointwise product of one-copy functions
+Key = tuple[Merged, ...]  # the factors of an injective sum
+
+
+@dataclass(frozen=True)
+class _Step:
+    """node = P[power_sum] · nodes[rest] − Σ weight · nodes[merged]."""
+
+    power_sum: int
+    rest: int
+    merged: tuple[tuple[int, int], ...]  # (weight, node)
+
+
+@final
+class PowerSumProgram:
+    """A straight-line program that computes injective sums from power sums."""
+
+    def __init__(self, multisets: Sequence[Sequence[int]]) -> None:
+        self.power_sums: dict[Merged, int] = {}
+        self._nodes: dict[Key, int] = {(): 0}
+        self._steps: list[_Step] = []
+        self.outputs = [self._node(tuple((a,) for a in sorted(multiset))) for multiset in multisets]
+
+    def _node(self, key: Key) -> int:
+        if key in self._nodes:
+            return self._nodes[key]
+        *others, last = key
+        merged: Counter[int] = Counter()
+        for j, other in enumerate(others):
+            joined = tuple(sorted(other + last))
+            merged[self._node(tuple(sorted([*others[:j], joined, *others[j + 1 :]])))] += 1
+        rest = self._node(tuple(others))
+        power_sum = self.power_sums.setdefault(last, len(self.power_sums))
+        self._steps.append(_Step(power_sum, rest, tuple((w, node) for node, w in merged.items())))
+        self._nodes[key] = len(self._steps)
+        return len(self._steps)
+
+    @property
+    def size(self) -> int:
+        """Number of intermediate results."""
+        return len(self._steps)
+
+    def run(self, power_sums: Array) -> Array:
+        """The injective sums from the power sums."""  # (P, n) -> (outputs, n)
+        nodes = np.empty((len(self._steps) + 1, power_sums.shape[1]))
+        nodes[0] = 1.0
+        for i, step in enumerate(self._steps, start=1):
+            node = power_sums[step.power_sum] * nodes[step.rest]
+            for weight, other in step.merged:
+                node -= weight * nodes[other]
+            nodes[i] = node
+        return nodes[self.outputs]
+
+
+@final
+class CopyByCopy:
+    """Injective sums by adding one copy at a time: no subtraction, so no cancellation."""
+
+    def __init__(self, multisets: Sequence[Sequence[int]]) -> None:
+        place: dict[Merged, int] = {(): 0}
+        pending = {tuple(sorted(multiset)) for multiset in multisets}
+        while pending:  # every sub-multiset is a state
+            multiset = pending.pop()
+            if multiset not in place:
+                place[multiset] = len(place)
+                pending.update(multiset[:i] + multiset[i + 1 :] for i in range(len(multiset)))
+        self.size = len(place)
+        self.outputs = [place[tuple(sorted(multiset))] for multiset in multisets]
+        # An injective sum over a multiset counts each choice of copies ∏ count! times.
+        self.exchanges = np.array(
+            [float(prod(factorial(c) for c in Counter(multiset).values())) for multiset in multisets]
+        )
+        slots: dict[int, list[tuple[int, int, int]]] = {}
+        for multiset, state in place.items():
+            for slot, a in enumerate(sorted(set(multiset))):
+                i = multiset.index(a)
+                slots.setdefault(slot, []).append((state, a, place[multiset[:i] + multiset[i + 1 :]]))
+        self._slots = [np.array(entries, dtype=np.intp).T for entries in slots.values()]
+
+    def run(self, copies: Array) -> Array:
+        """The injective sums from the one-copy values."""  # (A, n, m) -> (outputs, n)
+        sums = np.zeros((self.size, copies.shape[1]))
+        sums[0] = 1.0
+        for i in range(copies.shape[2]):
+            before = sums.copy()
+            for state, label, rest in self._slots:
+                sums[state] += copies[label, :, i] * before[rest]
+        return sums[self.outputs] * self.exchanges[:, None]
+
+
+_FEW_COPIES = 16
+
+
+@final
+class SymmetrizedProducts(Functions):
+    """weight · Σ over distinct copies of ∏ ψ_a(x_i), one for each multiset of one-copy functions.
+
+    Parameters
+    ----------
+    one_copy : Functions
+        The ψ, on points of one copy.
+    copies : int
+        m.
+    multisets : sequence of sequences of int
+        Columns of `one_copy`; the empty one is the constant.
+    weights : ndarray of shape (len(multisets),)
+    """
+
+    def __init__(
+        self, one_copy: Functions, copies: int, multisets: Sequence[Sequence[int]], weights: Array
+    ) -> None:
+        self._one_copy = one_copy
+        self._copies = copies
+        self._weights = weights
+        few = copies <= _FEW_COPIES
+        self._by_copy = CopyByCopy(multisets) if few else None
+        self._program = PowerSumProgram([] if few else multisets)
+
+    @property
+    def dim(self) -> int:
+        return len(self._weights)
+
+    @property
+    def row_bytes(self) -> float:
+        depth = max((len(merged) for merged in self._program.power_sums), default=1)
+        per_copy = self._one_copy.row_bytes + 8.0 * (self._one_copy.dim + depth)
+        states = 4 * self._by_copy.size if self._by_copy else self._program.size + len(self._program.power_sums)
+        return self._copies * per_copy + 8.0 * (states + self.dim)
+
+    def _values(self, X: Array) -> Array:
+        flat = X.reshape(len(X) * self._copies, -1)
+        values = self._one_copy._values(flat)  # pyright: ignore[reportPrivateUsage]
+        copies = np.ascontiguousarray(values.T).reshape(-1, len(X), self._copies)  # (A, n, m)
+        if self._by_copy:
+            return (self._weights[:, None] * self._by_copy.run(copies)).T
+        sums = np.empty((len(self._program.power_sums), len(X)))
+        _accumulate(copies, self._program.power_sums, sums)
+        return (self._weights[:, None] * self._program.run(sums)).T
+
+
+def _accumulate(copies: Array, power_sums: dict[Merged, int], sums: Array) -> None:
+    """Σ_i ∏ ψ_a(x_i) for every product wanted; products share their beginnings, a few are alive at a time."""
+    beginnings = {merged[:end] for merged in power_sums for end in range(1, len(merged) + 1)}
+    stack: list[tuple[Merged, Array]] = []
+    for merged in sorted(beginnings):  # depth first: a beginning sorts before what continues it
+        while stack and merged[: len(stack[-1][0])] != stack[-1][0]:
+            stack.pop()
+        product = copies[merged[-1]] if not stack else stack[-1][1] * copies[merged[-1]]
+        stack.append((merged, product))
+        if merged in power_sums:
+            sums[power_sums[merged]] = product.sum(axis=1)

@@ -1,0 +1,225 @@
+"""Invariants on a torus: orbit sums of exponentials, and products of cosines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import isqrt, lcm
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._config import require_memory
+from specavg.groups import Group
+from specavg.groups._structure import SignFlips
+from specavg.invariants._functions import Array, Functions
+from specavg.invariants._orbits import orbits
+from specavg.invariants._solver import Solution, Solver
+from specavg.spaces import Eigenspace, Space, Torus
+from specavg.spaces._frequencies import Tree, frequency_tree
+
+__all__ = ["CosineProducts", "FrequencyOrbits", "SignedFrequencies", "TrigonometricSums"]
+
+
+@final
+class FrequencyOrbits(Solver):
+    """Orbits of frequencies under integer matrices, with exact rational phases from the shifts."""
+
+    name: ClassVar[str] = "orbits"
+
+    @classmethod
+    def fits(cls, space: Space, group: Group) -> bool:
+        return isinstance(space, Torus) and all(space.check_isometry(g).is_exact for g in group.generators)
+
+    def cost(self, eigenspace: Eigenspace) -> float:
+        return 50.0 * (len(self.group.generators) + 1) * eigenspace.dim * self.space.dim
+
+    def solve(self, eigenspace: Eigenspace) -> Solution:
+        assert isinstance(self.space, Torus)
+        K = self.space.frequencies(eigenspace)
+        if eigenspace.eigenvalue == 0:
+            return Solution(eigenspace, 1, self, (K, np.array([[1.0], [0.0]]) / np.sqrt(2)))
+        actions = [
+            self.space.frequency_action(self.space.check_isometry(g), eigenspace) for g in self.group.generators
+        ]
+        Q = _real_invariants(len(K), actions)
+        used = np.flatnonzero(np.diff(Q.tocsr().indptr).reshape(2, -1).sum(axis=0))
+        Q = Q.tocsr()[np.concatenate([used, used + len(K)])]
+        return Solution(eigenspace, Q.shape[1], self, (K[used], Q))
+
+    def functions(self, solutions: Sequence[Solution]) -> Functions:
+        from scipy.sparse import block_diag, vstack
+
+        assert isinstance(self.space, Torus)
+        K = np.concatenate([s.data[0] for s in solutions])
+        # Each block has its cosines over its sines; together, all cosines over all sines.
+        halves = [block_diag([_half(s.data[1], i) for s in solutions], format="csr") for i in (0, 1)]
+        return TrigonometricSums(self.space.period, K, vstack(halves, format="csr"))
+
+
+def _half(Q: Any, i: int) -> Any:
+    from scipy.sparse import csr_array
+
+    rows = Q.shape[0] // 2
+    return csr_array(Q)[i * rows : (i + 1) * rows]
+
+
+def _real_invariants(h: int, actions: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]]) -> Any:
+    """Orthonormal invariants in the basis √2cos, √2sin of h frequencies, sparse."""  # (2h, r)
+    from scipy.sparse import coo_array
+
+    modulus = lcm(*(N for *_, N in actions)) if actions else 1
+    kind = np.int64 if modulus < 2**61 else object
+    targets, phases = [], []
+    for target, sign, phase, N in actions:
+        # Function k < h is e_k, function h + k is e_{-k}.
+        plus = np.where(sign > 0, target, target + h)
+        minus = np.where(sign > 0, target + h, target)
+        scaled = phase.astype(kind) * (modulus // N)
+        targets.append(np.concatenate([plus, minus]))
+        phases.append(np.concatenate([scaled, -scaled % modulus]))
+    found = orbits(2 * h, targets, phases, modulus)
+    opposite = np.concatenate([np.arange(h, 2 * h), np.arange(h)])
+    partner = found.label[opposite[found.first]]  # the orbit of -k, for one k of each orbit
+    own = partner == np.arange(found.count)
+    chosen = own | (partner > np.arange(found.count))  # one orbit of each pair of opposite ones
+    # An orbit that is its own opposite: c_k c_{-k} is one constant, and half its phase makes the sum real.
+    half_turn = np.zeros(found.count)
+    half_turn[own] = _turns(found.phase[opposite[found.first[own]]], modulus) / 2
+    columns = np.cumsum(np.where(chosen, np.where(own, 1, 2), 0)) - np.where(own, 1, 2)
+    k = np.flatnonzero(found.label >= 0)
+    k = k[chosen[found.label[k]]]
+    label = found.label[k]
+    angle = 2 * np.pi * (_turns(found.phase[k], modulus) - half_turn[label])
+    row, sign = np.where(k < h, k, k - h), np.where(k < h, 1.0, -1.0)
+    # Σ cos(±2πk·u + angle)/√|O| over an orbit that is its own opposite; otherwise √2 times that, and its sine.
+    scale = np.where(own[label], np.sqrt(0.5), 1.0) / np.sqrt(found.size[label])
+    pair = ~own[label]
+    entries = [
+        (row, columns[label], scale * np.cos(angle)),
+        (row + h, columns[label], -sign * scale * np.sin(angle)),
+        (row[pair], columns[label[pair]] + 1, scale[pair] * np.sin(angle[pair])),
+        (row[pair] + h, columns[label[pair]] + 1, (sign * scale * np.cos(angle))[pair]),
+    ]
+    rows, cols, values = (np.concatenate([entry[i] for entry in entries]) for i in range(3))
+    count = int(np.where(chosen, np.where(own, 1, 2), 0).sum())
+    Q = coo_array((values, (rows, cols)), shape=(2 * h, count)).tocsr()
+    Q.data[np.abs(Q.data) < 1e-15] = 0.0  # cos(π/2) and sums of opposite terms
+    Q.eliminate_zeros()
+    return Q
+
+
+def _turns(phase: NDArray[Any], modulus: int) -> Array:
+    return (phase / modulus).astype(float)
+
+
+@final
+class TrigonometricSums(Functions):
+    """Sparse combinations of √2cos 2πk·u and √2sin 2πk·u."""
+
+    def __init__(self, period: Array, K: NDArray[np.int64], Q: Any) -> None:
+        self._period = period
+        self.K = K  # (F, d)
+        self.Q = Q  # sparse (2F, dim)
+
+    @property
+    def dim(self) -> int:
+        return int(self.Q.shape[1])
+
+    @property
+    def row_bytes(self) -> float:
+        return 8.0 * (5 * len(self.K) + self.dim)
+
+    def _values(self, X: Array) -> Array:
+        return np.asarray(self._waves(X) @ self.Q)
+
+    def _waves(self, X: Array) -> Array:
+        turns = (X / self._period) @ self.K.T
+        turns -= np.rint(turns)
+        turns *= 2 * np.pi
+        return np.sqrt(2) * np.concatenate([np.cos(turns), np.sin(turns)], axis=1)
+
+
+@final
+class SignedFrequencies(Solver):
+    """Sign flips of a cubic torus: ∏ √2cos 2πk_i u_i, one for each k ≥ 0. Only invariants are ever touched."""
+
+    name: ClassVar[str] = "closed form"
+
+    @classmethod
+    def fits(cls, space: Space, group: Group) -> bool:
+        return isinstance(space, Torus) and space.is_cubic and isinstance(group.structure, SignFlips)
+
+    def cost(self, eigenspace: Eigenspace) -> float:
+        return 1.0
+
+    def solve(self, eigenspace: Eigenspace) -> Solution:
+        n = eigenspace.label
+        assert isinstance(n, int)
+        # Flipping a sign pairs the ±k_i, so there are at most m_λ of these; often far fewer.
+        count = _nonnegative_count(self.space.dim, n)
+        require_memory(
+            8.0 * 6 * count, f"{count} products of cosines (eigenvalue {eigenspace.eigenvalue:.6g})", "Lower the cutoff."
+        )
+        return Solution(eigenspace, count, self, n)
+
+    def functions(self, solutions: Sequence[Solution]) -> Functions:
+        assert isinstance(self.space, Torus)
+        wanted = [s.data for s in solutions]
+        return CosineProducts(self.space.period, self.space.dim, wanted)
+
+
+def _nonnegative_count(d: int, n: int) -> int:
+    """The number of k ≥ 0 in Z^d with |k|² = n: the coefficient of q^n in (1 + q + q⁴ + …)^d."""
+    counts = [1] + [0] * n
+    for i in range(1, n + 1):
+        total = sum((j * j * (d + 1) - i) * counts[i - j * j] for j in range(1, isqrt(i) + 1))
+        counts[i] = total // i
+    return counts[n]
+
+
+@final
+class CosineProducts(Functions):
+    """∏_i √2cos 2πk_i u_i for every k ≥ 0 with |k|² in `norms`: each is its parent times one more factor."""
+
+    def __init__(self, period: Array, d: int, norms: Sequence[int]) -> None:
+        self._period = period
+        self._d = d
+        self._norms = tuple(norms)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The frequencies, and those they grow from."""
+        return frequency_tree(self._d, max(self._norms, default=0))
+
+    @cached_property
+    def wanted(self) -> NDArray[np.intp]:
+        """Rows of the tree that are functions of this family."""
+        return np.flatnonzero(np.isin(self.tree.norm, self._norms))
+
+    @property
+    def dim(self) -> int:
+        return len(self.wanted)
+
+    @property
+    def row_bytes(self) -> float:
+        return 8.0 * (3 * len(self.tree.norm) + 2 * self._d * self._highest)
+
+    @property
+    def _highest(self) -> int:
+        return isqrt(max(self._norms, default=0))
+
+    def _values(self, X: Array) -> Array:
+        tree = self.tree
+        turns = (X / self._period).T
+        turns -= np.rint(turns)
+        cosines = np.empty((self._highest + 1, self._d, len(X)))
+        for value in range(1, self._highest + 1):
+            cosines[value] = np.sqrt(2) * np.cos(2 * np.pi * value * turns)
+        values = np.empty((len(tree.norm), len(X)))
+        values[0] = 1.0
+        for depth in range(1, int(tree.depth.max(initial=0)) + 1):
+            rows = np.flatnonzero(tree.depth == depth)
+            values[rows] = values[tree.parent[rows]] * cosines[tree.value[rows], tree.coordinate[rows]]
+        return values[self.wanted].T

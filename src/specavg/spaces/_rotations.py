@@ -1,0 +1,265 @@
+"""The rotation group SO(3): orientations of crystals, molecules, cameras, frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from math import pi
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg._config import require_memory
+from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity, orthogonal
+from specavg.spaces._matrices import nearest_orthonormal, orthonormality_error
+from specavg.spaces._space import Eigenspace, Space, as_generator
+from specavg.spaces._wigner import wigner_matrices
+
+__all__ = ["Rotations", "rotations_from_bunge", "rotations_from_quaternions"]
+
+
+@final
+class Rotations(Space):
+    """Rotations of R³; the distance between two of them is the angle of the rotation that takes one to the other.
+
+    Points are rotation matrices (n, 3, 3), the same flattened (n, 9), or a SciPy `Rotation`. For quaternions and
+    Euler angles see `rotations_from_quaternions` and `rotations_from_bunge`.
+
+    Notes
+    -----
+    Degree l has eigenvalue l(l + 1) and the (2l + 1)² functions √(2l+1) M(X)[a, b], M the real orthogonal matrix
+    by which X moves the harmonics of `Sphere(3)`; they are listed row by row. Then gX = A X Bᵀ acts by the
+    Kronecker product D(g) = D_left ⊗ D_right of two small matrices (`factor_representations`), and for a group
+    that is a product of left and right actions the invariants are products of the two groups' invariants.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> [(V.eigenvalue, V.dim) for V in islice(Rotations().eigenspaces(), 4)]
+    [(0.0, 1), (2.0, 9), (6.0, 25), (12.0, 49)]
+    """
+
+    _membership_remedy = (
+        "Points are rotation matrices: orthonormal columns, determinant +1. Quaternions and Euler angles become "
+        "such with spaces.rotations_from_quaternions and spaces.rotations_from_bunge."
+    )
+
+    @property
+    def dim(self) -> int:
+        return 3
+
+    @property
+    def volume(self) -> float:
+        return 8 * pi**2
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (3, 3)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rotations)
+
+    def __hash__(self) -> int:
+        return hash(Rotations)
+
+    def __repr__(self) -> str:
+        return "Rotations()"
+
+    def eigenspaces(self) -> Iterator[Eigenspace]:
+        for degree in count():
+            yield self.eigenspace(degree)
+
+    def eigenspace(self, degree: int) -> Eigenspace:
+        """The Wigner functions of one degree."""
+        return Eigenspace(float(degree * (degree + 1)), (2 * degree + 1) ** 2, degree)
+
+    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        degree = _degree(eigenspace)
+        M = wigner_matrices(nearest_orthonormal(X.reshape(-1, 3, 3)), degree)
+        M *= np.sqrt(2 * degree + 1)
+        return M.reshape(len(X), -1)
+
+    # --- isometries --------------------------------------------------------------------------------
+
+    def check_isometry(self, g: Isometry) -> LeftRight:
+        if isinstance(g, SignedPermutation | Orthogonal):
+            g = LeftRight(g, identity(3))
+        if not isinstance(g, LeftRight):
+            raise ValueError(
+                f"{g!r} does not act on {self!r}: its isometries are X ↦ A X Bᵀ (isometries.left_right(A, B), or "
+                "isometries.orthogonal(A) for B = I)."
+            )
+        if (g.left.size, g.right.size) != (3, 3):
+            raise ValueError(f"{g!r} has factors of size {g.left.size} and {g.right.size}; {self!r} needs 3 and 3")
+        improper = [np.linalg.det(part.matrix) < 0 for part in (g.left, g.right)]
+        if improper[0] != improper[1]:
+            raise ValueError(
+                f"{g!r} maps rotations to reflections: det A · det B = −1. Use proper factors, or two improper ones; "
+                "for an improper point group, its rotations only (or −A in place of A)."
+            )
+        if improper[0]:  # A X Bᵀ = (−A) X (−B)ᵀ
+            return LeftRight(orthogonal(-g.left.matrix), orthogonal(-g.right.matrix))
+        return g
+
+    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        assert isinstance(g, LeftRight)
+        return (g.left.matrix @ X.reshape(-1, 3, 3) @ g.right.matrix.T).reshape(X.shape)
+
+    def factor_representations(
+        self, g: Isometry, eigenspace: Eigenspace
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """D_left and D_right with D(g) = np.kron(D_left, D_right).
+
+        Each is the matrix of one factor on the spherical harmonics of the same degree, in the basis of `Sphere(3)`.
+
+        Returns
+        -------
+        D_left, D_right : ndarray of shape (2l + 1, 2l + 1)
+        """
+        checked = self.check_isometry(g)
+        pair = np.stack([checked.left.matrix, checked.right.matrix])
+        left, right = wigner_matrices(pair, _degree(eigenspace)).transpose(0, 2, 1)
+        return left, right
+
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        # φ is vec M(X), row by row, and M(A X Bᵀ) = M(A) M(X) M(B)ᵀ.
+        return np.kron(*self.factor_representations(g, eigenspace))
+
+    # --- points ------------------------------------------------------------------------------------
+
+    def check_points(self, X: ArrayLike) -> NDArray[np.float64]:
+        matrices = np.asarray(_matrices(X), dtype=np.float64)
+        if matrices.ndim == 2 and matrices.shape[1] in (3, 4) and matrices.shape != (3, 3):
+            kind = "quaternions" if matrices.shape[1] == 4 else "Euler angles or rotation vectors"
+            raise ValueError(
+                f"points of {self!r} have shape (n, 3, 3) or (n, 9); got {matrices.shape}: if these are {kind}, convert "
+                "them with spaces.rotations_from_quaternions, spaces.rotations_from_bunge, or SciPy's Rotation"
+            )
+        return super().check_points(matrices)
+
+    def act(self, g: Isometry, X: ArrayLike) -> NDArray[np.float64]:
+        return super().act(g, _matrices(X))
+
+    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        matrices = X.reshape(-1, 3, 3)
+        return np.maximum(orthonormality_error(matrices), np.abs(np.linalg.det(matrices) - 1) / 2)
+
+    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+        quaternions = as_generator(random_state).standard_normal((n, 4))
+        return rotations_from_quaternions(quaternions).reshape(n, 9)
+
+    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        degree = int(np.floor(np.sqrt(0.25 + max_eigenvalue * (1 + 1e-9)) - 0.5 + 1e-9))
+        turns, heights = 2 * degree + 1, degree + 1
+        total = float(turns) ** 2 * heights
+        require_memory(8.0 * 4 * total * 9, f"a product rule of {total:.3g} rotations", "Lower max_eigenvalue.")
+        angle = 2 * np.pi * np.arange(turns) / turns
+        z, w = np.polynomial.legendre.leggauss(heights)
+        around = _turns_z(angle)
+        r = np.sqrt((1 - z) * (1 + z))
+        tilt = np.zeros((heights, 3, 3))
+        tilt[:, 0, 0] = tilt[:, 2, 2] = z
+        tilt[:, 0, 2], tilt[:, 2, 0], tilt[:, 1, 1] = r, -r, 1.0
+        X = np.einsum("aij,bjk,ckl->abcil", around, tilt, around).reshape(-1, 9)
+        weights = np.broadcast_to(w[None, :, None] / (2 * turns**2), (turns, heights, turns))
+        return X, weights.ravel()
+
+
+def rotations_from_quaternions(quaternions: ArrayLike, *, scalar_first: bool = False) -> NDArray[np.float64]:
+    """Rotation matrices of quaternions, **scalar last** as in SciPy; they need not be normalised.
+
+    Parameters
+    ----------
+    quaternions : array-like of shape (n, 4)
+        (x, y, z, w) in each row.
+    scalar_first : bool, default False
+        (w, x, y, z) instead.
+
+    Returns
+    -------
+    ndarray of shape (n, 3, 3)
+
+    Examples
+    --------
+    >>> rotations_from_quaternions([[0.0, 0.0, 1.0, 1.0]])[0].round(12) + 0.0  # a quarter turn around z
+    array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    q = np.array(quaternions, dtype=float)
+    if q.ndim != 2 or q.shape[1] != 4:
+        raise ValueError(f"quaternions have shape (n, 4); got {q.shape}")
+    norms = np.sqrt(np.einsum("ni,ni->n", q, q))
+    if not (np.isfinite(norms) & (norms > 0)).all():
+        row = int((~(np.isfinite(norms) & (norms > 0))).argmax())
+        raise ValueError(f"row {row} is zero, NaN or infinite: it is the quaternion of no rotation")
+    q /= norms[:, None]
+    x, y, z, w = (q[:, [1, 2, 3, 0]] if scalar_first else q).T
+    rows = [
+        [w * w + x * x - y * y - z * z, 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), w * w - x * x + y * y - z * z, 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), w * w - x * x - y * y + z * z],
+    ]
+    return np.moveaxis(np.array(rows), 2, 0)
+
+
+def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> NDArray[np.float64]:
+    """Orientation matrices of Bunge Euler angles (φ₁, Φ, φ₂), as texture analysis and EBSD files write them.
+
+    The matrix takes specimen coordinates to crystal coordinates, g = Rz(φ₂)ᵀ Rx(Φ)ᵀ Rz(φ₁)ᵀ, so the crystal's symmetry
+    acts from the left and the specimen's from the right, as in `groups.crystal_symmetry`.
+
+    Parameters
+    ----------
+    angles : array-like of shape (n, 3)
+        φ₁, Φ, φ₂ in each row, in radians.
+    degrees : bool, default False
+        Angles are in degrees.
+
+    Returns
+    -------
+    ndarray of shape (n, 3, 3)
+
+    Examples
+    --------
+    >>> rotations_from_bunge([[90.0, 0.0, 0.0]], degrees=True)[0].round(12) + 0.0
+    array([[ 0.,  1.,  0.],
+           [-1.,  0.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    euler = np.asarray(angles, dtype=float)
+    if euler.ndim != 2 or euler.shape[1] != 3:
+        raise ValueError(f"Bunge angles have shape (n, 3): φ₁, Φ, φ₂ in each row; got {euler.shape}")
+    if not np.isfinite(euler).all():
+        raise ValueError("Bunge angles have NaN or infinity")
+    first, middle, last = (np.deg2rad(euler) if degrees else euler).T
+    tilt = np.zeros((len(euler), 3, 3))
+    tilt[:, 0, 0] = 1.0
+    tilt[:, 1, 1] = tilt[:, 2, 2] = np.cos(middle)
+    tilt[:, 1, 2] = np.sin(middle)
+    tilt[:, 2, 1] = -np.sin(middle)
+    return _turns_z(-last) @ tilt @ _turns_z(-first)
+
+
+def _turns_z(angle: NDArray[np.float64]) -> NDArray[np.float64]:
+    R = np.zeros((len(angle), 3, 3))
+    R[:, 0, 0] = R[:, 1, 1] = np.cos(angle)
+    R[:, 1, 0] = np.sin(angle)
+    R[:, 0, 1] = -R[:, 1, 0]
+    R[:, 2, 2] = 1.0
+    return R
+
+
+def _matrices(X: Any) -> Any:
+    """SciPy `Rotation` objects as (n, 3, 3); anything else as it is."""
+    if hasattr(X, "as_matrix"):
+        matrices = X.as_matrix()
+        return matrices[None] if matrices.ndim == 2 else matrices
+    return X
+
+
+def _degree(eigenspace: Eigenspace) -> int:
+    degree = eigenspace.label
+    assert isinstance(degree, int)
+    return degree

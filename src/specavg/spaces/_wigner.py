@@ -1,0 +1,138 @@
+"""Real Wigner matrices: how spherical harmonics of one degree move when the sphere is rotated.
+
+M(R) with Y(Rx) = M(R) Y(x), Y the basis of `Sphere(3)`: harmonics cos and sin of order j, listed as
+0, 1c, 1s, 2c, 2s, … . A rotation is Rz(α) Ry(β) Rz(γ); M(Rz) only turns each pair (jc, js) by its angle times j, and
+M(Ry) = exp(βL) keeps cosines and sines apart. In each of the two blocks L is i times a real symmetric tridiagonal
+matrix up to phases, whose eigenvalues are *integers*, one apart from the next by two: its eigenvectors are as
+accurate as numbers can be at any degree, and the entries of M(Ry) become short Fourier series in β.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["euler_angles", "wigner_matrices"]
+
+_CHUNK = 1 << 17  # numbers per chunk of points: the working set stays in cache
+
+
+def euler_angles(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """α, β, γ with X = Rz(α) Ry(β) Rz(γ).
+
+    γ is read off Rz(−α) X, so the three angles together rebuild X to rounding even at β = 0 and π, where α is arbitrary.
+    """  # (n, 3, 3) -> (n,), (n,), (n,)
+    alpha = np.arctan2(X[:, 1, 2], X[:, 0, 2])
+    c, s = np.cos(alpha), np.sin(alpha)
+    beta = np.arctan2(c * X[:, 0, 2] + s * X[:, 1, 2], X[:, 2, 2])
+    gamma = np.arctan2(c * X[:, 1, 0] - s * X[:, 0, 0], c * X[:, 1, 1] - s * X[:, 0, 1])
+    return alpha, beta, gamma
+
+
+def wigner_matrices(X: NDArray[np.float64], degree: int) -> NDArray[np.float64]:
+    """M(X) of one degree at rotation matrices.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, 3, 3)
+    degree : int
+        l.
+
+    Returns
+    -------
+    ndarray of shape (n, 2l + 1, 2l + 1)
+        Orthogonal, with M(XY) = M(X) M(Y).
+    """
+    size = 2 * degree + 1
+    M = np.empty((len(X), size, size))
+    if degree == 0:
+        M[:] = 1.0
+        return M
+    angles = euler_angles(X)
+    step = max(1, _CHUNK // size**2)
+    for start in range(0, len(X), step):
+        rows = slice(start, start + step)
+        _fill(M[rows], *(angle[rows] for angle in angles), degree)
+    return M
+
+
+def _fill(
+    M: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    beta: NDArray[np.float64],
+    gamma: NDArray[np.float64],
+    degree: int,
+) -> None:
+    """M(Rz(α)) M(Ry(β)) M(Rz(γ)), the middle one being diag(C, S) for cosines and sines."""
+    orders = np.arange(1, degree + 1)
+    C = _series(degree, sines=False)(beta)  # (n, l + 1, l + 1)
+    S = _series(degree, sines=True)(beta)  # (n, l, l)
+    ca, sa = np.cos(alpha[:, None] * orders)[:, :, None], np.sin(alpha[:, None] * orders)[:, :, None]
+    cg, sg = np.cos(gamma[:, None] * orders)[:, None, :], np.sin(gamma[:, None] * orders)[:, None, :]
+    M[:, 0, 0] = C[:, 0, 0]
+    M[:, 0, 1::2] = C[:, 0, 1:] * cg[:, 0]
+    M[:, 0, 2::2] = -C[:, 0, 1:] * sg[:, 0]
+    M[:, 1::2, 0] = ca[:, :, 0] * C[:, 1:, 0]
+    M[:, 2::2, 0] = sa[:, :, 0] * C[:, 1:, 0]
+    C = C[:, 1:, 1:]
+    P, Q = ca * C, sa * S
+    M[:, 1::2, 1::2] = P * cg - Q * sg
+    M[:, 1::2, 2::2] = -P * sg - Q * cg
+    P, Q = sa * C, ca * S
+    M[:, 2::2, 1::2] = P * cg + Q * sg
+    M[:, 2::2, 2::2] = Q * cg - P * sg
+
+
+@dataclass(frozen=True)
+class _Series:
+    """One block of M(Ry(β)) as Fourier series: entries with j + k even are cosines of β, the others sines."""
+
+    frequencies: NDArray[np.float64]  # (f,), μ ≥ 0
+    even: NDArray[np.float64]  # (f, e, e): j and k even places
+    odd: NDArray[np.float64]  # (f, o, o): both odd places
+    mixed: NDArray[np.float64]  # (f, e, o); the other half is minus its transpose
+
+    def __call__(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        n, (e, o) = len(beta), self.mixed.shape[1:]
+        f = len(self.frequencies)
+        turns = beta[:, None] * self.frequencies
+        cosines, sines = np.cos(turns), np.sin(turns)
+        block = np.empty((n, e + o, e + o))
+        block[:, 0::2, 0::2] = (cosines @ self.even.reshape(f, -1)).reshape(n, e, e)
+        block[:, 1::2, 1::2] = (cosines @ self.odd.reshape(f, -1)).reshape(n, o, o)
+        mixed = (sines @ self.mixed.reshape(f, -1)).reshape(n, e, o)
+        block[:, 0::2, 1::2] = mixed
+        block[:, 1::2, 0::2] = -mixed.transpose(0, 2, 1)
+        return block
+
+
+@lru_cache(maxsize=256)
+def _series(degree: int, *, sines: bool) -> _Series:
+    """The series of exp(βL) for L[j+1, j] = a_j = −L[j, j+1], j from 0 (cosines) or 1 (sines) to l.
+
+    With phases i^j, L is i times the symmetric T of off-diagonal a_j; T = V diag(μ) Vᵀ, and V[j, −μ] = (−1)^j V[j, μ].
+    """
+    from scipy.linalg import eigh_tridiagonal
+
+    j = np.arange(1.0 if sines else 0.0, degree)
+    a = 0.5 * np.sqrt((degree - j) * (degree + j + 1))
+    if not sines:
+        a[0] *= np.sqrt(2)  # order 0 has no sine beside it
+    size = len(a) + 1
+    _, V = eigh_tridiagonal(np.zeros(size), a, lapack_driver="stev")
+    mu = np.arange(-(size - 1), size, 2.0)  # the eigenvalues, exactly
+    V, mu = V[:, mu >= 0], mu[mu >= 0]
+    entries = np.einsum("jf,kf->fjk", V, V) * np.where(mu > 0, 2.0, 1.0)[:, None, None]
+    place = np.arange(size)
+    difference = place[None, :] - place[:, None]  # k − j
+    sign = np.where(((difference + difference % 2) // 2) % 2 == 0, 1.0, -1.0)
+    entries *= sign
+    return _Series(
+        mu,
+        np.ascontiguousarray(entries[:, 0::2, 0::2]),
+        np.ascontiguousarray(entries[:, 1::2, 1::2]),
+        np.ascontiguousarray(entries[:, 0::2, 1::2]),
+    )
