@@ -19,9 +19,10 @@ def nearest_orthonormal(X: NDArray[np.float64]) -> NDArray[np.float64]:
     Two Newton steps X(3I − XᵀX)/2: quadratic convergence takes the membership tolerance of 1e-6 to rounding.
     The step commutes with X ↦ A X Bᵀ, so points that are slightly off the manifold lose no invariance.
     """  # (N, n, k) -> (N, n, k)
+    nearer = X
     for _ in range(2):
-        X = 1.5 * X - 0.5 * X @ (X.transpose(0, 2, 1) @ X)
-    return X
+        nearer = 1.5 * nearer - 0.5 * nearer @ (nearer.transpose(0, 2, 1) @ nearer)
+    return nearer
 
 
 def random_orthonormal(N: int, n: int, k: int, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -21,17 +21,17 @@ __all__ = ["Rotations", "rotations_from_bunge", "rotations_from_quaternions"]
 
 @final
 class Rotations(Space):
-    """Rotations of R³; the distance between two of them is the angle of the rotation that takes one to the other.
+    """Rotations of R³; the distance of two is the angle of the rotation that takes one to the other.
 
-    Points are rotation matrices (n, 3, 3), the same flattened (n, 9), or a SciPy `Rotation`. For quaternions and
-    Euler angles see `rotations_from_quaternions` and `rotations_from_bunge`.
+    Points are rotation matrices (n, 3, 3), the same flattened (n, 9), or a SciPy `Rotation`. For quaternions
+    and Euler angles see `rotations_from_quaternions` and `rotations_from_bunge`.
 
     Notes
     -----
-    Degree l has eigenvalue l(l + 1) and the (2l + 1)² functions √(2l+1) M(X)[a, b], M the real orthogonal matrix
-    by which X moves the harmonics of `Sphere(3)`; they are listed row by row. Then gX = A X Bᵀ acts by the
-    Kronecker product D(g) = D_left ⊗ D_right of two small matrices (`factor_representations`), and for a group
-    that is a product of left and right actions the invariants are products of the two groups' invariants.
+    Degree l has eigenvalue l(l + 1) and the (2l + 1)² functions √(2l+1) M(X)[a, b], M the real orthogonal
+    matrix by which X moves the harmonics of `Sphere(3)`; they are listed row by row. Then gX = A X Bᵀ acts
+    by the Kronecker product D(g) = D_left ⊗ D_right of two small matrices (`factor_representations`), and for
+    a product of a left and a right group the invariants are products of the two groups' invariants.
 
     Examples
     --------
@@ -41,8 +41,8 @@ class Rotations(Space):
     """
 
     _membership_remedy = (
-        "Points are rotation matrices: orthonormal columns, determinant +1. Quaternions and Euler angles become "
-        "such with spaces.rotations_from_quaternions and spaces.rotations_from_bunge."
+        "Points are rotation matrices: orthonormal columns, determinant +1. Quaternions and Euler angles "
+        "become such with spaces.rotations_from_quaternions and spaces.rotations_from_bunge."
     )
 
     @property
@@ -76,9 +76,9 @@ class Rotations(Space):
 
     def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
         degree = _degree(eigenspace)
-        M = wigner_matrices(nearest_orthonormal(X.reshape(-1, 3, 3)), degree)
-        M *= np.sqrt(2 * degree + 1)
-        return M.reshape(len(X), -1)
+        values = wigner_matrices(nearest_orthonormal(X.reshape(-1, 3, 3)), degree)
+        values *= np.sqrt(2 * degree + 1)
+        return values.reshape(len(X), -1)
 
     # --- isometries --------------------------------------------------------------------------------
 
@@ -87,16 +87,17 @@ class Rotations(Space):
             g = LeftRight(g, identity(3))
         if not isinstance(g, LeftRight):
             raise ValueError(
-                f"{g!r} does not act on {self!r}: its isometries are X ↦ A X Bᵀ (isometries.left_right(A, B), or "
-                "isometries.orthogonal(A) for B = I)."
+                f"{g!r} does not act on {self!r}: its isometries are X ↦ A X Bᵀ "
+                "(isometries.left_right(A, B), or isometries.orthogonal(A) for B = I)."
             )
         if (g.left.size, g.right.size) != (3, 3):
-            raise ValueError(f"{g!r} has factors of size {g.left.size} and {g.right.size}; {self!r} needs 3 and 3")
+            sizes = f"{g.left.size} and {g.right.size}"
+            raise ValueError(f"{g!r} has factors of size {sizes}; {self!r} needs 3 and 3")
         improper = [np.linalg.det(part.matrix) < 0 for part in (g.left, g.right)]
         if improper[0] != improper[1]:
             raise ValueError(
-                f"{g!r} maps rotations to reflections: det A · det B = −1. Use proper factors, or two improper ones; "
-                "for an improper point group, its rotations only (or −A in place of A)."
+                f"{g!r} maps rotations to reflections: det A · det B = −1. Use proper factors, or two "
+                "improper ones; for an improper point group, its rotations only (or −A in place of A)."
             )
         if improper[0]:  # A X Bᵀ = (−A) X (−B)ᵀ
             return LeftRight(orthogonal(-g.left.matrix), orthogonal(-g.right.matrix))
@@ -111,7 +112,7 @@ class Rotations(Space):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """D_left and D_right with D(g) = np.kron(D_left, D_right).
 
-        Each is the matrix of one factor on the spherical harmonics of the same degree, in the basis of `Sphere(3)`.
+        Each is the matrix of one factor on the harmonics of `Sphere(3)` of the same degree.
 
         Returns
         -------
@@ -124,7 +125,8 @@ class Rotations(Space):
 
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
         # φ is vec M(X), row by row, and M(A X Bᵀ) = M(A) M(X) M(B)ᵀ.
-        return np.kron(*self.factor_representations(g, eigenspace))
+        left, right = self.factor_representations(g, eigenspace)
+        return np.asarray(np.kron(left, right), dtype=np.float64)
 
     # --- points ------------------------------------------------------------------------------------
 
@@ -133,8 +135,9 @@ class Rotations(Space):
         if matrices.ndim == 2 and matrices.shape[1] in (3, 4) and matrices.shape != (3, 3):
             kind = "quaternions" if matrices.shape[1] == 4 else "Euler angles or rotation vectors"
             raise ValueError(
-                f"points of {self!r} have shape (n, 3, 3) or (n, 9); got {matrices.shape}: if these are {kind}, convert "
-                "them with spaces.rotations_from_quaternions, spaces.rotations_from_bunge, or SciPy's Rotation"
+                f"points of {self!r} have shape (n, 3, 3) or (n, 9); got {matrices.shape}: if these are "
+                f"{kind}, convert them with spaces.rotations_from_quaternions, spaces.rotations_from_bunge or SciPy's "
+                "Rotation"
             )
         return super().check_points(matrices)
 
@@ -153,7 +156,7 @@ class Rotations(Space):
         degree = int(np.floor(np.sqrt(0.25 + max_eigenvalue * (1 + 1e-9)) - 0.5 + 1e-9))
         turns, heights = 2 * degree + 1, degree + 1
         total = float(turns) ** 2 * heights
-        require_memory(8.0 * 4 * total * 9, f"a product rule of {total:.3g} rotations", "Lower max_eigenvalue.")
+        require_memory(32.0 * total * 9, f"a product rule of {total:.3g} rotations", "Lower max_eigenvalue.")
         angle = 2 * np.pi * np.arange(turns) / turns
         z, w = np.polynomial.legendre.leggauss(heights)
         around = _turns_z(angle)
@@ -207,8 +210,8 @@ def rotations_from_quaternions(quaternions: ArrayLike, *, scalar_first: bool = F
 def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> NDArray[np.float64]:
     """Orientation matrices of Bunge Euler angles (φ₁, Φ, φ₂), as texture analysis and EBSD files write them.
 
-    The matrix takes specimen coordinates to crystal coordinates, g = Rz(φ₂)ᵀ Rx(Φ)ᵀ Rz(φ₁)ᵀ, so the crystal's symmetry
-    acts from the left and the specimen's from the right, as in `groups.crystal_symmetry`.
+    The matrix takes specimen coordinates to crystal coordinates, g = Rz(φ₂)ᵀ Rx(Φ)ᵀ Rz(φ₁)ᵀ, so the crystal's
+    symmetry acts from the left and the specimen's from the right, as in `groups.crystal_symmetry`.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 """Real Wigner matrices: how spherical harmonics of one degree move when the sphere is rotated.
 
 M(R) with Y(Rx) = M(R) Y(x), Y the basis of `Sphere(3)`: harmonics cos and sin of order j, listed as
-0, 1c, 1s, 2c, 2s, … . A rotation is Rz(α) Ry(β) Rz(γ); M(Rz) only turns each pair (jc, js) by its angle times j, and
-M(Ry) = exp(βL) keeps cosines and sines apart. In each of the two blocks L is i times a real symmetric tridiagonal
-matrix up to phases, whose eigenvalues are *integers*, one apart from the next by two: its eigenvectors are as
-accurate as numbers can be at any degree, and the entries of M(Ry) become short Fourier series in β.
+0, 1c, 1s, 2c, 2s, … . A rotation is Rz(α) Ry(β) Rz(γ); M(Rz) only turns each pair (jc, js) by j times its
+angle, and M(Ry) = exp(βL) keeps cosines and sines apart. In each of the two blocks L is, up to phases, i times
+a real symmetric tridiagonal matrix whose eigenvalues are *integers*, two apart: its eigenvectors are accurate
+at any degree, and the entries of M(Ry) become short Fourier series in β.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 
 __all__ = ["euler_angles", "wigner_matrices"]
 
+Array = NDArray[np.float64]
 _CHUNK = 1 << 17  # numbers per chunk of points: the working set stays in cache
 
 
-def euler_angles(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def euler_angles(X: Array) -> tuple[Array, Array, Array]:
     """α, β, γ with X = Rz(α) Ry(β) Rz(γ).
 
-    γ is read off Rz(−α) X, so the three angles together rebuild X to rounding even at β = 0 and π, where α is arbitrary.
+    γ is read off Rz(−α) X, so the three angles together rebuild X to rounding even at β = 0 and π, where α is
+    arbitrary.
     """  # (n, 3, 3) -> (n,), (n,), (n,)
     alpha = np.arctan2(X[:, 1, 2], X[:, 0, 2])
     c, s = np.cos(alpha), np.sin(alpha)
@@ -32,7 +34,7 @@ def euler_angles(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
     return alpha, beta, gamma
 
 
-def wigner_matrices(X: NDArray[np.float64], degree: int) -> NDArray[np.float64]:
+def wigner_matrices(X: Array, degree: int) -> Array:
     """M(X) of one degree at rotation matrices.
 
     Parameters
@@ -51,21 +53,15 @@ def wigner_matrices(X: NDArray[np.float64], degree: int) -> NDArray[np.float64]:
     if degree == 0:
         M[:] = 1.0
         return M
-    angles = euler_angles(X)
+    alpha, beta, gamma = euler_angles(X)
     step = max(1, _CHUNK // size**2)
     for start in range(0, len(X), step):
         rows = slice(start, start + step)
-        _fill(M[rows], *(angle[rows] for angle in angles), degree)
+        _fill(M[rows], alpha[rows], beta[rows], gamma[rows], degree)
     return M
 
 
-def _fill(
-    M: NDArray[np.float64],
-    alpha: NDArray[np.float64],
-    beta: NDArray[np.float64],
-    gamma: NDArray[np.float64],
-    degree: int,
-) -> None:
+def _fill(M: Array, alpha: Array, beta: Array, gamma: Array, degree: int) -> None:
     """M(Rz(α)) M(Ry(β)) M(Rz(γ)), the middle one being diag(C, S) for cosines and sines."""
     orders = np.arange(1, degree + 1)
     C = _series(degree, sines=False)(beta)  # (n, l + 1, l + 1)
@@ -77,25 +73,24 @@ def _fill(
     M[:, 0, 2::2] = -C[:, 0, 1:] * sg[:, 0]
     M[:, 1::2, 0] = ca[:, :, 0] * C[:, 1:, 0]
     M[:, 2::2, 0] = sa[:, :, 0] * C[:, 1:, 0]
-    C = C[:, 1:, 1:]
-    P, Q = ca * C, sa * S
-    M[:, 1::2, 1::2] = P * cg - Q * sg
-    M[:, 1::2, 2::2] = -P * sg - Q * cg
-    P, Q = sa * C, ca * S
-    M[:, 2::2, 1::2] = P * cg + Q * sg
-    M[:, 2::2, 2::2] = Q * cg - P * sg
+    first, second = ca * C[:, 1:, 1:], sa * S
+    M[:, 1::2, 1::2] = first * cg - second * sg
+    M[:, 1::2, 2::2] = -first * sg - second * cg
+    first, second = sa * C[:, 1:, 1:], ca * S
+    M[:, 2::2, 1::2] = first * cg + second * sg
+    M[:, 2::2, 2::2] = second * cg - first * sg
 
 
 @dataclass(frozen=True)
 class _Series:
     """One block of M(Ry(β)) as Fourier series: entries with j + k even are cosines of β, the others sines."""
 
-    frequencies: NDArray[np.float64]  # (f,), μ ≥ 0
-    even: NDArray[np.float64]  # (f, e, e): j and k even places
-    odd: NDArray[np.float64]  # (f, o, o): both odd places
-    mixed: NDArray[np.float64]  # (f, e, o); the other half is minus its transpose
+    frequencies: Array  # (f,), μ ≥ 0
+    even: Array  # (f, e, e): j and k even places
+    odd: Array  # (f, o, o): both odd places
+    mixed: Array  # (f, e, o); the other half is minus its transpose
 
-    def __call__(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, beta: Array) -> Array:
         n, (e, o) = len(beta), self.mixed.shape[1:]
         f = len(self.frequencies)
         turns = beta[:, None] * self.frequencies
@@ -113,7 +108,8 @@ class _Series:
 def _series(degree: int, *, sines: bool) -> _Series:
     """The series of exp(βL) for L[j+1, j] = a_j = −L[j, j+1], j from 0 (cosines) or 1 (sines) to l.
 
-    With phases i^j, L is i times the symmetric T of off-diagonal a_j; T = V diag(μ) Vᵀ, and V[j, −μ] = (−1)^j V[j, μ].
+    With phases i^j, L is i times the symmetric T of off-diagonal a_j; T = V diag(μ) Vᵀ, and
+    V[j, −μ] = (−1)^j V[j, μ].
     """
     from scipy.linalg import eigh_tridiagonal
 
@@ -122,9 +118,10 @@ def _series(degree: int, *, sines: bool) -> _Series:
     if not sines:
         a[0] *= np.sqrt(2)  # order 0 has no sine beside it
     size = len(a) + 1
-    _, V = eigh_tridiagonal(np.zeros(size), a, lapack_driver="stev")
+    _, vectors = eigh_tridiagonal(np.zeros(size), a, lapack_driver="stev")
     mu = np.arange(-(size - 1), size, 2.0)  # the eigenvalues, exactly
-    V, mu = V[:, mu >= 0], mu[mu >= 0]
+    V: Array = vectors[:, mu >= 0]
+    mu = mu[mu >= 0]
     entries = np.einsum("jf,kf->fjk", V, V) * np.where(mu > 0, 2.0, 1.0)[:, None, None]
     place = np.arange(size)
     difference = place[None, :] - place[:, None]  # k − j
