@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import takewhile
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg.groups import Group, trivial
+from specavg.groups import Group, trivial, wreath
+from specavg.groups._structure import Symmetric
 from specavg.invariants._choice import Resolver
 from specavg.invariants._functions import Functions
 from specavg.invariants._solver import Solution
-from specavg.spaces import Eigenspace, Space, Torus
+from specavg.spaces import Power, Space, Torus
 
 __all__ = ["Cutoff", "InvariantBasis", "Row", "default_group", "default_space", "invariant_basis"]
 
@@ -193,9 +194,16 @@ class InvariantBasis:
         Canonical points change an invariant function by rounding only; estimators use them so that predictions
         are equal to the last bit. `evaluate` does not: the laws are checked on the path without it.
         """
-        points = np.asarray(X, dtype=np.float64)
-        points = points.reshape(len(points), -1) if points.ndim > 2 else points
-        return self.group.canonical(points) if self.group.has_canonical else points
+        points = np.asarray(self.space.as_table(X), dtype=np.float64)
+        return points if self._orbit_points is None else self._orbit_points.canonical(points)
+
+    @cached_property
+    def _orbit_points(self) -> Group | None:
+        """The group as it acts on the columns of the points, if it has canonical points."""
+        group = self.group
+        if isinstance(self.space, Power) and isinstance(group.structure, Symmetric):
+            group = wreath(trivial(self.space.base.n_features), self.space.copies)
+        return group if group.has_canonical and group.columns == self.space.n_features else None
 
     def _key(self) -> tuple[Any, ...]:
         return (self.space, self.group, self.cutoff, self.solver)
@@ -319,8 +327,3 @@ def default_group(space: Space) -> Group:
     """What `group=None` means: no symmetry."""
     return trivial(space.shape[0])
 
-
-def eigenspaces_within(space: Space, max_eigenvalue: float) -> list[Eigenspace]:
-    """The eigenspaces with eigenvalue at most `max_eigenvalue` (relative tolerance 1e-9)."""
-    top = max_eigenvalue * (1 + _EIGENVALUE_TOLERANCE)
-    return list(takewhile(lambda V: V.eigenvalue <= top, space.eigenspaces()))

@@ -106,14 +106,18 @@ class Space(abc.ABC):
         """The isometry that moves nothing."""
         return identity(self.shape[0])
 
+    def as_table(self, X: Any) -> Any:
+        """`X` with two dimensions, one row per point; what has two already (arrays, data frames) is left alone."""
+        if getattr(X, "ndim", 0) == 1 + len(self.shape) > 2:
+            return np.reshape(X, (len(X), self.n_features))
+        return X
+
     def check_points(self, X: ArrayLike) -> NDArray[np.float64]:
         """`X` as float64 (n, n_features), or an error: wrong shape, NaN, or off the manifold by how much.
 
         Values are never moved: what is returned is what was given, reshaped.
         """
-        points = np.asarray(X, dtype=np.float64)
-        if points.shape[1:] == self.shape and points.ndim > 1:
-            points = points.reshape(len(points), self.n_features)
+        points = np.asarray(self.as_table(X), dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != self.n_features:
             flat = "" if len(self.shape) == 1 else f" or (n, {self.n_features})"
             wanted = "(n, " + ", ".join(map(str, self.shape)) + ")"

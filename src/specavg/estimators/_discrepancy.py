@@ -1,0 +1,113 @@
+"""How far a model is from invariant: the paper's invariance discrepancy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from specavg.groups import Group
+    from specavg.spaces import Space
+
+__all__ = ["Discrepancy", "invariance_discrepancy"]
+
+SMALL_GROUP = 10_000
+RANDOM_ELEMENTS = 1_000
+
+
+class Discrepancy(float):
+    """The largest |f(gx) − f(x)|, and over which elements it was taken.
+
+    Attributes
+    ----------
+    n_elements : int
+        How many group elements were tried.
+    exhaustive : bool
+        Whether they were all of the group.
+    mean : float
+        The mean of |f(gx) − f(x)| over the same elements and points.
+    """
+
+    n_elements: int
+    exhaustive: bool
+    mean: float
+
+    def __new__(cls, value: float, mean: float, n_elements: int, exhaustive: bool) -> Discrepancy:
+        self = super().__new__(cls, value)
+        self.mean, self.n_elements, self.exhaustive = mean, n_elements, exhaustive
+        return self
+
+    def __getnewargs__(self) -> tuple[float, float, int, bool]:  # pickle
+        return (float(self), self.mean, self.n_elements, self.exhaustive)
+
+    def __repr__(self) -> str:
+        which = f"all {self.n_elements}" if self.exhaustive else f"{self.n_elements} random"
+        return f"{float(self)!r} ({which} elements)"
+
+
+def invariance_discrepancy(
+    predict: Callable[[Any], Any] | Any,
+    space: Space,
+    group: Group,
+    X: ArrayLike,
+    n_elements: int | None = None,
+    random_state: Any = None,
+) -> Discrepancy:
+    """The paper's ID: max over g in G and x in X of |f(gx) − f(x)|.
+
+    Parameters
+    ----------
+    predict : callable or fitted model
+        The function f, or a model with `predict`.
+    space : Space
+    group : Group
+    X : array-like of points
+    n_elements : int, optional
+        How many random elements to try. Default: all of G if it has at most 10,000 elements, otherwise 1,000
+        random ones; the result says which.
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    Discrepancy
+        A float, with `.mean`, `.n_elements` and `.exhaustive`.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> space, group = sa.Torus(2), sa.groups.sign_flips(2)
+    >>> invariance_discrepancy(lambda X: X[:, 0], space, group, [[0.5, 0.25]])
+    1.0 (all 4 elements)
+    """
+    function = predict.predict if hasattr(predict, "predict") else predict
+    if not callable(function):
+        raise TypeError(f"predict must be a callable or a fitted model; got {predict!r}")
+    points = space.check_points(X)
+    if not len(points):
+        raise ValueError("X has no points: the discrepancy is a maximum over points")
+    if n_elements is not None and n_elements < 1:
+        raise ValueError(f"n_elements must be at least 1, or None for all of the group; got {n_elements}")
+    if n_elements is None and _order_at_most(group, SMALL_GROUP):
+        elements, exhaustive = group.elements(), True
+    else:
+        rng = np.random.default_rng(random_state)
+        elements = (group.random(rng) for _ in range(n_elements or RANDOM_ELEMENTS))
+        exhaustive = False
+    reference = np.asarray(function(points), dtype=float)
+    largest, total, count = 0.0, 0.0, 0
+    for g in elements:
+        difference = np.abs(np.asarray(function(space.act(g, points)), dtype=float) - reference)
+        largest = max(largest, float(difference.max()))
+        total += float(difference.mean())
+        count += 1
+    return Discrepancy(largest, total / count, count, exhaustive)
+
+
+def _order_at_most(group: Group, limit: int) -> bool:
+    try:
+        return group.order <= limit
+    except ValueError:  # an order that cannot be had: random elements still can
+        return False
