@@ -1,6 +1,7 @@
 """Estimators: what users fit, one scikit-learn estimator a file."""
 
 from specavg.estimators._discrepancy import Discrepancy, invariance_discrepancy
+from specavg.estimators._moments import Moments
 from specavg.estimators._specavg import OracleCalls, SpecAvgRegressor
 
-__all__ = ["Discrepancy", "OracleCalls", "SpecAvgRegressor", "invariance_discrepancy"]
+__all__ = ["Discrepancy", "Moments", "OracleCalls", "SpecAvgRegressor", "invariance_discrepancy"]
