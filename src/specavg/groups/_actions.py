@@ -63,9 +63,7 @@ def faithful_action(generators: Sequence[Isometry]) -> Action:
     """A faithful permutation action of the group with these generators."""
     kinds = {type(g) for g in generators if not g.is_identity}
     sizes = [g.size for g in generators]
-    if kinds <= {SignedPermutation} and not any(
-        isinstance(g, Factors | Copies | LeftRight) for g in generators
-    ):
+    if kinds <= {SignedPermutation} and not any(isinstance(g, Factors | Copies | LeftRight) for g in generators):
         return SignedAction(sizes[0])
     if kinds <= {SignedPermutation, Orthogonal}:
         return _LinearAction([_matrix(g) for g in generators])
@@ -78,9 +76,7 @@ def faithful_action(generators: Sequence[Isometry]) -> Action:
     if kinds <= {Copies}:
         return _CopiesAction([g for g in generators if isinstance(g, Copies)])
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
-    raise TypeError(
-        f"the generators are maps of different spaces ({names}) and cannot generate a group together"
-    )
+    raise TypeError(f"the generators are maps of different spaces ({names}) and cannot generate a group together")
 
 
 @final
@@ -179,9 +175,7 @@ class _LeftRightAction(Action):
     """X ↦ A X Bᵀ as a linear map of the entries of X. (A, B) and (−A, −B) are the same map."""
 
     def __init__(self, generators: Sequence[Isometry]) -> None:
-        self._rows, self._columns = next(
-            (g.left.size, g.right.size) for g in generators if isinstance(g, LeftRight)
-        )
+        self._rows, self._columns = next((g.left.size, g.right.size) for g in generators if isinstance(g, LeftRight))
         self._linear = _LinearAction([self._kronecker(g) for g in generators])
 
     def _kronecker(self, g: Isometry) -> NDArray[np.float64]:
@@ -219,17 +213,13 @@ class _FactorsAction(Action):
 
     def permutation(self, g: Isometry) -> Permutation:
         assert isinstance(g, Factors)
-        moved = [
-            a.permutation(part) + o for a, part, o in zip(self._parts, g.parts, self._ends, strict=False)
-        ]
+        moved = [a.permutation(part) + o for a, part, o in zip(self._parts, g.parts, self._ends, strict=False)]
         return np.concatenate(moved)
 
     def isometry(self, permutation: NDArray[np.integer]) -> Factors:
         ends = self._ends
         return Factors(
-            tuple(
-                a.isometry(permutation[i:j] - i) for a, i, j in zip(self._parts, ends, ends[1:], strict=False)
-            )
+            tuple(a.isometry(permutation[i:j] - i) for a, i, j in zip(self._parts, ends, ends[1:], strict=False))
         )
 
 
@@ -248,9 +238,7 @@ class _CopiesAction(Action):
     def permutation(self, g: Isometry) -> Permutation:
         assert isinstance(g, Copies)
         k = self._part.degree
-        return np.concatenate(
-            [self._part.permutation(p) + k * j for p, j in zip(g.parts, g.image, strict=True)]
-        )
+        return np.concatenate([self._part.permutation(p) + k * j for p, j in zip(g.parts, g.image, strict=True)])
 
     def isometry(self, permutation: NDArray[np.integer]) -> Copies:
         blocks = permutation.reshape(self._m, self._part.degree)

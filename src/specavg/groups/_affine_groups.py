@@ -54,10 +54,7 @@ class AffineGroup(Structure):
     def _shift(self, counts: Sequence[int]) -> Isometry:
         d = self.representatives[0].size
         return shift(
-            [
-                sum((c * t[i] for c, (t, _) in zip(counts, self.shifts, strict=True)), Fraction(0))
-                for i in range(d)
-            ]
+            [sum((c * t[i] for c, (t, _) in zip(counts, self.shifts, strict=True)), Fraction(0)) for i in range(d)]
         )
 
 
@@ -95,10 +92,7 @@ def shift_group(shifts: Sequence[Shift]) -> tuple[tuple[Shift, int], ...]:
             pivot = rows[0][j]
             if not pivot:
                 break
-            reduced = [
-                [(a - (row[j] // pivot) * b) % 1 for a, b in zip(row, rows[0], strict=True)]
-                for row in rows[1:]
-            ]
+            reduced = [[(a - (row[j] // pivot) * b) % 1 for a, b in zip(row, rows[0], strict=True)] for row in rows[1:]]
             rows[1:] = reduced
             # Multiples of the pivot also reach -1 mod pivot: the entry must divide a full period.
             wrapped = -1 % pivot

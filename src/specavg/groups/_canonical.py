@@ -120,11 +120,22 @@ def _merged(candidates: Points, owner: Indices, n: int) -> tuple[Points, Indices
     if not several.any():
         return candidates, owner
     tied, whose = candidates[several], owner[several]
-    order = np.lexsort((*tied.T[::-1], whose))
-    tied, whose = tied[order], whose[order]
+    keys = _sortable(tied, whose)
+    order = np.argsort(keys)
+    tied, whose, keys = tied[order], whose[order], keys[order]
     new = np.ones(len(tied), dtype=bool)
-    new[1:] = (tied[1:] != tied[:-1]).any(axis=1) | (whose[1:] != whose[:-1])
+    new[1:] = keys[1:] != keys[:-1]
     return (
         np.vstack([candidates[~several], tied[new]]),
         np.concatenate([owner[~several], whose[new]]),
     )
+
+
+def _sortable(X: Points, owner: Indices) -> NDArray[np.void]:
+    """Rows as byte strings that sort as (owner, row) does: one comparison instead of one per column."""
+    raw = (X + 0.0).view(np.int64)
+    ordered = np.where(raw < 0, ~raw, raw ^ np.int64(-(2**63)))  # as unsigned integers, in the order of the floats
+    keys = np.empty((len(X), X.shape[1] + 1), dtype=">u8")
+    keys[:, 0] = owner
+    keys[:, 1:] = ordered.view(np.uint64)
+    return keys.view(np.dtype((np.void, 8 * keys.shape[1])))[:, 0]

@@ -224,6 +224,4 @@ def _positive(value: int, function: str, what: str) -> int:
 
 def _check_group(group: Group, function: str) -> None:
     if not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(
-            f"{function} needs groups; got {type(group).__name__}: make one with groups.Group(generators)"
-        )
+        raise TypeError(f"{function} needs groups; got {type(group).__name__}: make one with groups.Group(generators)")

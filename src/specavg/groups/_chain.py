@@ -82,9 +82,7 @@ class Chain:
         An order that the group cannot exceed. A chain that attains it needs no proof.
     """
 
-    def __init__(
-        self, generators: Sequence[NDArray[np.integer]], degree: int, bound: int | None = None
-    ) -> None:
+    def __init__(self, generators: Sequence[NDArray[np.integer]], degree: int, bound: int | None = None) -> None:
         self.degree = degree
         self._identity: Permutation = np.arange(degree, dtype=np.int32)
         moving = [np.asarray(g, dtype=np.int32) for g in generators if not np.array_equal(g, self._identity)]
@@ -195,14 +193,9 @@ class Chain:
         return None, 0
 
 
-def random_products(
-    generators: Sequence[NDArray[np.integer]], rng: np.random.Generator
-) -> Iterator[NDArray[np.int32]]:
+def random_products(generators: Sequence[NDArray[np.integer]], rng: np.random.Generator) -> Iterator[NDArray[np.int32]]:
     """An endless stream of nearly uniform elements, by product replacement with an accumulator."""
-    slots = [
-        np.asarray(generators[i % len(generators)], dtype=np.int32)
-        for i in range(max(10, len(generators) + 1))
-    ]
+    slots = [np.asarray(generators[i % len(generators)], dtype=np.int32) for i in range(max(10, len(generators) + 1))]
     accumulator = np.arange(len(slots[0]), dtype=np.int32)
     for count in itertools.count():
         i, j = rng.choice(len(slots), 2, replace=False)

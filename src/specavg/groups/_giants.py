@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from specavg.groups._canonical import parity
 from specavg.groups._central import WithInversion
 from specavg.groups._chain import random_products
-from specavg.groups._structure import Alternating, Hyperoctahedral, Structure, Symmetric
+from specavg.groups._structure import Alternating, Hyperoctahedral, SignFlips, Structure, Symmetric
 from specavg.isometries import Isometry, SignedPermutation
 
-__all__ = ["SignedSubgroup", "giant", "order_bound"]
+__all__ = ["SignedSubgroup", "giant", "named", "order_bound", "signature_rank"]
 
 _SMALLEST = 12  # coordinates; below, a stabiliser chain is quick
 _TRIES = 200  # random elements looked at; S_1000 shows itself in one of ten
@@ -82,9 +82,7 @@ class SignedSubgroup(Structure):
         free = {(a * tie, b * zero) for a in (0, 1) for b in (0, 1)}
         reached = {((a + c) % 2, (b + e) % 2) for a, b in self.signatures for c, e in free}
         return next(
-            (a, b)
-            for a, b in itertools.product((0, 1), repeat=2)
-            if ((odd + a) % 2, (signs + b) % 2) in reached
+            (a, b) for a, b in itertools.product((0, 1), repeat=2) if ((odd + a) % 2, (signs + b) % 2) in reached
         )
 
 
@@ -100,9 +98,7 @@ def giant(generators: Sequence[SignedPermutation]) -> Structure | None:
     if d < _SMALLEST or len(_orbits(images, d)) > 1:
         return None
     signed = any(not g.is_permutation for g in generators)
-    points = (
-        [np.concatenate([_doubled(g), (_doubled(g) + d) % (2 * d)]) for g in generators] if signed else images
-    )
+    points = [np.concatenate([_doubled(g), (_doubled(g) + d) % (2 * d)]) for g in generators] if signed else images
     central = all(len(set(g.signs)) == 1 for g in generators)  # the signs, if any, are all of x ↦ −x
     jordan, flips = False, central
     for g in itertools.islice(random_products(points, np.random.default_rng(0)), _TRIES):
@@ -113,13 +109,32 @@ def giant(generators: Sequence[SignedPermutation]) -> Structure | None:
             break
     if not (jordan and flips):
         return None
-    signatures = _generated({signature(g) for g in generators})
-    if not signed:
-        return Symmetric(d) if len(signatures) == 2 else Alternating(d)
-    if central:  # A_d is perfect: it is there without signs
+    if central and signed:  # A_d is perfect: it is there without signs
         inverting = {(signature(g)[0], int(g.signs[0] < 0)) for g in generators}
         return WithInversion(d, frozenset(_generated(inverting)))
-    return Hyperoctahedral(d) if len(signatures) == 4 else SignedSubgroup(d, frozenset(signatures))
+    return _of_signature(generators)
+
+
+def named(generators: Sequence[SignedPermutation], order: int) -> Structure | None:
+    """S_d, A_d, B_d, a subgroup of it by signature or all sign changes, where the order shows it; else None."""
+    structure = _of_signature(generators)
+    if structure.order == order:
+        return structure
+    flips = SignFlips(generators[0].size)
+    return flips if flips.order == order and not any(any(_moves(g)) for g in generators) else None
+
+
+def _of_signature(generators: Sequence[SignedPermutation]) -> Structure:
+    """The largest group with the signatures of these generators, without signs if they have none."""
+    d = generators[0].size
+    signatures = _generated({signature(g) for g in generators})
+    if all(g.is_permutation for g in generators):
+        return Symmetric(d) if len(signatures) == 2 else Alternating(d)
+    return Hyperoctahedral(d) if len(signatures) == 4 or d == 1 else SignedSubgroup(d, frozenset(signatures))
+
+
+def _moves(g: SignedPermutation) -> Iterator[bool]:
+    return (i != j for i, j in enumerate(g.image))
 
 
 def order_bound(generators: Sequence[SignedPermutation]) -> int:

@@ -66,9 +66,7 @@ class Group:
         size: int | None = None,
     ) -> None:
         if isinstance(generators, Isometry):
-            raise TypeError(
-                f"Group needs a list of generators; got the single isometry {generators!r}: write [g]"
-            )
+            raise TypeError(f"Group needs a list of generators; got the single isometry {generators!r}: write [g]")
         self._generators = _one_kind(tuple(_isometry(g, i) for i, g in enumerate(generators)))
         self._name = name
         self._structure = structure
@@ -139,9 +137,7 @@ class Group:
             return copies(range(structure.copies), [structure.group.identity] * structure.copies)
         return neutral(self._generators[0]) if self._generators else identity(self._size)
 
-    def random(
-        self, random_state: int | np.random.Generator | np.random.RandomState | None = None
-    ) -> Isometry:
+    def random(self, random_state: int | np.random.Generator | np.random.RandomState | None = None) -> Isometry:
         """One element drawn uniformly, without listing the group.
 
         Parameters
@@ -291,9 +287,7 @@ def _isometry(g: Isometry | ArrayLike, i: int) -> Isometry:
     try:
         matrix = np.asarray(g, dtype=float)
     except (TypeError, ValueError):
-        raise TypeError(
-            f"generator {i} is neither an isometry nor a matrix; got {type(g).__name__}"
-        ) from None
+        raise TypeError(f"generator {i} is neither an isometry nor a matrix; got {type(g).__name__}") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"generator {i} is neither an isometry nor a square matrix; got shape {matrix.shape}. For a "

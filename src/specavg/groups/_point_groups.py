@@ -160,9 +160,7 @@ def point_group(name: str) -> Group:
             "(m-3m, -42m)."
         )
     turns, generating = _POLYHEDRAL.get(symbol) or _axial(symbol, axis, second)
-    return Group(
-        [turn.isometry for turn in generating], plain, structure=PointGroup(_usual(symbol), turns), size=3
-    )
+    return Group([turn.isometry for turn in generating], plain, structure=PointGroup(_usual(symbol), turns), size=3)
 
 
 def _axial(symbol: str, axis: Axis, second: Axis) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:

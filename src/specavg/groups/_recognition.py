@@ -11,7 +11,7 @@ import numpy as np
 from specavg.groups._actions import Action, faithful_action
 from specavg.groups._affine_groups import affine_group
 from specavg.groups._chain import Chain
-from specavg.groups._giants import giant, order_bound
+from specavg.groups._giants import giant, named, order_bound
 from specavg.groups._structure import Structure, Trivial
 from specavg.isometries import Affine, Isometry, SignedPermutation
 
@@ -72,4 +72,6 @@ def recognised(generators: Sequence[Isometry], identity: Isometry) -> Structure:
         if structure is not None:
             return structure
     action = faithful_action(moving)
-    return Generated(action, Chain([action.permutation(g) for g in moving], action.degree, bound))
+    chain = Chain([action.permutation(g) for g in moving], action.degree, bound)
+    structure = named(signed, chain.order) if bound is not None else None
+    return structure or Generated(action, chain)

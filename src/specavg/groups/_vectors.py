@@ -71,9 +71,7 @@ class Vectors:
         """Where v ↦ v R takes each of them."""
         moved = [self.find(v) for v in self.points @ R]
         if any(i is None for i in moved):
-            raise ValueError(
-                "the matrix is not an element of the group: it takes a vector of an orbit out of it"
-            )
+            raise ValueError("the matrix is not an element of the group: it takes a vector of an orbit out of it")
         return np.array(moved, dtype=np.intp)
 
 

@@ -1,0 +1,336 @@
+"""Groups from plain generators: exact orders, uniform random elements, every element once."""
+
+import copy
+import math
+from collections import Counter
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from specavg import groups
+from specavg import isometries as iso
+from specavg.groups import Group
+from specavg.groups._structure import Alternating, Hyperoctahedral, SignFlips, Symmetric
+
+
+def plain(group):
+    """The same group, with nothing known but its generators."""
+    return Group(group.generators, size=group.size)
+
+
+def reflections(diagram, rank):
+    """The simple reflections of a Coxeter group, given the edges (i, j, m) of its diagram."""
+    m = np.full((rank, rank), 2.0)
+    np.fill_diagonal(m, 1.0)
+    for i, j, order in diagram:
+        m[i, j] = m[j, i] = order
+    roots = np.linalg.cholesky(-np.cos(np.pi / m))  # unit normals with the right angles
+    return [np.eye(rank) - 2 * np.outer(root, root) for root in roots]
+
+
+def line(rank):
+    return [(i, i + 1, 3) for i in range(rank - 1)]
+
+
+def mathieu24():
+    """PSL(2, 23) on the projective line, and Mathieu's z ↦ z³/9 (residues) or 9z³ (the others)."""
+    p, infinity = 23, 23
+    squares = {x * x % p for x in range(1, p)}
+    inverse = {x: pow(x, -1, p) for x in range(1, p)}
+    add = [(x + 1) % p for x in range(p)] + [infinity]
+    turn = [infinity, *(-inverse[x] % p for x in range(1, p)), 0]
+    cube = [x**3 * (inverse[9] if x in squares else 9) % p for x in range(p)] + [infinity]
+    return [iso.permutation(image) for image in (add, turn, cube)]
+
+
+def rotation(angle):
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s], [s, c]])
+
+
+# --- orders ---------------------------------------------------------------------------------------
+
+COXETER = {
+    "A10": (line(10), 10, math.factorial(11)),
+    "F4": ([(0, 1, 3), (1, 2, 4), (2, 3, 3)], 4, 1152),
+    "H3": ([(0, 1, 5), (1, 2, 3)], 3, 120),
+    "H4": ([(0, 1, 5), (1, 2, 3), (2, 3, 3)], 4, 14400),
+    "E6": ([*line(5), (2, 5, 3)], 6, 51840),
+    "E7": ([*line(6), (2, 6, 3)], 7, 2903040),
+    "E8": ([*line(7), (2, 7, 3)], 8, 696729600),
+    "I2(7) and a fixed direction": ([(0, 1, 7)], 3, 28),
+}
+
+
+@pytest.mark.parametrize("diagram, rank, order", COXETER.values(), ids=COXETER.keys())
+def test_order_of_reflection_groups_given_by_float_matrices(diagram, rank, order):
+    assert Group(reflections(diagram, rank)).order == order
+
+
+def test_order_of_the_mathieu_group():
+    assert Group(mathieu24()).order == 244823040
+
+
+@pytest.mark.parametrize("d", [5, 13, 100, 1000])
+def test_large_groups_are_recognised_from_plain_generators(d):
+    assert plain(groups.symmetric(d)).order == math.factorial(d)
+    assert plain(groups.alternating(d)).order == math.factorial(d) // 2
+    assert plain(groups.hyperoctahedral(d)).order == 2**d * math.factorial(d)
+    two_signs = iso.signed_permutation(range(d), [-1, -1] + [1] * (d - 2))
+    assert Group([*groups.symmetric(d).generators, two_signs]).order == 2 ** (d - 1) * math.factorial(d)
+    minus = iso.signed_permutation(range(d), [-1] * d)
+    assert Group([*groups.symmetric(d).generators, minus]).order == 2 * math.factorial(d)
+
+
+def test_recognised_structure_is_the_catalogue_one():
+    for d in (4, 50):
+        assert plain(groups.symmetric(d)).recognised == Symmetric(d)
+        assert plain(groups.alternating(d)).recognised == Alternating(d)
+        assert plain(groups.hyperoctahedral(d)).recognised == Hyperoctahedral(d)
+        assert plain(groups.sign_flips(d)).recognised == SignFlips(d)
+    assert plain(groups.cyclic_shifts(7)).recognised not in (Symmetric(7), Alternating(7))
+
+
+def test_order_of_permutations_in_blocks():
+    swap, cycle = groups.symmetric(20).generators
+    one = iso.identity(20)
+    both = [iso.flatten(iso.factors(parts)) for parts in ([swap, one], [cycle, one], [one, swap], [one, cycle])]
+    assert Group(both).order == math.factorial(20) ** 2
+    assert Group([iso.flatten(iso.factors([g, g])) for g in (swap, cycle)]).order == math.factorial(20)
+    assert plain(groups.sign_flips(60)).order == 2**60
+
+
+@given(st.lists(st.permutations(range(7)), min_size=1, max_size=3))
+@settings(max_examples=40, deadline=None)
+def test_order_agrees_with_sympy(images):
+    from sympy.combinatorics import Permutation, PermutationGroup
+
+    expected = PermutationGroup([Permutation(image) for image in images]).order()
+    assert Group([iso.permutation(image) for image in images]).order == expected
+
+
+@given(st.lists(st.lists(st.fractions(0, 1, max_denominator=8), min_size=2, max_size=2), min_size=1, max_size=3))
+@settings(max_examples=40, deadline=None)
+def test_order_of_shifts_agrees_with_listing_them(shifts):
+    reached = frontier = {(Fraction(0), Fraction(0))}
+    while frontier:
+        frontier = {((a + s) % 1, (b + t) % 1) for a, b in frontier for s, t in shifts} - reached
+        reached = reached | frontier
+    group = Group([iso.shift(t) for t in shifts])
+    assert group.order == len(reached)
+    assert len(set(group.elements())) == len(reached)
+
+
+def test_order_of_affine_groups():
+    half, third = Fraction(1, 2), Fraction(1, 3)
+    hexagon = iso.affine([[1, -1], [1, 0]], [0, 0])
+    assert Group([hexagon]).order == 6
+    assert Group([hexagon, iso.permutation([1, 0])]).order == 12
+    assert Group([hexagon, iso.shift([third, 2 * third])]).order == 18
+    assert Group([hexagon, iso.shift([third, third])]).order == 54
+    assert Group([iso.affine([[-1, 0], [0, 1]], [0, half])]).order == 2  # a glide: its square is a whole period
+    assert Group([iso.affine([[-1, 0], [0, 1]], [0, Fraction(1, 4)])]).order == 4
+    assert plain(groups.dihedral(10**12)).order == 2 * 10**12
+    shifted = [iso.affine(g.matrix.astype(int), [half] + [0] * 7) for g in groups.symmetric(8).generators]
+    assert Group(shifted).order == 2**7 * math.factorial(8)  # t and its images: all even sums, and g t
+
+
+def test_order_of_factors_copies_and_two_sided_maps_given_plainly():
+    tetrahedral, circle = groups.point_group("T"), groups.cyclic(5)
+    assert plain(groups.direct_product(tetrahedral, circle)).order == 60
+    assert plain(groups.wreath(groups.point_group("D3"), 3)).order == 6**3 * 6
+    assert plain(groups.wreath(groups.direct_product(circle, groups.sign_flips(2)), 2)).order == 20**2 * 2
+    a, b = (g.matrix for g in groups.point_group("I").generators)
+    one = np.eye(3)
+    both = Group([iso.left_right(a, one), iso.left_right(b, one), iso.left_right(one, a), iso.left_right(one, b)])
+    assert both.order == 3600
+    assert Group([iso.left_right(-one, -one)]).order == 1  # X ↦ X
+    mirror = np.diag([1.0, 1.0, -1.0])
+    assert Group([iso.left_right(mirror, one), iso.left_right(one, mirror)]).order == 4
+
+
+def test_copies_may_be_permuted_by_a_plain_permutation():
+    flip = iso.signed_permutation([0], [-1])
+    group = Group([iso.permutation([1, 0]), iso.copies([0, 1], [flip, iso.identity(1)])])
+    assert group.order == 8
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+def test_infinite_groups_are_refused():
+    with pytest.raises(ValueError, match="did not close within 30000"):
+        _ = Group([rotation(1.0)]).order
+    with pytest.raises(ValueError, match="too little to tell it from rounding"):
+        _ = Group([rotation(1e-8)]).order
+    with pytest.raises(ValueError, match="a shear"):
+        _ = Group([iso.affine([[1, 1], [0, 1]], [0, 0])]).order
+    with pytest.raises(ValueError, match=r"Fraction\(1, 3\)"):
+        _ = Group([iso.shift([1 / 3])]).order
+
+
+@pytest.mark.parametrize(
+    "make, error, words",
+    [
+        (lambda: Group([]), ValueError, "needs size="),
+        (lambda: Group([iso.identity(2), iso.identity(3)]), ValueError, "generator 1"),
+        (lambda: Group([iso.identity(2)], size=3), ValueError, "size= says 3"),
+        (lambda: Group(iso.identity(2)), TypeError, r"write \[g\]"),
+        (lambda: Group([[1, 0, 2]]), ValueError, "isometries.permutation"),
+        (lambda: Group(["Oh"]), TypeError, "neither an isometry nor a matrix"),
+        (lambda: Group([[[1, 1], [0, 1]]]), ValueError, "not orthogonal"),
+        (lambda: groups.symmetric(10).elements(limit=1000), ValueError, "3628800 elements"),
+        (lambda: groups.symmetric(1000).elements(), ValueError, r"about 10\^2567 elements"),
+        (lambda: Group([rotation(0.1), iso.shift([Fraction(1, 2), 0])]).order, TypeError, "different spaces"),
+    ],
+)
+def test_bad_input_is_refused_with_a_sentence(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def test_groups_are_values():
+    a, b = groups.symmetric(4), groups.symmetric(4)
+    assert a == b
+    assert hash(a) == hash(b)
+    assert Group(a.generators, "A") == Group(a.generators, "B")
+    assert a != plain(a)  # nothing is known about the plain one
+    assert a != groups.symmetric(5)
+    assert a != "symmetric(4)"
+    assert copy.deepcopy(a) is a
+    assert copy.copy(a) is a
+    assert repr(a) == "symmetric(4)"
+    assert repr(groups.point_group("Oh")) == "point_group('Oh')"
+    assert repr(plain(a)) == "Group(<2 generators of size 4>)"
+    assert groups.wreath(a, 2) == groups.wreath(b, 2)
+
+
+def test_matrices_are_generators():
+    assert Group([[[0, 1], [1, 0]]]).generators == (iso.permutation([1, 0]),)
+    assert Group(np.array([rotation(2 * math.pi / 5)])).order == 5
+
+
+# --- elements and random elements -----------------------------------------------------------------
+
+SMALL = {
+    "dihedral shifts": plain(groups.dihedral_shifts(5)),
+    "signed permutations": plain(groups.hyperoctahedral(3)),
+    "rotations": plain(groups.point_group("D5h")),
+    "icosahedral": plain(groups.point_group("I")),
+    "a regular polygon": Group([rotation(2 * math.pi / 17)]),
+    "affine": Group([iso.affine([[1, -1], [1, 0]], [0, 0]), iso.shift([Fraction(1, 3), Fraction(2, 3)])]),
+    "copies": plain(groups.wreath(groups.cyclic(2), 3)),
+    "copies of rotations": plain(groups.wreath(groups.point_group("C3"), 2)),
+    "factors": plain(groups.direct_product(groups.point_group("C5"), groups.cyclic(4))),
+    "two-sided": Group([iso.left_right(g.matrix, np.eye(3)) for g in groups.point_group("D3").generators]),
+    "symmetric": groups.symmetric(4),
+    "alternating": groups.alternating(4),
+    "hyperoctahedral": groups.hyperoctahedral(3),
+    "ring": groups.dihedral_shifts(6),
+    "circle": groups.dihedral(7),
+    "point group": groups.point_group("Td"),
+    "product": groups.direct_product(groups.alternating(3), groups.cyclic(4)),
+    "wreath": groups.wreath(groups.sign_flips(1), 3),
+    "with inversion": Group([*groups.alternating(4).generators, iso.signed_permutation(range(4), [-1] * 4)]),
+}
+small_groups = pytest.mark.parametrize("group", SMALL.values(), ids=SMALL.keys())
+
+
+def key(g):
+    """What distinguishes an element, rounding aside."""
+    if isinstance(g, iso.Orthogonal):
+        return tuple((np.rint(g.matrix * 1e6) + 0.0).ravel())
+    if isinstance(g, iso.LeftRight):
+        return (key(g.left), key(g.right))
+    if isinstance(g, iso.Factors):
+        return tuple(map(key, g.parts))
+    if isinstance(g, iso.Copies):
+        return (g.image, *map(key, g.parts))
+    return g
+
+
+@small_groups
+def test_elements_are_all_different_and_closed(group):
+    elements = list(group.elements())
+    keys = {key(g) for g in elements}
+    assert len(elements) == len(keys) == group.order
+    assert elements[0].is_identity
+    assert all(key(g @ s) in keys for g in elements for s in group.generators)
+
+
+@small_groups
+def test_random_elements_are_uniform(group):
+    rng = np.random.default_rng(7)
+    counts = Counter(key(group.random(rng)) for _ in range(15 * group.order))
+    expected = {key(g) for g in group.elements()}
+    assert counts.keys() <= expected
+    assert chisquare([counts[k] for k in expected]).pvalue > 1e-3
+
+
+def test_random_elements_of_large_groups_are_elements():
+    from specavg.groups._actions import SignedAction
+    from specavg.groups._chain import Chain
+
+    generators = mathieu24()
+    group, action = Group(generators), SignedAction(24)
+    chain = Chain([action.permutation(g) for g in generators], 48)
+    rng = np.random.default_rng(0)
+    assert all(action.permutation(group.random(rng)) in chain for _ in range(20))
+    assert action.permutation(groups.symmetric(24).generators[0]) not in chain
+    d = Group([*groups.symmetric(30).generators, iso.signed_permutation(range(30), [-1, -1] + [1] * 28)])
+    assert all(math.prod(d.random(rng).signs) == 1 for _ in range(20))
+
+
+def test_random_rotations_do_not_lose_accuracy():
+    group = Group(reflections([*line(7), (2, 7, 3)], 8))
+    for seed in range(20):
+        R = group.random(seed).matrix
+        assert np.abs(R @ R.T - np.eye(8)).max() < 1e-14
+
+
+def test_random_state_of_every_kind():
+    group = groups.symmetric(20)
+    assert group.random(3) == group.random(3)
+    assert group.random(np.random.RandomState(3)) == group.random(np.random.RandomState(3))
+    rng = np.random.default_rng(3)
+    assert group.random(rng) != group.random(rng)
+    assert group.random().size == 20
+
+
+def test_elements_are_lazy():
+    assert len(list(islice(groups.hyperoctahedral(8).elements(limit=10**8), 5))) == 5
+
+
+# --- generators too many --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "group, count",
+    [
+        (Group(groups.symmetric(4).elements()), 3),
+        (groups.symmetric(100), 2),
+        (groups.sign_flips(200), 200),
+        (groups.dihedral(10**12), 2),
+        (Group([iso.shift([Fraction(1, 2)]), iso.shift([Fraction(1, 6)]), iso.shift([Fraction(1, 3)])]), 1),
+        (groups.point_group("Ih"), 2),
+        (groups.direct_product(groups.cyclic(10**9), groups.symmetric(4)), 3),
+        (groups.wreath(groups.cyclic(10**9), 50), 3),
+        (groups.trivial(3), 0),
+    ],
+    ids=str,
+)
+def test_minimal_generators_generate_and_none_can_be_dropped(group, count):
+    assert len(groups.minimal_generators(group)) == count
+    if group.order < 10**4:
+        kept = groups.minimal_generators(group)
+        assert Group(kept, size=group.size).order == group.order
+        for g in kept:
+            assert Group([h for h in kept if h is not g], size=group.size).order < group.order

@@ -1,0 +1,172 @@
+"""The laws of isometries: composition, inverses, the action on points, equality, exactness."""
+
+import copy
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specavg import isometries as iso
+
+D = 3
+
+
+def signed_permutations(d=D):
+    return st.builds(
+        iso.signed_permutation,
+        st.permutations(range(d)),
+        st.lists(st.sampled_from([1, -1]), min_size=d, max_size=d),
+    )
+
+
+def rotations(d=D):
+    def rotation(seed):
+        return iso.orthogonal(np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0])
+
+    return st.builds(rotation, st.integers(0, 10**6))
+
+
+HEXAGONAL = np.array([[1, -1, 0], [1, 0, 0], [0, 0, 1]])
+fractions = st.fractions(-2, 2, max_denominator=12)
+affine_maps = st.builds(
+    lambda g, power, t: iso.affine(np.linalg.matrix_power(HEXAGONAL, power) @ g.matrix.astype(int), t),
+    signed_permutations(),
+    st.integers(0, 5),
+    st.lists(fractions, min_size=D, max_size=D),
+)
+lefts_and_rights = st.builds(
+    lambda g, h: iso.left_right(g.matrix, h.matrix), signed_permutations(), signed_permutations(2)
+)
+copies = st.builds(iso.copies, st.permutations(range(4)), st.lists(affine_maps, min_size=4, max_size=4))
+factors = st.builds(lambda g, h: iso.factors([g, h]), signed_permutations(2), affine_maps)
+
+EXACT = {
+    "signed permutations": signed_permutations(),
+    "affine maps": affine_maps,
+    "left and right": lefts_and_rights,
+    "copies": copies,
+    "factors": factors,
+}
+exact_kinds = pytest.mark.parametrize("maps", EXACT.values(), ids=EXACT.keys())
+
+
+@exact_kinds
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_composition_is_associative(maps, data):
+    g, h, k = (data.draw(maps) for _ in range(3))
+    assert (g @ h) @ k == g @ (h @ k)
+
+
+@exact_kinds
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_inverse_undoes(maps, data):
+    g, h = data.draw(maps), data.draw(maps)
+    assert (g @ g.inverse()).is_identity
+    assert (g.inverse() @ g).is_identity
+    assert (g @ h).inverse() == h.inverse() @ g.inverse()
+    assert g.inverse().inverse() == g
+
+
+@exact_kinds
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_equal_maps_have_equal_hashes_and_copy_to_themselves(maps, data):
+    g, h = data.draw(maps), data.draw(maps)
+    again = g @ h @ h.inverse()
+    assert again == g
+    assert hash(again) == hash(g)
+    assert copy.deepcopy(g) is g
+    assert copy.copy(g) is g
+    assert g.is_exact
+
+
+@given(st.one_of(signed_permutations(), rotations()), st.one_of(signed_permutations(), rotations()))
+def test_composition_is_action_one_after_the_other(g, h):
+    X = np.random.default_rng(0).normal(size=(5, D))
+    np.testing.assert_allclose((g @ h)(X), g(h(X)), atol=1e-13)
+    np.testing.assert_allclose(g.inverse()(g(X)), X, atol=1e-13)
+    np.testing.assert_allclose(g(X), X @ g.matrix.T, atol=1e-13)
+
+
+@given(rotations())
+def test_rotations_are_equal_by_value(g):
+    again = iso.orthogonal(np.array(g.matrix))
+    assert again == g
+    assert hash(again) == hash(g)
+    assert not g.is_exact
+    assert g != iso.identity(D)
+
+
+def test_images_read_from_the_right_place():
+    assert iso.permutation([1, 2, 0])([10.0, 20.0, 30.0]).tolist() == [20, 30, 10]
+    assert iso.signed_permutation([1, 0], [1, -1])([3.0, 4.0]).tolist() == [4, -3]
+
+
+def test_copies_are_permuted_first_and_then_acted_on():
+    flip = iso.signed_permutation([0], [-1])
+    g = iso.copies([1, 0], [flip, iso.identity(1)])
+    assert g @ g == iso.copies([0, 1], [flip, flip])
+    assert iso.permutation([1, 0]) @ g == iso.copies([0, 1], [iso.identity(1), flip])
+
+
+def test_the_simplest_exact_kind_is_returned():
+    assert iso.orthogonal([[0, 1], [1, 0]]) == iso.permutation([1, 0])
+    quarter = np.array([[np.cos(np.pi / 2), -1], [1, np.cos(np.pi / 2)]])
+    assert iso.orthogonal(quarter) == iso.signed_permutation([1, 0], [-1, 1])
+    assert iso.affine([[-1]], [1]) == iso.signed_permutation([0], [-1])
+    assert iso.shift([Fraction(1, 3)]) @ iso.shift([Fraction(2, 3)]) == iso.identity(1)
+
+
+def test_shifts_stay_fractions():
+    g = iso.shift([Fraction(1, 10**12), 0])
+    assert g.shift == (Fraction(1, 10**12), Fraction(0))
+    assert (g @ g).shift[0] == Fraction(2, 10**12)
+    assert not iso.shift([0.1, 0]).is_exact
+
+
+def test_factors_flatten_to_one_map():
+    turn = iso.orthogonal([[0.6, -0.8], [0.8, 0.6]])
+    assert iso.flatten(iso.factors([turn, iso.identity(1)])).matrix[0].tolist() == [0.6, -0.8, 0.0]
+    g = iso.flatten(iso.factors([iso.shift([Fraction(1, 2)]), iso.permutation([1, 0])]))
+    assert g == iso.affine([[1, 0, 0], [0, 0, 1], [0, 1, 0]], [Fraction(1, 2), 0, 0])
+    mixed = iso.factors([turn, iso.shift([Fraction(1, 2)])])
+    assert iso.flatten(mixed) is mixed
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: iso.permutation([0, 0]), "every index must appear exactly once"),
+        (lambda: iso.permutation([0.5, 1]), "must be an integer"),
+        (lambda: iso.signed_permutation([0, 1], [1]), "one sign per coordinate"),
+        (lambda: iso.signed_permutation([0, 1], [1, 2]), "signs must be 1 or -1"),
+        (lambda: iso.orthogonal([[1, 1], [0, 1]]), "not orthogonal"),
+        (lambda: iso.orthogonal([[1, np.nan], [0, 1]]), "finite"),
+        (lambda: iso.orthogonal([1, 0]), "square matrix"),
+        (lambda: iso.affine([[0.5]], [0]), "integer matrix"),
+        (lambda: iso.affine([[2]], [0]), "determinant"),
+        (lambda: iso.affine([[1]], [0, 0]), "shift of 2 entries"),
+        (lambda: iso.shift([np.inf]), "finite number of periods"),
+        (lambda: iso.copies([0, 1], [iso.identity(1)]), "one per copy"),
+        (lambda: iso.identity(2) @ iso.identity(3), "2 and 3 parts"),
+        (lambda: iso.identity(2)([1.0, 2.0, 3.0]), "2 coordinates"),
+    ],
+)
+def test_bad_maps_are_refused_with_a_sentence(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_maps_of_different_spaces_do_not_compose():
+    turn = iso.orthogonal([[0.6, -0.8], [0.8, 0.6]])
+    with pytest.raises(TypeError, match="different spaces"):
+        turn @ iso.shift([Fraction(1, 2), 0])
+
+
+def test_a_shift_cannot_act_without_its_space():
+    with pytest.raises(TypeError, match=r"space\.act"):
+        iso.shift([Fraction(1, 2)])([[0.0]])
