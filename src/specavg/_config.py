@@ -51,7 +51,7 @@ def _bytes(limit: int | float | str) -> int:
     return int(limit)
 
 
-class config(contextlib.AbstractContextManager["Settings"]):  # noqa: N801 - reads as a function
+class config(contextlib.AbstractContextManager["Settings"]):
     """Set the memory bound and the thread count, for good or for a ``with`` block.
 
     Parameters

@@ -66,9 +66,7 @@ class Isometry(abc.ABC):
 
     def __matmul__(self, other: Isometry) -> Isometry:
         if self.size != other.size:
-            raise ValueError(
-                f"cannot compose {self!r} with {other!r}: they act on {self.size} and {other.size} parts"
-            )
+            raise ValueError(f"cannot compose {self!r} with {other!r}: they act on {self.size} and {other.size} parts")
         if self.is_identity:
             return other
         if other.is_identity:
@@ -79,9 +77,7 @@ class Isometry(abc.ABC):
         return composed
 
     def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
-        raise TypeError(
-            f"{self!r} cannot act on bare points: what it does depends on the space. Use space.act(g, X)."
-        )
+        raise TypeError(f"{self!r} cannot act on bare points: what it does depends on the space. Use space.act(g, X).")
 
     @property
     def is_identity(self) -> bool:
@@ -165,11 +161,11 @@ class SignedPermutation(Isometry):
         if isinstance(other, Orthogonal):
             return orthogonal(self(other.matrix.T).T)
         if isinstance(other, Affine):
-            return _as_affine(self)._after(other)
+            return _as_affine(self) @ other
         if isinstance(other, LeftRight):
             return LeftRight(_linear(self @ other.left), other.right)
         if isinstance(other, Copies) and self.is_permutation:
-            return _as_copies(self, other)._after(other)
+            return _as_copies(self, other) @ other
         return None
 
     def __repr__(self) -> str:
@@ -614,9 +610,7 @@ def _exact_signed(matrix: NDArray[np.float64]) -> SignedPermutation | None:
 
 
 def _integer_product(A: NDArray[np.int64], t: Sequence[Fraction | float]) -> list[Fraction | float]:
-    return [
-        sum((int(a) * s for a, s in zip(row, t, strict=True) if a), start=Fraction(0)) for row in A
-    ]
+    return [sum((int(a) * s for a, s in zip(row, t, strict=True) if a), start=Fraction(0)) for row in A]
 
 
 def _periods(t: Fraction | float) -> Fraction | float:

@@ -45,15 +45,18 @@ class InvariantEstimator(BaseEstimator):
 
     def _basis(self, cutoff: Cutoff) -> InvariantBasis:
         """The invariant basis, computed once for each (space, group, cutoff) and shared between fits."""
-        return invariant_basis(self._space(), self._group(), **{cutoff.kind: cutoff.value})
+        bound: dict[str, Any] = {cutoff.kind: cutoff.value}
+        return invariant_basis(self._space(), self._group(), **bound)
 
     def _points(self, X: Any, *, reset: bool) -> Array:
         """`X` as scikit-learn wants it: points flattened to (n, n_features), finite, float64."""
-        return validate_data(self, self._table(X), reset=reset, dtype=np.float64)
+        points: Any = validate_data(self, self._table(X), reset=reset, dtype=np.float64)
+        return points
 
     def _points_and_targets(self, X: Any, y: Any) -> tuple[Array, Array]:
         """The same for training data; `y` may have several outputs."""
-        return validate_data(self, self._table(X), y, dtype=np.float64, multi_output=True, y_numeric=True)
+        pair: Any = validate_data(self, self._table(X), y, dtype=np.float64, multi_output=True, y_numeric=True)
+        return pair
 
     def _table(self, X: Any) -> Any:
         return X if self.space is None else self.space.as_table(X)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +39,7 @@ class Discrepancy(float):
         self.mean, self.n_elements, self.exhaustive = mean, n_elements, exhaustive
         return self
 
-    def __getnewargs__(self) -> tuple[float, float, int, bool]:  # pickle
+    def __getnewargs__(self) -> Any:  # what pickle calls __new__ with
         return (float(self), self.mean, self.n_elements, self.exhaustive)
 
     def __repr__(self) -> str:
@@ -49,7 +48,7 @@ class Discrepancy(float):
 
 
 def invariance_discrepancy(
-    predict: Callable[[Any], Any] | Any,
+    predict: Any,
     space: Space,
     group: Group,
     X: ArrayLike,

@@ -68,9 +68,7 @@ class Cutoff:
     value: float
 
     @classmethod
-    def of(
-        cls, max_eigenvalue: float | None, max_dim: float | None, max_invariant_dim: float | None
-    ) -> Cutoff | None:
+    def of(cls, max_eigenvalue: float | None, max_dim: float | None, max_invariant_dim: float | None) -> Cutoff | None:
         """The one cutoff that is given; None if there is none, an error if there are several."""
         given = {
             kind: value
@@ -119,7 +117,13 @@ class InvariantBasis:
     """
 
     def __init__(
-        self, space: Space, group: Group, cutoff: Cutoff, solver: str, solutions: list[Solution], functions: Functions
+        self,
+        space: Space,
+        group: Group,
+        cutoff: Cutoff,
+        solver: str,
+        solutions: list[Solution],
+        functions: Functions,
     ) -> None:
         self.space = space
         self.group = group
@@ -326,4 +330,3 @@ def default_space(n_features: int) -> Space:
 def default_group(space: Space) -> Group:
     """What `group=None` means: no symmetry."""
     return trivial(space.shape[0])
-

@@ -55,7 +55,7 @@ class FixedSpace:
         return self.basis.shape
 
     @property
-    def T(self) -> Array:  # noqa: N802 - as in NumPy
+    def T(self) -> Array:
         """`basis` transposed."""
         return self.basis.T
 

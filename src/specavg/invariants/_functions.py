@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -91,10 +90,11 @@ class HarmonicSums(Functions):
     def __init__(self, space: Space, parts: Sequence[tuple[Eigenspace, Array | None]]) -> None:
         self._space = space
         self._parts = [(V, Q) for V, Q in parts if Q is None or Q.shape[1]]
+        self._dim = sum(V.dim if Q is None else Q.shape[1] for V, Q in self._parts)
 
-    @cached_property
+    @property
     def dim(self) -> int:
-        return sum(V.dim if Q is None else Q.shape[1] for V, Q in self._parts)
+        return self._dim
 
     @property
     def row_bytes(self) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, final
 
-
 from specavg._config import require_memory
 from specavg.groups import Group
 from specavg.invariants._fixed_space import null_space
@@ -41,11 +40,7 @@ class NullSpace(Solver):
         if not generators:
             return Solution(eigenspace, m, self, None)
         found = null_space([self.space.representation(g, eigenspace) for g in generators])
-        return Solution(
-            eigenspace, found.dim, self, found.basis, found.residual, found.gap, len(generators) * m * m
-        )
+        return Solution(eigenspace, found.dim, self, found.basis, found.residual, found.gap, len(generators) * m * m)
 
     def functions(self, solutions: Sequence[Solution]) -> Functions:
         return HarmonicSums(self.space, [(s.eigenspace, s.data) for s in solutions])
-
-

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from itertools import product as cartesian
 from math import comb, factorial, prod
 from typing import Any, ClassVar, final
@@ -43,8 +43,7 @@ def _as_product(space: Space, group: Group) -> Product | None:
         return space if len(space.factors) == len(structure.groups) else None
     sizes = [part.size for part in structure.groups]
     if isinstance(space, Torus) and space.lattice is None and sum(sizes) == space.dim:
-        ends = np.cumsum([0, *sizes])
-        blocks = zip(ends[:-1], ends[1:], strict=True)
+        blocks = pairwise(np.cumsum([0, *sizes]))
         return Product(*(Torus(int(b - a), period=space.period[a:b]) for a, b in blocks))
     return None
 
@@ -58,11 +57,10 @@ class FactorByFactor(Solver):
     def __init__(self, space: Space, group: Group) -> None:
         super().__init__(space, group)
         product = _as_product(space, group)
-        assert product is not None and isinstance(group.structure, DirectProduct)
+        assert product is not None
+        assert isinstance(group.structure, DirectProduct)
         self._product = product
-        self._resolvers = [
-            _resolver(M, G) for M, G in zip(product.factors, group.structure.groups, strict=True)
-        ]
+        self._resolvers = [_resolver(M, G) for M, G in zip(product.factors, group.structure.groups, strict=True)]
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
@@ -198,7 +196,9 @@ class WreathOnCopies(Solver):
             prod(comb(solved[V].invariant_dim + number - 1, number) for V, number in chosen) for chosen in types
         )
         require_memory(
-            400.0 * count, f"{count} symmetric functions (eigenvalue {eigenspace.eigenvalue:.6g})", "Lower the cutoff."
+            400.0 * count,
+            f"{count} symmetric functions (eigenvalue {eigenspace.eigenvalue:.6g})",
+            "Lower the cutoff.",
         )
         multisets: list[tuple[tuple[Eigenspace, int], ...]] = []
         for chosen in types:
@@ -238,4 +238,3 @@ class WreathOnCopies(Solver):
         norms = [falling(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in multisets]
         weights = np.array([1.0 / float(norm) ** 0.5 for norm in norms])
         return SymmetrizedProducts(place.functions(), m, multisets, weights)
-

@@ -15,7 +15,7 @@ __all__ = ["Solution", "Solver", "Unsuitable"]
 
 
 class Unsuitable(ValueError):
-    """This solver cannot answer for this eigenspace: the message says why."""
+    """The solver cannot answer for this eigenspace: the message says why."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,11 +55,11 @@ def _norm_constant(d: int, degree: int) -> float:
     return float(np.prod([(d + 2 * j) / d for j in range(degree)]))
 
 
-def _amplification(terms: Array, Q: Array) -> float:
-    """Size of the terms of a sum beside the sum (which has mean square one)."""  # (n, q), (q, r)
+def _amplification(terms: Functions, Q: Array, X: Array) -> float:
+    """Size of the terms of the sums `terms`·Q beside the sums (which have mean square one), at points X."""
     if not Q.shape[1]:
         return 0.0
-    return float(np.sqrt(np.mean((np.abs(terms) @ np.abs(Q)) ** 2, axis=0)).max())
+    return float(np.sqrt(np.mean((np.abs(terms.evaluate(X)) @ np.abs(Q)) ** 2, axis=0)).max())
 
 
 def _refuse(degree: int, loss: float, space: Space) -> None:
@@ -106,14 +106,15 @@ class SymmetricPolynomials(Solver):
         upper = list(partitions(degree, d, self._step))
         lower = list(partitions(degree - 2, d, self._step)) if degree >= 2 else []
         require_memory(
-            8.0 * 3 * len(upper) * (len(lower) + len(upper)), f"{len(upper)} partitions of {degree}", "Lower the cutoff."
+            8.0 * 3 * len(upper) * (len(lower) + len(upper)),
+            f"{len(upper)} partitions of {degree}",
+            "Lower the cutoff.",
         )
         Q = _kernel(_partition_laplacian(d, upper, lower))
         X = self.space.sample(12, np.random.default_rng(7))
         losses = []
         for hermite in (True, False):
-            terms = _OrbitSums(d, [(degree, hermite)], self._step)._values(X) if Q.shape[1] else np.ones((1, len(Q)))
-            losses.append(_amplification(terms, Q))
+            losses.append(_amplification(_OrbitSums(d, [(degree, hermite)], self._step), Q, X))
         _refuse(degree, min(losses), self.space)
         return Solution(eigenspace, Q.shape[1], self, _Harmonics(degree, Q, losses[0] <= losses[1]))
 
@@ -221,8 +222,12 @@ class _CoordinatePolynomials(Functions):
 
     def _values(self, X: Array) -> Array:
         z = self._scale * X[:, 0]
-        powers = np.cumprod(np.broadcast_to(z, (self._degree, len(z))), axis=0) if self._degree else np.empty((0, len(z)))
-        return np.concatenate([np.array(_hermite(z, self._degree)[1:]).reshape(self._degree, len(z)), powers]).T
+        values = np.empty((len(z), 2 * self._degree))
+        power = np.ones_like(z)
+        for j, hermite in enumerate(_hermite(z, self._degree)[1:]):
+            power = power * z
+            values[:, j], values[:, self._degree + j] = hermite, power
+        return values
 
 
 # --- any signed permutations: orbits of monomials ----------------------------------------------------------
@@ -262,8 +267,7 @@ class MonomialOrbits(Solver):
         if Q.shape[1]:
             X = normalized(self.space.sample(32, np.random.default_rng(7)))
             for hermite in (True, False):
-                terms = _MonomialSums(d, [(upper, hermite)])._values(X)
-                losses.append(_amplification(terms, Q))
+                losses.append(_amplification(_MonomialSums(d, [(upper, hermite)]), Q, X))
             _refuse(degree, min(losses), self.space)
         hermite = not losses or losses[0] <= losses[1]
         return Solution(eigenspace, Q.shape[1], self, (upper, _Harmonics(degree, Q, hermite)))
@@ -278,7 +282,9 @@ class MonomialOrbits(Solver):
         return families[0] if len(families) == 1 else Joined(families)
 
 
-def _runs(found: list[tuple[_Monomials, _Harmonics]]) -> Iterator[tuple[bool, list[tuple[_Monomials, _Harmonics]]]]:
+def _runs(
+    found: list[tuple[_Monomials, _Harmonics]],
+) -> Iterator[tuple[bool, list[tuple[_Monomials, _Harmonics]]]]:
     from itertools import groupby
 
     for hermite, run in groupby(found, key=lambda pair: pair[1].hermite):
@@ -410,10 +416,11 @@ class _EvenHarmonics(Functions):
     def __init__(self, d: int, degrees: Sequence[int]) -> None:
         self._d = d
         self._degrees = tuple(degrees)
+        self._dim = sum(comb(degree // 2 + d - 2, d - 2) for degree in degrees)
 
-    @cached_property
+    @property
     def dim(self) -> int:
-        return sum(comb(degree // 2 + self._d - 2, self._d - 2) for degree in self._degrees)
+        return self._dim
 
     @property
     def row_bytes(self) -> float:

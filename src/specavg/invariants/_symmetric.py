@@ -132,9 +132,7 @@ class SymmetrizedProducts(Functions):
     weights : ndarray of shape (len(multisets),)
     """
 
-    def __init__(
-        self, one_copy: Functions, copies: int, multisets: Sequence[Sequence[int]], weights: Array
-    ) -> None:
+    def __init__(self, one_copy: Functions, copies: int, multisets: Sequence[Sequence[int]], weights: Array) -> None:
         self._one_copy = one_copy
         self._copies = copies
         self._weights = weights

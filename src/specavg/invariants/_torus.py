@@ -40,9 +40,7 @@ class FrequencyOrbits(Solver):
         K = self.space.frequencies(eigenspace)
         if eigenspace.eigenvalue == 0:
             return Solution(eigenspace, 1, self, (K, np.array([[1.0], [0.0]]) / np.sqrt(2)))
-        actions = [
-            self.space.frequency_action(self.space.check_isometry(g), eigenspace) for g in self.group.generators
-        ]
+        actions = [self.space.frequency_action(self.space.check_isometry(g), eigenspace) for g in self.group.generators]
         Q = _real_invariants(len(K), actions)
         used = np.flatnonzero(np.diff(Q.tocsr().indptr).reshape(2, -1).sum(axis=0))
         Q = Q.tocsr()[np.concatenate([used, used + len(K)])]
@@ -160,7 +158,9 @@ class SignedFrequencies(Solver):
         # Flipping a sign pairs the ±k_i, so there are at most m_λ of these; often far fewer.
         count = _nonnegative_count(self.space.dim, n)
         require_memory(
-            8.0 * 6 * count, f"{count} products of cosines (eigenvalue {eigenspace.eigenvalue:.6g})", "Lower the cutoff."
+            8.0 * 6 * count,
+            f"{count} products of cosines (eigenvalue {eigenspace.eigenvalue:.6g})",
+            "Lower the cutoff.",
         )
         return Solution(eigenspace, count, self, n)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import count
+from itertools import count, pairwise
 from math import isqrt
 
 import numpy as np
@@ -161,7 +161,7 @@ def frequency_tree(d: int, bound: int) -> Tree:
     parent = starts[norm - value**2] + parent
     parent[0] = 0
     depth = np.zeros(len(norm), dtype=np.int64)
-    for start, end in zip(starts[1:-1], starts[2:], strict=True):
+    for start, end in pairwise(starts[1:]):
         depth[start:end] = depth[parent[start:end]] + 1
     return Tree(norm, parent, coordinate, value, depth)
 

@@ -41,7 +41,7 @@ class Product(Space):
     """
 
     def __init__(self, *factors: Space) -> None:
-        if not factors or not all(isinstance(factor, Space) for factor in factors):
+        if not factors or not all(isinstance(factor, Space) for factor in factors):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f"Product needs one or more spaces; got {factors!r}")
         self._factors = factors
         self._ends = np.cumsum([0, *(factor.n_features for factor in factors)])
@@ -131,10 +131,14 @@ class Product(Space):
 
         assert isinstance(g, Factors)
         blocks = [
-            reduce(np.kron, [M.representation(h, V) for M, h, V in zip(self._factors, g.parts, part, strict=True)])
+            reduce(
+                np.kron,
+                [M.representation(h, V) for M, h, V in zip(self._factors, g.parts, part, strict=True)],
+            )
             for part in _parts(eigenspace)
         ]
-        return block_diag(*blocks)
+        joined_blocks: NDArray[np.float64] = block_diag(*blocks)  # pyright: ignore[reportAssignmentType]
+        return joined_blocks
 
     def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
         errors = [

@@ -88,7 +88,9 @@ class Sphere(Space):
             why = "a sphere has no shifts" if any(g.shift) else "its matrix is not orthogonal"
             raise ValueError(f"{g!r} is not an isometry of {self!r}: {why}. Use isometries.orthogonal(R).")
         if not isinstance(g, SignedPermutation | Orthogonal):
-            raise ValueError(f"{g!r} does not act on {self!r}: its isometries are orthogonal matrices of size {self._d}")
+            raise ValueError(
+                f"{g!r} does not act on {self!r}: its isometries are orthogonal matrices of size {self._d}"
+            )
         if g.size != self._d:
             raise ValueError(f"{g!r} acts on {g.size} coordinates; {self!r} has {self._d}")
         return g
@@ -112,10 +114,8 @@ class Sphere(Space):
         for d in range(3, self._d + 1):
             t, w = _gauss_gegenbauer(degree + 1, (d - 2) / 2)
             rho = np.sqrt((1 - t) * (1 + t))
-            X = np.concatenate(
-                [np.kron(rho[:, None], X), np.repeat(t, len(X))[:, None]], axis=1
-            )
-            weights = np.kron(w, weights)
+            X = np.concatenate([(rho[:, None, None] * X).reshape(-1, d - 1), np.repeat(t, len(X))[:, None]], axis=1)
+            weights = np.outer(w, weights).ravel()
         return X, weights
 
 

@@ -90,7 +90,9 @@ class Torus(Space):
 
     @property
     def volume(self) -> float:
-        return float(np.sqrt(np.linalg.det(self._metric))) if self._lattice is not None else float(np.prod(self._periods))
+        return (
+            float(np.sqrt(np.linalg.det(self._metric))) if self._lattice is not None else float(np.prod(self._periods))
+        )
 
     @property
     def period(self) -> NDArray[np.float64]:
@@ -280,7 +282,7 @@ class Torus(Space):
         return grid, np.full(len(grid), 1.0 / len(grid))
 
 
-def Circle() -> Torus:  # noqa: N802 - reads as a space
+def Circle() -> Torus:
     """The circle of angles in radians: `Torus(1, period=2π)`, frequency k having eigenvalue k².
 
     Examples
