@@ -1,0 +1,59 @@
+"""``specavg info``: which invariant functions there are, before any data."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from specavg.cli._specs import add_symmetry_options, cutoff_of, group_of, space_of
+
+__all__ = ["add_parser"]
+
+_EPILOG = """\
+examples:
+  specavg info --space torus:10 --group sign_flips:10 --max-invariant-dim 176
+  specavg info --space sphere:3 --group point_group:Oh --max-eigenvalue 110
+  specavg info --space sphere:100 --group symmetric:100 --max-invariant-dim 30
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add this command to the command line."""
+    parser = commands.add_parser(
+        "info",
+        help="the invariant functions of a space under a group",
+        description="Count the invariant functions of each eigenspace up to a cutoff; nothing is fitted.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_symmetry_options(parser, space_required=True)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the table of an invariant basis."""
+    from specavg.invariants import invariant_basis
+
+    space = space_of(options.space)
+    group = group_of(options.group, space)
+    basis = invariant_basis(space, group, **(cutoff_of(options) or {"max_invariant_dim": 100}))
+    count = len(group.generators)
+    print(f"{space!r} under {group!r}, order {_order(group)}, {count} generator{'s' * (count != 1)}")
+    print(f"{basis.dim} invariant functions of {basis.total_dim}, in {len(basis.table)} eigenspaces")
+    print(f"{'eigenvalue':>12} {'functions':>12} {'invariant':>10}  {'solver':<12} {'residual':>9}")
+    for row in basis.table:
+        print(f"{row.eigenvalue:>12.6g} {row.dim:>12} {row.invariant_dim:>10}  {row.solver:<12} {row.residual:>9.1e}")
+    sys.stdout.flush()
+    return 0
+
+
+def _order(group: Any) -> str:
+    try:
+        order = group.order
+    except ValueError:
+        return "unknown"
+    if order < 10**15:
+        return str(order)
+    bits = order.bit_length()  # str() of a huge integer is slow and refused by Python past 4300 digits
+    return f"about 10^{int((bits - 1) * 0.30102999566398120)}"

@@ -1,0 +1,94 @@
+"""Where the command line starts: which command, and what a failure looks like from outside."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+
+from specavg.cli import _info, _reproduce
+from specavg.cli._problem import Problem
+
+__all__ = ["build_parser", "main"]
+
+_EPILOG = """\
+examples:
+  specavg info --space torus:10 --group sign_flips:10 --max-invariant-dim 176
+  specavg reproduce --quick --out results
+
+Each command has its own help: specavg info --help.
+Exit codes: 0 done, 1 bad data or file, 2 bad command, 3 check: the symmetry does not hold, 130 interrupted.
+"""
+
+Command = Callable[[argparse.Namespace], int]
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of every command."""
+    from specavg import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="specavg",
+        description="Learn functions that are exactly invariant to a group, from the group's generators alone.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"specavg {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for module in (_reproduce, _info):
+        module.add_parser(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Without the program's name. Default: `sys.argv[1:]`.
+
+    Returns
+    -------
+    int
+        The exit code.
+
+    Examples
+    --------
+    >>> main(["info", "--space", "sphere:3", "--group", "point_group:Oh", "--max-eigenvalue", "20"])
+    Sphere(3) under point_group('Oh'), order 48, 2 generators
+    ...
+    0
+    """
+    try:
+        options = build_parser().parse_args(arguments)
+    except SystemExit as end:  # argparse has printed its own line
+        return end.code if isinstance(end.code, int) else 2
+    run: Command = options.run
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _one_line_warning
+            return run(options)
+    except KeyboardInterrupt:
+        print("specavg: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of a pipe has seen enough: not an error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Problem as problem:
+        return _failed(str(problem), problem.code)
+    except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        if os.environ.get("SPECAVG_TRACEBACK"):
+            raise
+        return _failed(str(error) or type(error).__name__, 1)
+
+
+def _failed(message: str, code: int) -> int:
+    print("specavg: " + " ".join(message.split()), file=sys.stderr)
+    return code
+
+
+def _one_line_warning(message: Warning | str, *_: object, **__: object) -> None:
+    print("specavg: warning: " + " ".join(str(message).split()), file=sys.stderr)

@@ -1,0 +1,144 @@
+"""Spaces, groups and cutoffs as they are written on the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specavg.cli._problem import Problem
+
+if TYPE_CHECKING:
+    from specavg.groups import Group
+    from specavg.spaces import Space
+
+__all__ = ["add_symmetry_options", "cutoff_of", "group_of", "space_of"]
+
+_SPACE_HELP = "torus:10, torus:10,period=1, circle, sphere:3, rotations, stiefel:5,2; A*B is a product, A^5 five copies"
+_GROUP_HELP = (
+    "sign_flips:10, symmetric:5, alternating:5, hyperoctahedral:3, cyclic:6, dihedral:6, cyclic_shifts:8, "
+    "dihedral_shifts:8, point_group:Oh; G*H is a direct product; or a TOML or JSON file with generators "
+    "(default: no symmetry)"
+)
+_CUTOFFS = ("max_eigenvalue", "max_dim", "max_invariant_dim")
+
+
+def add_symmetry_options(parser: argparse.ArgumentParser, *, space_required: bool) -> None:
+    """Add --space, --group and the cutoffs."""
+    parser.add_argument("--space", required=space_required, metavar="SPACE", help=_SPACE_HELP)
+    parser.add_argument("--group", metavar="GROUP", help=_GROUP_HELP)
+    cutoffs = parser.add_mutually_exclusive_group()
+    cutoffs.add_argument("--max-eigenvalue", type=float, metavar="L", help="all eigenvalues up to L")
+    cutoffs.add_argument("--max-dim", type=float, metavar="D", help="at most D functions, invariant or not")
+    cutoffs.add_argument("--max-invariant-dim", type=float, metavar="R", help="at most R invariant functions")
+
+
+def cutoff_of(options: argparse.Namespace) -> dict[str, Any]:
+    """The cutoff given, as a keyword argument; empty if there is none."""
+    return {name: getattr(options, name) for name in _CUTOFFS if getattr(options, name) is not None}
+
+
+def space_of(text: str) -> Space:
+    """The space that `text` names.
+
+    Examples
+    --------
+    >>> space_of("torus:2 * sphere:3^4")
+    Product(Torus(2), Power(Sphere(3), 4))
+    """
+    from specavg import spaces
+
+    if "*" in text:
+        return spaces.Product(*(space_of(part) for part in text.split("*")))
+    base, power, copies = text.strip().rpartition("^")
+    if power:
+        return spaces.Power(space_of(base), _integer(copies, text))
+    name, values, settings = _parse(text)
+    if name == "torus":
+        _expect(text, len(values) == 1 and set(settings) <= {"period"}, "torus:10 or torus:10,period=1")
+        return spaces.Torus(_integer(values[0], text), period=_number(settings.get("period", "2"), text))
+    if name == "sphere":
+        _expect(text, len(values) == 1 and not settings, "sphere:3")
+        return spaces.Sphere(_integer(values[0], text))
+    if name == "stiefel":
+        _expect(text, len(values) == 2 and not settings, "stiefel:5,2")
+        return spaces.Stiefel(_integer(values[0], text), _integer(values[1], text))
+    if name in ("circle", "rotations"):
+        _expect(text, not values and not settings, name)
+        return spaces.Circle() if name == "circle" else spaces.Rotations()
+    raise Problem(f"there is no space {text!r}; spaces are {_SPACE_HELP}", 2)
+
+
+def group_of(text: str | None, space: Space) -> Group:
+    """The group that `text` names, or the trivial one.
+
+    Examples
+    --------
+    >>> group_of("point_group:Oh", space_of("sphere:3"))
+    point_group('Oh')
+    """
+    from specavg import groups
+    from specavg.invariants import default_group
+
+    if text is None or text == "trivial":
+        return default_group(space)
+    if text.endswith((".toml", ".json")):
+        return _group_from_file(Path(text))
+    if "*" in text:
+        return groups.direct_product(*(group_of(part.strip(), space) for part in text.split("*")))
+    name, values, settings = _parse(text)
+    _expect(text, len(values) == 1 and not settings, "one value after the colon, as in sign_flips:10")
+    if name == "point_group":
+        return groups.point_group(values[0])
+    catalogue: dict[str, Callable[[int], Group]] = {
+        "trivial": groups.trivial,
+        "sign_flips": groups.sign_flips,
+        "symmetric": groups.symmetric,
+        "alternating": groups.alternating,
+        "hyperoctahedral": groups.hyperoctahedral,
+        "cyclic": groups.cyclic,
+        "dihedral": groups.dihedral,
+        "cyclic_shifts": groups.cyclic_shifts,
+        "dihedral_shifts": groups.dihedral_shifts,
+    }
+    if name not in catalogue:
+        raise Problem(f"there is no group {text!r}; groups are {_GROUP_HELP}", 2)
+    return catalogue[name](_integer(values[0], text))
+
+
+def _group_from_file(path: Path) -> Group:
+    raise Problem(f"{path}: group files cannot be read yet", 2)
+
+
+def _parse(text: str) -> tuple[str, list[str], dict[str, str]]:
+    name, _, rest = text.strip().partition(":")
+    parts = [part.strip() for part in rest.split(",") if part.strip()]
+    settings: dict[str, str] = {}
+    values: list[str] = []
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if equals:
+            settings[key.strip()] = value.strip()
+        else:
+            values.append(part)
+    return name.strip().lower(), values, settings
+
+
+def _expect(text: str, fits: bool, example: Any) -> None:
+    if not fits:
+        raise Problem(f"cannot read {text!r}: write {example}", 2)
+
+
+def _integer(value: str, text: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise Problem(f"cannot read {text!r}: {value!r} is not a whole number", 2) from None
+
+
+def _number(value: str, text: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise Problem(f"cannot read {text!r}: {value!r} is not a number", 2) from None
