@@ -2,6 +2,7 @@
 
 import copy
 import math
+import pickle
 from collections import Counter
 from fractions import Fraction
 from itertools import islice
@@ -211,6 +212,17 @@ def test_groups_are_values():
     assert repr(groups.point_group("Oh")) == "point_group('Oh')"
     assert repr(plain(a)) == "Group(<2 generators of size 4>)"
     assert groups.wreath(a, 2) == groups.wreath(b, 2)
+
+
+@pytest.mark.parametrize("group", [groups.symmetric(4), groups.point_group("Oh"), plain(groups.cyclic_shifts(4))])
+def test_groups_can_be_pickled_after_use(group):
+    group.canonical(np.zeros((1, group.columns)))
+    assert pickle.loads(pickle.dumps(group)) == group
+
+
+def test_chains_that_would_fill_the_memory_are_refused():
+    with pytest.raises(ValueError, match="acts on 20011 points"):
+        _ = Group([rotation(2 * math.pi / 20011)]).order
 
 
 def test_matrices_are_generators():

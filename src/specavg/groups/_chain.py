@@ -24,7 +24,7 @@ Permutations = NDArray[np.int32]
 
 _QUIET = 12  # so many random elements in a row add nothing: go on to the proof
 _BATCH = 2_000_000  # entries of the Schreier generators tested at once
-_MEMORY = 60_000_000  # entries of all transversals
+_MEMORY = 60_000_000  # entries of one transversal
 
 
 @final
@@ -57,6 +57,12 @@ class _Stabiliser:
                 images, first = images[new].astype(np.intp), first[new]
                 self.position[images] = count + np.arange(len(images))
                 count += len(images)
+                if count * len(s) > _MEMORY:
+                    raise ValueError(
+                        f"the stabiliser chain of a group that acts on {len(s)} points needs more than "
+                        f"{_MEMORY:.0e} numbers. If the structure of the group is known, use the catalogue "
+                        "(groups.cyclic, groups.wreath, groups.point_group, ...) instead of plain generators."
+                    )
                 found.append(s[frontier[first]])
                 where.append(images)
             frontier, at, use = np.concatenate(found), np.concatenate(where), self.generators
@@ -153,15 +159,6 @@ class Chain:
 
     def _extend(self, g: Permutation) -> None:
         self._levels.append(_Stabiliser(int(np.argmax(g != self._identity)), self.degree))
-        total = sum(len(level.orbit) for level in self._levels) * self.degree
-        if total > _MEMORY:
-            raise ValueError(
-                f"the stabiliser chain of these permutations of {self.degree} points needs more than "
-                f"{_MEMORY:.0e} "
-                "numbers. If the structure of the group is known, say so: use the catalogue "
-                "(groups.symmetric, "
-                "groups.wreath, ...) instead of plain generators."
-            )
 
     def _insert(self, residue: Permutation, first: int, last: int) -> None:
         if last == len(self._levels):

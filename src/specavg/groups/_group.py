@@ -252,6 +252,9 @@ class Group:
     def __deepcopy__(self, memo: dict[int, Any]) -> Group:
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._generators, self._name, self._structure, self._size)
+
     def __repr__(self) -> str:
         if isinstance(self._structure, PointGroup):
             return f"point_group({self._name!r})"
@@ -259,6 +262,11 @@ class Group:
             return self._name if self._structure is not None else f"Group({self._name!r})"
         count = len(self._generators)
         return f"Group(<{count} generator{'s' * (count != 1)} of size {self._size}>)"
+
+
+def _restored(generators: tuple[Isometry, ...], name: str | None, structure: Structure | None, size: int) -> Group:
+    """A group read back from a pickle; what was computed from the generators is computed again."""
+    return Group(generators, name, structure=structure, size=size)
 
 
 def neutral(g: Isometry) -> Isometry:
