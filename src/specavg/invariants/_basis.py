@@ -11,12 +11,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg.groups import Group, trivial, wreath
-from specavg.groups._structure import Symmetric
+from specavg.groups import Group, direct_product, trivial, wreath
+from specavg.groups._structure import DirectProduct, Symmetric
 from specavg.invariants._choice import Resolver
 from specavg.invariants._functions import Functions
 from specavg.invariants._solver import Solution
-from specavg.spaces import Power, Space, Torus
+from specavg.spaces import Power, Product, Space, Torus
 
 __all__ = ["Cutoff", "InvariantBasis", "Row", "default_group", "default_space", "invariant_basis"]
 
@@ -204,9 +204,7 @@ class InvariantBasis:
     @cached_property
     def _orbit_points(self) -> Group | None:
         """The group as it acts on the columns of the points, if it has canonical points."""
-        group = self.group
-        if isinstance(self.space, Power) and isinstance(group.structure, Symmetric):
-            group = wreath(trivial(self.space.base.n_features), self.space.copies)
+        group = _on_columns(self.space, self.group)
         return group if group.has_canonical and group.columns == self.space.n_features else None
 
     def _key(self) -> tuple[Any, ...]:
@@ -310,6 +308,16 @@ def _solutions(space: Space, resolver: Resolver, cutoff: Cutoff) -> Iterator[Sol
                 f"have none: max_invariant_dim={cutoff.value:g} may lie out of reach ({total} found). "
                 "Use max_eigenvalue or max_dim."
             )
+
+
+def _on_columns(space: Space, group: Group) -> Group:
+    """`group` written as a group that moves the columns of the points: permuting copies moves whole blocks."""
+    structure = group.structure
+    if isinstance(space, Power) and isinstance(structure, Symmetric):
+        return wreath(trivial(space.base.n_features), space.copies)
+    if isinstance(space, Product) and isinstance(structure, DirectProduct):
+        return direct_product(*(_on_columns(M, G) for M, G in zip(space.factors, structure.groups, strict=True)))
+    return group
 
 
 def _check_group(space: Space, group: Group) -> None:

@@ -10,6 +10,7 @@ from specavg.groups import Group
 from specavg.invariants._functions import Functions, HarmonicSums, Joined
 from specavg.invariants._null_space import NullSpace
 from specavg.invariants._products import FactorByFactor, WreathOnCopies
+from specavg.invariants._rotations import LeftTimesRight
 from specavg.invariants._solver import Solution, Solver, Unsuitable
 from specavg.invariants._sphere import EvenHarmonics, MonomialOrbits, SymmetricPolynomials
 from specavg.invariants._torus import FrequencyOrbits, SignedFrequencies
@@ -47,6 +48,7 @@ SOLVERS: tuple[type[Solver], ...] = (
     WreathOnCopies,
     SymmetricPolynomials,
     EvenHarmonics,
+    LeftTimesRight,
     FrequencyOrbits,
     MonomialOrbits,
     NullSpace,
