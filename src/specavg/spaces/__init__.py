@@ -5,6 +5,7 @@ from specavg.spaces._product import Product
 from specavg.spaces._rotations import Rotations, rotations_from_bunge, rotations_from_quaternions
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sphere import Sphere
+from specavg.spaces._stiefel import Stiefel
 from specavg.spaces._torus import Circle, Torus
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Rotations",
     "Space",
     "Sphere",
+    "Stiefel",
     "Torus",
     "rotations_from_bunge",
     "rotations_from_quaternions",

@@ -1,0 +1,213 @@
+"""Stiefel manifolds: k orthonormal vectors in Rⁿ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import prod
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._config import require_memory
+from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity
+from specavg.spaces._matrices import nearest_orthonormal, orthonormality_error, random_orthonormal
+from specavg.spaces._orthogonal_irreps import givens, short_type
+from specavg.spaces._orthogonal_types import Partition, multiplicity, type_dim, types_up_to
+from specavg.spaces._space import Eigenspace, Space, as_generator
+from specavg.spaces._sphere import Sphere
+
+__all__ = ["Stiefel"]
+
+
+@final
+class Stiefel(Space):
+    """The n × k matrices with orthonormal columns, k < n: k-frames in Rⁿ.
+
+    Points are (N, n, k) or flattened (N, n·k). Isometries are X ↦ A X Bᵀ with A and B orthogonal, n × n and k × k.
+
+    Parameters
+    ----------
+    n : int
+        Length of the vectors.
+    k : int
+        How many of them, 1 ≤ k < n.
+
+    Notes
+    -----
+    The Laplacian is that of the canonical metric, the Casimir operator of so(n). Eigenspaces are sums of types λ
+    of O(n), partitions with at most k rows, and the eigenvalue is Σ λ_i(λ_i + n − 2i). Functions of type λ are
+    polynomials of degree |λ| in the entries, but eigenvalues are *not* in the order of degrees.
+
+    With g any rotation whose first k columns are X, the functions of a type are √m ⟨t| ρ(g) |w⟩ over an
+    orthonormal basis t of the type and w of its vectors fixed by O(n − k); they are listed with w fastest. So
+    D(g) has one block per type, the Kronecker product of a left and a right matrix.
+
+    Right multiplication by all of O(k) leaves functions on the Grassmann manifold of k-planes.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> [(V.eigenvalue, V.dim, V.label) for V in islice(Stiefel(6, 3).eigenspaces(), 5)]
+    [(0.0, 1, ((),)), (5.0, 18, ((1,),)), (8.0, 45, ((1, 1),)), (9.0, 20, ((1, 1, 1),)), (12.0, 120, ((2,),))]
+    """
+
+    _membership_remedy = (
+        "Points are matrices with orthonormal columns: orthonormalise them, for instance with np.linalg.qr."
+    )
+
+    def __init__(self, n: int, k: int) -> None:
+        if int(n) != n or int(k) != k or not 1 <= k <= n:
+            raise ValueError(f"Stiefel(n, k) is k orthonormal vectors in R^n and needs 1 ≤ k < n; got {n!r}, {k!r}")
+        if k == n:
+            raise ValueError(
+                f"Stiefel({n}, {n}) is O({n}), which has two separate parts; its rotations are Stiefel({n}, {n - 1}) "
+                "(the last column follows from the others)" + ("; see also Rotations()" if n == 3 else "")
+            )
+        self._n, self._k = int(n), int(k)
+
+    @property
+    def dim(self) -> int:
+        return self._n * self._k - self._k * (self._k + 1) // 2
+
+    @property
+    def volume(self) -> float:
+        return prod(Sphere(d).volume for d in range(self._n - self._k + 1, self._n + 1))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self._n, self._k)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stiefel) and self.shape == other.shape
+
+    def __hash__(self) -> int:
+        return hash((Stiefel, self._n, self._k))
+
+    def __repr__(self) -> str:
+        return f"Stiefel({self._n}, {self._k})"
+
+    # --- eigenspaces -------------------------------------------------------------------------------
+
+    def eigenspaces(self) -> Iterator[Eigenspace]:
+        reached, bound = -1, 2 * self._n
+        while True:
+            types: dict[int, list[Partition]] = {}
+            for value, shape in types_up_to(self._n, self._k, bound):
+                types.setdefault(value, []).append(shape)
+            for value, shapes in types.items():
+                if value > reached:
+                    dim = sum(self._type_dim(shape) for shape in shapes)
+                    yield Eigenspace(float(value), dim, tuple(shapes))
+            reached, bound = bound, 2 * bound
+
+    def _type_dim(self, shape: Partition) -> int:
+        return type_dim(shape, self._n) * multiplicity(shape, self._n, self._k)
+
+    def degree(self, eigenspace: Eigenspace) -> int:
+        """The degree of its functions as polynomials in the entries of X."""
+        return max(sum(shape) for shape in _types(eigenspace))
+
+    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        turns = givens(nearest_orthonormal(X.reshape(-1, self._n, self._k)))
+        parts: list[NDArray[np.float64]] = []
+        for shape in _types(eigenspace):
+            rho, _ = short_type(shape, self._n)
+            values = rho.turned(_fixed(shape, self._n, self._k), turns)
+            parts.append(np.sqrt(rho.dim) * values.reshape(len(X), self._type_dim(shape)))
+        return np.concatenate(parts, axis=1)
+
+    # --- isometries --------------------------------------------------------------------------------
+
+    def check_isometry(self, g: Isometry) -> LeftRight:
+        if isinstance(g, SignedPermutation | Orthogonal):
+            g = LeftRight(g, identity(self._k))
+        if not isinstance(g, LeftRight):
+            raise ValueError(
+                f"{g!r} does not act on {self!r}: its isometries are X ↦ A X Bᵀ (isometries.left_right(A, B), "
+                "or isometries.orthogonal(A) for B = I)."
+            )
+        if (g.left.size, g.right.size) != (self._n, self._k):
+            sizes = f"{g.left.size} and {g.right.size}"
+            raise ValueError(f"{g!r} has factors of size {sizes}; {self!r} needs {self._n} and {self._k}")
+        return g
+
+    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        assert isinstance(g, LeftRight)
+        moved = g.left(X.reshape(-1, self._n, self._k).transpose(0, 2, 1)).transpose(0, 2, 1)
+        return g.right(moved).reshape(X.shape)
+
+    def factor_representations(
+        self, g: Isometry, eigenspace: Eigenspace
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """D_left and D_right of each type in the eigenspace: D(g) is block-diagonal in np.kron(D_left, D_right)."""
+        checked = self.check_isometry(g)
+        A, B = checked.left.matrix, checked.right.matrix
+        inside = np.eye(self._n)
+        inside[: self._k, : self._k] = B
+        factors: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+        for shape in _types(eigenspace):
+            rho, det = short_type(shape, self._n)
+            W = _fixed(shape, self._n, self._k)
+            left, right = rho.matrix(A), W.T @ rho.matrix(inside, W)
+            if det:
+                left, right = left * np.sign(np.linalg.det(A)), right * np.sign(np.linalg.det(B))
+            factors.append((left.T, right.T))
+        return factors
+
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        from scipy.linalg import block_diag
+
+        blocks = [np.kron(*pair) for pair in self.factor_representations(g, eigenspace)]
+        return np.asarray(block_diag(*blocks), dtype=np.float64)
+
+    # --- points ------------------------------------------------------------------------------------
+
+    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return orthonormality_error(X.reshape(-1, self._n, self._k))
+
+    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+        frames = random_orthonormal(n, self._n, self._k, as_generator(random_state))
+        return frames.reshape(n, self.n_features)
+
+    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        # The first column by a rule on the sphere, the others by a rule on the frames across it. The inner rule is
+        # exact whatever basis of the complement is used, and what it leaves is a polynomial of the first column.
+        bound = int(np.floor(max_eigenvalue * (1 + 1e-9) + 1e-9))
+        degree = max(sum(shape) for _, shape in types_up_to(self._n, self._k, bound))
+        sizes = [(2 * degree + 1) * (degree + 1.0) ** (d - 2) for d in self._sphere_sizes]
+        total = prod(sizes)
+        require_memory(8.0 * 4 * total * self._n**2, f"a product rule of {total:.3g} frames", "Lower max_eigenvalue.")
+        X, weights = np.zeros((1, self._n - self._k, 0)), np.ones(1)
+        for d in reversed(self._sphere_sizes):
+            first, w = Sphere(d).quadrature(float(degree * (degree + d - 2)))
+            across = np.einsum("pij,qja->pqia", _complements(first), X)  # (p, q, d, columns so far)
+            column = np.broadcast_to(first[:, None, :, None], (*across.shape[:3], 1))
+            X = np.concatenate([column, across], axis=3).reshape(len(w) * len(weights), d, -1)
+            weights = np.kron(w, weights)
+        return X.reshape(len(X), -1), np.asarray(weights, dtype=np.float64)
+
+    @property
+    def _sphere_sizes(self) -> list[int]:
+        return list(range(self._n, self._n - self._k, -1))
+
+
+def _types(eigenspace: Eigenspace) -> tuple[Partition, ...]:
+    return eigenspace.label  # pyright: ignore[reportReturnType]
+
+
+@lru_cache(maxsize=256)
+def _fixed(shape: Partition, n: int, k: int) -> NDArray[np.float64]:
+    rho, det = short_type(shape, n)
+    return rho.fixed_vectors(k, multiplicity(shape, n, k), det=det)  # (m, multiplicity)
+
+
+def _complements(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """An orthonormal basis of the complement of each unit vector: the other columns of a reflection."""
+    # (p, d) -> (p, d, d − 1); the reflection takes e₁ to ∓x, the sign that cancels nothing
+    v = x.copy()
+    v[:, 0] += np.where(x[:, 0] < 0, -1.0, 1.0)
+    v /= np.sqrt(np.einsum("pi,pi->p", v, v))[:, None]
+    d = x.shape[1]
+    return np.eye(d)[:, 1:] - 2 * v[:, :, None] * v[:, None, 1:]
