@@ -18,13 +18,22 @@ from specavg.groups._catalogue import (
     trivial,
     wreath,
 )
+from specavg.groups._crystallography import crystal_symmetry
 from specavg.groups._group import Group
 from specavg.groups._minimal import minimal_generators
 from specavg.groups._point_groups import point_group
+from specavg.groups._space_groups import (
+    plane_group,
+    primitive_lattice,
+    reciprocal_lattice,
+    reciprocal_point_group,
+    space_group,
+)
 
 __all__ = [
     "Group",
     "alternating",
+    "crystal_symmetry",
     "cyclic",
     "cyclic_shifts",
     "dihedral",
@@ -32,8 +41,13 @@ __all__ = [
     "direct_product",
     "hyperoctahedral",
     "minimal_generators",
+    "plane_group",
     "point_group",
+    "primitive_lattice",
+    "reciprocal_lattice",
+    "reciprocal_point_group",
     "sign_flips",
+    "space_group",
     "symmetric",
     "trivial",
     "wreath",

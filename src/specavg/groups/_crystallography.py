@@ -1,0 +1,115 @@
+"""The symmetry of textures: a crystal's from the left, a specimen's from the right, on rotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from specavg.groups._group import Group
+from specavg.groups._point_groups import point_group
+from specavg.groups._structure import PointGroup, Structure
+from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity
+
+__all__ = ["CrystalSymmetry", "crystal_symmetry"]
+
+# The rotations of a class once the inversion is added (as diffraction does): its Laue class without inversion.
+_LAUE_ROTATIONS = {
+    **dict.fromkeys(("Ci",), "C1"),
+    **dict.fromkeys(("Cs", "C2h"), "C2"),
+    **dict.fromkeys(("C2v", "D2h"), "D2"),
+    **dict.fromkeys(("S4", "C4h"), "C4"),
+    **dict.fromkeys(("C4v", "D2d", "D4h"), "D4"),
+    **dict.fromkeys(("S6",), "C3"),
+    **dict.fromkeys(("C3v", "D3d"), "D3"),
+    **dict.fromkeys(("C3h", "C6h"), "C6"),
+    **dict.fromkeys(("C6v", "D3h", "D6h"), "D6"),
+    **dict.fromkeys(("Th",), "T"),
+    **dict.fromkeys(("Td", "Oh"), "O"),
+    **dict.fromkeys(("Ih",), "I"),
+}
+
+
+@final
+@dataclass(frozen=True)
+class CrystalSymmetry(Structure):
+    """X ↦ A X Bᵀ with A in one group of rotations and B in another: a product of a left and a right action.
+
+    Invariants are products of the invariants of the two groups on the harmonics of each degree.
+    """
+
+    crystal: Group
+    specimen: Group
+
+    @property
+    def order(self) -> int:
+        return self.crystal.order * self.specimen.order
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        return LeftRight(_linear(self.crystal.random(rng)), _linear(self.specimen.random(rng)))
+
+    def elements(self) -> Iterator[Isometry]:
+        right = [_linear(b) for b in self.specimen.elements(limit=self.specimen.order)]
+        for a in self.crystal.elements(limit=self.crystal.order):
+            for b in right:
+                yield LeftRight(_linear(a), b)
+
+
+def crystal_symmetry(crystal: str | Group, specimen: str | Group = "C1") -> Group:
+    """The symmetry of crystal orientations on `Rotations`: crystal from the left, specimen from the right.
+
+    Orientations take specimen coordinates to crystal coordinates, as Bunge's angles do
+    (`spaces.rotations_from_bunge`); X and A X Bᵀ are then the same for A in the crystal's and B in the specimen's
+    group.
+
+    Parameters
+    ----------
+    crystal : str or Group
+        A point group of rotations by its Schoenflies or Hermann–Mauguin name (see `point_group`), or the group.
+    specimen : str or Group, default "C1"
+        The same for the specimen: "D2" for rolled sheet (orthorhombic), "C1" for none (triclinic).
+
+    Returns
+    -------
+    Group
+        With structure `CrystalSymmetry`.
+
+    Examples
+    --------
+    >>> G = crystal_symmetry("O", specimen="D2")  # cubic crystals in rolled sheet
+    >>> G.order, len(G.generators)
+    (96, 4)
+    >>> crystal_symmetry("432").order
+    24
+    """
+    left, right = _rotations(crystal, "crystal"), _rotations(specimen, "specimen")
+    one = identity(3)
+    generators = [LeftRight(_linear(a), one) for a in left.generators]
+    generators += [LeftRight(one, _linear(b)) for b in right.generators]
+    name = f"crystal_symmetry({left.name or left!r}, specimen={right.name or right!r})"
+    return Group(generators, name, structure=CrystalSymmetry(left, right), size=3)
+
+
+def _rotations(group: str | Group, role: str) -> Group:
+    if isinstance(group, str):
+        group = point_group(group)
+    if not isinstance(group, Group) or group.size != 3:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ValueError(f"the {role} symmetry must be a point group of R^3, by name or as a Group; got {group!r}")
+    improper = [g for g in group.generators if np.linalg.det(_linear(g).matrix) < 0]
+    if improper:
+        symbol = group.structure.symbol if isinstance(group.structure, PointGroup) else ""
+        proper = _LAUE_ROTATIONS.get(symbol)
+        hint = f" ({proper!r} for {symbol})" if proper else ""
+        raise ValueError(
+            f"{group!r} has reflections, which take rotations to no rotations. Give the {role}'s rotation group; "
+            f"with diffraction data, which cannot tell A from −A, that is the class with −A for every improper A{hint}."
+        )
+    return group
+
+
+def _linear(g: Isometry) -> SignedPermutation | Orthogonal:
+    if isinstance(g, SignedPermutation | Orthogonal):
+        return g
+    raise ValueError(f"{g!r} is not a rotation of R^3: crystal and specimen groups are point groups")
