@@ -346,3 +346,28 @@ def test_minimal_generators_generate_and_none_can_be_dropped(group, count):
         assert Group(kept, size=group.size).order == group.order
         for g in kept:
             assert Group([h for h in kept if h is not g], size=group.size).order < group.order
+
+
+def test_a_group_without_a_chain_still_gives_random_elements():
+    """Product replacement, where the generators show no finite group."""
+    turn = np.array([[np.cos(1), -np.sin(1), 0], [np.sin(1), np.cos(1), 0], [0, 0, 1.0]])
+    G = groups.Group([turn])
+    with pytest.raises(ValueError, match="did not close"):
+        _ = G.order
+    g = G.random(0)
+    assert g == G.random(0)
+    assert np.abs(g([[0.0, 0.0, 1.0]]) - [[0.0, 0.0, 1.0]]).max() < 1e-12
+    assert g != G.random(1)
+
+
+def test_product_replacement_reaches_every_element_about_equally_often():
+    """Chi-square over S_4, 23 degrees of freedom, at the one in a thousand level."""
+    from specavg.groups._product_replacement import random_product
+
+    S4, rng = groups.symmetric(4), np.random.default_rng(3)
+    counts: dict[object, int] = {}
+    for _ in range(1200):
+        g = random_product(S4.generators, S4.identity, rng)
+        counts[g] = counts.get(g, 0) + 1
+    assert len(counts) == 24
+    assert sum((c - 50) ** 2 / 50 for c in counts.values()) < 49.7

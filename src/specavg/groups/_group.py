@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg.groups._canonical import Level, least_image
 from specavg.groups._coordinates import levels, on_columns
+from specavg.groups._giants import giant
+from specavg.groups._product_replacement import random_product
 from specavg.groups._recognition import recognised
 from specavg.groups._structure import DirectProduct, PointGroup, Structure, Wreath
 from specavg.isometries import (
@@ -106,6 +108,14 @@ class Group:
         return recognised(self._generators, self.identity)
 
     @cached_property
+    def evident(self) -> Structure | None:
+        """`structure`, or what plain generators show at a glance (S_d, A_d, B_d on many coordinates); else None."""
+        signed = [g for g in self._generators if isinstance(g, SignedPermutation)]
+        if self._structure is not None or not signed or len(signed) < len(self._generators):
+            return self._structure
+        return giant(signed)
+
+    @cached_property
     def order(self) -> int:
         """How many elements the group has, exactly; never found by listing them.
 
@@ -140,6 +150,9 @@ class Group:
     def random(self, random_state: int | np.random.Generator | np.random.RandomState | None = None) -> Isometry:
         """One element drawn uniformly, without listing the group.
 
+        Where the generators show no stabiliser chain (an infinite group, or one with no short orbit) the element
+        comes from product replacement, which is only approximately uniform.
+
         Parameters
         ----------
         random_state : int, Generator, RandomState or None
@@ -151,7 +164,12 @@ class Group:
         >>> groups.symmetric(5).random(0) == groups.symmetric(5).random(0)
         True
         """
-        return self.recognised.random(_generator(random_state))
+        rng = _generator(random_state)
+        try:
+            known = self.recognised
+        except ValueError:  # no stabiliser chain within reach
+            return random_product(self._generators, self.identity, rng)
+        return known.random(rng)
 
     def elements(self, limit: int = 1_000_000) -> Iterator[Isometry]:
         """Every element once, the identity first.

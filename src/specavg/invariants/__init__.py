@@ -9,14 +9,18 @@ from specavg.invariants._basis import (
     invariant_basis,
 )
 from specavg.invariants._fixed_space import FixedSpace, fixed_space
+from specavg.invariants._restored import restored_basis
+from specavg.invariants._tape import TapeError
 
 __all__ = [
     "Cutoff",
     "FixedSpace",
     "InvariantBasis",
     "Row",
+    "TapeError",
     "default_group",
     "default_space",
     "fixed_space",
     "invariant_basis",
+    "restored_basis",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import takewhile
@@ -16,6 +16,7 @@ from specavg.groups._structure import DirectProduct, Symmetric
 from specavg.invariants._choice import Resolver
 from specavg.invariants._functions import Functions
 from specavg.invariants._solver import Solution
+from specavg.invariants._tape import recording
 from specavg.spaces import Power, Product, Space, Torus
 
 __all__ = ["Cutoff", "InvariantBasis", "Row", "default_group", "default_space", "invariant_basis"]
@@ -124,6 +125,7 @@ class InvariantBasis:
         solver: str,
         solutions: list[Solution],
         functions: Functions,
+        tape: Sequence[Array] = (),
     ) -> None:
         self.space = space
         self.group = group
@@ -134,6 +136,7 @@ class InvariantBasis:
             for s in solutions
         )
         self.functions = functions
+        self.tape = tuple(tape)  # what a saved model needs to rebuild the same bits
         self.eigenvalues = np.repeat(
             [row.eigenvalue for row in self.table], [row.invariant_dim for row in self.table]
         ).astype(float)
@@ -281,10 +284,15 @@ def invariant_basis(
 
 @lru_cache(maxsize=32)
 def _basis(space: Space, group: Group, cutoff: Cutoff, solver: str) -> InvariantBasis:
-    _check_group(space, group)
+    check_group(space, group)
     resolver = Resolver(space, group, solver)
-    solutions = list(_solutions(space, resolver, cutoff))
-    return InvariantBasis(space, group, cutoff, solver, solutions, resolver.functions(solutions))
+    solutions: list[Solution] = []
+    kept = 0
+    with recording() as tape:
+        for solution in _solutions(space, resolver, cutoff):
+            solutions.append(solution)
+            kept = len(tape)  # the eigenspace after the last may have been solved as well, and is not kept
+    return InvariantBasis(space, group, cutoff, solver, solutions, resolver.functions(solutions), tape[:kept])
 
 
 def _solutions(space: Space, resolver: Resolver, cutoff: Cutoff) -> Iterator[Solution]:
@@ -312,7 +320,7 @@ def _solutions(space: Space, resolver: Resolver, cutoff: Cutoff) -> Iterator[Sol
 
 def _on_columns(space: Space, group: Group) -> Group:
     """`group` written as a group that moves the columns of the points: permuting copies moves whole blocks."""
-    structure = group.structure
+    structure = group.evident
     if isinstance(space, Power) and isinstance(structure, Symmetric):
         return wreath(trivial(space.base.n_features), space.copies)
     if isinstance(space, Product) and isinstance(structure, DirectProduct):
@@ -320,7 +328,8 @@ def _on_columns(space: Space, group: Group) -> Group:
     return group
 
 
-def _check_group(space: Space, group: Group) -> None:
+def check_group(space: Space, group: Group) -> None:
+    """Refuse a group with a generator that is not an isometry of the space."""
     for i, g in enumerate(group.generators):
         try:
             space.check_isometry(g)

@@ -8,8 +8,9 @@ from typing import ClassVar, final
 from specavg._config import require_memory
 from specavg.groups import Group
 from specavg.invariants._fixed_space import null_space
-from specavg.invariants._functions import Functions, HarmonicSums
+from specavg.invariants._functions import Array, Functions, HarmonicSums
 from specavg.invariants._solver import Solution, Solver
+from specavg.invariants._tape import taped
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["NullSpace"]
@@ -39,8 +40,15 @@ class NullSpace(Solver):
         )
         if not generators:
             return Solution(eigenspace, m, self, None)
-        found = null_space([self.space.representation(g, eigenspace) for g in generators])
-        return Solution(eigenspace, found.dim, self, found.basis, found.residual, found.gap, len(generators) * m * m)
+        certificate = [0.0, float("inf")]  # what a basis played back is said to have: see `restored_basis`
+
+        def compute() -> Array:
+            found = null_space([self.space.representation(g, eigenspace) for g in generators])
+            certificate[:] = [found.residual, found.gap]
+            return found.basis
+
+        Q = taped(compute, m)
+        return Solution(eigenspace, Q.shape[1], self, Q, *certificate, len(generators) * m * m)
 
     def functions(self, solutions: Sequence[Solution]) -> Functions:
         return HarmonicSums(self.space, [(s.eigenspace, s.data) for s in solutions])

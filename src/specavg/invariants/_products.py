@@ -36,7 +36,7 @@ def _resolver(space: Space, group: Group) -> Any:
 
 def _as_product(space: Space, group: Group) -> Product | None:
     """`space` as a product on which `group` acts factor by factor, if it is one."""
-    structure = group.structure
+    structure = group.evident
     if not isinstance(structure, DirectProduct):
         return None
     if isinstance(space, Product):
@@ -58,9 +58,9 @@ class FactorByFactor(Solver):
         super().__init__(space, group)
         product = _as_product(space, group)
         assert product is not None
-        assert isinstance(group.structure, DirectProduct)
+        assert isinstance(group.evident, DirectProduct)
         self._product = product
-        self._resolvers = [_resolver(M, G) for M, G in zip(product.factors, group.structure.groups, strict=True)]
+        self._resolvers = [_resolver(M, G) for M, G in zip(product.factors, group.evident.groups, strict=True)]
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
@@ -154,7 +154,7 @@ class TensorProducts(Functions):
 
 def _as_power(space: Space, group: Group) -> tuple[Power, Group] | None:
     """(M^m, H) if `group` acts on `space` as H ≀ S_m; S_d and B_d on a cubic torus are cases of this."""
-    structure = group.structure
+    structure = group.evident
     if isinstance(space, Power):
         if isinstance(structure, Symmetric) and structure.size == space.copies:
             return space, trivial(space.base.shape[0])

@@ -31,6 +31,7 @@ from specavg.invariants._functions import Array, Combinations, Functions, Joined
 from specavg.invariants._orbits import Orbits, orbits
 from specavg.invariants._solver import Solution, Solver, Unsuitable
 from specavg.invariants._symmetric import SymmetrizedProducts
+from specavg.invariants._tape import taped
 from specavg.isometries import SignedPermutation
 from specavg.spaces import Eigenspace, Space, Sphere
 from specavg.spaces._frequencies import Shell, dense, rows_in, shells
@@ -46,8 +47,7 @@ def _kernel(laplacian: Array) -> Array:
     p, q = laplacian.shape
     if p == 0:
         return np.eye(q)
-    full, _ = np.linalg.qr(laplacian.T, mode="complete")
-    return full[:, p:]
+    return taped(lambda: np.ascontiguousarray(np.linalg.qr(laplacian.T, mode="complete")[0][:, p:]), q)
 
 
 def _norm_constant(d: int, degree: int) -> float:
@@ -90,11 +90,11 @@ class SymmetricPolynomials(Solver):
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return isinstance(space, Sphere) and isinstance(group.structure, Symmetric | Hyperoctahedral)
+        return isinstance(space, Sphere) and isinstance(group.evident, Symmetric | Hyperoctahedral)
 
     @property
     def _step(self) -> int:
-        return 2 if isinstance(self.group.structure, Hyperoctahedral) else 1
+        return 2 if isinstance(self.group.evident, Hyperoctahedral) else 1
 
     def cost(self, eigenspace: Eigenspace) -> float:
         return 1.0
@@ -396,7 +396,7 @@ class EvenHarmonics(Solver):
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return isinstance(space, Sphere) and isinstance(group.structure, SignFlips)
+        return isinstance(space, Sphere) and isinstance(group.evident, SignFlips)
 
     def cost(self, eigenspace: Eigenspace) -> float:
         return 1.0

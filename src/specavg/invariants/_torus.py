@@ -147,7 +147,7 @@ class SignedFrequencies(Solver):
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return isinstance(space, Torus) and space.is_cubic and isinstance(group.structure, SignFlips)
+        return isinstance(space, Torus) and space.is_cubic and isinstance(group.evident, SignFlips)
 
     def cost(self, eigenspace: Eigenspace) -> float:
         return 1.0
