@@ -1,0 +1,46 @@
+"""Laws: what every space, group and invariant basis must satisfy, for people who extend or check.
+
+`check_space` runs all of them; each is also a function of its own. A law that does not hold raises `LawBroken`,
+an `AssertionError` with the law's name and the residual, so all of them can be used in tests as they are.
+"""
+
+from specavg.testing._check_space import check_space
+from specavg.testing._invariant_laws import (
+    check_invariance,
+    check_mean_character,
+    check_projector,
+    check_solvers_agree,
+    solver_names,
+)
+from specavg.testing._law import Checked, LawBroken
+from specavg.testing._projectors import average_projector, chain_projector, paper_projector
+from specavg.testing._space_laws import (
+    check_action,
+    check_addition_theorem,
+    check_composition,
+    check_equivariance,
+    check_orthogonality,
+    check_orthonormality,
+    check_spectrum,
+)
+
+__all__ = [
+    "Checked",
+    "LawBroken",
+    "average_projector",
+    "chain_projector",
+    "check_action",
+    "check_addition_theorem",
+    "check_composition",
+    "check_equivariance",
+    "check_invariance",
+    "check_mean_character",
+    "check_orthogonality",
+    "check_orthonormality",
+    "check_projector",
+    "check_solvers_agree",
+    "check_space",
+    "check_spectrum",
+    "paper_projector",
+    "solver_names",
+]

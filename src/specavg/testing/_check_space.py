@@ -1,0 +1,189 @@
+"""Every law, on one space and one group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice, takewhile
+from typing import Any
+
+import numpy as np
+
+from specavg._config import config
+from specavg.groups import Group
+from specavg.invariants import default_group, invariant_basis
+from specavg.spaces import Eigenspace, Space
+from specavg.testing import _invariant_laws as invariant_laws
+from specavg.testing import _space_laws as space_laws
+from specavg.testing._law import Checked
+from specavg.testing._projectors import average_projector, chain_projector, paper_projector
+
+__all__ = ["check_space"]
+
+_LISTED = 1_000  # elements of a group whose average is taken one by one
+_STACKED = 400  # rows of B in the paper's formula
+_RULE = "50 MB"  # a quadrature rule larger than this is not for a quick check
+
+
+def check_space(
+    space: Space,
+    group: Group | None = None,
+    *,
+    max_eigenvalue: float | None = None,
+    max_functions: int = 100,
+    homogeneous: bool = True,
+    random_state: Any = 0,
+) -> tuple[Checked, ...]:
+    """Run every law on a space, and on a group that acts on it.
+
+    Parameters
+    ----------
+    space : Space
+        Any space, also one written by a user.
+    group : Group, optional
+        Who acts; the trivial group by default, and then the laws of isometries say little.
+    max_eigenvalue : float, optional
+        Which eigenspaces to check. Default: the first ones, `max_functions` functions together, at least two.
+    max_functions : int
+        See `max_eigenvalue`.
+    homogeneous : bool
+        Whether Σφ² = m holds on this space. Say False for a space whose points are not all alike.
+    random_state : int, Generator or None
+        Which random points and elements are tried.
+
+    Returns
+    -------
+    tuple of Checked
+        Each law with its largest residual, or why it was left out.
+
+    Raises
+    ------
+    LawBroken
+        With the law's name and the residual.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> for checked in sa.testing.check_space(sa.Sphere(3), sa.groups.point_group("D3")):
+    ...     print(checked.law, checked.residual <= checked.tolerance)
+    eigenvalues increase from 0, whose function is the constant 1 True
+    the basis is orthonormal True
+    the squares of the functions sum to m True
+    φ(gx) = D(g)ᵀφ(x) True
+    D(g) is orthogonal True
+    (gh)x = g(hx) True
+    D(gh) = D(h)D(g) True
+    ψ(gx) = ψ(x) True
+    all solvers find the same projector True
+    the projector is the average over the group True
+    the projector is the average along a stabiliser chain True
+    the projector is I − Bᵀ(BBᵀ)†B True
+    the number of invariants is the mean character True
+    """
+    group = default_group(space) if group is None else group
+    rng = np.random.default_rng(random_state)
+    chosen = _eigenspaces(space, max_eigenvalue, max_functions)
+    return (*_laws_of_space(space, group, chosen, homogeneous, rng), *_laws_of_invariants(space, group, chosen))
+
+
+def _eigenspaces(space: Space, max_eigenvalue: float | None, max_functions: int) -> list[Eigenspace]:
+    if max_eigenvalue is not None:
+        top = max_eigenvalue * (1 + 1e-9)
+        return list(takewhile(lambda V: V.eigenvalue <= top, space.eigenspaces()))
+    chosen: list[Eigenspace] = []
+    for V in islice(space.eigenspaces(), max_functions):
+        if len(chosen) >= 2 and sum(W.dim for W in chosen) + V.dim > max_functions:
+            break
+        chosen.append(V)
+    return chosen
+
+
+def _laws_of_space(
+    space: Space, group: Group, chosen: list[Eigenspace], homogeneous: bool, rng: np.random.Generator
+) -> Iterator[Checked]:
+    tolerance = space_laws.TOLERANCE
+    space.check_points(space.sample(10, rng))
+    law = "eigenvalues increase from 0, whose function is the constant 1"
+    yield Checked(law, space_laws.check_spectrum(space, chosen), tolerance)
+    yield _orthonormality(space, chosen)
+    law = "the squares of the functions sum to m"
+    if homogeneous:
+        yield Checked(law, max(space_laws.check_addition_theorem(space, V) for V in chosen), tolerance)
+    else:
+        yield Checked(law, np.nan, tolerance, "the space is said not to be homogeneous")
+    elements = [space.identity, *group.generators, *invariant_laws.random_elements(group, 2, rng)]
+    pairs = list(zip(elements, [*elements[1:], elements[0]], strict=True))
+    for law, check in (
+        ("φ(gx) = D(g)ᵀφ(x)", space_laws.check_equivariance),
+        ("D(g) is orthogonal", space_laws.check_orthogonality),
+    ):
+        yield Checked(law, max(check(space, g, V) for g in elements for V in chosen), tolerance)
+    for law, check in (
+        ("(gh)x = g(hx)", space_laws.check_action),
+        ("D(gh) = D(h)D(g)", space_laws.check_composition),
+    ):
+        yield Checked(law, max(check(space, g, h, V) for g, h in pairs for V in chosen), tolerance)
+
+
+def _orthonormality(space: Space, chosen: list[Eigenspace]) -> Checked:
+    """As many eigenspaces as an affordable quadrature rule can hold: its size grows fast with the dimension."""
+    law, tolerance = "the basis is orthonormal", space_laws.TOLERANCE
+    for count in range(len(chosen), 0, -1):
+        try:
+            with config(memory_limit=_RULE):
+                space.quadrature(chosen[count - 1].eigenvalue)
+        except MemoryError:
+            continue
+        return Checked(law, space_laws.check_orthonormality(space, chosen[:count]), tolerance)
+    return Checked(law, np.nan, tolerance, f"no quadrature rule of {space!r} fits in {_RULE}")
+
+
+def _laws_of_invariants(space: Space, group: Group, chosen: list[Eigenspace]) -> Iterator[Checked]:
+    top = max(V.eigenvalue for V in chosen)
+    basis = invariant_basis(space, group, max_eigenvalue=top)
+    yield Checked("ψ(gx) = ψ(x)", invariant_laws.check_invariance(basis), invariant_laws.INVARIANCE)
+    agree = invariant_laws.check_solvers_agree(space, group, top)
+    yield Checked("all solvers find the same projector", agree, invariant_laws.PROJECTOR)
+    order = _order(group)
+    listed = order is not None and order <= _LISTED
+    chained = order is not None and _short_chain(group)
+    averages = [average_projector(space, group, V) for V in chosen] if listed else []
+    chains = [chain_projector(space, group, V) for V in chosen] if chained else []
+    small = [V for V in chosen if len(group.generators) * V.dim <= _STACKED]
+    papers = [paper_projector(space, group, V) for V in small]
+    for way, projectors, reason in (
+        ("the average over the group", averages, f"the group has more than {_LISTED} elements"),
+        ("the average along a stabiliser chain", chains, "the group has no short stabiliser chain"),
+        ("I − Bᵀ(BBᵀ)†B", papers, "B is too large"),
+    ):
+        law = f"the projector is {way}"
+        if not projectors:
+            yield Checked(law, np.nan, invariant_laws.PROJECTOR, reason)
+            continue
+        pairs = zip(small if projectors is papers else chosen, projectors, strict=True)
+        residuals = (invariant_laws.check_projector(basis, V, P, law=law) for V, P in pairs)
+        yield Checked(law, max(residuals), invariant_laws.PROJECTOR)
+    law = "the number of invariants is the mean character"
+    if averages or chains:
+        pairs = zip(chosen, averages or chains, strict=True)
+        counts = (invariant_laws.check_mean_character(basis, V, projector=P) for V, P in pairs)
+        yield Checked(law, max(counts), invariant_laws.CHARACTER)
+    else:
+        reason = "the group is too large to list and has no short stabiliser chain"
+        yield Checked(law, np.nan, invariant_laws.CHARACTER, reason)
+
+
+def _order(group: Group) -> int | None:
+    try:
+        return group.order
+    except ValueError:  # infinite, or not known to be finite
+        return None
+
+
+def _short_chain(group: Group) -> bool:
+    """Whether the group permutes few functions, so that transversals are short."""
+    from specavg.groups._actions import faithful_action
+
+    try:
+        return faithful_action(group.generators).degree <= _LISTED
+    except ValueError:
+        return False

@@ -1,0 +1,61 @@
+"""What a broken law is, and what a kept one leaves behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Checked", "LawBroken", "kept"]
+
+
+class LawBroken(AssertionError):
+    """A law does not hold.
+
+    Attributes
+    ----------
+    law : str
+        Its name.
+    residual : float
+        How far it is from holding.
+    tolerance : float
+        How far it may be.
+    where : str
+        On which space, group and eigenspace.
+    """
+
+    def __init__(self, law: str, residual: float, tolerance: float, where: str) -> None:
+        super().__init__(
+            f"law broken: {law}, on {where}. The residual is {residual:.3g}; the tolerance is {tolerance:.0e}."
+        )
+        self.law = law
+        self.residual = residual
+        self.tolerance = tolerance
+        self.where = where
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One law that was checked, or left out.
+
+    Attributes
+    ----------
+    law : str
+        Its name.
+    residual : float
+        The largest found; NaN where the law was left out.
+    tolerance : float
+        What it was compared with.
+    left_out : str
+        Why the law was not checked; empty where it was.
+    """
+
+    law: str
+    residual: float
+    tolerance: float
+    left_out: str = ""
+
+
+def kept(law: str, residual: float, tolerance: float, where: str) -> float:
+    """`residual` if it is within the tolerance; `LawBroken` otherwise, also for NaN."""
+    if not residual <= tolerance:
+        raise LawBroken(law, float(residual), tolerance, where)
+    return float(residual)

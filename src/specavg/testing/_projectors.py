@@ -1,0 +1,115 @@
+"""Projectors on the invariants of one eigenspace, by ways that no solver of the library uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._config import require_memory
+from specavg.groups import Group
+from specavg.groups._actions import faithful_action
+from specavg.spaces import Eigenspace, Space
+
+__all__ = ["average_projector", "chain_projector", "paper_projector"]
+
+Array = NDArray[np.float64]
+
+
+def average_projector(space: Space, group: Group, eigenspace: Eigenspace, limit: int = 10_000) -> Array:
+    """P = (1/|G|) Σ D(g) over the listed group.
+
+    Parameters
+    ----------
+    space : Space
+    group : Group
+    eigenspace : Eigenspace
+    limit : int
+        Refuse groups of more elements than this.
+
+    Returns
+    -------
+    ndarray of shape (m, m)
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> P = average_projector(sa.Sphere(3), sa.groups.point_group("Oh"), sa.Sphere(3).eigenspace(4))
+    >>> round(float(P.trace()), 12)  # the cubic harmonic
+    1.0
+    """
+    P, count = np.zeros((eigenspace.dim, eigenspace.dim)), 0
+    for g in group.elements(limit=limit):
+        P += space.representation(g, eigenspace)
+        count += 1
+    return P / count
+
+
+def chain_projector(space: Space, group: Group, eigenspace: Eigenspace) -> Array:
+    """P = T_1 T_2 … T_k along a stabiliser chain, T_i the average of D over transversal i.
+
+    Sympy finds the chain, in a faithful permutation action of the group. An element is u_k ∘ … ∘ u_1 with
+    u_k of the deepest stabiliser, and D(gh) = D(h) D(g): so the deepest average is applied first, and the
+    other order is not the projector. It takes Σ|U_i| matrices, not |G|: 54 for the 10! elements of S_10.
+
+    Returns
+    -------
+    ndarray of shape (m, m)
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> P = chain_projector(sa.Sphere(10), sa.groups.symmetric(10), sa.Sphere(10).eigenspace(2))
+    >>> round(float(P.trace()), 12)
+    1.0
+    """
+    from sympy.combinatorics import Permutation, PermutationGroup
+
+    P = np.eye(eigenspace.dim)
+    if not group.generators:
+        return P
+    action = faithful_action(group.generators)
+    moves = [Permutation(action.permutation(g).tolist()) for g in group.generators]
+    chain: Any = PermutationGroup(moves)
+    for transversal in chain.basic_transversals:
+        T = np.zeros_like(P)
+        for u in transversal.values():
+            image = np.array(u.array_form, dtype=np.intp)
+            T += space.representation(action.isometry(image), eigenspace)
+        P = P @ (T / len(transversal))
+    return P
+
+
+def paper_projector(space: Space, group: Group, eigenspace: Eigenspace) -> Array:
+    """P = I − Bᵀ(BBᵀ)†B with B the stacked D(g) − I: the paper's formula, as it stands.
+
+    BBᵀ has |S|m rows and squares the singular values, so this is a check for small eigenspaces and not a
+    solver.
+
+    Returns
+    -------
+    ndarray of shape (m, m)
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> circle = sa.Circle()
+    >>> V = next(V for V in circle.eigenspaces() if V.eigenvalue == 9)
+    >>> paper_projector(circle, sa.groups.dihedral(3), V).round(12) + 0.0
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    m, generators = eigenspace.dim, group.generators
+    if not generators:
+        return np.eye(m)
+    require_memory(
+        8.0 * 6 * (len(generators) * m) ** 2,
+        f"the paper's formula with |S| = {len(generators)}, m = {m}",
+        "Use a smaller eigenspace.",
+    )
+    B = np.concatenate([space.representation(g, eigenspace) - np.eye(m) for g in generators])
+    # The scale of B is 1, so zero is absolute: numpy's cutoff is relative to the largest value, hence "/ top".
+    values = np.linalg.svd(B, compute_uv=False)
+    top = max(float(values[0]) ** 2, 1e-300)
+    return np.eye(m) - B.T @ np.linalg.pinv(B @ B.T, rcond=min(1.0, 1e-10 / top), hermitian=True) @ B
