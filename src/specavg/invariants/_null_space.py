@@ -30,25 +30,29 @@ class NullSpace(Solver):
         m = float(eigenspace.dim)
         return (10 + 6 * len(self.group.generators)) * m**3 + 1e5
 
+    def memory(self, eigenspace: Eigenspace) -> float:
+        return 8.0 * (len(self.group.generators) + 6) * float(eigenspace.dim) ** 2
+
     def solve(self, eigenspace: Eigenspace) -> Solution:
         m, generators = eigenspace.dim, self.group.generators
         require_memory(
-            8.0 * (len(generators) + 6) * m**2,
+            self.memory(eigenspace),
             f"the null space on an eigenspace of {m} functions (eigenvalue {eigenspace.eigenvalue:.6g})",
             "Lower the cutoff, or describe the group by exact generators or by its catalogue name, for which "
             "cheaper solvers exist.",
         )
         if not generators:
             return Solution(eigenspace, m, self, None)
-        certificate = [0.0, float("inf")]  # what a basis played back is said to have: see `restored_basis`
+        residual, gap = 0.0, float("inf")  # a basis that is played back was certified when it was made
 
         def compute() -> Array:
+            nonlocal residual, gap
             found = null_space([self.space.representation(g, eigenspace) for g in generators])
-            certificate[:] = [found.residual, found.gap]
+            residual, gap = found.residual, found.gap
             return found.basis
 
         Q = taped(compute, m)
-        return Solution(eigenspace, Q.shape[1], self, Q, *certificate, len(generators) * m * m)
+        return Solution(eigenspace, Q.shape[1], self, Q, residual, gap, len(generators) * m * m)
 
     def functions(self, solutions: Sequence[Solution]) -> Functions:
         return HarmonicSums(self.space, [(s.eigenspace, s.data) for s in solutions])

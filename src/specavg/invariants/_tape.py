@@ -8,7 +8,7 @@ instead of being computed again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -30,7 +30,7 @@ _played: ContextVar[Iterator[Array] | None] = ContextVar("_played", default=None
 
 
 @contextmanager
-def recording() -> Iterator[list[Array]]:
+def recording() -> Generator[list[Array]]:
     """Inside, `taped` arrays are added to the list."""
     arrays: list[Array] = []
     token = _recorded.set(arrays)
@@ -41,7 +41,7 @@ def recording() -> Iterator[list[Array]]:
 
 
 @contextmanager
-def playing(arrays: Sequence[Array]) -> Iterator[None]:
+def playing(arrays: Sequence[Array]) -> Generator[None]:
     """Inside, `taped` arrays come from `arrays` in order; all of them must be used."""
     source = iter(arrays)
     token = _played.set(source)
