@@ -204,6 +204,11 @@ class InvariantBasis:
         points = np.asarray(self.space.as_table(X), dtype=np.float64)
         return points if self._orbit_points is None else self._orbit_points.canonical(points)
 
+    @property
+    def has_canonical(self) -> bool:
+        """Whether `canonical` moves points at all: the group acts exactly on floating-point numbers."""
+        return self._orbit_points is not None
+
     @cached_property
     def _orbit_points(self) -> Group | None:
         """The group as it acts on the columns of the points, if it has canonical points."""
@@ -298,7 +303,9 @@ def _basis(space: Space, group: Group, cutoff: Cutoff, solver: str) -> Invariant
 def _solutions(space: Space, resolver: Resolver, cutoff: Cutoff) -> Iterator[Solution]:
     if cutoff.kind == "max_eigenvalue":
         top = cutoff.value * (1 + _EIGENVALUE_TOLERANCE)
-        yield from map(resolver.solve, takewhile(lambda V: V.eigenvalue <= top, space.eigenspaces()))
+        eigenspaces = list(takewhile(lambda V: V.eigenvalue <= top, space.eigenspaces()))
+        resolver.check_memory(max(eigenspaces, key=lambda V: V.dim))
+        yield from map(resolver.solve, eigenspaces)
         return
     total, barren = 0, 0
     for V in space.eigenspaces():

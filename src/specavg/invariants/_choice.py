@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import ClassVar, final
 
+from specavg._config import require_memory
 from specavg.groups import Group
 from specavg.invariants._functions import Functions, HarmonicSums, Joined
 from specavg.invariants._null_space import NullSpace
@@ -70,6 +71,16 @@ class Resolver:
                 f"the solver {solver!r} does not apply to {group!r} on {space!r}; these do: {', '.join(others)}"
             )
         self._solvers = [kind(space, group) for kind in fitting]
+
+    def check_memory(self, eigenspace: Eigenspace) -> None:
+        """Refuse an eigenspace that no solver could hold, before any work is done."""
+        cheapest = min(self._solvers, key=lambda solver: solver.memory(eigenspace))
+        require_memory(
+            cheapest.memory(eigenspace),
+            f"the invariants of the eigenspace with eigenvalue {eigenspace.eigenvalue:.6g} and {eigenspace.dim} "
+            f"functions, by the solver that needs least ({cheapest.name}),",
+            "Lower the cutoff, or describe the group by its catalogue name, for which closed forms exist.",
+        )
 
     def solve(self, eigenspace: Eigenspace) -> Solution:
         """The invariants of one eigenspace, by the cheapest solver that keeps its accuracy there."""

@@ -13,13 +13,17 @@ from specavg._config import require_memory
 from specavg.invariants._orbits import orbits
 from specavg.isometries import Orthogonal, SignedPermutation
 
-__all__ = ["FixedSpace", "fixed_space"]
+__all__ = ["FixedSpace", "UnclearRank", "fixed_space"]
 
 Array = NDArray[np.float64]
 ORTHOGONALITY_TOLERANCE = 1e-9
 # BᵀB squares the singular values of B: it decides only when none lies in the range that squaring blurs.
 _CLEAR_SQUARE = 1e-6
 _CLEAR = 1e-7
+
+
+class UnclearRank(ValueError):
+    """The singular values do not tell how many vectors are fixed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,15 +141,22 @@ def null_space(matrices: list[Array]) -> FixedSpace:
                 f"matrix {i} is not orthogonal: max|DᵀD - I| = {deviation:.2g}, tolerance "
                 f"{ORTHOGONALITY_TOLERANCE:.0e}. Only orthogonal matrices have a projector of this kind."
             )
-    found = _from_squares(matrices) or _from_stack(matrices)
-    Q, gap = found
-    residual = max((float(np.linalg.norm(D @ Q - Q, axis=0).max(initial=0.0)) for D in matrices), default=0.0)
+    Q, gap = _from_squares(matrices) or _from_stack(matrices)
+    residual = _residual(matrices, Q)
+    if residual > _zero(m):  # squaring hides singular values below 1e-7: where the residual is not rounding, look
+        Q, gap = _from_stack(matrices)
+        residual = _residual(matrices, Q)
     if residual > 100 * _zero(m):
-        raise ValueError(
+        raise UnclearRank(
             f"the null space of the stacked D(g) - I has residual {residual:.2g}, too large for exact invariance "
             f"(tolerance {100 * _zero(m):.1e}): are the matrices accurate to rounding?"
         )
     return FixedSpace(Q, "null space", gap, residual)
+
+
+def _residual(matrices: list[Array], Q: Array) -> float:
+    """max‖D(g)q − q‖ over the matrices and the columns q of Q."""
+    return max((float(np.linalg.norm(D @ Q - Q, axis=0).max(initial=0.0)) for D in matrices), default=0.0)
 
 
 def _zero(m: int) -> float:
@@ -188,7 +199,7 @@ def _from_stack(matrices: list[Array]) -> tuple[Array, float]:
     null = values <= _zero(m)
     doubtful = values[~null & (values < _CLEAR)]
     if doubtful.size:
-        raise ValueError(
+        raise UnclearRank(
             f"the singular values of D(g) - I leave the number of invariants in doubt: {doubtful.size} of them lie "
             f"between rounding ({_zero(m):.1e}) and {_CLEAR:.0e} (smallest {doubtful.min():.2g}). A generator is "
             "nearly, but not exactly, the identity on a function. Give the generators exactly (permutations, "

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory, settings
+from specavg.kernels._products import ProductTree
+from specavg.kernels._threads import compensated_sum
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["Combinations", "Functions", "HarmonicSums", "Joined", "compensated_sum"]
+__all__ = ["Combinations", "Functions", "HarmonicSums", "Joined", "Products", "compensated_sum"]
 
 Array = NDArray[np.float64]
 _CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
@@ -41,11 +43,7 @@ class Functions(abc.ABC):
 
     def evaluate(self, X: Array) -> Array:
         """Values at checked points, in chunks."""  # (n, n_features) -> (n, dim)
-        require_memory(
-            8.0 * len(X) * self.dim,
-            f"{self.dim} functions at {len(X)} points",
-            "Fit and predict never hold that array; to hold it yourself, evaluate chunks of rows.",
-        )
+        self._require_values(len(X))
         values = np.empty((len(X), self.dim))
         for rows in self.chunks(len(X)):
             values[rows] = self._values(X[rows])
@@ -64,6 +62,29 @@ class Functions(abc.ABC):
             values[rows] = self._values(X[rows]) @ C
         return values
 
+    def gram(self, X: Array, weights: Array | None = None) -> Array:
+        """Φᵀ diag(weights) Φ, by chunks and one triangle at a time; weights ≥ 0."""  # (n,) -> (dim, dim)
+        from scipy.linalg.blas import dsyrk
+
+        require_memory(
+            16.0 * self.dim**2, f"the Gram matrix of {self.dim} functions", "Lower the cutoff, or take more memory."
+        )
+        total = np.zeros((self.dim, self.dim), order="F")
+        for rows in self.chunks(len(X)):
+            values = self._values(X[rows])
+            if weights is not None:
+                values = values * np.sqrt(weights[rows])[:, None]
+            total = dsyrk(1.0, values.T, beta=1.0, c=total, overwrite_c=1, trans=0)
+        upper = np.triu(total)
+        return upper + np.triu(upper, 1).T
+
+    def _require_values(self, n: int) -> None:
+        require_memory(
+            8.0 * n * self.dim,
+            f"{self.dim} functions at {n} points",
+            "Fit and predict never hold that array; to hold it yourself, evaluate chunks of rows.",
+        )
+
     def chunks(self, n: int) -> Iterator[slice]:
         """Row ranges whose working memory stays within bounds."""
         budget = min(_CHUNK_BYTES, settings().memory_limit / 4)
@@ -73,14 +94,32 @@ class Functions(abc.ABC):
             yield slice(start, min(start + rows, n))
 
 
-def compensated_sum(parts: Iterator[Array], shape: tuple[int, ...]) -> Array:
-    """Neumaier's sum of arrays: the error does not grow with the number of parts."""
-    total, lost = np.zeros(shape), np.zeros(shape)
-    for part in parts:
-        new = total + part
-        lost += np.where(np.abs(total) >= np.abs(part), (total - new) + part, (part - new) + total)
-        total = new
-    return total + lost
+class Products(Functions):
+    """Products of factors along a tree, compiled. A subclass says which tree, and keeps a plain version to check it."""
+
+    _FEW = 8  # columns of data up to which one run through the tree for each beats values and a matrix product
+
+    @property
+    @abc.abstractmethod
+    def program(self) -> ProductTree:
+        """The compiled tree."""
+
+    @abc.abstractmethod
+    def _values_numpy(self, X: Array) -> Array:
+        """The same values by plain NumPy: what the compiled ones are tested against."""
+
+    def _values(self, X: Array) -> Array:
+        return self.program.values(X)
+
+    def evaluate(self, X: Array) -> Array:
+        self._require_values(len(X))
+        return self._values(X)
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        return self.program.sums(X, Y) if Y.shape[1] <= self._FEW else super().correlate(X, Y)
+
+    def combine(self, X: Array, C: Array) -> Array:
+        return self.program.combine(X, C) if C.shape[1] <= self._FEW else super().combine(X, C)
 
 
 @final
@@ -106,6 +145,24 @@ class HarmonicSums(Functions):
             values = self._space._evaluate(V, X)  # pyright: ignore[reportPrivateUsage]
             columns.append(values if Q is None else values @ Q)
         return np.concatenate(columns, axis=1)
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        # The projection Q comes after the sum over points.
+        parts = [np.empty((0, Y.shape[1]))]
+        for V, Q in self._parts:
+            sums = (self._space._evaluate(V, X[rows]).T @ Y[rows] for rows in self.chunks(len(X)))  # pyright: ignore[reportPrivateUsage]
+            total = compensated_sum(sums, (V.dim, Y.shape[1]))
+            parts.append(total if Q is None else Q.T @ total)
+        return np.concatenate(parts)
+
+    def combine(self, X: Array, C: Array) -> Array:
+        values = np.zeros((len(X), C.shape[1]))
+        ends = np.cumsum([0, *(V.dim if Q is None else Q.shape[1] for V, Q in self._parts)])
+        for (V, Q), a, b in zip(self._parts, ends[:-1], ends[1:], strict=True):
+            mixed = C[a:b] if Q is None else Q @ C[a:b]
+            for rows in self.chunks(len(X)):
+                values[rows] += self._space._evaluate(V, X[rows]) @ mixed  # pyright: ignore[reportPrivateUsage]
+        return values
 
 
 @final

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import combinations_with_replacement, pairwise
 from itertools import product as cartesian
 from math import comb, factorial, prod
@@ -13,9 +14,9 @@ from numpy.typing import NDArray
 
 from specavg._config import require_memory
 from specavg.groups import Group, sign_flips, trivial
-from specavg.groups._structure import DirectProduct, Hyperoctahedral, Symmetric, Wreath
+from specavg.groups._structure import Alternating, DirectProduct, Hyperoctahedral, Symmetric, Wreath
 from specavg.invariants._functions import Array, Functions
-from specavg.invariants._solver import Solution, Solver
+from specavg.invariants._solver import Solution, Solver, Unsuitable
 from specavg.invariants._symmetric import SymmetrizedProducts
 from specavg.spaces import Eigenspace, Power, Product, Space, Torus
 from specavg.spaces._power import falling
@@ -156,13 +157,13 @@ def _as_power(space: Space, group: Group) -> tuple[Power, Group] | None:
     """(M^m, H) if `group` acts on `space` as H ≀ S_m; S_d and B_d on a cubic torus are cases of this."""
     structure = group.evident
     if isinstance(space, Power):
-        if isinstance(structure, Symmetric) and structure.size == space.copies:
+        if isinstance(structure, Symmetric | Alternating) and structure.size == space.copies:
             return space, trivial(space.base.shape[0])
         if isinstance(structure, Wreath) and structure.copies == space.copies:
             return space, structure.group
     if isinstance(space, Torus) and space.is_cubic and space.lattice is None:
         power = Power(Torus(1, period=float(space.period[0])), space.dim)
-        if isinstance(structure, Symmetric):
+        if isinstance(structure, Symmetric | Alternating):
             return power, trivial(1)
         if isinstance(structure, Hyperoctahedral):
             return power, sign_flips(1)
@@ -171,7 +172,10 @@ def _as_power(space: Space, group: Group) -> tuple[Power, Group] | None:
 
 @final
 class WreathOnCopies(Solver):
-    """Symmetric functions of the one-copy invariants: at no cost in m! or |H|^m."""
+    """Symmetric functions of the one-copy invariants: at no cost in m! or |H|^m.
+
+    A_m has the same invariants below the eigenvalue of the first determinant of m different functions.
+    """
 
     name: ClassVar[str] = "closed form"
 
@@ -190,6 +194,11 @@ class WreathOnCopies(Solver):
         return 1.0
 
     def solve(self, eigenspace: Eigenspace) -> Solution:
+        if isinstance(self.group.evident, Alternating) and eigenspace.eigenvalue >= self._first_determinant:
+            raise Unsuitable(
+                f"from eigenvalue {self._first_determinant:.6g} on, {self.group!r} has invariants that the symmetric "
+                "group has not, which have no closed form here."
+            )
         types = self._types(eigenspace)
         solved = {V: self._one_copy.solve(V) for chosen in types for V, _ in chosen}
         count = sum(
@@ -216,6 +225,17 @@ class WreathOnCopies(Solver):
             gap=min((s.gap for s in solved.values()), default=np.inf),
             inner_products=sum(s.inner_products for s in solved.values()),
         )
+
+    @cached_property
+    def _first_determinant(self) -> float:
+        """The sum of the m smallest one-copy eigenvalues, each as often as it occurs (less rounding)."""
+        total, left = 0.0, self._power.copies
+        for V in self._power.base.eigenspaces():
+            total += min(V.dim, left) * V.eigenvalue
+            left -= V.dim
+            if left <= 0:
+                break
+        return total * (1 - _TOLERANCE)
 
     def _types(self, eigenspace: Eigenspace) -> Any:
         if isinstance(self.space, Power):

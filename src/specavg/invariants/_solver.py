@@ -49,6 +49,10 @@ class Solver(abc.ABC):
     def cost(self, eigenspace: Eigenspace) -> float:
         """A forecast of the work, in floating-point operations."""
 
+    def memory(self, eigenspace: Eigenspace) -> float:
+        """A forecast of the working memory, in bytes; 0 where only invariants are ever touched."""
+        return 0.0
+
     @abc.abstractmethod
     def solve(self, eigenspace: Eigenspace) -> Solution:
         """The invariants of one eigenspace; raises `Unsuitable` where it would lose accuracy."""

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from specavg._config import require_memory
 from specavg.groups import Group
-from specavg.groups._structure import Hyperoctahedral, SignFlips, Symmetric
+from specavg.groups._structure import Alternating, Hyperoctahedral, SignFlips, Symmetric
 from specavg.invariants._functions import Array, Combinations, Functions, Joined
 from specavg.invariants._orbits import Orbits, orbits
 from specavg.invariants._solver import Solution, Solver, Unsuitable
@@ -84,13 +84,16 @@ class _Harmonics:
 
 @final
 class SymmetricPolynomials(Solver):
-    """Orbits of S_d and B_d are partitions of the degree: the work does not grow with d."""
+    """Orbits of S_d and B_d are partitions of the degree: the work does not grow with d.
+
+    A_d has the same invariants below degree d(d − 1)/2, that of the smallest alternating polynomial.
+    """
 
     name: ClassVar[str] = "closed form"
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return isinstance(space, Sphere) and isinstance(group.evident, Symmetric | Hyperoctahedral)
+        return isinstance(space, Sphere) and isinstance(group.evident, Symmetric | Hyperoctahedral | Alternating)
 
     @property
     def _step(self) -> int:
@@ -103,6 +106,11 @@ class SymmetricPolynomials(Solver):
         degree = eigenspace.label
         assert isinstance(degree, int)
         d = self.space.n_features
+        if isinstance(self.group.evident, Alternating) and degree >= d * (d - 1) // 2:
+            raise Unsuitable(
+                f"from degree {d * (d - 1) // 2} on, alternating({d}) has invariants that symmetric({d}) has not, "
+                "which have no closed form here."
+            )
         upper = list(partitions(degree, d, self._step))
         lower = list(partitions(degree - 2, d, self._step)) if degree >= 2 else []
         require_memory(
@@ -253,6 +261,10 @@ class MonomialOrbits(Solver):
             return np.inf
         return 200.0 * (len(self.group.generators) + 1) * comb(degree + d - 1, degree) * d
 
+    def memory(self, eigenspace: Eigenspace) -> float:
+        assert isinstance(eigenspace.label, int)
+        return _monomial_memory(self.space.n_features, eigenspace.label)
+
     def solve(self, eigenspace: Eigenspace) -> Solution:
         degree = eigenspace.label
         assert isinstance(degree, int)
@@ -307,10 +319,15 @@ class _Monomials:
         return np.sqrt(self.orbits.size * np.prod(top[a], axis=1))
 
 
+def _monomial_memory(d: int, degree: int) -> float:
+    return 8.0 * 6 * comb(degree + d - 1, degree) * d
+
+
 @lru_cache(maxsize=8)
 def _monomial_orbits(d: int, degree: int, generators: tuple[SignedPermutation, ...]) -> _Monomials:
     count = comb(degree + d - 1, degree)
-    require_memory(8.0 * 6 * count * d, f"{count} monomials of degree {degree} in {d} variables", "Lower the cutoff.")
+    what = f"{count} monomials of degree {degree} in {d} variables"
+    require_memory(_monomial_memory(d, degree), what, "Lower the cutoff.")
     exponents = dense(d, degree, _monomials(d, degree), power=1)
     targets, signs = [], []
     for g in generators:

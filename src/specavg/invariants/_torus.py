@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from specavg._config import require_memory
 from specavg.groups import Group
 from specavg.groups._structure import SignFlips
-from specavg.invariants._functions import Array, Functions
+from specavg.invariants._functions import Array, Functions, Products
 from specavg.invariants._orbits import orbits
 from specavg.invariants._solver import Solution, Solver
+from specavg.kernels._products import COSINE, TORUS, ProductTree
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._frequencies import Tree, frequency_tree
 
@@ -34,6 +35,9 @@ class FrequencyOrbits(Solver):
 
     def cost(self, eigenspace: Eigenspace) -> float:
         return 50.0 * (len(self.group.generators) + 1) * eigenspace.dim * self.space.dim
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        return 4.0 * 8 * eigenspace.dim * self.space.dim
 
     def solve(self, eigenspace: Eigenspace) -> Solution:
         assert isinstance(self.space, Torus)
@@ -180,7 +184,7 @@ def _nonnegative_count(d: int, n: int) -> int:
 
 
 @final
-class CosineProducts(Functions):
+class CosineProducts(Products):
     """∏_i √2cos 2πk_i u_i for every k ≥ 0 with |k|² in `norms`: each is its parent times one more factor."""
 
     def __init__(self, period: Array, d: int, norms: Sequence[int]) -> None:
@@ -210,7 +214,17 @@ class CosineProducts(Functions):
     def _highest(self) -> int:
         return isqrt(max(self._norms, default=0))
 
-    def _values(self, X: Array) -> Array:
+    @cached_property
+    def program(self) -> ProductTree:
+        d, tree = self._d, self.tree
+        value, coordinate = (a.ravel() for a in np.mgrid[1 : self._highest + 1, :d])
+        none = np.full_like(value, -1)
+        operations = np.stack([none * 0 + COSINE, coordinate, none, none, none * 0], axis=1)
+        constants = np.stack([value, none * 0], axis=1).astype(float)
+        factor = (tree.value - 1) * d + tree.coordinate
+        return ProductTree(TORUS, 1.0 / self._period, operations, constants, tree.parent, factor, self.wanted)
+
+    def _values_numpy(self, X: Array) -> Array:
         tree = self.tree
         turns = (X / self._period).T
         turns -= np.rint(turns)
