@@ -30,9 +30,10 @@ BESIDE = {"testing", "theory", "plot", "io", "datasets"}
 MAY_IMPORT: dict[str, set[str]] = {
     PRIVATE: {PRIVATE},
     "isometries": {PRIVATE},
+    "kernels": {PRIVATE},  # plain arrays only
     "spaces": FLOOR,
     "groups": FLOOR,
-    "invariants": FLOOR | {"spaces", "groups"},
+    "invariants": FLOOR | {"kernels", "spaces", "groups"},
     "estimators/_symmetrized": BELOW_ESTIMATORS,  # it has to sample points
     "estimators": FLOOR | {"invariants"},  # they see spaces only through an invariant basis
     "baselines": BELOW_ESTIMATORS | {"estimators"},
