@@ -112,7 +112,7 @@ def space_group(number: int, setting: str | int | None = None) -> Group:
     --------
     >>> G = space_group(225)  # Fm-3m: rock salt, copper
     >>> G.order, len(G.generators)
-    (192, 3)
+    (192, 2)
     >>> space_group(136).order  # P4_2/mnm: rutile
     16
     """

@@ -1,0 +1,166 @@
+"""Products and powers of spaces: sums of eigenvalues, products of functions, the laws."""
+
+from fractions import Fraction
+from itertools import islice, pairwise, takewhile
+
+import numpy as np
+import pytest
+
+from specavg import isometries
+from specavg.spaces import Circle, Power, Product, Rotations, Sphere, Stiefel, Torus
+from specavg.spaces._matrices import random_orthonormal
+
+TOLERANCE = 1e-12
+
+
+def orthogonal(d, seed, proper=False):
+    Q = random_orthonormal(1, d, d, np.random.default_rng(seed))[0]
+    if proper and np.linalg.det(Q) < 0:
+        Q[:, 0] *= -1
+    return isometries.orthogonal(Q)
+
+
+TURN = isometries.shift([Fraction(1, 5)])
+FLIP = isometries.signed_permutation([0], [-1])
+
+CASES = {
+    "circle x sphere": (
+        Product(Circle(), Sphere(3)),
+        [isometries.factors([TURN, orthogonal(3, 0)]), isometries.factors([FLIP, orthogonal(3, 1)])],
+    ),
+    "torus x torus": (
+        Product(Torus(2), Torus(1, period=np.sqrt(2))),
+        [
+            isometries.factors([isometries.permutation([1, 0]), FLIP]),
+            isometries.factors([isometries.shift([Fraction(1, 3), 0.1]), TURN]),
+        ],
+    ),
+    "rotations x circle": (
+        Product(Rotations(), Circle()),
+        [isometries.factors([orthogonal(3, 2, proper=True), TURN]), isometries.factors([isometries.identity(3), FLIP])],
+    ),
+    "frames x sphere": (
+        Product(Stiefel(3, 2), Sphere(2)),
+        [
+            isometries.factors([orthogonal(3, 3), orthogonal(2, 4)]),
+            isometries.factors([orthogonal(3, 5), isometries.permutation([1, 0])]),
+        ],
+    ),
+    "circle^3": (
+        Power(Circle(), 3),
+        [isometries.copies([1, 2, 0], [TURN, FLIP, TURN @ FLIP]), isometries.permutation([1, 0, 2])],
+    ),
+    "sphere^2": (
+        Power(Sphere(3), 2),
+        [
+            isometries.copies([1, 0], [orthogonal(3, 6), orthogonal(3, 7)]),
+            isometries.copies([0, 1], [orthogonal(3, 8), isometries.identity(3)]),
+        ],
+    ),
+    "rotations^2": (
+        Power(Rotations(), 2),
+        [
+            isometries.copies([1, 0], [orthogonal(3, 6, proper=True), orthogonal(3, 7, proper=True)]),
+            isometries.permutation([1, 0]),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_functions_move_by_the_representation(name):
+    space, (g, h) = CASES[name]
+    X = space.sample(25, 0)
+    for V in takewhile(lambda V: V.dim <= 150, islice(space.eigenspaces(), 6)):
+        values, D, E = space.evaluate(V, X), space.representation(g, V), space.representation(h, V)
+        assert values.shape == (25, V.dim)
+        assert np.abs(space.evaluate(V, space.act(g, X)) - values @ D).max() < TOLERANCE
+        assert np.abs(space.evaluate(V, space.act(h, X)) - values @ E).max() < TOLERANCE
+        assert np.abs(space.representation(g @ h, V) - E @ D).max() < TOLERANCE
+        assert np.abs(D @ D.T - np.eye(V.dim)).max() < TOLERANCE
+        assert np.abs((values**2).sum(axis=1) / V.dim - 1).max() < TOLERANCE
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_basis_is_orthonormal_by_exact_quadrature(name):
+    space, _ = CASES[name]
+    spaces = list(islice(space.eigenspaces(), 3))
+    X, w = space.quadrature(spaces[-1].eigenvalue)
+    values = np.concatenate([space.evaluate(V, X) for V in spaces], axis=1)
+    assert w.sum() == pytest.approx(1)
+    assert np.abs((values.T * w) @ values - np.eye(values.shape[1])).max() < TOLERANCE
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_eigenvalues_increase(name):
+    values = [V.eigenvalue for V in islice(CASES[name][0].eigenspaces(), 25)]
+    assert all(a < b for a, b in pairwise(values))
+
+
+def test_a_power_is_a_product_of_equals():
+    power, product = Power(Sphere(3), 3), Product(Sphere(3), Sphere(3), Sphere(3))
+    assert power.volume == pytest.approx(product.volume)
+    assert power.dim == product.dim
+    X, Y = power.sample(8, 0).reshape(8, -1), power.sample(8, 1).reshape(8, -1)
+    for V, W in zip(islice(power.eigenspaces(), 5), product.eigenspaces(), strict=False):
+        assert (V.eigenvalue, V.dim) == (W.eigenvalue, W.dim)
+        kernels = [space.evaluate(U, X) @ space.evaluate(U, Y).T for space, U in ((power, V), (product, W))]
+        assert np.abs(kernels[0] - kernels[1]).max() < 1e-10
+
+
+@pytest.mark.parametrize("split", [Product(Torus(1), Torus(2)), Power(Torus(1), 3), Product(*[Torus(1)] * 3)])
+def test_a_torus_is_the_product_of_its_circles(split):
+    whole = Torus(3)
+    X, Y = whole.sample(8, 0), whole.sample(8, 1)
+    for V, W in zip(islice(whole.eigenspaces(), 8), split.eigenspaces(), strict=False):
+        assert V.eigenvalue == pytest.approx(W.eigenvalue)
+        assert V.dim == W.dim
+        difference = whole.evaluate(V, X) @ whole.evaluate(V, Y).T - split.evaluate(W, X) @ split.evaluate(W, Y).T
+        assert np.abs(difference).max() < 1e-11
+
+
+def test_many_copies_list_their_eigenspaces_at_once():
+    V = list(islice(Power(Sphere(3), 1000).eigenspaces(), 3))[2]
+    assert V.dim == 9 * 1000 * 999 // 2
+
+
+def test_points_of_a_power_come_in_every_shape():
+    space = Power(Sphere(3), 4)
+    flat = space.sample(5, 0)
+    V = next(islice(space.eigenspaces(), 1, 2))
+    assert np.array_equal(space.evaluate(V, flat), space.evaluate(V, flat.reshape(5, 4, 3)))
+    swap = isometries.permutation([1, 0, 2, 3])
+    assert np.array_equal(space.act(swap, flat.reshape(5, 4, 3)), flat.reshape(5, 4, 3)[:, [1, 0, 2, 3]])
+
+
+@pytest.mark.parametrize(
+    "space, g, words",
+    [
+        (Product(Circle(), Sphere(3)), isometries.permutation([1, 0, 2, 3]), "factor by factor"),
+        (Product(Circle(), Sphere(3)), isometries.factors([FLIP]), "1 parts"),
+        (Product(Circle(), Sphere(3)), isometries.factors([FLIP, TURN]), "no shifts"),
+        (Power(Circle(), 3), isometries.permutation([1, 0]), "permutation of its 3 copies"),
+        (Power(Circle(), 3), isometries.copies([1, 0], [FLIP, FLIP]), "moves 2 copies"),
+    ],
+)
+def test_maps_of_other_spaces_are_refused(space, g, words):
+    with pytest.raises(ValueError, match=words):
+        space.check_isometry(g)
+
+
+def test_points_off_a_factor_are_refused():
+    with pytest.raises(ValueError, match=r"row 1 is off by 0\.1"):
+        Product(Circle(), Sphere(3)).check_points([[0, 1, 0, 0], [0, 1.1, 0, 0]])
+    with pytest.raises(ValueError, match="row 0 is off by 1"):
+        Power(Sphere(2), 2).check_points([[1.0, 0.0, 2.0, 0.0]])
+
+
+def test_equal_by_value():
+    assert Product(Circle(), Sphere(3)) == Product(Circle(), Sphere(3))
+    assert Product(Circle(), Sphere(3)) != Product(Sphere(3), Circle())
+    assert Power(Circle(), 2) != Power(Circle(), 3)
+    assert len({Power(Circle(), 2), Power(Circle(), 2), Product(Circle(), Circle())}) == 2
+    assert repr(Product(Circle(), Sphere(3))) == "Product(Circle(), Sphere(3))"
+    for make in (lambda: Product(), lambda: Power(Circle(), 0)):
+        with pytest.raises(ValueError, match="needs"):
+            make()
