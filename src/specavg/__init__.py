@@ -14,9 +14,22 @@ _HOMES = {
     "config": "_config",
     **dict.fromkeys(["Circle", "Power", "Product", "Sphere", "Torus"], "spaces"),
     "invariant_basis": "invariants",
+    "load": "io",
     **dict.fromkeys(["SpecAvgRegressor", "invariance_discrepancy"], "estimators"),
 }
-_MODULES = ("estimators", "groups", "invariants", "isometries", "spaces", "testing")
+_MODULES = (
+    "baselines",
+    "datasets",
+    "estimators",
+    "experiments",
+    "groups",
+    "invariants",
+    "io",
+    "isometries",
+    "spaces",
+    "testing",
+    "theory",
+)
 
 __all__ = [
     "Circle",
@@ -26,22 +39,41 @@ __all__ = [
     "Sphere",
     "Torus",
     "__version__",
+    "baselines",
     "config",
+    "datasets",
     "estimators",
+    "experiments",
     "groups",
     "invariance_discrepancy",
     "invariant_basis",
     "invariants",
+    "io",
     "isometries",
+    "load",
     "spaces",
     "testing",
+    "theory",
 ]
 
 if TYPE_CHECKING:
-    from specavg import estimators, groups, invariants, isometries, spaces, testing
+    from specavg import (
+        baselines,
+        datasets,
+        estimators,
+        experiments,
+        groups,
+        invariants,
+        io,
+        isometries,
+        spaces,
+        testing,
+        theory,
+    )
     from specavg._config import config
     from specavg.estimators import SpecAvgRegressor, invariance_discrepancy
     from specavg.invariants import invariant_basis
+    from specavg.io import load
     from specavg.spaces import Circle, Power, Product, Sphere, Torus
 
 

@@ -1,0 +1,117 @@
+"""Augmentation: fit on the images of the training points under the group."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from specavg.baselines._averaged import CostError
+from specavg.baselines._meta import MetaRegressor
+from specavg.estimators._base import weights_or_ones
+from specavg.groups import Group
+from specavg.isometries import Isometry
+from specavg.spaces import Space
+from specavg.spaces._space import as_generator
+
+__all__ = ["Augmented"]
+
+
+class Augmented(MetaRegressor):
+    """Any regressor, fitted on every image of every training point.
+
+    Approximately invariant, as far as the regressor is (kernel ridge regression on all images is exactly so,
+    but solves a system |G| times as large).
+
+    Parameters
+    ----------
+    estimator : regressor
+    space : Space, optional
+        Default: `Torus(n_features)`.
+    group : Group, optional
+        Default: the trivial group.
+    n_elements : int, optional
+        How many random elements to use. Default: all of the group.
+    max_rows : int, default 1_000_000
+        Refuse to make more rows than this.
+    random_state : int, Generator or None
+
+    Attributes
+    ----------
+    estimator_ : regressor
+        The fitted copy.
+    n_rows_ : int
+        How many rows it was fitted on.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> X = sa.Torus(2).sample(50, random_state=0)
+    >>> model = Augmented(KNeighborsRegressor(), group=sa.groups.sign_flips(2)).fit(X, abs(X[:, 0]))
+    >>> model.n_rows_
+    200
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        space: Space | None = None,
+        group: Group | None = None,
+        *,
+        n_elements: int | None = None,
+        max_rows: int = 1_000_000,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.space = space
+        self.group = group
+        self.n_elements = n_elements
+        self.max_rows = max_rows
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Augmented:
+        """Fit on the images of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+        y : array-like of shape (n,) or (n, n_outputs)
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        points, targets = self._training_data(X, y)
+        elements = self._elements(len(points))
+        images = np.concatenate([self.space_.act(g, points) for g in elements])
+        repeated = np.concatenate([targets] * len(elements))
+        weights = None if sample_weight is None else np.tile(weights_or_ones(sample_weight, points), len(elements))
+        self.n_rows_ = len(images)
+        self.estimator_ = self._fitted(clone(self._estimator()), images, repeated, weights)
+        return self
+
+    def _elements(self, n: int) -> list[Isometry]:
+        group = self.group_
+        count = group.order if self.n_elements is None else self.n_elements
+        if count * n > self.max_rows:
+            size = str(count * n) if count < 10**9 else f"about 10^{math.floor(math.log10(count * n))}"
+            raise CostError(
+                f"augmenting {n} points by {group!r} makes {size} rows; the limit is max_rows={self.max_rows}. "
+                "Give n_elements for a random part of the group, raise max_rows, or use an estimator on an "
+                "invariant basis, which needs the generators only.",
+                count * n,
+            )
+        if self.n_elements is None:
+            return list(group.elements(limit=count))
+        if self.n_elements < 1:
+            raise ValueError(f"n_elements must be at least 1, or None for all of the group; got {self.n_elements!r}")
+        rng = as_generator(self.random_state)
+        return [group.random(rng) for _ in range(count)]
+
+    def _predict(self, points: Any) -> Any:
+        return self.estimator_.predict(points)

@@ -1,0 +1,227 @@
+"""Kernel ridge regression with the kernel averaged over a group: all of it, or a few random elements."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from specavg.baselines._kernels import Array, Kernel, KernelFunction, as_kernel
+from specavg.baselines._ridge import KernelRidgeBase
+from specavg.groups import Group
+from specavg.invariants import default_group
+from specavg.isometries import Isometry
+from specavg.spaces import Space
+
+__all__ = ["CostError", "GroupAveragedKernelRidge", "RandomlyAveragedKernelRidge", "averaged_kernel"]
+
+
+class CostError(ValueError):
+    """A sum over the group that is refused for its size; `terms` says how many terms it has."""
+
+    def __init__(self, message: str, terms: int) -> None:
+        super().__init__(message)
+        self.terms = terms
+
+
+def averaged_kernel(
+    kernel: Kernel, space: Space, group: Group, n: int = 1, max_terms: float = 1e9
+) -> tuple[KernelFunction, int]:
+    """K_inv(x, y) = (1/|G|) Σ_g K(gx, y): in closed form where there is one, else by summing.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    space : Space
+    group : Group
+    n : int
+        How many training points; the sum has |G| n² terms.
+    max_terms : float
+        Refuse above this.
+
+    Returns
+    -------
+    function : callable
+        Two sets of points to the matrix of K_inv.
+    elements : int
+        How many group elements are summed: 1 where the average factorises.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> from specavg.baselines import VonMisesKernel
+    >>> K, elements = averaged_kernel(VonMisesKernel(), sa.Torus(40), sa.groups.sign_flips(40), n=100)
+    >>> elements
+    1
+    """
+    for g in group.generators:
+        space.check_isometry(g)
+    closed = kernel.averaged(space, group)
+    if closed is not None:
+        return closed, 1
+    terms = group.order * n * n
+    if terms > max_terms:
+        raise CostError(
+            f"the average over {group!r} takes {_large(group.order)} × {n}² = {_large(terms)} kernel values; "
+            f"the limit is max_terms={max_terms:.3g}. Use an estimator on an invariant basis, which needs the "
+            "generators only, or raise max_terms.",
+            terms,
+        )
+    elements = list(group.elements(limit=group.order))
+    plain = kernel.function(space)
+
+    def function(X: Array, Y: Array) -> Array:
+        # The set with fewer points is moved: K(gx, y) = K(x, g⁻¹y), and G has all inverses.
+        if len(X) <= len(Y):
+            return sum((plain(space.act(g, X), Y) for g in elements), np.zeros((len(X), len(Y)))) / len(elements)
+        return sum((plain(X, space.act(g, Y)) for g in elements), np.zeros((len(X), len(Y)))) / len(elements)
+
+    return function, len(elements)
+
+
+class GroupAveragedKernelRidge(KernelRidgeBase):
+    """Kernel ridge regression with the invariant kernel K_inv(x, y) = (1/|G|) Σ_g K(gx, y).
+
+    Exactly invariant (to rounding), at the price of a sum over the group: refuses above `max_terms`, saying
+    how many terms it would take. Product kernels under sign flips need no sum: the average factorises over
+    coordinates. (Under permutations it is a permanent, for which nothing fast is known.)
+
+    Parameters
+    ----------
+    kernel : Kernel, optional
+        `VonMisesKernel()` by default.
+    group : Group, optional
+        The trivial group by default.
+    alpha, penalty, fit_intercept
+        As in `KernelRidge`.
+    max_terms : float, default 1e9
+        The largest number |G| n² of kernel values that fitting may take; a prediction takes |G| n each.
+
+    Attributes
+    ----------
+    n_summed_ : int
+        How many group elements each kernel value sums over: 1 where the average factorises.
+    dual_coef_, X_fit_, n_features_in_
+        As in `KernelRidge`.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> X = sa.Torus(2).sample(50, random_state=0)
+    >>> model = GroupAveragedKernelRidge(group=sa.groups.sign_flips(2), alpha=1e-6).fit(X, abs(X[:, 0]))
+    >>> bool(abs(model.predict(-X) - model.predict(X)).max() < 1e-9)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        group: Group | None = None,
+        alpha: float = 1.0,
+        *,
+        penalty: str = "sum",
+        fit_intercept: bool = False,
+        max_terms: float = 1e9,
+    ) -> None:
+        self.kernel = kernel
+        self.group = group
+        self.alpha = alpha
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
+        self.max_terms = max_terms
+
+    def _kernel_function(self, space: Space, n: int) -> KernelFunction:
+        group = default_group(space) if self.group is None else self.group
+        function, self.n_summed_ = averaged_kernel(as_kernel(self.kernel), space, group, n, self.max_terms)
+        return function
+
+
+class RandomlyAveragedKernelRidge(KernelRidgeBase):
+    """Kernel ridge regression with features averaged over a few random group elements.
+
+    K_R(x, y) = (1/m²) Σ_ij K(g_i x, g_j y): a kernel for every choice of g_1, …, g_m, and *not* invariant. The
+    discrepancy falls as m grows and never reaches zero.
+
+    Parameters
+    ----------
+    kernel : Kernel, optional
+        `VonMisesKernel()` by default.
+    group : Group, optional
+        The trivial group by default.
+    alpha, penalty, fit_intercept
+        As in `KernelRidge`.
+    n_elements : int, default 10
+        m, drawn with replacement.
+    random_state : int, Generator or None
+
+    Attributes
+    ----------
+    elements_ : list of Isometry
+        The elements drawn.
+    dual_coef_, X_fit_, n_features_in_
+        As in `KernelRidge`.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> X = sa.Torus(2).sample(50, random_state=0)
+    >>> G = sa.groups.sign_flips(2)
+    >>> model = RandomlyAveragedKernelRidge(group=G, n_elements=3, random_state=0).fit(X, abs(X[:, 0]))
+    >>> bool(abs(model.predict(-X) - model.predict(X)).max() < 1e-3)
+    False
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        group: Group | None = None,
+        alpha: float = 1.0,
+        *,
+        penalty: str = "sum",
+        fit_intercept: bool = False,
+        n_elements: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.group = group
+        self.alpha = alpha
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
+        self.n_elements = n_elements
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RandomlyAveragedKernelRidge:
+        self.elements_: list[Isometry] | None = None  # drawn anew by each fit, kept for predictions
+        return super().fit(X, y, sample_weight)
+
+    def _kernel_function(self, space: Space, n: int) -> KernelFunction:
+        if self.n_elements < 1:
+            raise ValueError(f"n_elements must be at least 1; got {self.n_elements!r}")
+        if self.elements_ is None:
+            group = default_group(space) if self.group is None else self.group
+            rng = np.random.default_rng(_seed(self.random_state))
+            self.elements_ = [space.check_isometry(group.random(rng)) for _ in range(self.n_elements)]
+        elements = self.elements_
+        plain = as_kernel(self.kernel).function(space)
+
+        def function(X: Array, Y: Array) -> Array:
+            total = np.zeros((len(X), len(Y)))
+            moved = [space.act(h, Y) for h in elements]
+            for g in elements:
+                images = space.act(g, X)
+                for others in moved:
+                    total += plain(images, others)
+            return total / len(elements) ** 2
+
+        return function
+
+
+def _seed(random_state: Any) -> Any:
+    if isinstance(random_state, np.random.RandomState):
+        return random_state.randint(2**31, size=4)
+    return random_state
+
+
+def _large(n: int) -> str:
+    return str(n) if n < 10**9 else f"about 10^{math.floor(math.log10(n))}"

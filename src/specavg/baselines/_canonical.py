@@ -1,0 +1,164 @@
+"""Canonicalisation: every point is first moved to one point of its orbit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from specavg.baselines._averaged import CostError
+from specavg.baselines._kernels import Array
+from specavg.baselines._meta import MetaRegressor
+from specavg.groups import Group
+from specavg.invariants import InvariantBasis, invariant_basis
+from specavg.isometries import Isometry
+from specavg.spaces import Space, Torus
+
+__all__ = ["Canonicalized", "canonical", "embedded", "exact_points", "functional", "orbit", "wrapped"]
+
+LARGEST_ORBIT = 20_000
+
+
+def canonical(space: Space, group: Group, X: ArrayLike) -> Array:
+    """One point of the orbit of each point: the same for every point of that orbit.
+
+    Permutations and sign changes have an exact one (sorted, absolute values, least rotation): the same bits
+    that the estimators' exact predictions rest on. For any other finite group it is the point of the orbit that
+    maximises a fixed linear functional, found by listing the group; equal up to rounding.
+
+    Parameters
+    ----------
+    space : Space
+    group : Group
+    X : array-like of n points
+
+    Returns
+    -------
+    ndarray of shape (n, n_features)
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> canonical(sa.Torus(3), sa.groups.symmetric(3), [[0.5, -0.25, 0.0]])
+    array([[-0.25,  0.  ,  0.5 ]])
+    """
+    points = wrapped(space, space.check_points(X))
+    exact = exact_points(space, group)
+    if exact.has_canonical:
+        return exact.canonical(points)
+    best, value = points, functional(space, points)
+    for image in orbit(space, group, points):
+        height = functional(space, image)
+        higher = height > value
+        best = np.where(higher[:, None], image, best)
+        value = np.where(higher, height, value)
+    return best
+
+
+@lru_cache(maxsize=32)
+def exact_points(space: Space, group: Group) -> InvariantBasis:
+    """The basis of the constant, for its canonical points: the ones that estimators use."""
+    return invariant_basis(space, group, max_eigenvalue=0)
+
+
+def wrapped(space: Space, X: Array) -> Array:
+    """Points of a torus in the box around zero, others as they are: sorting needs one name for each point."""
+    if not isinstance(space, Torus):
+        return X
+    turns = X / space.period
+    outside = np.abs(X) > space.period / 2  # what is inside keeps its bits
+    return np.where(outside, (turns - np.rint(turns)) * space.period, X)
+
+
+def orbit(space: Space, group: Group, X: Array) -> Iterator[Array]:
+    """The images of `X` under every element, one element at a time."""
+    if group.order > LARGEST_ORBIT:
+        raise CostError(
+            f"the orbits of {group!r} have up to {group.order:.4g} points; listing them is limited to "
+            f"{LARGEST_ORBIT}. Permutations and sign changes need no list: there canonical points have a "
+            "closed form.",
+            group.order,
+        )
+    for g in _elements(group):
+        yield wrapped(space, space.act(g, X))
+
+
+@lru_cache(maxsize=8)
+def _elements(group: Group) -> tuple[Isometry, ...]:
+    return tuple(group.elements(limit=LARGEST_ORBIT))
+
+
+def embedded(space: Space, X: Array) -> Array:
+    """Points in a Euclidean space in which the manifold has no seam."""
+    if isinstance(space, Torus):
+        angle = 2 * np.pi * X / space.period
+        return np.hstack([np.cos(angle), np.sin(angle)])
+    return X
+
+
+def functional(space: Space, X: Array) -> Array:
+    """A fixed linear functional in general position on the embedded points."""  # (n,)
+    E = embedded(space, X)
+    direction = np.random.default_rng(1729).standard_normal(E.shape[1])
+    return E @ (direction / np.linalg.norm(direction))
+
+
+class Canonicalized(MetaRegressor):
+    """Any regressor, on canonical points: exactly invariant, but not continuous in general.
+
+    Where two canonical points meet (the boundary of a fundamental domain) the canonical point of a moving point
+    may jump, and the prediction with it: sorting is continuous on a sphere and jumps on a torus, where a
+    coordinate that leaves at 1 comes back at −1.
+
+    Parameters
+    ----------
+    estimator : regressor
+    space : Space, optional
+        Default: `Torus(n_features)`.
+    group : Group, optional
+        Default: the trivial group.
+
+    Attributes
+    ----------
+    estimator_ : regressor
+        The fitted copy.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> X = sa.Torus(2).sample(50, random_state=0)
+    >>> model = Canonicalized(KNeighborsRegressor(), group=sa.groups.symmetric(2)).fit(X, X.sum(axis=1))
+    >>> bool((model.predict(X[:, ::-1]) == model.predict(X)).all())
+    True
+    """
+
+    def __init__(self, estimator: Any = None, space: Space | None = None, group: Group | None = None) -> None:
+        self.estimator = estimator
+        self.space = space
+        self.group = group
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Canonicalized:
+        """Fit on canonical points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+        y : array-like of shape (n,) or (n, n_outputs)
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        points, targets = self._training_data(X, y)
+        images = canonical(self.space_, self.group_, points)
+        self.estimator_ = self._fitted(clone(self._estimator()), images, targets, sample_weight)
+        return self
+
+    def _predict(self, points: Array) -> Array:
+        return self.estimator_.predict(canonical(self.space_, self.group_, points))

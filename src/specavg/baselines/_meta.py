@@ -1,0 +1,71 @@
+"""What the wrappers share: a regressor, a space and a group, and points in the right form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+
+from specavg.baselines._kernels import Array
+from specavg.baselines._ridge import KernelRidge, training_data
+from specavg.estimators._base import weights_or_ones
+from specavg.groups import Group
+from specavg.invariants import default_group, default_space
+from specavg.spaces import Space
+
+__all__ = ["MetaRegressor"]
+
+
+class MetaRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+    """A regressor made from another one, a space and a group."""
+
+    estimator: Any
+    space: Space | None
+    group: Group | None
+    n_features_in_: int
+
+    def _estimator(self) -> Any:
+        return KernelRidge() if self.estimator is None else self.estimator
+
+    def _training_data(self, X: Any, y: Any) -> tuple[Array, Array]:
+        """Checked points and targets; sets the space and the group in use."""
+        table = X if self.space is None else self.space.as_table(X)
+        points, targets = training_data(self, table, y)
+        self.space_ = default_space(points.shape[1]) if self.space is None else self.space
+        self.group_ = default_group(self.space_) if self.group is None else self.group
+        for g in self.group_.generators:
+            self.space_.check_isometry(g)
+        return self.space_.check_points(points), targets
+
+    def _fitted(self, estimator: Any, X: Array, y: Array, weights: Any) -> Any:
+        if weights is None:
+            return estimator.fit(X, y)
+        if not has_fit_parameter(estimator, "sample_weight"):
+            raise ValueError(f"{estimator!r} takes no sample_weight: leave the weights out")
+        return estimator.fit(X, y, sample_weight=weights_or_ones(weights, X))
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Values of the fitted function.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_outputs)
+        """
+        check_is_fitted(self)
+        points = validate_data(self, self.space_.as_table(X), reset=False, dtype=np.float64)
+        return self._predict(self.space_.check_points(points))
+
+    def _predict(self, points: Array) -> Array:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

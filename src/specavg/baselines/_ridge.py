@@ -1,0 +1,181 @@
+"""Kernel ridge regression with kernels of a space, by scikit-learn's solver."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.kernel_ridge import KernelRidge as DualSolver
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from specavg._config import require_memory
+from specavg.baselines._kernels import Array, Kernel, KernelFunction, as_kernel
+from specavg.estimators._base import weights_or_ones
+from specavg.spaces import Space
+
+__all__ = ["KernelRidge", "KernelRidgeBase", "training_data"]
+
+_CHUNK = 1 << 23  # kernel values held at once when predicting
+
+
+def training_data(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Array, Array]:
+    """Points and targets as scikit-learn wants them; `y` may have several outputs."""
+    found: Any = validate_data(estimator, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+    return found
+
+
+class KernelRidgeBase(RegressorMixin, BaseEstimator):
+    """What the kernel ridge regressions share: everything but the matrix of kernel values."""
+
+    kernel: Kernel | None
+    alpha: float
+    penalty: str
+    fit_intercept: bool
+    n_features_in_: int
+
+    def _kernel_function(self, space: Space, n: int) -> KernelFunction:
+        """The function (X, Y) -> K that this regression works with, for `n` training points."""
+        raise NotImplementedError
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
+        """Solve for the dual coefficients.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+        y : array-like of shape (n,) or (n, n_outputs)
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        if self.penalty not in ("sum", "mean"):
+            raise ValueError(f"penalty must be 'sum' (K + αI) or 'mean' (K + nαI); got {self.penalty!r}")
+        kernel = as_kernel(self.kernel)
+        points, targets = validate_data(self, _table(kernel, X), y, dtype=np.float64, multi_output=True, y_numeric=True)
+        space = kernel.space_of(points.shape[1])
+        points = space.check_points(points)
+        weights = weights_or_ones(sample_weight, points)
+        require_memory(
+            8.0 * 3 * len(points) ** 2,
+            f"a kernel matrix of {len(points)}² values",
+            "Fit on fewer points, or use an estimator on an invariant basis.",
+        )
+        self.space_ = space
+        self._function = self._kernel_function(space, len(points))
+        K = self._function(points, points)
+        self._centre(K, targets, weights)
+        scale = float(weights.sum()) if self.penalty == "mean" else 1.0
+        solver: Any = DualSolver(alpha=cast(Any, self.alpha * scale), kernel="precomputed")
+        solver.fit(K, targets - self._offset, sample_weight=None if sample_weight is None else weights)
+        self.X_fit_ = points
+        self.dual_coef_ = solver.dual_coef_
+        return self
+
+    def _centre(self, K: Array, targets: Array, weights: Array) -> None:
+        """With an intercept: K as the kernel of functions of (weighted) mean zero, in place."""
+        if not self.fit_intercept:
+            self._offset: Any = 0.0
+            self._share, self._means = np.zeros(len(K)), np.zeros(len(K))
+            return
+        self._share = weights / weights.sum()  # (n,)
+        self._offset = self._share @ targets
+        self._means = K @ self._share  # mean of each row
+        self._level = float(self._share @ self._means)
+        K -= self._means[:, None] + self._means - self._level
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Values of the fitted function.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_outputs)
+        """
+        check_is_fitted(self)
+        points = validate_data(self, self.space_.as_table(X), reset=False, dtype=np.float64)
+        points = self.space_.check_points(points)
+        step = max(1, _CHUNK // len(self.X_fit_))
+        # In chunks of rows: the matrix between many new points and the training points is never held.
+        values = [self._values(points[i : i + step]) for i in range(0, len(points), step)]
+        return np.concatenate(values)
+
+    def _values(self, points: Array) -> Array:
+        K = self._function(points, self.X_fit_)
+        if self.fit_intercept:
+            K -= (K @ self._share)[:, None] + self._means - self._level
+        return K @ self.dual_coef_ + self._offset
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(cast(dict[str, Any], super().__getstate__()))
+        state.pop("_function", None)  # a closure: made again from the parameters
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "X_fit_"):
+            self._function = self._kernel_function(self.space_, len(self.X_fit_))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class KernelRidge(KernelRidgeBase):
+    """Kernel ridge regression with a kernel of the space: no symmetry but what the data show.
+
+    Parameters
+    ----------
+    kernel : Kernel, optional
+        `VonMisesKernel()` by default, the paper's; or a `SpectralKernel`.
+    alpha : float, default 1.0
+        The penalty λ.
+    penalty : {"sum", "mean"}
+        How λ is normalised: "sum" solves (K + λI) a = y, as scikit-learn does; "mean" solves (K + nλI) a = y,
+        as in the paper's appendix, where the squared error is averaged over n.
+    fit_intercept : bool, default False
+        Add a constant that is not penalised: kernel and targets are centred (with the sample weights).
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n,) or (n, n_outputs)
+    X_fit_ : ndarray of shape (n, n_features)
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> from specavg.baselines import VonMisesKernel
+    >>> X = sa.Torus(2).sample(50, random_state=0)
+    >>> y = np.cos(np.pi * X[:, 0])
+    >>> model = KernelRidge(VonMisesKernel(eta=1.0), alpha=1e-6).fit(X, y)
+    >>> bool(abs(model.predict(X) - y).max() < 1e-3)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        alpha: float = 1.0,
+        *,
+        penalty: str = "sum",
+        fit_intercept: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
+
+    def _kernel_function(self, space: Space, n: int) -> KernelFunction:
+        return as_kernel(self.kernel).function(space)
+
+
+def _table(kernel: Kernel, X: Any) -> Any:
+    return X if kernel.space is None else kernel.space.as_table(X)

@@ -1,0 +1,163 @@
+"""Spectral kernels of any space: Sobolev, Matérn and heat."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import takewhile
+from typing import TypeGuard
+
+import numpy as np
+
+from specavg.baselines._kernels import Array, Kernel, KernelFunction, flips_every_sign
+from specavg.baselines._zonal import even_shell_sums, theta_product, zonal_sum
+from specavg.groups import Group
+from specavg.invariants import Cutoff
+from specavg.spaces import Eigenspace, Space, Torus
+
+__all__ = ["SpectralKernel", "spectral_weights"]
+
+_TAIL = 1e-12  # relative weight of an eigenspace after which a kernel without a cutoff ends
+_MOST = 3_000  # and at the latest after this many functions
+SPECTRA = ("sobolev", "matern", "heat")
+
+
+class SpectralKernel(Kernel):
+    """K(x, y) = Σ_λ w(λ) Σ_{φ in V_λ} φ(x)φ(y), the sum over eigenspaces up to a cutoff.
+
+    Parameters
+    ----------
+    space : Space, optional
+        Default: `Torus(n_features)`.
+    spectrum : {"sobolev", "matern", "heat"}
+        w(λ) = D_λ^(−2s/d), the paper's; (1 + ℓ²λ)^(−s); or exp(−ℓ²λ/2).
+    smoothness : float, optional
+        s. Default: the dimension d of the space.
+    length_scale : float, default 1.0
+        ℓ, for "matern" and "heat".
+    max_eigenvalue, max_dim : float, optional
+        At most one cutoff, as in `invariant_basis` (all functions counted). Default: until an eigenspace adds
+        less than 1e-12 of the sum, or 3,000 functions at the most; the heat kernel of a box torus is a product
+        of theta functions and is not cut off at all.
+    constant : bool, default True
+        Whether the constant function (w(0) = 1) is part of the kernel. Without it the constant has to be an
+        unpenalised intercept: see `KernelRidge(fit_intercept=True)`.
+
+    Notes
+    -----
+    By addition theorem on spheres (Gegenbauer polynomials), rotations (characters) and cubic tori (a generating
+    function over coordinates); elsewhere by the eigenfunctions themselves. Ridge regression on the same
+    functions with penalty α Σ c²/w(λ) is kernel ridge regression with K + αI.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> K = SpectralKernel(sa.Sphere(3), spectrum="heat", length_scale=0.5, max_eigenvalue=2)
+    >>> K([[0.0, 0.0, 1.0]], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]).round(4)  # 1 + 3 exp(−1/4) cos angle
+    array([[3.3364, 1.    ]])
+    """
+
+    def __init__(
+        self,
+        space: Space | None = None,
+        *,
+        spectrum: str = "sobolev",
+        smoothness: float | None = None,
+        length_scale: float = 1.0,
+        max_eigenvalue: float | None = None,
+        max_dim: float | None = None,
+        constant: bool = True,
+    ) -> None:
+        self.space = space
+        self.spectrum = spectrum
+        self.smoothness = smoothness
+        self.length_scale = length_scale
+        self.max_eigenvalue = max_eigenvalue
+        self.max_dim = max_dim
+        self.constant = constant
+
+    def table(self, space: Space) -> tuple[tuple[Eigenspace, float], ...]:
+        """The eigenspaces of the kernel with their weights."""
+        cutoff = Cutoff.of(self.max_eigenvalue, self.max_dim, None)
+        smoothness = float(space.dim if self.smoothness is None else self.smoothness)
+        whole = _table(space, self.spectrum, smoothness, float(self.length_scale), cutoff)
+        return whole if self.constant else tuple((V, w if V.eigenvalue > 0 else 0.0) for V, w in whole)
+
+    def function(self, space: Space) -> KernelFunction:
+        if self._is_product(space):
+            return theta_product(space, float(self.length_scale), self.constant, even=False)
+        return zonal_sum(space, self.table(space))
+
+    def _is_product(self, space: Space) -> TypeGuard[Torus]:
+        whole = self.max_eigenvalue is None and self.max_dim is None
+        return self.spectrum == "heat" and whole and isinstance(space, Torus) and space.lattice is None
+
+    def averaged(self, space: Space, group: Group) -> KernelFunction | None:
+        if self._is_product(space) and flips_every_sign(group):
+            return theta_product(space, float(self.length_scale), self.constant, even=True)
+        if isinstance(space, Torus) and space.is_cubic and flips_every_sign(group):
+            return even_shell_sums(space, self.table(space))
+        return None
+
+
+def spectral_weights(
+    eigenvalues: Array, counts: Array, dim: int, spectrum: str, smoothness: float, length_scale: float = 1.0
+) -> Array:
+    """w(λ) for each eigenspace.
+
+    Parameters
+    ----------
+    eigenvalues : ndarray of shape (k,)
+    counts : ndarray of shape (k,)
+        D_λ: how many functions there are up to and with each eigenspace.
+    dim : int
+        Dimension d of the space.
+    spectrum : {"sobolev", "matern", "heat"}
+    smoothness, length_scale : float
+
+    Returns
+    -------
+    ndarray of shape (k,)
+
+    Examples
+    --------
+    >>> spectral_weights(np.array([0.0, 2.0]), np.array([1, 4]), 2, "sobolev", smoothness=2.0)
+    array([1.    , 0.0625])
+    """
+    if spectrum not in SPECTRA:
+        raise ValueError(f"spectrum must be one of {', '.join(SPECTRA)}; got {spectrum!r}")
+    if not (np.isfinite(smoothness) and smoothness > 0):
+        raise ValueError(f"smoothness must be positive and finite; got {smoothness!r}")
+    if not (np.isfinite(length_scale) and length_scale > 0):
+        raise ValueError(f"length_scale must be positive and finite; got {length_scale!r}")
+    if spectrum == "sobolev":
+        return np.asarray(counts, dtype=float) ** (-2 * smoothness / dim)
+    if spectrum == "matern":
+        return (1 + length_scale**2 * eigenvalues) ** (-smoothness)
+    return np.exp(-(length_scale**2) * eigenvalues / 2)
+
+
+@lru_cache(maxsize=64)
+def _table(
+    space: Space, spectrum: str, smoothness: float, length_scale: float, cutoff: Cutoff | None
+) -> tuple[tuple[Eigenspace, float], ...]:
+    found: list[tuple[Eigenspace, float]] = []
+    count, total = 0, 0.0
+    eigenspaces = space.eigenspaces()
+    if cutoff is not None and cutoff.kind == "max_eigenvalue":
+        top = cutoff.value * (1 + 1e-9)
+        eigenspaces = takewhile(lambda V: V.eigenvalue <= top, eigenspaces)
+    most = _MOST if cutoff is None else cutoff.value if cutoff.kind == "max_dim" else np.inf
+    for V in eigenspaces:
+        count += V.dim
+        if count > most:
+            break
+        weight = float(
+            spectral_weights(
+                np.array([V.eigenvalue]), np.array([count]), space.dim, spectrum, smoothness, length_scale
+            )[0]
+        )
+        total += weight * V.dim
+        if cutoff is None and weight * V.dim < _TAIL * total:
+            break
+        found.append((V, weight))
+    return tuple(found)
