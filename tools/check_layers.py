@@ -23,7 +23,7 @@ PRIVATE = "_*"
 FRONT = "the package itself"
 
 FLOOR = {PRIVATE, "isometries"}
-BELOW_ESTIMATORS = FLOOR | {"spaces", "groups", "invariants"}
+BELOW_ESTIMATORS = FLOOR | {"spaces", "groups", "invariants", "descriptions"}
 BELOW_EXPERIMENTS = BELOW_ESTIMATORS | {"estimators", "baselines"}
 BESIDE = {"testing", "theory", "plot", "io", "datasets"}
 
@@ -34,8 +34,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "spaces": FLOOR,
     "groups": FLOOR,
     "invariants": FLOOR | {"kernels", "spaces", "groups"},
+    "descriptions": FLOOR | {"spaces", "groups", "invariants"},  # what things are, for saved models
     "estimators/_symmetrized": BELOW_ESTIMATORS,  # it has to sample points
-    "estimators": FLOOR | {"invariants"},  # they see spaces only through an invariant basis
+    "estimators": FLOOR | {"invariants", "descriptions"},  # they see spaces only through an invariant basis
     "baselines": BELOW_ESTIMATORS | {"estimators"},
     **dict.fromkeys(BESIDE, BELOW_EXPERIMENTS),
     "experiments": BELOW_EXPERIMENTS | BESIDE | {FRONT},

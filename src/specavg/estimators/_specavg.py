@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -98,6 +98,8 @@ class SpecAvgRegressor(RegressorMixin, InvariantEstimator):
     >>> bool((model.predict(-X) == model.predict(X)).all())
     True
     """
+
+    saved_records: ClassVar[tuple[type, ...]] = (OracleCalls,)
 
     def __init__(
         self,

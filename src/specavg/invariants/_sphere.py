@@ -27,12 +27,14 @@ from numpy.typing import NDArray
 from specavg._config import require_memory
 from specavg.groups import Group
 from specavg.groups._structure import Alternating, Hyperoctahedral, SignFlips, Symmetric
-from specavg.invariants._functions import Array, Combinations, Functions, Joined
+from specavg.invariants._functions import Array, Combinations, Functions, Joined, Products
+from specavg.invariants._harmonics import harmonic_tree
 from specavg.invariants._orbits import Orbits, orbits
 from specavg.invariants._solver import Solution, Solver, Unsuitable
 from specavg.invariants._symmetric import SymmetrizedProducts
 from specavg.invariants._tape import taped
 from specavg.isometries import SignedPermutation
+from specavg.kernels._products import ProductTree
 from specavg.spaces import Eigenspace, Space, Sphere
 from specavg.spaces._frequencies import Shell, dense, rows_in, shells
 from specavg.spaces._sphere import harmonics, normalized
@@ -47,7 +49,7 @@ def _kernel(laplacian: Array) -> Array:
     p, q = laplacian.shape
     if p == 0:
         return np.eye(q)
-    return taped(lambda: np.ascontiguousarray(np.linalg.qr(laplacian.T, mode="complete")[0][:, p:]), q)
+    return taped(lambda: np.linalg.qr(laplacian.T, mode="complete")[0][:, p:], q)
 
 
 def _norm_constant(d: int, degree: int) -> float:
@@ -269,11 +271,12 @@ class MonomialOrbits(Solver):
         degree = eigenspace.label
         assert isinstance(degree, int)
         d = self.space.n_features
-        upper = _monomial_orbits(d, degree, self.group.generators)
+        generators = _signed(self.space, self.group)
+        upper = _monomial_orbits(d, degree, generators)
         if degree < 2:
             Q = np.eye(upper.orbits.count)
         else:
-            lower = _monomial_orbits(d, degree - 2, self.group.generators)
+            lower = _monomial_orbits(d, degree - 2, generators)
             Q = _kernel(_orbit_laplacian(upper, lower))
         losses = []
         if Q.shape[1]:
@@ -321,6 +324,12 @@ class _Monomials:
 
 def _monomial_memory(d: int, degree: int) -> float:
     return 8.0 * 6 * comb(degree + d - 1, degree) * d
+
+
+def _signed(space: Space, group: Group) -> tuple[SignedPermutation, ...]:
+    """The generators as signed permutations of all coordinates (a direct product acts on blocks of them)."""
+    maps = (space.check_isometry(g) for g in group.generators)
+    return tuple(g for g in maps if isinstance(g, SignedPermutation))
 
 
 @lru_cache(maxsize=8)
@@ -429,7 +438,7 @@ class EvenHarmonics(Solver):
 
 
 @final
-class _EvenHarmonics(Functions):
+class _EvenHarmonics(Products):
     def __init__(self, d: int, degrees: Sequence[int]) -> None:
         self._d = d
         self._degrees = tuple(degrees)
@@ -443,7 +452,11 @@ class _EvenHarmonics(Functions):
     def row_bytes(self) -> float:
         return 8.0 * 6 * max(self.dim, 1)
 
-    def _values(self, X: Array) -> Array:
+    @cached_property
+    def program(self) -> ProductTree:
+        return harmonic_tree(self._d, self._degrees, even=True)
+
+    def _values_numpy(self, X: Array) -> Array:
         unit = normalized(X)
         columns = [harmonics(unit, degree, even=True) for degree in self._degrees]
         return np.concatenate([np.empty((len(X), 0)), *columns], axis=1)

@@ -57,7 +57,7 @@ def taped(compute: Callable[[], Array], rows: int) -> Array:
     """`compute()`, an orthonormal (rows, r) array, recorded; or the array recorded when it was computed."""
     source = _played.get()
     if source is None:
-        array = compute()
+        array = np.ascontiguousarray(compute())  # products with it round the same way after loading
     else:
         played = next(source, None)
         if played is None:

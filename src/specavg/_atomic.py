@@ -1,0 +1,50 @@
+"""Files that are either complete or not there at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+
+__all__ = ["atomic_path"]
+
+
+@contextlib.contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Generator[Path]:
+    """A temporary file beside `path` to write to; it takes the place of `path` only if the block ends well.
+
+    An exception or an interruption inside the block removes it and leaves whatever was at `path` untouched.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic_path(Path(folder) / "a.txt") as unfinished:
+    ...         _ = unfinished.write_text("complete")
+    ...     (Path(folder) / "a.txt").read_text()
+    'complete'
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder; give the name of a file in it")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"the folder {target.parent} does not exist")
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".unfinished", dir=target.parent)
+    os.close(handle)
+    unfinished = Path(name)
+    try:
+        yield unfinished
+        with unfinished.open("rb+") as file:
+            os.fsync(file.fileno())  # or a power cut could leave a complete name with an empty file
+        unfinished.chmod(0o666 & ~_umask())  # mkstemp makes files that only their owner may read
+        os.replace(unfinished, target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    current = os.umask(0o022)
+    os.umask(current)
+    return current
