@@ -116,7 +116,21 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
     known = [pair for pair in signed if pair is not None]
     if len(known) == len(signed):
         return _by_orbits(m, known)
-    return null_space([_dense(matrix) for matrix in matrices])
+    dense = [_dense(matrix) for matrix in matrices]
+    for i, D in enumerate(dense):
+        _check_orthogonal(i, D)
+    return null_space(dense)
+
+
+def _check_orthogonal(i: int, D: Array) -> None:
+    if not np.isfinite(D).all():
+        raise ValueError(f"matrix {i} has NaN or infinity: no null space can be certified")
+    deviation = float(np.abs(D.T @ D - np.eye(len(D))).max(initial=0.0))
+    if deviation > ORTHOGONALITY_TOLERANCE:
+        raise ValueError(
+            f"matrix {i} is not orthogonal: max|DᵀD - I| = {deviation:.2g}, tolerance "
+            f"{ORTHOGONALITY_TOLERANCE:.0e}. Only orthogonal matrices have a projector of this kind."
+        )
 
 
 def _by_orbits(m: int, maps: list[tuple[NDArray[np.intp], NDArray[np.int64]]]) -> FixedSpace:

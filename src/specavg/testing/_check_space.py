@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from itertools import islice, takewhile
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specavg._config import config
 from specavg.groups import Group
 from specavg.invariants import default_group, invariant_basis
+from specavg.invariants._fixed_space import UnclearRank
 from specavg.spaces import Eigenspace, Space
 from specavg.testing import _invariant_laws as invariant_laws
 from specavg.testing import _space_laws as space_laws
@@ -110,7 +113,7 @@ def _laws_of_space(
         yield Checked(law, max(space_laws.check_addition_theorem(space, V) for V in chosen), tolerance)
     else:
         yield Checked(law, np.nan, tolerance, "the space is said not to be homogeneous")
-    elements = [space.identity, *group.generators, *invariant_laws.random_elements(group, 2, rng)]
+    elements = [group.identity, *group.generators, *invariant_laws.random_elements(group, 2, rng)]
     pairs = list(zip(elements, [*elements[1:], elements[0]], strict=True))
     for law, check in (
         ("φ(gx) = D(g)ᵀφ(x)", space_laws.check_equivariance),
@@ -146,30 +149,37 @@ def _laws_of_invariants(space: Space, group: Group, chosen: list[Eigenspace]) ->
     order = _order(group)
     listed = order is not None and order <= _LISTED
     chained = order is not None and _short_chain(group)
-    averages = [average_projector(space, group, V) for V in chosen] if listed else []
-    chains = [chain_projector(space, group, V) for V in chosen] if chained else []
-    small = [V for V in chosen if len(group.generators) * V.dim <= _STACKED]
-    papers = [paper_projector(space, group, V) for V in small]
+    averages = [(V, average_projector(space, group, V)) for V in chosen] if listed else []
+    chains = [(V, chain_projector(space, group, V)) for V in chosen] if chained else []
+    papers = _papers(space, group, chosen)
     for way, projectors, reason in (
         ("the average over the group", averages, f"the group has more than {_LISTED} elements"),
         ("the average along a stabiliser chain", chains, "the group has no short stabiliser chain"),
-        ("I − Bᵀ(BBᵀ)†B", papers, "B is too large"),
+        ("I − Bᵀ(BBᵀ)†B", papers, "B is too large, or its rank unclear"),
     ):
         law = f"the projector is {way}"
         if not projectors:
             yield Checked(law, np.nan, invariant_laws.PROJECTOR, reason)
             continue
-        pairs = zip(small if projectors is papers else chosen, projectors, strict=True)
-        residuals = (invariant_laws.check_projector(basis, V, P, law=law) for V, P in pairs)
+        residuals = (invariant_laws.check_projector(basis, V, P, law=law) for V, P in projectors)
         yield Checked(law, max(residuals), invariant_laws.PROJECTOR)
     law = "the number of invariants is the mean character"
     if averages or chains:
-        pairs = zip(chosen, averages or chains, strict=True)
-        counts = (invariant_laws.check_mean_character(basis, V, projector=P) for V, P in pairs)
+        counts = (invariant_laws.check_mean_character(basis, V, projector=P) for V, P in averages or chains)
         yield Checked(law, max(counts), invariant_laws.CHARACTER)
     else:
         reason = "the group is too large to list and has no short stabiliser chain"
         yield Checked(law, np.nan, invariant_laws.CHARACTER, reason)
+
+
+def _papers(space: Space, group: Group, chosen: list[Eigenspace]) -> list[tuple[Eigenspace, NDArray[np.float64]]]:
+    """The paper's projector where B is small and its rank is clear."""
+    found: list[tuple[Eigenspace, NDArray[np.float64]]] = []
+    for V in chosen:
+        if len(group.generators) * V.dim <= _STACKED:
+            with contextlib.suppress(UnclearRank):
+                found.append((V, paper_projector(space, group, V)))
+    return found
 
 
 def _order(group: Group) -> int | None:
@@ -183,6 +193,8 @@ def _short_chain(group: Group) -> bool:
     """Whether the group permutes few functions, so that transversals are short."""
     from specavg.groups._actions import faithful_action
 
+    if not group.generators:
+        return True
     try:
         return faithful_action(group.generators).degree <= _LISTED
     except ValueError:

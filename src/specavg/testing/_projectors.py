@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from specavg._config import require_memory
 from specavg.groups import Group
 from specavg.groups._actions import faithful_action
+from specavg.invariants._fixed_space import UnclearRank
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["average_projector", "chain_projector", "paper_projector"]
 
 Array = NDArray[np.float64]
+_ROUNDING, _CLEAR = 3e-14, 1e-5
 
 
 def average_projector(space: Space, group: Group, eigenspace: Eigenspace, limit: int = 10_000) -> Array:
@@ -91,6 +93,11 @@ def paper_projector(space: Space, group: Group, eigenspace: Eigenspace) -> Array
     -------
     ndarray of shape (m, m)
 
+    Raises
+    ------
+    ValueError
+        If a singular value of B is too small to survive the squaring, and too large to be zero.
+
     Examples
     --------
     >>> import specavg as sa
@@ -109,7 +116,12 @@ def paper_projector(space: Space, group: Group, eigenspace: Eigenspace) -> Array
         "Use a smaller eigenspace.",
     )
     B = np.concatenate([space.representation(g, eigenspace) - np.eye(m) for g in generators])
-    # The scale of B is 1, so zero is absolute: numpy's cutoff is relative to the largest value, hence "/ top".
     values = np.linalg.svd(B, compute_uv=False)
-    top = max(float(values[0]) ** 2, 1e-300)
-    return np.eye(m) - B.T @ np.linalg.pinv(B @ B.T, rcond=min(1.0, 1e-10 / top), hermitian=True) @ B
+    doubtful = values[(values > _ROUNDING * np.sqrt(m)) & (values < _CLEAR)]
+    if doubtful.size:
+        raise UnclearRank(
+            f"B has a singular value of {doubtful.min():.2g}: its square cannot be told from rounding in BBᵀ"
+        )
+    # The scale of B is 1, so zero is absolute; NumPy's cutoff is relative to the largest value, hence "/ top".
+    top = max(float(values[0]) ** 2, _CLEAR)
+    return np.eye(m) - B.T @ np.linalg.pinv(B @ B.T, rcond=_CLEAR**2 / top, hermitian=True) @ B
