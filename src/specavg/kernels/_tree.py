@@ -40,7 +40,7 @@ _PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 
 @njit(nogil=True, cache=True, fastmath=_SAFE, inline="always")
 def _quarter(u: float) -> float:
-    """sin 2πu for |u| ≤ 1/4: an odd polynomial, interpolated at Chebyshev points; error 1e-16."""
+    """The sine of 2πu for |u| ≤ 1/4: an odd polynomial, interpolated at Chebyshev points; error 1e-16."""
     v = u * u
     p = 0.10089695501646812
     p = p * v - 0.7177337921413454
@@ -56,13 +56,13 @@ def _quarter(u: float) -> float:
 
 @njit(nogil=True, cache=True, fastmath=_SAFE, inline="always")
 def cosine(x: float) -> float:
-    """cos 2πx: exactly even and periodic."""
+    """The cosine of 2πx: exactly even and periodic."""
     return _quarter(0.25 - abs(x - np.rint(x)))
 
 
 @njit(nogil=True, cache=True, fastmath=_SAFE, inline="always")
 def sine(x: float) -> float:
-    """sin 2πx: exactly odd."""
+    """The sine of 2πx: exactly odd."""
     r = x - np.rint(x)
     return _quarter(np.copysign(0.25 - abs(abs(r) - 0.25), r))
 
@@ -271,9 +271,10 @@ def _block_values(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: A
 
 @njit(nogil=True, cache=True)
 def tree_sums(
-    mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any, X: Any, Y: Any, B: int, out: Any
+    mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
+    X: Any, Y: Any, B: int, out: Any,
 ) -> None:  # fmt: skip
-    """out += Φᵀ Y for one chunk of rows; `rows` is the number of radius rows kept."""
+    """Add Φᵀ Y to `out`, for one chunk of rows; `rows` is the number of radius rows kept."""
     n, d = X.shape
     x, radius2 = np.empty((d, B + _PAD)), np.empty((rows, B + _PAD))
     T = np.empty((len(ops), B + _PAD))
@@ -296,9 +297,10 @@ def tree_sums(
 
 @njit(nogil=True, cache=True)
 def tree_combine(
-    mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any, X: Any, C: Any, B: int, out: Any
+    mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
+    X: Any, C: Any, B: int, out: Any,
 ) -> None:  # fmt: skip
-    """out = Φ Cᵀ for one chunk of rows, C of shape (q, dim)."""
+    """Put Φ Cᵀ in `out`, for one chunk of rows, C of shape (q, dim)."""
     n, d = X.shape
     x, radius2 = np.empty((d, B + _PAD)), np.empty((rows, B + _PAD))
     T = np.empty((len(ops), B + _PAD))
@@ -315,9 +317,10 @@ def tree_combine(
 
 @njit(nogil=True, cache=True)
 def tree_values(
-    mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any, X: Any, B: int, out: Any
+    mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
+    X: Any, B: int, out: Any,
 ) -> None:  # fmt: skip
-    """out = Φ for one chunk of rows."""
+    """Put Φ in `out`, for one chunk of rows."""
     n, d = X.shape
     x, radius2 = np.empty((d, B + _PAD)), np.empty((rows, B + _PAD))
     T = np.empty((len(ops), B + _PAD))

@@ -14,7 +14,7 @@ from specavg._config import require_memory
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.spaces._space import Eigenspace, Space, as_generator
 
-__all__ = ["Sphere"]
+__all__ = ["Sphere", "gegenbauer_recurrence"]
 
 
 @final
@@ -134,11 +134,11 @@ def _gauss_gegenbauer(n: int, order: float) -> tuple[NDArray[np.float64], NDArra
     """Gauss nodes for the weight (1 − t²)^{order − 1/2}, as a probability measure (Golub-Welsch)."""
     from scipy.linalg import eigh_tridiagonal
 
-    t, vectors = eigh_tridiagonal(np.zeros(n), _recurrence(np.arange(1.0, n), order))
+    t, vectors = eigh_tridiagonal(np.zeros(n), gegenbauer_recurrence(np.arange(1.0, n), order))
     return t, vectors[0] ** 2
 
 
-def _recurrence(n: NDArray[np.float64], order: float) -> NDArray[np.float64]:
+def gegenbauer_recurrence(n: NDArray[np.float64], order: float) -> NDArray[np.float64]:
     """a_n of t p_n = a_{n+1} p_{n+1} + a_n p_{n−1}, p orthonormal for the weight (1 − t²)^{order − 1/2}."""
     if order == 0:  # Chebyshev: the general formula is 0/0 at n = 1
         return np.where(n == 1, np.sqrt(0.5), 0.5)
@@ -182,7 +182,7 @@ def _homogeneous_gegenbauer(
     t: NDArray[np.float64], radius2: NDArray[np.float64], degree: int, order: float
 ) -> list[NDArray[np.float64]]:
     """ρ^n p_n(t/ρ) for n = 0..degree: polynomials in t and ρ², by their three-term recurrence."""
-    a = _recurrence(np.arange(1.0, degree + 1), order)
+    a = gegenbauer_recurrence(np.arange(1.0, degree + 1), order)
     values = [np.ones_like(t)]
     if degree >= 1:
         values.append(t / a[0])
