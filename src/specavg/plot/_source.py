@@ -1,0 +1,98 @@
+"""What is drawn: an estimator, a function of a basis or a callable, with the space and the group it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.groups import Group
+from specavg.invariants import InvariantBasis, default_group
+from specavg.spaces import Space
+
+__all__ = ["Source", "source_of"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A real function on a space, and the group whose symmetry is drawn with it."""
+
+    values: Callable[[Array], Array]
+    space: Space
+    group: Group
+    label: str
+
+
+def source_of(
+    model: Any,
+    *,
+    space: Space | None = None,
+    group: Group | None = None,
+    index: int | None = None,
+    output: int | None = None,
+) -> Source:
+    """Read off `model` what can be read off it; `space` and `group` say the rest.
+
+    Parameters
+    ----------
+    model : InvariantBasis, fitted estimator or callable
+    space, group : optional
+        For a callable, or to draw another group's symmetry than the model's.
+    index : int, optional
+        Which function of a basis; the first that is not constant by default.
+    output : int, optional
+        Which output of a model with several.
+    """
+    if isinstance(model, InvariantBasis):
+        return _of_basis(model, group, index)
+    if index is not None:
+        raise ValueError(f"index={index} chooses a function of an invariant basis; {type(model).__name__} is none")
+    basis = getattr(model, "basis_", None)
+    space = space or getattr(basis, "space", None) or getattr(model, "space_", None) or getattr(model, "space", None)
+    if space is None:
+        raise ValueError(
+            f"where does {type(model).__name__} live? Fit it first, or give space= (and group= to see its symmetry)"
+        )
+    group = group or getattr(basis, "group", None) or getattr(model, "group_", None) or getattr(model, "group", None)
+    function, label = _function_of(model)
+
+    def values(X: Array) -> Array:
+        return _one_output(np.asarray(function(X), dtype=float), output)
+
+    return Source(values, space, group or default_group(space), label)
+
+
+def _of_basis(basis: InvariantBasis, group: Group | None, index: int | None) -> Source:
+    j = min(1, basis.dim - 1) if index is None else index
+    if not 0 <= j < basis.dim:
+        raise ValueError(f"index={index} is not a function of {basis!r}: they are numbered 0 to {basis.dim - 1}")
+    column = np.eye(basis.dim)[:, [j]]
+
+    def values(X: Array) -> Array:
+        return basis.combine(X, column)[:, 0]
+
+    return Source(values, basis.space, group or basis.group, f"ψ$_{{{j}}}$, λ = {basis.eigenvalues[j]:.4g}")
+
+
+def _function_of(model: Any) -> tuple[Callable[[Array], Any], str]:
+    if hasattr(model, "predict"):
+        return model.predict, "prediction"
+    if hasattr(model, "score_samples"):
+        return (lambda X: np.exp(model.score_samples(X))), "density"
+    if callable(model):
+        return model, "value"
+    raise TypeError(f"a picture needs an invariant basis, a fitted estimator or a callable; got {model!r}")
+
+
+def _one_output(values: Array, output: int | None) -> Array:
+    if values.ndim == 1:
+        return values
+    columns = values.reshape(len(values), -1)
+    if output is None and columns.shape[1] > 1:
+        raise ValueError(f"the model has {columns.shape[1]} outputs: choose one with output=0 ... ")
+    return columns[:, output or 0]

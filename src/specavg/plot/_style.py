@@ -1,0 +1,51 @@
+"""What all pictures share: Matplotlib when it is first needed, and colours that survive grey and colour blindness."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["CMAP", "COLORS", "DASHES", "INK", "MARKERS", "axes_or_new", "colorbar_beside", "pyplot", "without_frame"]
+
+# Okabe and Ito's colours that also differ in lightness; lines differ in dash and marker besides.
+COLORS = ("#0b3c6f", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#6b6b6b")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
+CMAP = "viridis"  # lightness increases along it: the same order in grey
+INK = "#1a1a1a"
+
+
+def pyplot() -> Any:
+    """`matplotlib.pyplot`, or an error that says how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(
+            "specavg.plot needs Matplotlib, which is not installed: pip install 'specavg[plot]'"
+        ) from None
+    return plt
+
+
+def axes_or_new(ax: Axes | None, size: tuple[float, float], **subplot: Any) -> Any:
+    """`ax`, or the axes of a new figure of the given size in inches."""
+    if ax is not None:
+        return ax
+    _, new = pyplot().subplots(figsize=size, layout="constrained", subplot_kw=subplot)
+    return new
+
+
+def colorbar_beside(mappable: Any, ax: Any, label: str, **options: Any) -> Any:
+    """A thin colour bar without a frame."""
+    bar = ax.figure.colorbar(mappable, ax=ax, **{"shrink": 0.8, "pad": 0.03, "aspect": 25, **options})
+    bar.outline.set_visible(False)
+    bar.set_label(label)
+    return bar
+
+
+def without_frame(ax: Any) -> None:
+    """Only the left and lower spines, and no grid behind the data but a faint one."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(True, which="major", color="0.88", linewidth=0.6)
+    ax.set_axisbelow(True)
