@@ -55,7 +55,7 @@ class KernelRidgeBase(RegressorMixin, BaseEstimator):
         if self.penalty not in ("sum", "mean"):
             raise ValueError(f"penalty must be 'sum' (K + αI) or 'mean' (K + nαI); got {self.penalty!r}")
         kernel = as_kernel(self.kernel)
-        points, targets = validate_data(self, _table(kernel, X), y, dtype=np.float64, multi_output=True, y_numeric=True)
+        points, targets = training_data(self, _table(kernel, X), y)
         space = kernel.space_of(points.shape[1])
         points = space.check_points(points)
         weights = weights_or_ones(sample_weight, points)

@@ -1,0 +1,271 @@
+"""The paper's quantities: D, the bounds on risk, time and oracle calls, and Weyl's law.
+
+Theorem 1 gives orders of growth. Where a constant is known (the risk of empirical means, the counts of Algorithm 1)
+it is given too; the others are the expressions inside the paper's O(·), so that measured curves can stand beside them.
+Logarithms of group orders are to base two, as in the paper.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.groups import Group
+from specavg.spaces import Space
+
+__all__ = [
+    "Bounds",
+    "bounds",
+    "counting_function",
+    "cutoff_dimension",
+    "exponent",
+    "invariant_weyl_count",
+    "rate",
+    "risk_bound",
+    "unit_ball_volume",
+    "weyl_count",
+]
+
+Array = NDArray[np.float64]
+
+
+def exponent(d: int, s: float) -> float:
+    """The paper's α = 2s/d.
+
+    Parameters
+    ----------
+    d : int
+        Dimension of the manifold.
+    s : float
+        Sobolev smoothness of the target; the theorem needs s > d/2, that is α > 1.
+
+    Examples
+    --------
+    >>> exponent(2, 3.0)
+    3.0
+    """
+    if d < 1 or not (np.isfinite(s) and s > 0):
+        raise ValueError(f"need a dimension d ≥ 1 and a smoothness s > 0; got d = {d!r}, s = {s!r}")
+    return 2.0 * s / d
+
+
+def cutoff_dimension(n: float, d: int, s: float) -> float:
+    """The theorem's D = n^(1/(1+α)): how many eigenfunctions Algorithm 1 uses, all counted.
+
+    Examples
+    --------
+    >>> cutoff_dimension(10_000, 2, 2.0)
+    21.544
+    """
+    if not n >= 1:
+        raise ValueError(f"n must be at least 1; got {n!r}")
+    return float(n) ** (1 / (1 + exponent(d, s)))
+
+
+def rate(d: int, s: float) -> float:
+    """The exponent r of the risk n^(−r), r = s/(s + d/2).
+
+    Examples
+    --------
+    >>> rate(1, 1.0)
+    0.667
+    """
+    alpha = exponent(d, s)
+    return alpha / (1 + alpha)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What Theorem 1 says for one n, without constants.
+
+    Attributes
+    ----------
+    n, d, s
+        What it was asked for.
+    alpha : float
+        α = 2s/d.
+    log_order : float
+        log2 |G|, or the number of generators if that was given (the paper's remark: ρ(G) may stand for it).
+    D : float
+        n^(1/(1+α)).
+    risk : float
+        n^(−s/(s+d/2)).
+    time : float
+        log³|G| n^(3/(1+α)) + n^((2+α)/(1+α)).
+    oracle_calls : float
+        log|G| n^(2/(1+α)) + n^((2+α)/(1+α)).
+    prediction_time : float
+        n^(1/(1+α)), oracle calls and time alike.
+    in_scope : bool
+        Whether s > d/2, which the theorem assumes.
+    """
+
+    n: float
+    d: int
+    s: float
+    alpha: float
+    log_order: float
+    D: float
+    risk: float
+    time: float
+    oracle_calls: float
+    prediction_time: float
+    in_scope: bool
+
+
+def bounds(n: float, d: int, s: float, order: int = 1, generators: int | None = None) -> Bounds:
+    """Theorem 1 for given n, d, s and |G|.
+
+    Parameters
+    ----------
+    n : float
+        Number of samples.
+    d : int
+        Dimension of the manifold.
+    s : float
+        Smoothness.
+    order : int
+        |G|, of any size.
+    generators : int, optional
+        Size of the generating set in use, in place of log2 |G|.
+
+    Examples
+    --------
+    >>> import math
+    >>> b = bounds(10_000, d=2, s=2.0, order=math.factorial(1000))
+    >>> b.log_order, b.D, b.risk
+    (8529.398, 21.544, 0.00215)
+    """
+    if order < 1:
+        raise ValueError(f"a group has at least one element; got order = {order!r}")
+    alpha = exponent(d, s)
+    D = cutoff_dimension(n, d, s)
+    log_order = math.log2(order) if generators is None else float(generators)
+    return Bounds(
+        n=n,
+        d=d,
+        s=s,
+        alpha=alpha,
+        log_order=log_order,
+        D=D,
+        risk=float(n) ** -rate(d, s),
+        time=log_order**3 * D**3 + n * D,  # n · n^(1/(1+α)) = n^((2+α)/(1+α))
+        oracle_calls=log_order * D**2 + n * D,
+        prediction_time=D,
+        in_scope=s > d / 2,
+    )
+
+
+def risk_bound(
+    n: float,
+    d: int,
+    s: float,
+    *,
+    supremum: float,
+    noise: float,
+    sobolev_norm: float,
+    invariant_dim: float | None = None,
+) -> float:
+    """A bound on the risk of Algorithm 1 with its constants.
+
+    The variance of an empirical mean of y φ(x) is at most E[y² φ²]/n, which sums to (sup|f|² + σ²) · D / n on a
+    homogeneous space; what is cut off has at most D^(−α) ‖f‖²_{H^s}.
+
+    Parameters
+    ----------
+    n, d, s
+        As in `bounds`.
+    supremum : float
+        sup |f*|.
+    noise : float
+        Standard deviation σ of the noise.
+    sobolev_norm : float
+        ‖f*‖ in H^s, the paper's: its square is Σ f_λ² D_λ^α.
+    invariant_dim : float, optional
+        Number of invariant functions up to D, which may replace D in the variance: the projection removes the
+        rest of it.
+
+    Examples
+    --------
+    >>> risk_bound(10_000, 2, 2.0, supremum=1.0, noise=0.5, sobolev_norm=1.0)
+    0.00485
+    """
+    alpha, D = exponent(d, s), cutoff_dimension(n, d, s)
+    functions = D if invariant_dim is None else invariant_dim
+    return (supremum**2 + noise**2) * functions / n + sobolev_norm**2 * D**-alpha
+
+
+def unit_ball_volume(d: int) -> float:
+    """ω_d, the volume of the unit ball of R^d.
+
+    Examples
+    --------
+    >>> unit_ball_volume(3)
+    4.18879
+    """
+    return math.exp(d / 2 * math.log(math.pi) - math.lgamma(d / 2 + 1))
+
+
+@overload
+def weyl_count(space: Space, eigenvalue: float) -> float: ...
+@overload
+def weyl_count(space: Space, eigenvalue: Array) -> Array: ...
+def weyl_count(space: Space, eigenvalue: float | Array) -> float | Array:
+    """Weyl's law: D_λ ~ ω_d vol(M) λ^(d/2) / (2π)^d.
+
+    Parameters
+    ----------
+    space : Space
+    eigenvalue : float or ndarray
+        λ.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> weyl_count(sa.Sphere(3), 100.0 * 101)  # exactly: 101² = 10201
+    10100.0
+    """
+    d = space.dim
+    constant = math.exp(
+        math.log(unit_ball_volume(d)) + math.log(space.volume) - d * math.log(2 * math.pi)
+    )  # in logarithms: each factor alone may overflow in high dimension
+    return constant * eigenvalue ** (d / 2)
+
+
+def invariant_weyl_count(space: Space, group: Group, eigenvalue: float | Array) -> float | Array:
+    """Its invariant version, with vol(M/G) = vol(M)/|G| in place of vol(M).
+
+    For groups in which only the identity moves nothing, as all of the catalogue.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> invariant_weyl_count(sa.Sphere(3), sa.groups.point_group("O"), 100.0 * 101)
+    420.83
+    """
+    return weyl_count(space, eigenvalue) * math.exp(-math.log(group.order))  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+def counting_function(space: Space, max_eigenvalue: float) -> tuple[Array, Array]:
+    """λ and D_λ of every eigenspace up to a bound.
+
+    Returns
+    -------
+    eigenvalues : ndarray of shape (k,)
+    counts : ndarray of shape (k,)
+        D_λ: functions up to and with each eigenspace.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> counting_function(sa.Sphere(3), 6.0)[1]
+    array([1., 4., 9.])
+    """
+    top = max_eigenvalue * (1 + 1e-9)
+    found = list(takewhile(lambda V: V.eigenvalue <= top, space.eigenspaces()))
+    return np.array([V.eigenvalue for V in found]), np.cumsum([float(V.dim) for V in found])
