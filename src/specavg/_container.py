@@ -80,11 +80,14 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[s
         With one sentence: not a model, truncated, changed, newer, compressed, or with names that lead elsewhere.
     """
     place = Path(path)
+    size = place.stat().st_size
+    require_memory(3.0 * size, f"the model in {place}", "Use a machine with more memory.")
+    data = place.read_bytes()
     try:
-        contents = _entries(place)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, KeyError, IndexError) as error:
-        if isinstance(error, ModelFileError):
-            raise
+        contents = _entries(data, place)
+    except ModelFileError:
+        raise
+    except Exception:  # zipfile raises half a dozen kinds for a damaged file
         raise ModelFileError(f"{place} is damaged or not a saved model: it is not a readable zip file.") from None
     document = _document(contents[_DOCUMENT], place)
     _check_sums(contents, place)
@@ -92,9 +95,9 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[s
     return document, {name[7:-4]: _array(contents[name], name, place) for name in names}
 
 
-def _entries(place: Path) -> dict[str, bytes]:
-    size = place.stat().st_size
-    with zipfile.ZipFile(place) as file:
+def _entries(data: bytes, place: Path) -> dict[str, bytes]:
+    size = len(data)
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
         entries = file.infolist()
         if len(entries) > _MAX_ENTRIES:
             raise ModelFileError(f"{place} has {len(entries)} entries: not a saved model.")
@@ -114,7 +117,6 @@ def _entries(place: Path) -> dict[str, bytes]:
         for needed in (_DOCUMENT, _SUMS):
             if needed not in names:
                 raise ModelFileError(f"{place} is not a saved model: it is a zip file without {needed}.")
-        require_memory(2.0 * size, f"the model in {place}", "Use a machine with more memory.")
         return {name: file.read(name) for name in names}
 
 

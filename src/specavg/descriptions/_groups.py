@@ -10,6 +10,7 @@ from specavg.descriptions._fields import DescriptionError, Fields, fraction_text
 from specavg.descriptions._isometries import describe_isometry, read_isometry
 from specavg.groups import Group
 from specavg.groups._affine_groups import AffineGroup
+from specavg.groups._crystallography import CrystalSymmetry
 from specavg.groups._structure import (
     Alternating,
     Cyclic,
@@ -90,7 +91,7 @@ def _check_structure(group: Group, place: str) -> None:
     size = group.size
     if isinstance(structure, Cyclic | Dihedral):
         size = 1
-    elif isinstance(structure, PointGroup):
+    elif isinstance(structure, PointGroup | CrystalSymmetry):
         size = 3
     elif isinstance(structure, DirectProduct):
         size = len(structure.groups)
@@ -117,6 +118,9 @@ def _describe_structure(structure: Structure) -> dict[str, Any]:
         return {"kind": "direct_product", "groups": [describe_group(group) for group in structure.groups]}
     if isinstance(structure, Wreath):
         return {"kind": "wreath", "group": describe_group(structure.group), "copies": structure.copies}
+    if isinstance(structure, CrystalSymmetry):
+        parts = {"crystal": describe_group(structure.crystal), "specimen": describe_group(structure.specimen)}
+        return {"kind": "crystal_symmetry", **parts}
     if isinstance(structure, AffineGroup):
         return {
             "kind": "affine",
@@ -140,6 +144,8 @@ def _read_structure(value: Any, place: str, depth: int) -> Structure:
         structure = DirectProduct(fields.each("groups", read_group))
     elif kind == "wreath":
         structure = Wreath(fields.one("group", read_group), fields.integer("copies"))
+    elif kind == "crystal_symmetry":
+        structure = CrystalSymmetry(fields.one("crystal", read_group), fields.one("specimen", read_group))
     elif kind == "affine":
         structure = AffineGroup(fields.each("representatives", read_isometry), fields.each("shifts", _read_shift))
         if not structure.representatives:

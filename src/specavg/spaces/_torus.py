@@ -332,5 +332,5 @@ def _phases(K: NDArray[np.int64], shift: tuple[Fraction | float, ...]) -> tuple[
     modulus = lcm(*(t.denominator for t in exact))
     numerators = [int(t * modulus) for t in exact]
     largest = int(np.abs(K).max(initial=0)) * sum(numerators)
-    kind = np.int64 if largest < 2**62 else object  # Python's integers where 64 bits would overflow
+    kind = np.int64 if max(largest, modulus) < 2**62 else object  # Python's integers where 64 bits would overflow
     return (K.astype(kind) @ np.array(numerators, dtype=kind)) % modulus, modulus

@@ -1,0 +1,323 @@
+"""Saved models: the same bits back, in any process, and one clear sentence for every bad file."""
+
+import hashlib
+import io
+import json
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+from fractions import Fraction
+
+import joblib
+import numpy as np
+import pytest
+from cases import CASES
+
+import specavg as sa
+from specavg import groups, isometries
+from specavg.descriptions import (
+    DescriptionError,
+    describe_group,
+    describe_isometry,
+    describe_space,
+    read_group,
+    read_isometry,
+    read_space,
+)
+from specavg.io import ModelFileError
+
+MODELS = {
+    "closed form": (sa.Torus(5, period=1.5), groups.sign_flips(5), {"max_invariant_dim": 40}),
+    "shifts": (sa.Circle(), groups.dihedral(7), {"max_eigenvalue": 1000}),
+    "lattice": (
+        sa.Torus(lattice=[[1, 0], [-0.5, 3**0.5 / 2]]),
+        groups.Group([isometries.affine([[0, -1], [1, -1]], [Fraction(1, 3), 0])]),
+        {"max_invariant_dim": 30},
+    ),
+    "null space": (sa.Sphere(3), groups.point_group("I"), {"max_eigenvalue": 300}),
+    "float matrices": (sa.Sphere(4), groups.Group([np.linalg.qr(np.diag([3.0] * 4) + 1)[0]]), {"max_dim": 60}),
+    "polynomials": (sa.Sphere(7), groups.symmetric(7), {"max_invariant_dim": 25}),
+    "wreath": (
+        sa.Power(sa.Sphere(3), 3),
+        groups.wreath(groups.point_group("C3"), 3),
+        {"max_invariant_dim": 30},
+    ),
+    "product": (
+        sa.Product(sa.Torus(2), sa.Sphere(3)),
+        groups.direct_product(groups.symmetric(2), groups.point_group("D3")),
+        {"max_invariant_dim": 30},
+    ),
+    "rotations": (sa.spaces.Rotations(), groups.point_group("O"), {"max_invariant_dim": 30}),
+    "stiefel": (sa.spaces.Stiefel(4, 2), groups.symmetric(4), {"max_invariant_dim": 20}),
+}
+
+
+def fitted(name, outputs=2):
+    space, group, cutoff = MODELS[name]
+    X = space.sample(120, random_state=0)
+    Y = np.cos(X @ np.random.default_rng(1).normal(size=(X.shape[1], outputs)))
+    return sa.SpecAvgRegressor(space, group, **cutoff).fit(X, Y)
+
+
+def test_predictions_have_the_same_bits_here_and_in_another_process(tmp_path):
+    expected = {}
+    for name, (space, _, _) in MODELS.items():
+        model = fitted(name)
+        model.save(tmp_path / f"{name}.specavg")
+        X = space.sample(200, random_state=5)
+        expected[name] = model.predict(X)
+        same = sa.load(tmp_path / f"{name}.specavg")
+        assert same.space == space
+        assert same.get_params() == model.get_params()
+        assert same.basis_ == model.basis_
+        assert same.basis_.table == model.basis_.table
+        assert same.cutoff_ == model.cutoff_
+        assert same.oracle_calls_ == model.oracle_calls_
+        np.testing.assert_array_equal(same.predict(X), expected[name], err_msg=name)
+        np.savez(tmp_path / f"{name}.npz", X=X)
+    script = (
+        "import sys, pathlib, numpy as np, specavg as sa\n"
+        "for file in sorted(pathlib.Path(sys.argv[1]).glob('*.specavg')):\n"
+        "    X = np.load(file.with_suffix('.npz'))['X']\n"
+        "    np.save(file.with_suffix('.npy'), sa.load(file).predict(X))\n"
+    )
+    here = os.environ.get("OMP_NUM_THREADS")
+    for threads in {here, "2"}:
+        settings = {} if threads is None else {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
+        subprocess.run([sys.executable, "-c", script, tmp_path], check=True, env={**os.environ, **settings})
+        for name, values in expected.items():
+            found = np.load(tmp_path / f"{name}.npy")
+            if threads == here or name != "stiefel":
+                np.testing.assert_array_equal(found, values, err_msg=name)
+            else:  # the eigenfunctions themselves come from LAPACK there, and it rounds by threads
+                np.testing.assert_allclose(found, values, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_space_and_group_comes_back_from_its_description(case):
+    for value, describe, read in ((case.space, describe_space, read_space), (case.group, describe_group, read_group)):
+        text = json.dumps(describe(value), allow_nan=False)
+        same = read(json.loads(text))
+        assert same == value
+        assert hash(same) == hash(value)
+        assert repr(same) == repr(value)
+        assert json.dumps(describe(same)) == text
+    assert read_group(describe_group(case.group)).order == case.group.order
+
+
+def test_exact_isometries_stay_exact():
+    assert read_group(json.loads(json.dumps(describe_group(groups.cyclic(10**40))))) == groups.cyclic(10**40)
+    tiny = isometries.shift([Fraction(1, 10**40), Fraction(1, 3)])
+    described = describe_isometry(tiny)
+    assert described["shift"] == [f"1/{10**40}", "1/3"]
+    assert read_isometry(json.loads(json.dumps(described))) == tiny
+    assert describe_isometry(isometries.shift([0.1]))["shift"] == [0.1]
+
+
+@pytest.mark.parametrize(
+    "description, complaint",
+    [
+        ({"kind": "permutation", "image": [0, 0]}, "every index must appear exactly once"),
+        ({"kind": "permutation", "image": [0, 1.5]}, r"isometry.image\[1\] must be a whole number"),
+        ({"kind": "shift", "shift": ["1/0"]}, 'must be a fraction such as "1/3"'),
+        ({"kind": "shift", "shift": ["__import__('os')"]}, "must be a fraction"),
+        ({"kind": "orthogonal", "matrix": [[1, 0], [0, 2]]}, "not orthogonal"),
+        ({"kind": "orthogonal", "matrix": [[1, 0], [0]]}, "rows of one length"),
+        ({"kind": "twist"}, "'twist' is not known"),
+        ({"kind": "permutation", "image": [0], "imgae": 1}, "'imgae' that does not belong there"),
+        ([1, 0], "must be a table with named fields"),
+    ],
+)
+def test_bad_descriptions_say_where_and_why(description, complaint):
+    with pytest.raises(DescriptionError, match=complaint):
+        read_isometry(description)
+
+
+# --- files that are not what they should be --------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "model.specavg"
+    fitted("null space").save(path)
+    return path.read_bytes()
+
+
+def entries_of(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def zipped(entries, compression=zipfile.ZIP_STORED, *, sums=True):
+    """The bytes of a model file with these entries and, unless told otherwise, true checksums."""
+    if sums:
+        lines = [f"{hashlib.sha256(d).hexdigest()}  {n}\n" for n, d in entries.items() if n != "SHA256SUMS"]
+        entries = {**entries, "SHA256SUMS": "".join(lines).encode()}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as file:
+        for name, data in entries.items():
+            file.writestr(name, data)
+    return buffer.getvalue()
+
+
+def changed_document(data, **changes):
+    entries = entries_of(data)
+    document = {**json.loads(entries["model.json"]), **changes}
+    return zipped({**entries, "model.json": json.dumps(document).encode()})
+
+
+def pickled_array():
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    return buffer.getvalue()
+
+
+BAD_FILES = {
+    "empty": (lambda data: b"", "not a readable zip file"),
+    "text": (lambda data: b"hello" * 100, "not a readable zip file"),
+    "truncated": (lambda data: data[: len(data) // 2], "not a readable zip file"),
+    "a changed array": (
+        lambda data: zipped(
+            {**entries_of(data), "arrays/coef.npy": entries_of(data)["arrays/coef.npy"][:-1] + b"\x01"}, sums=False
+        ),
+        "arrays/coef.npy does not match its checksum",
+    ),
+    "a changed byte": (lambda data: data.replace(b"point_group", b"paint_group"), "not a readable zip file"),
+    "a missing array": (
+        lambda data: zipped({n: d for n, d in entries_of(data).items() if "coef" not in n}, sums=False),
+        "arrays/coef.npy' is missing",
+    ),
+    "a newer format": (lambda data: changed_document(data, version=2), "newer than the format 1 .* upgrade specavg"),
+    "no version": (lambda data: changed_document(data, version="x"), "no readable format version"),
+    "another zip": (lambda data: zipped({"model.json": b"{}"}), "is not a saved model"),
+    "an unknown class": (lambda data: changed_document(data, **{"class": "os.system"}), "unknown class 'os.system'"),
+    "a path trick": (
+        lambda data: zipped({**entries_of(data), "../../evil.npy": b"x"}),
+        "entry '../../evil.npy' that no saved model has",
+    ),
+    "an absolute path": (lambda data: zipped({**entries_of(data), "/etc/x": b"x"}), "that no saved model has"),
+    "a compressed bomb": (
+        lambda data: zipped({**entries_of(data), "arrays/bomb.npy": bytes(10**7)}, zipfile.ZIP_DEFLATED),
+        "is compressed; saved models never are",
+    ),
+    "a pickle": (
+        lambda data: zipped({**entries_of(data), "arrays/coef.npy": pickled_array()}),
+        "coef.npy is not a readable array",
+    ),
+    "not json": (lambda data: zipped({**entries_of(data), "model.json": b"{" * 100_000}), "not valid JSON"),
+    "nan in json": (
+        lambda data: zipped({**entries_of(data), "model.json": b'{"format": NaN}'}),
+        "not valid JSON",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_FILES)
+def test_a_bad_file_is_refused_in_one_sentence(kind, saved, tmp_path):
+    make, complaint = BAD_FILES[kind]
+    path = tmp_path / "bad.specavg"
+    path.write_bytes(make(saved))
+    with pytest.raises(ModelFileError, match=complaint) as refusal:
+        sa.load(path)
+    assert "\n" not in str(refusal.value)
+    assert str(refusal.value).endswith(".")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_the_same_name_twice_is_refused(saved, tmp_path):
+    buffer = io.BytesIO(saved)
+    with zipfile.ZipFile(buffer, "a") as file:
+        file.writestr("model.json", "{}")
+    (tmp_path / "bad.specavg").write_bytes(buffer.getvalue())
+    with pytest.raises(ModelFileError, match="same name twice"):
+        sa.load(tmp_path / "bad.specavg")
+
+
+def test_overlapping_entries_are_refused_as_a_bomb(saved, tmp_path):
+    """Many names in the directory that point at one stored entry: what a zip bomb without compression does."""
+    buffer = io.BytesIO(zipped(entries_of(saved)))
+    with zipfile.ZipFile(buffer, "a") as file:
+        large = max(file.infolist(), key=lambda entry: entry.file_size)
+        for i in range(200):
+            copy = zipfile.ZipInfo(f"arrays/copy_{i}.npy")
+            for attribute in ("header_offset", "CRC", "compress_size", "file_size"):
+                setattr(copy, attribute, getattr(large, attribute))
+            file.filelist.append(copy)
+        file._didModify = True
+    (tmp_path / "bad.specavg").write_bytes(buffer.getvalue())
+    with pytest.raises(ModelFileError, match="zip bomb"):
+        sa.load(tmp_path / "bad.specavg")
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        sa.load(tmp_path / "nowhere.specavg")
+
+
+def test_loading_never_unpickles(saved, tmp_path, monkeypatch):
+    def forbidden(*args, **kwargs):
+        raise AssertionError("something was unpickled")
+
+    path = tmp_path / "model.specavg"
+    path.write_bytes(saved)
+    monkeypatch.setattr(pickle, "load", forbidden)
+    monkeypatch.setattr(pickle, "loads", forbidden)
+    monkeypatch.setattr(pickle, "Unpickler", forbidden)
+    sa.load(path)
+
+
+# --- saving ----------------------------------------------------------------------------------------------
+
+
+def test_a_file_can_be_read_with_common_tools(saved):
+    entries = entries_of(saved)
+    document = json.loads(entries["model.json"])
+    assert document["class"] == "SpecAvgRegressor"
+    assert document["parameters"]["space"]["space"] == {"kind": "sphere", "coordinates": 3}
+    for line in entries["SHA256SUMS"].decode().splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256(entries[name]).hexdigest() == digest
+    assert np.load(io.BytesIO(entries["arrays/coef.npy"]), allow_pickle=False).dtype == np.float64
+
+
+def test_saving_twice_gives_the_same_bytes(tmp_path):
+    model = fitted("wreath")
+    for name in ("a", "b"):
+        model.save(tmp_path / name)
+    sa.load(tmp_path / "a").save(tmp_path / "c")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
+
+
+def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "model.specavg"
+    model = fitted("closed form")
+    model.save(path)
+    before = path.read_bytes()
+
+    def full(*args, **kwargs):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
+    with pytest.raises(OSError, match="no space left"):
+        model.save(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["model.specavg"]
+
+
+def test_what_cannot_be_kept_is_refused_by_name(tmp_path):
+    model = fitted("closed form")
+    model.smoothness = lambda n: n
+    with pytest.raises(TypeError, match="smoothness holds a function, which the model format cannot keep"):
+        model.save(tmp_path / "x")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_pickle_and_joblib_work_as_usual(name, tmp_path):
+    model = fitted(name)
+    X = model.space.sample(50, random_state=3)
+    joblib.dump(model, tmp_path / "model.joblib")
+    for same in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model.joblib")):
+        np.testing.assert_array_equal(same.predict(X), model.predict(X))
