@@ -122,6 +122,7 @@ def paper_projector(space: Space, group: Group, eigenspace: Eigenspace) -> Array
         raise UnclearRank(
             f"B has a singular value of {doubtful.min():.2g}: its square cannot be told from rounding in BBᵀ"
         )
-    # The scale of B is 1, so zero is absolute; NumPy's cutoff is relative to the largest value, hence "/ top".
-    top = max(float(values[0]) ** 2, _CLEAR)
-    return np.eye(m) - B.T @ np.linalg.pinv(B @ B.T, rcond=_CLEAR**2 / top, hermitian=True) @ B
+    # (BBᵀ)†: the scale of B is 1 whatever the group, so that zero is absolute and never relative to the largest.
+    squares, vectors = np.linalg.eigh(B @ B.T)
+    inverse = np.where(squares > _CLEAR**2 / 4, 1.0 / np.maximum(squares, _CLEAR**2 / 4), 0.0)
+    return np.eye(m) - B.T @ ((vectors * inverse) @ (vectors.T @ B))
