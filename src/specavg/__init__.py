@@ -15,7 +15,7 @@ _HOMES = {
     **dict.fromkeys(["Circle", "Power", "Product", "Sphere", "Torus"], "spaces"),
     "invariant_basis": "invariants",
     "load": "io",
-    **dict.fromkeys(["SpecAvgRegressor", "invariance_discrepancy"], "estimators"),
+    **dict.fromkeys(["InvariantKernelRidge", "SpecAvgRegressor", "invariance_discrepancy"], "estimators"),
 }
 _MODULES = (
     "baselines",
@@ -34,6 +34,7 @@ _MODULES = (
 
 __all__ = [
     "Circle",
+    "InvariantKernelRidge",
     "Power",
     "Product",
     "SpecAvgRegressor",
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
         theory,
     )
     from specavg._config import config
-    from specavg.estimators import SpecAvgRegressor, invariance_discrepancy
+    from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor, invariance_discrepancy
     from specavg.invariants import invariant_basis
     from specavg.io import load
     from specavg.spaces import Circle, Power, Product, Sphere, Torus

@@ -1,0 +1,278 @@
+"""Ridge regression for every penalty at once: one decomposition per spectrum, leave-one-out in closed form."""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from specavg.estimators._moments import Moments
+
+__all__ = ["FeatureProblem", "MomentProblem", "Path", "Problem", "Scores"]
+
+Array = NDArray[np.float64]
+_SAME_ORBIT = 1e-10  # features closer than this, relative to their size, are those of one orbit
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How well each penalty predicts what it has not seen; outputs are standardised first.
+
+    Attributes
+    ----------
+    error : ndarray of shape (n_alphas,)
+        Mean squared leave-one-out error (generalised cross-validation where only moments are known).
+    density : ndarray of shape (n_alphas,)
+        Minus the mean log density of what was left out under its Gaussian prediction, up to a constant; the
+        noise is profiled out.
+    rows : ndarray of shape (n_alphas, n) or None
+        Squared errors row by row.
+    """
+
+    error: Array
+    density: Array
+    rows: Array | None
+
+
+class Path(abc.ABC):
+    """The ridge solutions for all α of one spectrum: F = U diag(s) Vᵀ, F the centred scaled features.
+
+    Attributes
+    ----------
+    scale : ndarray of shape (D,)
+        √spectrum, relative to its largest value; F is the features times it.
+    s : ndarray of shape (r,)
+        Singular values, decreasing.
+    V : ndarray of shape (D, r)
+    """
+
+    scale: Array
+    s: Array
+    V: Array
+    _c: Array  # Uᵀ y, (r, q)
+
+    @property
+    def top(self) -> float:
+        """The largest s²: penalties are measured by it."""
+        return float(self.s[0] ** 2) if len(self.s) else 0.0
+
+    @abc.abstractmethod
+    def scores(self, alphas: Array) -> Scores:
+        """Every α tried, without a refit."""
+
+    @abc.abstractmethod
+    def noise_variance(self, alpha: float) -> Array:
+        """σ², by restricted maximum likelihood given α = σ²/τ²."""  # (q,)
+
+    def coefficients(self, alpha: float) -> Array:
+        """Of the unscaled features."""  # (D, q)
+        return self.scale[:, None] * (self.V @ ((self.s / (self.s**2 + alpha))[:, None] * self._c))
+
+
+class Problem(abc.ABC):
+    """Centred, weighted data, ready to be decomposed for any spectrum.
+
+    Attributes
+    ----------
+    weight : float
+        Σw.
+    mean_features, mean_targets : ndarray of shape (D,), (q,)
+        Weighted means: centring by them is what leaves the constant unpenalised.
+    """
+
+    weight: float
+    mean_features: Array
+    mean_targets: Array
+    smallest_alpha: float  # relative to `Path.top`: below it, rounding decides
+
+    @abc.abstractmethod
+    def path(self, scale: Array) -> Path:
+        """The decomposition for one spectrum."""
+
+
+@final
+class FeatureProblem(Problem):
+    """From the features themselves: singular values keep the digits that squaring would lose.
+
+    Rows on one orbit have the same features: leaving out one of them would leave its twin. They are merged into
+    one row (their weights added, their targets averaged), which is the same least-squares problem, and
+    leave-one-out becomes leave-one-orbit-out.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n, D)
+        Without the constant.
+    targets : ndarray of shape (n, q)
+    weights : ndarray of shape (n,)
+    """
+
+    smallest_alpha = 1e-18
+
+    def __init__(self, features: Array, targets: Array, weights: Array) -> None:
+        first, label = _orbits(features)
+        w = np.bincount(label, weights)
+        means = np.stack([np.bincount(label, weights * y) for y in targets.T], axis=1) / w[:, None]
+        self.count = len(w)
+        self.weight = float(w.sum())
+        self.within = weights @ (targets - means[label]) ** 2  # (q,) around the mean of each orbit
+        features = features[first]
+        self.mean_features = w @ features / self.weight
+        self.mean_targets = w @ means / self.weight
+        self.root = np.sqrt(w)
+        Y = (means - self.mean_targets) * self.root[:, None]
+        variance = np.sum(Y**2, axis=0) / self.weight
+        noise_floor = (1e-14 * np.abs(means).max(axis=0, initial=0.0)) ** 2  # a constant target varies by rounding
+        self.unit = np.where(variance > noise_floor, variance, np.inf)
+        self._reflection = _reflection(self.root)
+        core = self._forth((features - self.mean_features) * self.root[:, None])  # (n − 1, D)
+        Y = self._forth(Y)
+        self._Q: Array | None = None
+        rest = np.zeros_like(Y)
+        if core.shape[0] > core.shape[1]:  # one QR serves every spectrum
+            self._Q, core = linalg.qr(core, mode="economic", check_finite=False)
+            projected = self._Q.T @ Y
+            rest, Y = Y - self._Q @ projected, projected
+        self._core, self._Y = core, Y
+        self.rest = self._back(rest)  # the part of the targets no feature reaches
+
+    def path(self, scale: Array) -> FeaturePath:
+        U, s, Vt = linalg.svd(self._core * scale, full_matrices=False, check_finite=False)
+        left = self._back(U if self._Q is None else self._Q @ U)
+        return FeaturePath(self, scale, s, Vt.T, U.T @ self._Y, left)
+
+    def _forth(self, rows: Array) -> Array:
+        """Rows in an orthonormal basis of the complement of √w: one row less, exactly."""
+        u = self._reflection
+        return (rows - 2.0 * np.outer(u, u @ rows))[1:]
+
+    def _back(self, rows: Array) -> Array:
+        u = self._reflection
+        rows = np.concatenate([np.zeros((1, rows.shape[1])), rows])
+        return rows - 2.0 * np.outer(u, u @ rows)
+
+
+@final
+class FeaturePath(Path):
+    """Exact leave-one-out from the left singular vectors."""
+
+    def __init__(self, problem: FeatureProblem, scale: Array, s: Array, V: Array, c: Array, left: Array) -> None:
+        self._problem = problem
+        self.scale, self.s, self.V, self._c, self._left = scale, s, V, c, left
+
+    def scores(self, alphas: Array) -> Scores:
+        # With H the hat matrix, (y − ŷ)/α = (K + αI)⁻¹y and (1 − H_ii)/α = [(K + αI)⁻¹]_ii on the complement of
+        # the constant. Dividing the two never subtracts nearly equal numbers, however small α is.
+        p = self._problem
+        squares = self._left**2
+        full = len(self.s) == p.count - 1  # then nothing lies outside the features
+        outside = 0.0 if full else np.maximum(1.0 - p.root**2 / p.weight - squares.sum(axis=1), 0.0)
+        rows, density = [], []
+        for alpha in alphas:
+            g = 1.0 / (self.s**2 + alpha)
+            residual = self._left @ (g[:, None] * self._c)
+            h = squares @ g
+            if not full:
+                residual, h = residual + p.rest / alpha, h + outside / alpha
+            h = np.maximum(h, np.finfo(float).tiny)
+            squared = np.mean((residual / h[:, None]) ** 2 / p.unit, axis=1)  # (n,), times the weights
+            rows.append(squared / p.root**2)
+            profile = np.maximum(np.mean(squared * h), np.finfo(float).tiny)
+            density.append(0.5 * (np.log(profile) - np.mean(np.log(h))))
+        table = np.array(rows)
+        return Scores(table @ (p.root**2 / p.weight), np.array(density), table)
+
+    def noise_variance(self, alpha: float) -> Array:
+        p = self._problem
+        g = alpha / (self.s**2 + alpha)
+        quadratic = g @ self._c**2 + np.sum(p.rest**2, axis=0) + p.within
+        return quadratic / _degrees_of_freedom(p.weight, p.count)
+
+
+@final
+class MomentProblem(Problem):
+    """From moments alone: any number of rows, half of the digits.
+
+    Parameters
+    ----------
+    moments : Moments
+        With a Gram matrix; the first function is the constant.
+    """
+
+    smallest_alpha = 1e-13
+
+    def __init__(self, moments: Moments) -> None:
+        gram, cross, squares = moments.centred()
+        self.count = moments.count
+        self.weight = float(moments.weight.value)
+        self.mean_features = moments.features.value[1:] / self.weight
+        self.mean_targets = moments.targets.value / self.weight
+        self.gram, self.cross, self.squares = gram[1:, 1:], cross[1:], squares
+        noise_floor = 1e-14 * moments.target_squares.value
+        self.unit = np.where(squares > noise_floor, squares / self.weight, np.inf)
+
+    def path(self, scale: Array) -> MomentPath:
+        values, V = linalg.eigh(self.gram * scale * scale[:, None], check_finite=False)
+        s = np.sqrt(np.maximum(values[::-1], 0.0))
+        V = V[:, ::-1]
+        return MomentPath(self, scale, s, V, V.T @ (scale[:, None] * self.cross))
+
+
+@final
+class MomentPath(Path):
+    """Generalised cross-validation, which needs no rows; with many rows per function it is leave-one-out."""
+
+    def __init__(self, problem: MomentProblem, scale: Array, s: Array, V: Array, b: Array) -> None:
+        self._problem = problem
+        self.scale, self.s, self.V = scale, s, V
+        self._b = b  # (r, q) = diag(s) Uᵀ y
+        self._c = b / np.maximum(s, np.finfo(float).tiny)[:, None]
+
+    def scores(self, alphas: Array) -> Scores:
+        p, s2 = self._problem, self.s**2
+        error = []
+        for alpha in alphas:
+            explained = ((s2 + 2 * alpha) / (s2 + alpha) ** 2) @ self._b**2
+            left_over = np.maximum(p.squares - explained, 1e-15 * p.squares)
+            freedom = max(p.weight - 1.0 - float(np.sum(s2 / (s2 + alpha))), 1e-3)
+            error.append(np.mean(left_over / p.unit) * p.weight / freedom**2)
+        table = np.array(error)
+        return Scores(table, 0.5 * np.log(np.maximum(table, np.finfo(float).tiny)), None)
+
+    def noise_variance(self, alpha: float) -> Array:
+        p = self._problem
+        quadratic = p.squares - (1.0 / (self.s**2 + alpha)) @ self._b**2
+        return np.maximum(quadratic, 0.0) / _degrees_of_freedom(p.weight, p.count)
+
+
+def _degrees_of_freedom(weight: float, count: int) -> float:
+    """Σw − 1, a weight of two being a repeated observation; the rows themselves where weights sum to less."""
+    return max(weight - 1.0, min(count - 1.0, 1.0), 1e-300) if weight > 1 else max(count - 1.0, 1.0)
+
+
+def _reflection(v: Array) -> Array:
+    """The unit vector u for which I − 2uuᵀ maps `v` to a multiple of the first axis."""
+    u = v / np.linalg.norm(v)
+    u[0] += 1.0  # v is positive: no cancellation
+    return u / np.linalg.norm(u)
+
+
+def _orbits(features: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """One row of each orbit, and the number of the orbit of each row."""
+    n, D = features.shape
+    direction = np.random.default_rng(20250713).normal(size=D) / max(D, 1) ** 0.5
+    shadow = features @ direction
+    order = np.argsort(shadow, kind="stable")
+    size = np.sqrt(np.mean(features**2)) if features.size else 1.0
+    tolerance = _SAME_ORBIT * max(float(size), 1e-300)
+    near = np.diff(shadow[order]) <= tolerance
+    new = np.ones(n, dtype=bool)
+    for i in np.flatnonzero(near):  # few: candidates only
+        difference = features[order[i + 1]] - features[order[i]]
+        new[i + 1] = np.abs(difference).max(initial=0.0) > 10 * tolerance * max(D, 1) ** 0.5
+    label = np.empty(n, dtype=np.intp)
+    label[order] = np.cumsum(new) - 1
+    return order[new], label
