@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from specavg._config import require_memory, settings
 from specavg.invariants._harmonics import Kernel, harmonics_kernel
+from specavg.kernels._copies import CopyTable
 from specavg.kernels._products import ProductTree
 from specavg.kernels._threads import compensated_sum
 from specavg.spaces import Eigenspace, Space
@@ -42,6 +43,11 @@ class Functions(abc.ABC):
     @abc.abstractmethod
     def _values(self, X: Array) -> Array:
         """Values at one chunk of checked points."""  # (n, n_features) -> (n, dim)
+
+    @property
+    def copy_table(self) -> CopyTable | None:
+        """How a kernel computes these functions of a single coordinate by itself, if it can."""
+        return None
 
     def evaluate(self, X: Array) -> Array:
         """Values at checked points, in chunks."""  # (n, n_features) -> (n, dim)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement, pairwise
 from itertools import product as cartesian
@@ -24,12 +25,34 @@ from specavg.spaces._power import falling
 __all__ = ["FactorByFactor", "TensorProducts", "WreathOnCopies"]
 
 _TOLERANCE = 1e-8
+_GROWTH = 1.3  # of a listing beyond what is asked: the number of ways grows with the power d/2 of the bound
 
 
 def _resolver(space: Space, group: Group) -> Any:
     from specavg.invariants._choice import Resolver  # a resolver uses these solvers, and they use it
 
     return Resolver(space, group)
+
+
+class _Listing:
+    """Ways to write an eigenvalue as a sum, listed once up to a bound that grows, then looked up."""
+
+    def __init__(self, up_to: Callable[[float], list[tuple[float, int, Any]]]) -> None:
+        self._up_to = up_to
+        self._bound = -1.0
+        self._totals: list[float] = []
+        self._ways: list[Any] = []
+
+    def at(self, value: float) -> list[Any]:
+        """The ways whose total is `value`."""
+        high = value * (1 + _TOLERANCE)
+        if high > self._bound:
+            self._bound = high * _GROWTH
+            # Stable: ways with the same total stay in the order of their listing.
+            found = sorted(self._up_to(self._bound), key=lambda way: way[0])
+            self._totals = [total for total, _, _ in found]
+            self._ways = [way for _, _, way in found]
+        return self._ways[bisect_left(self._totals, value * (1 - _TOLERANCE)) : bisect_right(self._totals, high)]
 
 
 # --- M1 × M2 × … with G1 × G2 × … ----------------------------------------------------------------------
@@ -61,6 +84,7 @@ class FactorByFactor(Solver):
         assert product is not None
         assert isinstance(group.evident, DirectProduct)
         self._product = product
+        self._listing = _Listing(product._parts_up_to)  # pyright: ignore[reportPrivateUsage]
         self._resolvers = [_resolver(M, G) for M, G in zip(product.factors, group.evident.groups, strict=True)]
 
     @classmethod
@@ -90,12 +114,7 @@ class FactorByFactor(Solver):
     def _parts(self, eigenspace: Eigenspace) -> tuple[tuple[Eigenspace, ...], ...]:
         if isinstance(self.space, Product):
             return eigenspace.label  # pyright: ignore[reportReturnType]
-        value = eigenspace.eigenvalue
-        return tuple(
-            part
-            for total, _, part in self._product._parts_up_to(value * (1 + _TOLERANCE))  # pyright: ignore[reportPrivateUsage]
-            if total >= value * (1 - _TOLERANCE)
-        )
+        return tuple(self._listing.at(eigenspace.eigenvalue))
 
     def functions(self, solutions: Sequence[Solution]) -> Functions:
         places = [_Places(resolver) for resolver in self._resolvers]
@@ -184,6 +203,7 @@ class WreathOnCopies(Solver):
         found = _as_power(space, group)
         assert found is not None
         self._power, part = found
+        self._listing = _Listing(self._power._types_up_to)  # pyright: ignore[reportPrivateUsage]
         self._one_copy = _resolver(self._power.base, part)
 
     @classmethod
@@ -240,12 +260,7 @@ class WreathOnCopies(Solver):
     def _types(self, eigenspace: Eigenspace) -> Any:
         if isinstance(self.space, Power):
             return eigenspace.label
-        value = eigenspace.eigenvalue
-        return [
-            chosen
-            for total, _, chosen in self._power._types_up_to(value * (1 + _TOLERANCE))  # pyright: ignore[reportPrivateUsage]
-            if total >= value * (1 - _TOLERANCE)
-        ]
+        return self._listing.at(eigenspace.eigenvalue)
 
     def functions(self, solutions: Sequence[Solution]) -> Functions:
         place = _Places(self._one_copy)

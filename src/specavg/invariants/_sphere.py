@@ -34,7 +34,8 @@ from specavg.invariants._solver import Solution, Solver, Unsuitable
 from specavg.invariants._symmetric import SymmetrizedProducts
 from specavg.invariants._tape import taped
 from specavg.isometries import SignedPermutation
-from specavg.kernels._products import ProductTree
+from specavg.kernels._copies import CopyTable
+from specavg.kernels._products import SPHERE, STEP, ProductTree
 from specavg.spaces import Eigenspace, Space, Sphere
 from specavg.spaces._frequencies import Shell, dense, rows_in, shells
 from specavg.spaces._sphere import harmonics, normalized
@@ -57,11 +58,12 @@ def _norm_constant(d: int, degree: int) -> float:
     return float(np.prod([(d + 2 * j) / d for j in range(degree)]))
 
 
-def _amplification(terms: Functions, Q: Array, X: Array) -> float:
+def _amplification(terms: _OrbitSums | _MonomialSums, Q: Array, X: Array) -> float:
     """Size of the terms of the sums `terms`·Q beside the sums (which have mean square one), at points X."""
     if not Q.shape[1]:
         return 0.0
-    return float(np.sqrt(np.mean((np.abs(terms.evaluate(X)) @ np.abs(Q)) ** 2, axis=0)).max())
+    values = terms._values_numpy(X)  # pyright: ignore[reportPrivateUsage] - a few points: not worth compiling for
+    return float(np.sqrt(np.mean((np.abs(values) @ np.abs(Q)) ** 2, axis=0)).max())
 
 
 def _refuse(degree: int, loss: float, space: Space) -> None:
@@ -202,8 +204,19 @@ class _OrbitSums(Functions):
     def row_bytes(self) -> float:
         return self._sums.row_bytes
 
+    # The kernels normalise points themselves.
+
     def _values(self, X: Array) -> Array:
-        return self._sums._values(normalized(X))  # pyright: ignore[reportPrivateUsage]
+        return self._sums._values(X)  # pyright: ignore[reportPrivateUsage]
+
+    def _values_numpy(self, X: Array) -> Array:
+        return self._sums._values_numpy(normalized(X))  # pyright: ignore[reportPrivateUsage]
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        return self._sums.correlate(X, Y)
+
+    def combine(self, X: Array, C: Array) -> Array:
+        return self._sums.combine(X, C)
 
 
 def _hermite(z: Array, degree: int) -> list[Array]:
@@ -212,6 +225,16 @@ def _hermite(z: Array, degree: int) -> list[Array]:
     for j in range(1, degree):
         values.append(z * values[j] - j * values[j - 1])
     return values[: degree + 1]
+
+
+def _polynomial_rows(degree: int, d: int, hermite: bool) -> tuple[NDArray[np.int64], Array]:
+    """A factor table: He_1..He_degree, or powers, of each of d coordinates; degree j of coordinate i in row (j−1)d + i."""
+    j, i = (a.ravel() for a in np.mgrid[1 : degree + 1, :d])
+    row, zero = np.arange(len(j)), np.zeros_like(j)
+    before, second = np.where(j > 1, row - d, -1), np.where((j > 2) & hermite, row - 2 * d, -1)
+    operations = np.stack([zero + STEP, i, before, second, zero], axis=1).astype(np.int64)
+    constants = np.stack([zero + 1, (j - 1) * hermite], axis=1).astype(float)
+    return operations, constants
 
 
 @final
@@ -229,6 +252,14 @@ class _CoordinatePolynomials(Functions):
     @property
     def row_bytes(self) -> float:
         return 8.0 * 2 * self.dim
+
+    @property
+    def copy_table(self) -> CopyTable:
+        rows = [_polynomial_rows(self._degree, 1, hermite) for hermite in (True, False)]
+        operations, constants = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+        later = operations[self._degree :]  # the powers come after the Hermite polynomials
+        later[:, 2:4] = np.where(later[:, 2:4] < 0, -1, later[:, 2:4] + self._degree)
+        return CopyTable(SPHERE, np.array([self._scale]), operations, constants)
 
     def _values(self, X: Array) -> Array:
         z = self._scale * X[:, 0]
@@ -371,34 +402,87 @@ def _orbit_laplacian(upper: _Monomials, lower: _Monomials) -> Array:
 
 @final
 class _MonomialSums(Functions):
-    """Orbit sums of unit norm, by the tree of monomials: each is its parent times one more factor."""
+    """Orbit sums of unit norm: sparse combinations of monomials, or of Hermite products."""
 
     def __init__(self, d: int, degrees: Sequence[tuple[_Monomials, bool]]) -> None:
-        from scipy.sparse import coo_array
+        from scipy.sparse import block_diag, coo_array
 
-        self._d = d
-        self._top = max((found.degree for found, _ in degrees), default=0)
-        self._hermite = bool(degrees) and degrees[0][1]
-        self._sums: list[tuple[int, Any]] = []
+        wanted: list[tuple[int, NDArray[np.intp]]] = []
+        blocks: list[Any] = []
         for found, _ in degrees:
             alive = np.flatnonzero(found.orbits.label >= 0)
             label = found.orbits.label[alive]
             signs = 1.0 - 2.0 * found.orbits.phase[alive]
             scale = np.sqrt(_norm_constant(d, found.degree)) / found.fischer
-            entries = (signs * scale[label], (label, alive))
-            shape = (found.orbits.count, len(found.exponents))
-            self._sums.append((found.degree, coo_array(entries, shape=shape).tocsr()))
+            entries = (signs * scale[label], (np.arange(len(alive)), label))
+            blocks.append(coo_array(entries, shape=(len(alive), found.orbits.count)))
+            wanted.append((found.degree, alive))
+        self._monomials = _MonomialProducts(d, wanted, hermite=bool(degrees) and degrees[0][1])
+        self._orbits = block_diag(blocks, format="csr") if blocks else coo_array((0, 0)).tocsr()
 
     @property
     def dim(self) -> int:
-        return sum(matrix.shape[0] for _, matrix in self._sums)
+        return int(self._orbits.shape[1])
+
+    @property
+    def row_bytes(self) -> float:
+        return self._monomials.row_bytes + 8.0 * 2 * (self._monomials.dim + self.dim)
+
+    def _values(self, X: Array) -> Array:
+        return np.asarray(self._monomials._values(X) @ self._orbits)  # pyright: ignore[reportPrivateUsage]
+
+    def _values_numpy(self, X: Array) -> Array:
+        return np.asarray(self._monomials._values_numpy(X) @ self._orbits)  # pyright: ignore[reportPrivateUsage]
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        return np.asarray(self._orbits.T @ self._monomials.correlate(X, Y))
+
+    def combine(self, X: Array, C: Array) -> Array:
+        return self._monomials.combine(X, np.asarray(self._orbits @ C))
+
+
+@final
+class _MonomialProducts(Products):
+    """Some monomials of some degrees, or Hermite products with the same exponents."""
+
+    def __init__(self, d: int, wanted: Sequence[tuple[int, NDArray[np.intp]]], *, hermite: bool) -> None:
+        self._d = d
+        self._wanted = list(wanted)
+        self._top = max((degree for degree, _ in wanted), default=0)
+        self._hermite = hermite
+
+    @property
+    def dim(self) -> int:
+        return sum(len(rows) for _, rows in self._wanted)
 
     @property
     def row_bytes(self) -> float:
         total = comb(self._top + self._d, self._top)  # monomials of all degrees up to the top
-        return 8.0 * (2 * total + 2 * self.dim + 2 * self._d * (self._top + 1))
+        return 8.0 * (2 * total + 2 * self._d * (self._top + 1))
 
-    def _values(self, X: Array) -> Array:
+    @cached_property
+    def program(self) -> ProductTree:
+        shells = _monomials(self._d, self._top)
+        starts = np.cumsum([0, *(len(part) for part in shells.values())])
+        degree = np.repeat(np.arange(self._top + 1), np.diff(starts))
+        parent, coordinate, value = (
+            np.concatenate([getattr(part, name) for part in shells.values()])
+            for name in ("parent", "coordinate", "value")
+        )
+        parent = starts[degree - value] + parent
+        parent[0] = 0
+        operations, constants = _polynomial_rows(self._top, self._d, self._hermite)
+        return ProductTree(
+            SPHERE,
+            np.array([np.sqrt(self._d)]),
+            operations,
+            constants,
+            parent,
+            (value - 1) * self._d + coordinate,
+            np.concatenate([np.empty(0, dtype=np.int64), *(starts[k] + rows for k, rows in self._wanted)]),
+        )
+
+    def _values_numpy(self, X: Array) -> Array:
         z = np.sqrt(self._d) * normalized(X).T  # (d, n)
         factor = _hermite(z, self._top) if self._hermite else [z**j for j in range(self._top + 1)]
         table = {0: np.ones((1, len(X)))}
@@ -410,8 +494,7 @@ class _MonomialSums(Functions):
                 mine = np.flatnonzero(part.value == size)
                 values[mine] = table[degree - size][part.parent[mine]] * factor[size][part.coordinate[mine]]
             table[degree] = values
-        columns = [matrix @ table[degree] for degree, matrix in self._sums]
-        return np.concatenate([np.empty((0, len(X))), *columns]).T
+        return np.concatenate([np.empty((0, len(X))), *(table[k][rows] for k, rows in self._wanted)]).T
 
 
 @final

@@ -15,15 +15,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import factorial, prod
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from specavg.invariants._functions import Array, Functions
+from specavg.invariants._functions import Array, Functions, compensated_sum
+from specavg.kernels._copies import SymmetricSums
 
 __all__ = ["CopyByCopy", "PowerSumProgram", "SymmetrizedProducts"]
 
+Indices = NDArray[np.int64]
 Merged = tuple[int, ...]  # a pointwise product of one-copy functions
 Key = tuple[Merged, ...]  # the factors of an injective sum
 
@@ -77,6 +81,14 @@ class PowerSumProgram:
             nodes[i] = node
         return nodes[self.outputs]
 
+    @property
+    def steps(self) -> tuple[Indices, Indices, Indices]:
+        """(power sum, rest) of each step, where its subtractions start, and (weight, node) of each of those."""
+        pairs = np.array([(step.power_sum, step.rest) for step in self._steps], dtype=np.int64).reshape(-1, 2)
+        starts = np.cumsum([0, *(len(step.merged) for step in self._steps)])
+        merged = np.array([pair for step in self._steps for pair in step.merged], dtype=np.int64).reshape(-1, 2)
+        return pairs, starts, merged
+
 
 @final
 class CopyByCopy:
@@ -102,6 +114,11 @@ class CopyByCopy:
                 i = multiset.index(a)
                 slots.setdefault(slot, []).append((state, a, place[multiset[:i] + multiset[i + 1 :]]))
         self._slots = [np.array(entries, dtype=np.intp).T for entries in slots.values()]
+        # In place, a state must grow before the smaller ones that it grows from.
+        sizes = {state: len(multiset) for multiset, state in place.items()}
+        flat = [entry for entries in slots.values() for entry in entries]
+        flat.sort(key=lambda entry: (-sizes[entry[0]], entry))
+        self.entries = np.array(flat, dtype=np.int64).reshape(-1, 3)
 
     def run(self, copies: Array) -> Array:
         """The injective sums from the one-copy values."""  # (A, n, m) -> (outputs, n)
@@ -140,6 +157,26 @@ class SymmetrizedProducts(Functions):
         self._by_copy = CopyByCopy(multisets) if few else None
         self._program = PowerSumProgram([] if few else multisets)
 
+    @cached_property
+    def _kernel(self) -> SymmetricSums:
+        if self._by_copy:
+            size, outputs = self._by_copy.size, self._by_copy.outputs
+            weights = self._weights * self._by_copy.exchanges
+            entries = self._by_copy.entries
+        else:
+            size, outputs, weights = self._program.size + 1, self._program.outputs, self._weights
+            entries = np.empty((0, 3), dtype=np.int64)
+        return SymmetricSums(
+            self._one_copy.copy_table,
+            self._one_copy.dim,
+            entries,
+            _power_sum_tree(self._program.power_sums),
+            self._program.steps,
+            size,
+            np.array(outputs, dtype=np.int64),
+            weights,
+        )
+
     @property
     def dim(self) -> int:
         return len(self._weights)
@@ -151,7 +188,32 @@ class SymmetrizedProducts(Functions):
         states = 4 * self._by_copy.size if self._by_copy else self._program.size + len(self._program.power_sums)
         return self._copies * per_copy + 8.0 * (states + self.dim)
 
+    def _given(self, X: Array) -> Array | None:
+        """The one-copy values, where the kernel cannot compute them itself."""  # (n, m, A)
+        if self._one_copy.copy_table is not None:
+            return None
+        flat = X.reshape(len(X) * self._copies, -1)
+        return self._one_copy._values(flat).reshape(len(X), self._copies, -1)  # pyright: ignore[reportPrivateUsage]
+
     def _values(self, X: Array) -> Array:
+        return self._kernel.values(X, self._given(X))
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        if self._one_copy.copy_table is not None:
+            return self._kernel.sums(X, Y)
+        parts = (self._kernel.sums(X[rows], Y[rows], self._given(X[rows])) for rows in self.chunks(len(X)))
+        return compensated_sum(parts, (self.dim, Y.shape[1]))
+
+    def combine(self, X: Array, C: Array) -> Array:
+        if self._one_copy.copy_table is not None:
+            return self._kernel.combine(X, C)
+        values = np.empty((len(X), C.shape[1]))
+        for rows in self.chunks(len(X)):
+            values[rows] = self._kernel.combine(X[rows], C, self._given(X[rows]))
+        return values
+
+    def _values_numpy(self, X: Array) -> Array:
+        """The same values by plain NumPy: what the compiled ones are tested against."""
         flat = X.reshape(len(X) * self._copies, -1)
         values = self._one_copy._values(flat)  # pyright: ignore[reportPrivateUsage]
         copies = np.ascontiguousarray(values.T).reshape(-1, len(X), self._copies)  # (A, n, m)
@@ -160,6 +222,18 @@ class SymmetrizedProducts(Functions):
         sums = np.empty((len(self._program.power_sums), len(X)))
         _accumulate(copies, self._program.power_sums, sums)
         return (self._weights[:, None] * self._program.run(sums)).T
+
+
+def _power_sum_tree(power_sums: dict[Merged, int]) -> tuple[Indices, Indices, Indices]:
+    """Parents, factors and wanted nodes: products share their beginnings."""
+    beginnings = sorted({merged[:end] for merged in power_sums for end in range(1, len(merged) + 1)})
+    place = {(): 0} | {merged: i for i, merged in enumerate(beginnings, start=1)}
+    parent = np.array([0, *(place[merged[:-1]] for merged in beginnings)], dtype=np.int64)
+    factor = np.array([-1, *(merged[-1] for merged in beginnings)], dtype=np.int64)
+    wanted = np.empty(len(power_sums), dtype=np.int64)
+    for merged, i in power_sums.items():
+        wanted[i] = place[merged]
+    return parent, factor, wanted
 
 
 def _accumulate(copies: Array, power_sums: dict[Merged, int], sums: Array) -> None:

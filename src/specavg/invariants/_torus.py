@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import isqrt, lcm
 from typing import Any, ClassVar, final
 
@@ -16,7 +16,8 @@ from specavg.groups._structure import SignFlips
 from specavg.invariants._functions import Array, Functions, Products
 from specavg.invariants._orbits import orbits
 from specavg.invariants._solver import Solution, Solver
-from specavg.kernels._products import COSINE, TORUS, ProductTree
+from specavg.kernels._copies import CopyTable
+from specavg.kernels._products import COSINE, SINE, TORUS, ProductTree
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._frequencies import Tree, frequency_tree
 
@@ -133,6 +134,17 @@ class TrigonometricSums(Functions):
     def row_bytes(self) -> float:
         return 8.0 * (5 * len(self.K) + self.dim)
 
+    @property
+    def copy_table(self) -> CopyTable | None:
+        # On a circle without symmetry each function is one cosine or one sine.
+        Q = self.Q.tocsc()
+        if self.K.shape[1] > 1 or not self.dim or Q.nnz != self.dim or (Q.data != 1.0).any() or (np.diff(Q.indptr) != 1).any():
+            return None
+        place, F = Q.indices.astype(np.int64), len(self.K)
+        value, zero = self.K[place % F, 0], np.zeros_like(place)
+        operations = np.stack([np.where(place < F, COSINE, SINE), zero, zero - 1, zero - 1, zero], axis=1)
+        return CopyTable(TORUS, 1.0 / self._period, operations, np.stack([value, zero], axis=1).astype(float))
+
     def _values(self, X: Array) -> Array:
         return np.asarray(self._waves(X) @ self.Q)
 
@@ -176,11 +188,17 @@ class SignedFrequencies(Solver):
 
 def _nonnegative_count(d: int, n: int) -> int:
     """The number of k ≥ 0 in Z^d with |k|² = n: the coefficient of q^n in (1 + q + q⁴ + …)^d."""
-    counts = [1] + [0] * n
-    for i in range(1, n + 1):
+    counts = _nonnegative_counts(d)
+    for i in range(len(counts), n + 1):
         total = sum((j * j * (d + 1) - i) * counts[i - j * j] for j in range(1, isqrt(i) + 1))
-        counts[i] = total // i
+        counts.append(total // i)
     return counts[n]
+
+
+@lru_cache(maxsize=16)
+def _nonnegative_counts(d: int) -> list[int]:
+    """The counts found so far; the list grows as they are asked for."""
+    return [1]
 
 
 @final
@@ -214,13 +232,24 @@ class CosineProducts(Products):
     def _highest(self) -> int:
         return isqrt(max(self._norms, default=0))
 
+    @property
+    def copy_table(self) -> CopyTable | None:
+        if self._d > 1 or not len(self.wanted):
+            return None
+        value = self.tree.value[self.wanted]  # 0 for the constant: cos 0, but for the factor √2
+        if (value == 0).any():
+            return None
+        zero = np.zeros_like(value)
+        operations = np.stack([zero + COSINE, zero, zero - 1, zero - 1, zero], axis=1)
+        return CopyTable(TORUS, 1.0 / self._period, operations, np.stack([value, zero], axis=1).astype(float))
+
     @cached_property
     def program(self) -> ProductTree:
         d, tree = self._d, self.tree
         value, coordinate = (a.ravel() for a in np.mgrid[1 : self._highest + 1, :d])
-        none = np.full_like(value, -1)
-        operations = np.stack([none * 0 + COSINE, coordinate, none, none, none * 0], axis=1)
-        constants = np.stack([value, none * 0], axis=1).astype(float)
+        zero = np.zeros_like(value)
+        operations = np.stack([zero + COSINE, coordinate, zero - 1, zero - 1, zero], axis=1)
+        constants = np.stack([value, zero], axis=1).astype(float)
         factor = (tree.value - 1) * d + tree.coordinate
         return ProductTree(TORUS, 1.0 / self._period, operations, constants, tree.parent, factor, self.wanted)
 

@@ -14,6 +14,7 @@ __all__ = [
     "COLUMN",
     "COSINE",
     "PAIR",
+    "SINE",
     "SOLID_STEP",
     "SPHERE",
     "STEP",
@@ -23,7 +24,7 @@ __all__ = [
     "block_size",
 ]
 
-COSINE, STEP, SOLID_STEP, PAIR, COLUMN = range(5)
+COSINE, STEP, SOLID_STEP, PAIR, COLUMN, SINE = range(6)
 TORUS, SPHERE, TABLE = range(3)  # how points become coordinates: reduced modulo the period, normalised, as they are
 
 Array = NDArray[np.float64]

@@ -10,7 +10,7 @@ A table is a short program; each row is an operation, a coordinate and one or tw
 
 | operation | row f at a point x |
 |---|---|
-| COSINE | √2 cos(2π v x_i), x in periods |
+| COSINE, SINE | √2 cos(2π a x_i), √2 sin(2π a x_i), x in periods |
 | STEP | a·x_i·T[f1] − b·T[f2]: powers, Hermite polynomials |
 | SOLID_STEP | a·x_i·T[f1] − b·(x_1² + … + x_i²)·T[f2]: homogeneous Gegenbauer polynomials |
 | PAIR | a·x_i·T[f1] + b·x_k·T[f2]: real and imaginary parts of powers of x_1 + i x_2 |
@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from specavg.kernels._products import COLUMN, COSINE, PAIR, SPHERE, STEP, TORUS
+from specavg.kernels._products import COLUMN, COSINE, PAIR, SINE, SPHERE, STEP, TORUS
 
-__all__ = ["cosine", "sine", "tree_combine", "tree_sums", "tree_values"]
+__all__ = ["block_sums", "cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values"]
 
 _ROOT2 = float(np.sqrt(2.0))
 
@@ -68,7 +68,7 @@ def sine(x: float) -> float:
 
 
 @njit(nogil=True, cache=True, fastmath=_SAFE)
-def _load(mode: int, scale: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
+def load(mode: int, scale: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
     """One block of points as rows x[i], padded with the last point to B columns."""
     n, d = X.shape
     for b in range(B):
@@ -106,7 +106,7 @@ def _load(mode: int, scale: Any, X: Any, start: int, B: int, x: Any, radius2: An
 
 
 @njit(nogil=True, cache=True, fastmath=_SAFE)
-def _fill(ops: Any, ab: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
+def fill(ops: Any, ab: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
     """Every row of the table at one block."""
     for f in range(len(ops)):
         op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
@@ -115,6 +115,9 @@ def _fill(ops: Any, ab: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
         if op == COSINE:
             for j in range(B):
                 row[j] = _ROOT2 * cosine(a * xi[j])
+        elif op == SINE:
+            for j in range(B):
+                row[j] = _ROOT2 * sine(a * xi[j])
         elif op == COLUMN:
             for j in range(B):
                 row[j] = xi[j]
@@ -199,7 +202,7 @@ def _add4(out: Any, c: Any, w0: int, a: Any, w1: int, b: Any, w2: int, e: Any, w
 
 
 @njit(nogil=True, cache=True)
-def _block_sums(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any, out: Any) -> None:
+def block_sums(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any, out: Any) -> None:
     """out[slot] += Σ_b stack[0, b] · φ_slot(b)."""
     for i in range(len(nodes)):
         depth, slot = nodes[i, 0], nodes[i, 2]
@@ -281,8 +284,8 @@ def tree_sums(
     stack = np.empty((nodes[:, 0].max() + 1, B + _PAD))
     part = np.zeros(out.shape[1])
     for start in range(0, n, B):
-        _load(mode, scale, X, start, B, x, radius2)
-        _fill(ops, ab, x, radius2, B, T)
+        load(mode, scale, X, start, B, x, radius2)
+        fill(ops, ab, x, radius2, B, T)
         inside = min(B, n - start)
         for column in range(Y.shape[1]):
             for b in range(inside):
@@ -290,7 +293,7 @@ def tree_sums(
             for b in range(inside, B):
                 stack[0, b] = 0.0
             part[:] = 0.0
-            _block_sums(T, nodes, starts, leaves, B, stack, part)
+            block_sums(T, nodes, starts, leaves, B, stack, part)
             for k in range(len(part)):
                 out[column, k] += part[k]
 
@@ -306,8 +309,8 @@ def tree_combine(
     T = np.empty((len(ops), B + _PAD))
     stack = np.zeros((nodes[:, 0].max() + 1, B + _PAD))
     for start in range(0, n, B):
-        _load(mode, scale, X, start, B, x, radius2)
-        _fill(ops, ab, x, radius2, B, T)
+        load(mode, scale, X, start, B, x, radius2)
+        fill(ops, ab, x, radius2, B, T)
         for column in range(len(C)):
             _block_combine(T, nodes, starts, leaves, C[column], B, stack)
             for b in range(min(B, n - start)):
@@ -328,8 +331,8 @@ def tree_values(
     values = np.empty((out.shape[1], B + _PAD))
     stack[0, :] = 1.0
     for start in range(0, n, B):
-        _load(mode, scale, X, start, B, x, radius2)
-        _fill(ops, ab, x, radius2, B, T)
+        load(mode, scale, X, start, B, x, radius2)
+        fill(ops, ab, x, radius2, B, T)
         _block_values(T, nodes, starts, leaves, B, stack, values)
         for b in range(min(B, n - start)):
             for k in range(out.shape[1]):

@@ -95,6 +95,8 @@ class Power(Space):
             found.append((total, dim * falling(self._m, self._m - left), chosen))
             for i in range(start, len(base)):
                 V = base[i]
+                if total + V.eigenvalue > bound:
+                    break  # the others are larger
                 for count in range(1, left + 1):
                     if total + count * V.eigenvalue > bound:
                         break
