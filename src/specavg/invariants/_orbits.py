@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 __all__ = ["Orbits", "orbits"]
 
+_SMALL = 256  # functions up to which labels are handed on; above, a search of the graph
+
 
 @dataclass(frozen=True)
 class Orbits:
@@ -44,6 +46,8 @@ def orbits(m: int, targets: Sequence[NDArray[Any]], phases: Sequence[NDArray[Any
 
     Phases are integers, so that 'equal to 1' is decided exactly whatever the modulus.
     """
+    if m <= _SMALL:
+        return _small_orbits(m, targets, phases, modulus)
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -62,6 +66,35 @@ def orbits(m: int, targets: Sequence[NDArray[Any]], phases: Sequence[NDArray[Any
     for t, p in zip(targets, phases, strict=True):
         wrong = (phase + p - phase[t]) % modulus != 0
         alive[label[wrong]] = False
+    return _survivors(label, phase, first, alive)
+
+
+def _small_orbits(
+    m: int, targets: Sequence[NDArray[Any]], phases: Sequence[NDArray[Any]], modulus: int
+) -> Orbits:
+    """The same by handing on the least label, and the phase with it: no graph to build for a few functions."""
+    label = np.arange(m)
+    phase = np.zeros(m, dtype=phases[0].dtype if phases else np.int64)
+    changed = True
+    while changed:
+        changed = False
+        for t, p in zip(targets, phases, strict=True):
+            there = label[t]
+            forward = np.flatnonzero(label < there)
+            if len(forward):
+                label[t[forward]] = label[forward]
+                phase[t[forward]] = (phase[forward] + p[forward]) % modulus
+                changed = True
+            backward = np.flatnonzero(label > there)
+            if len(backward):
+                label[backward] = there[backward]
+                phase[backward] = (phase[t[backward]] - p[backward]) % modulus
+                changed = True
+    first, label = np.unique(label, return_inverse=True)
+    alive = np.ones(len(first), dtype=bool)
+    if modulus > 1:
+        for t, p in zip(targets, phases, strict=True):
+            alive[label[(phase + p - phase[t]) % modulus != 0]] = False
     return _survivors(label, phase, first, alive)
 
 

@@ -44,34 +44,39 @@ class FrequencyOrbits(Solver):
         assert isinstance(self.space, Torus)
         K = self.space.frequencies(eigenspace)
         if eigenspace.eigenvalue == 0:
-            return Solution(eigenspace, 1, self, (K, np.array([[1.0], [0.0]]) / np.sqrt(2)))
+            constant = (np.zeros(1, dtype=int), np.zeros(1, dtype=int), np.full(1, np.sqrt(0.5)))  # √2 cos 0, halved
+            return Solution(eigenspace, 1, self, (K, constant))
         actions = [self.space.frequency_action(self.space.check_isometry(g), eigenspace) for g in self.group.generators]
-        Q = _real_invariants(len(K), actions)
-        used = np.flatnonzero(np.diff(Q.tocsr().indptr).reshape(2, -1).sum(axis=0))
-        Q = Q.tocsr()[np.concatenate([used, used + len(K)])]
-        return Solution(eigenspace, Q.shape[1], self, (K[used], Q))
+        count, (rows, columns, values) = _real_invariants(len(K), actions)
+        used, place = np.unique(rows % len(K), return_inverse=True)  # frequencies that occur
+        entries = (place + len(used) * (rows >= len(K)), columns, values)
+        return Solution(eigenspace, count, self, (K[used], entries))
 
     def functions(self, solutions: Sequence[Solution]) -> Functions:
-        from scipy.sparse import block_diag, vstack
+        from scipy.sparse import coo_array
 
         assert isinstance(self.space, Torus)
-        K = np.concatenate([s.data[0] for s in solutions])
-        # Each block has its cosines over its sines; together, all cosines over all sines.
-        halves = [block_diag([_half(s.data[1], i) for s in solutions], format="csr") for i in (0, 1)]
-        return TrigonometricSums(self.space.period, K, vstack(halves, format="csr"))
+        sizes = np.array([len(s.data[0]) for s in solutions])
+        total, starts = int(sizes.sum()), np.cumsum(sizes) - sizes
+        ends = np.cumsum([0, *(s.invariant_dim for s in solutions)])
+        # Each solution has its cosines before its sines; together, all cosines before all sines.
+        rows = [
+            np.where(s.data[1][0] < size, s.data[1][0] + start, s.data[1][0] - size + start + total)
+            for s, size, start in zip(solutions, sizes, starts, strict=True)
+        ]
+        columns = [s.data[1][1] + end for s, end in zip(solutions, ends, strict=False)]
+        values = np.concatenate([s.data[1][2] for s in solutions])
+        places = (np.concatenate(rows), np.concatenate(columns))
+        Q = coo_array((values, places), shape=(2 * total, int(ends[-1]))).tocsr()
+        Q.data[np.abs(Q.data) < 1e-15] = 0.0  # sums of opposite terms
+        Q.eliminate_zeros()
+        return TrigonometricSums(self.space.period, np.concatenate([s.data[0] for s in solutions]), Q)
 
 
-def _half(Q: Any, i: int) -> Any:
-    from scipy.sparse import csr_array
-
-    rows = Q.shape[0] // 2
-    return csr_array(Q)[i * rows : (i + 1) * rows]
-
-
-def _real_invariants(h: int, actions: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]]) -> Any:
-    """Orthonormal invariants in the basis √2cos, √2sin of h frequencies, sparse."""  # (2h, r)
-    from scipy.sparse import coo_array
-
+def _real_invariants(
+    h: int, actions: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]]
+) -> tuple[int, tuple[NDArray[Any], NDArray[Any], Array]]:
+    """Orthonormal invariants in the basis √2cos, √2sin of h frequencies: how many; rows, columns, entries."""
     modulus = lcm(*(N for *_, N in actions)) if actions else 1
     kind = np.int64 if modulus < 2**61 else object
     targets, phases = [], []
@@ -107,10 +112,8 @@ def _real_invariants(h: int, actions: Sequence[tuple[NDArray[Any], NDArray[Any],
     ]
     rows, cols, values = (np.concatenate([entry[i] for entry in entries]) for i in range(3))
     count = int(np.where(chosen, np.where(own, 1, 2), 0).sum())
-    Q = coo_array((values, (rows, cols)), shape=(2 * h, count)).tocsr()
-    Q.data[np.abs(Q.data) < 1e-15] = 0.0  # cos(π/2) and sums of opposite terms
-    Q.eliminate_zeros()
-    return Q
+    kept = np.abs(values) >= 1e-15  # cos(π/2) is zero
+    return count, (rows[kept], cols[kept], values[kept])
 
 
 def _turns(phase: NDArray[Any], modulus: int) -> Array:

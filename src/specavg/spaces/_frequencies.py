@@ -185,9 +185,14 @@ def ellipsoid(W: NDArray[np.float64], bound: float) -> NDArray[np.int64]:
     return vectors
 
 
+@lru_cache(maxsize=64)
+def _hash_weights(d: int) -> NDArray[np.int64]:
+    return np.random.default_rng(1).integers(1, 2**62, size=d, dtype=np.int64)
+
+
 def rows_in(rows: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.intp]:
     """Index in `table` of each of `rows`, or -1; hashed by a random dot product and then compared in full."""
-    weights = np.random.default_rng(1).integers(1, 2**62, size=table.shape[1], dtype=np.int64)
+    weights = _hash_weights(table.shape[1])
     with np.errstate(over="ignore"):
         wanted, keys = rows @ weights, table @ weights  # wrap around: that is the hash
     order = np.argsort(keys)
