@@ -49,6 +49,11 @@ class Functions(abc.ABC):
         """How a kernel computes these functions of a single coordinate by itself, if it can."""
         return None
 
+    @property
+    def fourier(self) -> Any:
+        """The same functions on a torus of few dimensions as `TrigonometricSums`; None elsewhere."""
+        return None
+
     def evaluate(self, X: Array) -> Array:
         """Values at checked points, in chunks."""  # (n, n_features) -> (n, dim)
         self._require_values(len(X))

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 from math import factorial, prod
 from typing import final
 
@@ -23,7 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.invariants._functions import Array, Functions, compensated_sum
+from specavg.invariants._torus import FOURIER_DIMENSIONS, TrigonometricSums, by_nufft, fourier_sums
 from specavg.kernels._copies import SymmetricSums
+from specavg.kernels._products import SINE, TORUS
 
 __all__ = ["CopyByCopy", "PowerSumProgram", "SymmetrizedProducts"]
 
@@ -153,6 +156,7 @@ class SymmetrizedProducts(Functions):
         self._one_copy = one_copy
         self._copies = copies
         self._weights = weights
+        self._multisets = [tuple(multiset) for multiset in multisets]
         few = copies <= _FEW_COPIES
         self._by_copy = CopyByCopy(multisets) if few else None
         self._program = PowerSumProgram([] if few else multisets)
@@ -198,13 +202,43 @@ class SymmetrizedProducts(Functions):
     def _values(self, X: Array) -> Array:
         return self._kernel.values(X, self._given(X))
 
+    @cached_property
+    def fourier(self) -> TrigonometricSums | None:
+        table, m = self._one_copy.copy_table, self._copies
+        if table is None or table.mode != TORUS or m > FOURIER_DIMENSIONS:
+            return None
+        value, sine = table.constants[:, 0].astype(np.int64), table.operations[:, 0] == SINE
+        blocks: list[tuple[Indices, NDArray[np.bool_], Indices, Array]] = []
+        for size in range(m + 1):
+            mine = np.array([i for i, a in enumerate(self._multisets) if len(a) == size], dtype=np.int64)
+            labels = np.array([self._multisets[i] for i in mine], dtype=np.int64).reshape(len(mine), size)
+            for copies in permutations(range(m), size):
+                K, S = np.zeros((len(mine), m), dtype=np.int64), np.zeros((len(mine), m), dtype=bool)
+                K[:, copies], S[:, copies] = value[labels], sine[labels]
+                blocks.append((K, S, mine, self._weights[mine]))
+        K, S, columns, weights = (np.concatenate(part) for part in zip(*blocks, strict=True))
+        return fourier_sums(np.repeat(1.0 / table.scale, m), K, S, columns, weights, self.dim)
+
+    @property
+    def _nanoseconds(self) -> float:
+        """A forecast of the time for a point."""
+        if self._by_copy:
+            return self._copies * (0.15 * len(self._by_copy.entries) + 1.5 * self._one_copy.dim)
+        return np.inf
+
     def correlate(self, X: Array, Y: Array) -> Array:
+        faster = by_nufft(self.fourier, len(X), self._nanoseconds)
+        if faster is not None:
+            return faster.correlate(X, Y)
         if self._one_copy.copy_table is not None:
             return self._kernel.sums(X, Y)
         parts = (self._kernel.sums(X[rows], Y[rows], self._given(X[rows])) for rows in self.chunks(len(X)))
         return compensated_sum(parts, (self.dim, Y.shape[1]))
 
     def combine(self, X: Array, C: Array) -> Array:
+        faster = by_nufft(self.fourier, len(X), self._nanoseconds)
+        if faster is not None:
+            return faster.combine(X, C)
         if self._one_copy.copy_table is not None:
             return self._kernel.combine(X, C)
         values = np.empty((len(X), C.shape[1]))

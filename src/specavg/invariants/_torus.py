@@ -17,11 +17,21 @@ from specavg.invariants._functions import Array, Functions, Products
 from specavg.invariants._orbits import orbits
 from specavg.invariants._solver import Solution, Solver
 from specavg.kernels._copies import CopyTable
+from specavg.kernels._frequencies import Waves
 from specavg.kernels._products import COSINE, SINE, TORUS, ProductTree
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._frequencies import Tree, frequency_tree
 
-__all__ = ["CosineProducts", "FrequencyOrbits", "SignedFrequencies", "TrigonometricSums"]
+__all__ = [
+    "CosineProducts",
+    "FrequencyOrbits",
+    "SignedFrequencies",
+    "TrigonometricSums",
+    "by_nufft",
+    "fourier_sums",
+]
+
+FOURIER_DIMENSIONS = 3  # up to here a non-uniform FFT is worth the expansion in waves
 
 
 @final
@@ -128,6 +138,11 @@ class TrigonometricSums(Functions):
         self._period = period
         self.K = K  # (F, d)
         self.Q = Q  # sparse (2F, dim)
+        self.waves = Waves(period, K)
+
+    @property
+    def fourier(self) -> TrigonometricSums:
+        return self
 
     @property
     def dim(self) -> int:
@@ -149,13 +164,64 @@ class TrigonometricSums(Functions):
         return CopyTable(TORUS, 1.0 / self._period, operations, np.stack([value, zero], axis=1).astype(float))
 
     def _values(self, X: Array) -> Array:
-        return np.asarray(self._waves(X) @ self.Q)
+        return np.sqrt(2) * np.asarray(self.waves.values(X) @ self.Q)
 
-    def _waves(self, X: Array) -> Array:
+    def correlate(self, X: Array, Y: Array) -> Array:
+        return np.sqrt(2) * np.asarray(self.Q.T @ self.waves.sums(X, Y))
+
+    def combine(self, X: Array, C: Array) -> Array:
+        return self.waves.combine(X, np.sqrt(2) * np.asarray(self.Q @ C))
+
+    def _values_numpy(self, X: Array) -> Array:
         turns = (X / self._period) @ self.K.T
         turns -= np.rint(turns)
         turns *= 2 * np.pi
-        return np.sqrt(2) * np.concatenate([np.cos(turns), np.sin(turns)], axis=1)
+        waves = np.sqrt(2) * np.concatenate([np.cos(turns), np.sin(turns)], axis=1)
+        return np.asarray(waves @ self.Q)
+
+
+def fourier_sums(
+    period: Array, values: NDArray[np.int64], sines: NDArray[np.bool_], columns: NDArray[Any], weights: Array, dim: int
+) -> TrigonometricSums:
+    """Σ weight · ∏_i (√2cos or √2sin 2πv_i u_i), each product in its column, as sums of waves; v_i = 0 is a factor 1.
+
+    Parameters
+    ----------
+    values, sines : ndarrays of shape (N, d)
+    columns, weights : ndarrays of shape (N,)
+    """
+    from scipy.sparse import coo_array
+
+    d = values.shape[1]
+    K, coefficient, column = values, weights.astype(complex), columns
+    for i in range(d):  # √2cos = (e₊ + e₋)/√2, √2sin = (e₊ − e₋)/(√2 i)
+        split = K[:, i] != 0
+        scale = np.where(split, np.sqrt(0.5) * np.where(sines[:, i], -1j, 1.0), 1.0)
+        mirrored = K[split].copy()
+        mirrored[:, i] *= -1
+        minus = (scale * coefficient * np.where(sines[:, i], -1.0, 1.0))[split]
+        K = np.concatenate([K, mirrored])
+        coefficient = np.concatenate([scale * coefficient, minus])
+        column, sines = np.concatenate([column, column[split]]), np.concatenate([sines, sines[split]])
+    # Real functions: c_{−k} is the conjugate of c_k, so one of each pair ±k says it all.
+    first = np.take_along_axis(K, (K != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
+    kept = first >= 0
+    frequencies, row = np.unique(K[kept], axis=0, return_inverse=True)
+    row, column, coefficient = row.ravel(), column[kept], coefficient[kept]
+    scale = np.where(first[kept] == 0, np.sqrt(0.5), np.sqrt(2.0))
+    entries = np.concatenate([scale * coefficient.real, -scale * coefficient.imag])
+    F = len(frequencies)
+    Q = coo_array((entries, (np.concatenate([row, row + F]), np.tile(column, 2))), shape=(2 * F, dim)).tocsr()
+    Q.data[np.abs(Q.data) < 1e-15] = 0.0
+    Q.eliminate_zeros()
+    return TrigonometricSums(period, frequencies, Q)
+
+
+def by_nufft(fourier: TrigonometricSums | None, n: int, nanoseconds: float) -> TrigonometricSums | None:
+    """`fourier` where a non-uniform FFT of n points beats a kernel that takes `nanoseconds` for each."""
+    if fourier is None or fourier.waves.nufft_cost(n) > n * nanoseconds:
+        return None
+    return fourier
 
 
 @final
@@ -255,6 +321,25 @@ class CosineProducts(Products):
         constants = np.stack([value, zero], axis=1).astype(float)
         factor = (tree.value - 1) * d + tree.coordinate
         return ProductTree(TORUS, 1.0 / self._period, operations, constants, tree.parent, factor, self.wanted)
+
+    @cached_property
+    def fourier(self) -> TrigonometricSums | None:
+        if self._d > FOURIER_DIMENSIONS or not self.dim:
+            return None
+        tree, rows = self.tree, self.wanted
+        K = np.zeros((len(rows), self._d), dtype=np.int64)
+        while tree.depth[rows].any():
+            K[np.arange(len(rows)), tree.coordinate[rows]] += tree.value[rows]  # 0 once the root is reached
+            rows = tree.parent[rows]
+        return fourier_sums(self._period, K, np.zeros(K.shape, dtype=bool), np.arange(len(K)), np.ones(len(K)), len(K))
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        faster = by_nufft(self.fourier, len(X), self.program.nanoseconds)
+        return super().correlate(X, Y) if faster is None else faster.correlate(X, Y)
+
+    def combine(self, X: Array, C: Array) -> Array:
+        faster = by_nufft(self.fourier, len(X), self.program.nanoseconds)
+        return super().combine(X, C) if faster is None else faster.combine(X, C)
 
     def _values_numpy(self, X: Array) -> Array:
         tree = self.tree

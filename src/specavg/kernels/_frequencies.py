@@ -1,0 +1,163 @@
+"""Waves of many frequencies, ready to run: by a tree of products, or by a non-uniform FFT where that is faster."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._config import require_memory, settings
+from specavg.kernels import _nufft
+from specavg.kernels._products import block_size, depth_first
+from specavg.kernels._threads import compensated_sum, in_order, read_only, row_chunks
+
+__all__ = ["Waves"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+_NANOSECONDS_A_WAVE, _NANOSECONDS_A_FACTOR = 0.25, 3.0  # of the tree, for each point; measured
+
+
+@final
+class Waves:
+    """cos 2πk·u and then sin 2πk·u, for every row k of `K`; u is the point over the period.
+
+    Parameters
+    ----------
+    period : ndarray of shape (d,)
+    K : ndarray of int, shape (F, d)
+        Distinct frequencies.
+    """
+
+    def __init__(self, period: Array, K: Indices) -> None:
+        self.dim = 2 * len(K)
+        self.K = np.asarray(K, dtype=np.int64)
+        self.period = np.asarray(period, dtype=float)
+        self._tree: tuple[Any, ...] | None = None
+
+    @property
+    def _arguments(self) -> tuple[Any, ...]:
+        if self._tree is None:
+            self._tree = (1.0 / self.period, *_wave_tree(self.K))
+        return self._tree
+
+    def _rows(self) -> int:
+        _, factors, nodes, _, _ = self._arguments
+        return 2 * len(factors) + 2 * (int(nodes[:, 0].max()) + 1) + self.K.shape[1]
+
+    def by_nufft(self, n: int) -> bool:
+        """Whether sums over n points are faster by a non-uniform FFT (and it is installed)."""
+        factors = int(np.abs(self.K).max(axis=0, initial=0).sum())
+        tree = _NANOSECONDS_A_WAVE * len(self.K) + _NANOSECONDS_A_FACTOR * factors
+        return self.nufft_cost(n) < n * tree
+
+    def nufft_cost(self, n: int) -> float:
+        """Nanoseconds that a non-uniform FFT of n points is forecast to take; infinite where there is none."""
+        return _nufft.cost(n, self.K) if _nufft.available() else np.inf
+
+    def sums(self, X: Array, Y: Array) -> Array:
+        """Σ y cos and Σ y sin."""  # (n, d), (n, q) -> (2F, q)
+        if self.by_nufft(len(X)):
+            return _nufft.sums(self.period, self.K, X, Y)
+        from specavg.kernels._waves import wave_sums
+
+        n, q = len(X), Y.shape[1]
+        points, data, arguments = read_only(X), read_only(Y), self._arguments
+        size = block_size(n, self._rows())
+        self._check_memory()
+
+        def work(rows: slice) -> Array:
+            out = np.zeros((q, self.dim))
+            wave_sums(*arguments, points[rows], data[rows], size, out)
+            return out
+
+        total = compensated_sum(in_order(work, row_chunks(n, q * self.dim)), (q, self.dim))
+        return np.ascontiguousarray(total.T)
+
+    def combine(self, X: Array, C: Array) -> Array:
+        """Σ_k a_k cos + b_k sin, the a before the b in C."""  # (n, d), (2F, q) -> (n, q)
+        if self.by_nufft(len(X)):
+            return _nufft.combine(self.period, self.K, X, C)
+        from specavg.kernels._waves import wave_combine
+
+        n = len(X)
+        points, coefficients, arguments = read_only(X), read_only(np.asarray(C.T)), self._arguments
+        out = np.empty((n, C.shape[1]))
+        size = block_size(n, self._rows())
+        self._check_memory()
+
+        def work(rows: slice) -> None:
+            wave_combine(*arguments, points[rows], coefficients, size, out[rows])
+
+        for _ in in_order(work, row_chunks(n)):
+            pass
+        return out
+
+    def values(self, X: Array) -> Array:
+        """All cosines and all sines."""  # (n, d) -> (n, 2F)
+        from specavg.kernels._waves import wave_values
+
+        n = len(X)
+        points, arguments = read_only(X), self._arguments
+        out = np.empty((n, self.dim))
+        size = block_size(n, self._rows())
+        self._check_memory()
+
+        def work(rows: slice) -> None:
+            wave_values(*arguments, points[rows], size, out[rows])
+
+        for _ in in_order(work, row_chunks(n)):
+            pass
+        return out
+
+    def _check_memory(self) -> None:
+        need = 8.0 * 64 * self._rows() * settings().n_threads
+        require_memory(need, f"{self.dim} waves at 64 points", "Lower the cutoff.")
+
+
+def _wave_tree(K: Indices) -> tuple[Indices, Indices, Indices, Indices]:
+    """Factors (coordinate, |v|), and nodes, starts and leaves as `wave_sums` reads them."""
+    F, d = K.shape
+    # All vectors met when the last entries are taken away one after the other.
+    layers = [K]
+    while layers[-1].any():
+        below = layers[-1][layers[-1].any(axis=1)]
+        shorter = below.copy()
+        shorter[np.arange(len(below)), _last(below)] = 0
+        layers.append(np.unique(shorter, axis=0))
+    vectors, place = np.unique(np.concatenate(layers), axis=0, return_inverse=True)
+    depth = (vectors != 0).sum(axis=1)
+    order = np.argsort(depth, kind="stable")  # the zero vector first, a parent before its children
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    vectors, wanted = vectors[order], rank[place.ravel()[:F]]
+    last = _last(vectors)
+    value = vectors[np.arange(len(vectors)), last]
+    above = vectors.copy()
+    above[np.arange(len(vectors)), last] = 0
+    parent = rank[_find(above, vectors[rank])]  # `vectors[rank]` is sorted as np.unique left it
+    parent[0] = 0
+    pairs, factor = np.unique(np.stack([last[1:], np.abs(value[1:])], axis=1), axis=0, return_inverse=True)
+    code = np.concatenate([[0], 2 * factor.ravel() + (value[1:] < 0)]).astype(np.int64)
+    nodes, starts, leaves = depth_first(parent, code, wanted.astype(np.int64))
+    inner = np.stack([nodes[:, 0], nodes[:, 1] // 2, 1 - 2 * (nodes[:, 1] % 2), nodes[:, 2]], axis=1)
+    owner = np.repeat(np.arange(len(nodes)), np.diff(starts))
+    keys, row = np.unique(np.stack([owner, leaves[:, 0] // 2], axis=1), axis=0, return_inverse=True)
+    both = np.full((len(keys), 3), -1, dtype=np.int64)
+    both[:, 0] = keys[:, 1]
+    both[row.ravel(), 1 + leaves[:, 0] % 2] = leaves[:, 1]
+    ends = np.searchsorted(keys[:, 0], np.arange(len(nodes) + 1))
+    tables = (pairs.reshape(-1, 2), inner, ends, both)
+    return tuple(np.ascontiguousarray(table, dtype=np.int64) for table in tables)  # pyright: ignore[reportReturnType]
+
+
+def _last(K: Indices) -> Indices:
+    """The last coordinate that is not zero."""
+    return K.shape[1] - 1 - (K[:, ::-1] != 0).argmax(axis=1)
+
+
+def _find(rows: Indices, table: Indices) -> Indices:
+    """Where each of `rows` stands in `table`, whose rows are distinct and sorted."""
+    _, place = np.unique(np.concatenate([table, rows]), axis=0, return_inverse=True)
+    return place.ravel()[len(table) :]
