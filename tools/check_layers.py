@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "invariants": FLOOR | {"kernels", "spaces", "groups"},
     "descriptions": FLOOR | {"spaces", "groups", "invariants"},  # what things are, for saved models
     "estimators/_symmetrized": BELOW_ESTIMATORS,  # it has to sample points
+    "estimators/_symmetry_test": BELOW_ESTIMATORS,  # it takes the group apart, generator by generator
     "estimators": FLOOR | {"invariants", "descriptions"},  # they see spaces only through an invariant basis
     "baselines": BELOW_ESTIMATORS | {"estimators"},
     **dict.fromkeys(BESIDE, BELOW_EXPERIMENTS),

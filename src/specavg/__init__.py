@@ -15,7 +15,8 @@ _HOMES = {
     **dict.fromkeys(["Circle", "Power", "Product", "Sphere", "Torus"], "spaces"),
     "invariant_basis": "invariants",
     "load": "io",
-    **dict.fromkeys(["InvariantKernelRidge", "SpecAvgRegressor", "invariance_discrepancy"], "estimators"),
+    **dict.fromkeys(["InvariantKernelRidge", "SpecAvgRegressor"], "estimators"),
+    **dict.fromkeys(["invariance_discrepancy", "symmetry_test"], "estimators"),
 }
 _MODULES = (
     "baselines",
@@ -55,6 +56,7 @@ __all__ = [
     "load",
     "plot",
     "spaces",
+    "symmetry_test",
     "testing",
     "theory",
 ]
@@ -75,7 +77,7 @@ if TYPE_CHECKING:
         theory,
     )
     from specavg._config import config
-    from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor, invariance_discrepancy
+    from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor, invariance_discrepancy, symmetry_test
     from specavg.invariants import invariant_basis
     from specavg.io import load
     from specavg.spaces import Circle, Power, Product, Sphere, Torus

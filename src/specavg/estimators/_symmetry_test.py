@@ -1,0 +1,269 @@
+"""Is the symmetry in the data? How much of what can be explained lies outside the invariant functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg.estimators._nested_models import Models, permutation_p_values
+from specavg.groups import Group
+from specavg.invariants import InvariantBasis, invariant_basis
+from specavg.isometries import Isometry
+from specavg.spaces import Space
+
+__all__ = ["GeneratorTest", "SymmetryTest", "symmetry_test"]
+
+Array = NDArray[np.float64]
+_PIECE = 20_000  # rows whose functions are held at a time
+_MAX_FUNCTIONS = 300
+_FURTHER = 6.0  # how far beyond the tested functions further invariant ones are fitted, in functions counted
+
+
+@final
+@dataclass(frozen=True)
+class GeneratorTest:
+    """One generator's part in a `SymmetryTest`.
+
+    Attributes
+    ----------
+    generator : Isometry
+    outside : float
+        Share of the explained variance that functions invariant under this generator cannot have.
+    statistic : float
+        F, with `n_tested` and n − p degrees of freedom.
+    n_tested : int
+        Functions that are not invariant under it.
+    p_value : float
+    """
+
+    generator: Isometry
+    outside: float
+    statistic: float
+    n_tested: int
+    p_value: float
+
+
+@final
+@dataclass(frozen=True)
+class SymmetryTest:
+    """What `symmetry_test` found.
+
+    Attributes
+    ----------
+    outside : float
+        Share of the explained variance outside the invariant functions, noise subtracted: near 0 if the symmetry
+        holds, up to 1.
+    explained : float
+        Share of the variance of y that the functions up to the cutoff explain, noise subtracted.
+    statistic : float
+        F, with `n_tested` and n − p degrees of freedom.
+    n_tested : int
+        Functions tested: those up to the cutoff that are not invariant.
+    n_invariant : int
+        Invariant functions fitted, also beyond the cutoff.
+    n_samples : int
+    p_value : float
+        Probability of an F this large if the function is invariant and the noise is exchangeable.
+    generators : tuple of GeneratorTest
+        The same for each generator alone: which symmetry fails.
+    method : str
+        "F" or "permutation".
+    """
+
+    outside: float
+    explained: float
+    statistic: float
+    n_tested: int
+    n_invariant: int
+    n_samples: int
+    p_value: float
+    generators: tuple[GeneratorTest, ...]
+    method: str
+
+    def failing(self, level: float = 0.05) -> tuple[int, ...]:
+        """The generators whose symmetry fails at a family-wise error `level` (Holm's procedure).
+
+        Returns
+        -------
+        tuple of int
+            Their places in the group's generating set.
+        """
+        order = np.argsort([g.p_value for g in self.generators], kind="stable")
+        failing: list[int] = []
+        for rank, i in enumerate(order.tolist()):
+            if self.generators[i].p_value > level / (len(order) - rank):
+                break
+            failing.append(i)
+        return tuple(sorted(failing))
+
+    def __str__(self) -> str:
+        lines = [
+            f"{100 * self.outside:.1f} % of the explained variance lies outside the invariant functions "
+            f"(p = {self.p_value:.2g}, {self.n_tested} functions tested on {self.n_samples} samples)"
+        ]
+        for i, g in enumerate(self.generators):
+            lines.append(f"  generator {i}: {100 * g.outside:5.1f} % outside, p = {g.p_value:.2g}   {g.generator!r}")
+        return "\n".join(lines)
+
+
+def symmetry_test(
+    X: ArrayLike | Iterable[tuple[ArrayLike, ArrayLike]],
+    y: ArrayLike | None,
+    space: Space,
+    group: Group,
+    *,
+    max_dim: float | None = None,
+    n_permutations: int = 0,
+    random_state: Any = None,
+) -> SymmetryTest:
+    """Test whether y, as a function of X, has the symmetry of `group`, and each generator alone.
+
+    Two nested linear models are compared: the invariant functions only, and all functions up to a cutoff. The
+    null hypothesis is that y = f(x) + noise with f invariant and the noise exchangeable; the F statistic measures
+    how much better than chance the non-invariant functions do. Invariant functions beyond the cutoff are fitted
+    in both models, so that they are not mistaken for noise.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, n_features) or (n, *space.shape), or iterable of (X, y) chunks
+        With chunks, `y` is None, and the data never have to fit in memory.
+    y : array-like of shape (n,), or None
+    space : Space
+    group : Group
+    max_dim : float, optional
+        How many functions to look at, all counted. Default: at most n/5 and 300. What breaks a symmetry only in
+        finer detail than that is not seen; more functions see finer detail, with less power against coarse one.
+    n_permutations : int, default 0
+        If positive, p-values come from that many permutations of the residuals (Freedman and Lane) instead of
+        the F distribution: for small samples with noise far from normal. Not with chunks.
+    random_state : int, Generator, RandomState or None
+        For the permutations.
+
+    Returns
+    -------
+    SymmetryTest
+
+    Notes
+    -----
+    A generator is tested against functions that are invariant under *it*, not under the whole group, so one
+    broken generator does not condemn the others. What the functions up to the cutoff and the further invariant
+    ones do not explain counts as noise.
+
+    Examples
+    --------
+    >>> import numpy as np, specavg as sa
+    >>> space, group = sa.Torus(3), sa.groups.sign_flips(3)
+    >>> X = space.sample(2000, random_state=0)
+    >>> noise = np.random.default_rng(0).normal(size=2000)
+    >>> y = np.cos(np.pi * X[:, 0]) + 0.3 * np.sin(np.pi * X[:, 2]) + 0.2 * noise
+    >>> sa.symmetry_test(X, y, space, group).failing()
+    (2,)
+    """
+    chunks, n = _as_chunks(X, y, n_permutations)
+    columns = _Columns.choose(space, group, n, max_dim)
+    pieces = (piece for X, y in chunks for piece in columns.pieces(X, y))
+    models = Models(columns.evaluate, pieces)
+    if models.count <= 2 * columns.size:
+        raise ValueError(
+            f"{models.count} samples are too few for {columns.size} functions: give at least {2 * columns.size + 1}, "
+            "or a smaller max_dim"
+        )
+    spans = [columns.span(group), *(columns.span(Group([g])) for g in group.generators)]
+    whole, *parts = (models.compare(span) for span in spans)
+    p_values = [whole.p_value, *(part.p_value for part in parts)]
+    if n_permutations:
+        points, targets = space.check_points(chunks[0][0]), chunks[0][1]
+        Z = columns.evaluate(points)
+        p_values = permutation_p_values(Z, targets, spans, n_permutations, np.random.default_rng(random_state))
+    return SymmetryTest(
+        outside=whole.outside,
+        explained=models.explained(),
+        statistic=whole.statistic,
+        n_tested=whole.tested,
+        n_invariant=spans[0].shape[1],
+        n_samples=models.count,
+        p_value=p_values[0],
+        generators=tuple(
+            GeneratorTest(g, part.outside, part.statistic, part.tested, p)
+            for g, part, p in zip(group.generators, parts, p_values[1:], strict=True)
+        ),
+        method="permutation" if n_permutations else "F",
+    )
+
+
+def _as_chunks(X: Any, y: Any, n_permutations: int) -> tuple[Any, int]:
+    if y is not None:
+        values = np.asarray(y, dtype=np.float64)
+        if values.ndim != 1:
+            raise ValueError(f"y must have one dimension; got shape {values.shape}. Test one output at a time")
+        if not np.isfinite(values).all():
+            raise ValueError(f"y has NaN or infinity in {int((~np.isfinite(values)).sum())} of {len(values)} rows")
+        if len(X) != len(values):
+            raise ValueError(f"X has {len(X)} rows but y has {len(values)}")
+        return [(X, values)], len(values)
+    if n_permutations:
+        raise ValueError("permutations need all data at once: give X and y, or n_permutations=0")
+    return X, 5 * _MAX_FUNCTIONS  # how many rows will come is not known: as if there were enough
+
+
+@final
+@dataclass(frozen=True)
+class _Columns:
+    """All functions up to a cutoff, and further invariant ones beyond it."""
+
+    basis: InvariantBasis
+    further: InvariantBasis | None
+    beyond: NDArray[np.intp]
+
+    @classmethod
+    def choose(cls, space: Space, group: Group, n: int, max_dim: float | None) -> _Columns:
+        bound = min(_MAX_FUNCTIONS, n / 5) if max_dim is None else max_dim
+        basis = invariant_basis(space, max_dim=max(bound, 1))
+        if basis.dim < 2:
+            first = next(V for V in space.eigenspaces() if V.eigenvalue > 0)
+            raise ValueError(
+                f"{bound:.0f} functions are too few to test anything on {space!r}: the first eigenspace after the "
+                f"constant has {first.dim}. Give at least {5 * (1 + first.dim)} samples, or max_dim"
+            )
+        try:
+            further = invariant_basis(space, group, max_dim=_FURTHER * basis.dim)
+        except MemoryError:
+            return cls(basis, None, np.empty(0, dtype=np.intp))
+        beyond = np.flatnonzero(further.eigenvalues > basis.eigenvalues[-1] * (1 + 1e-9))
+        return cls(basis, further, beyond[: int(n / 8)])
+
+    @property
+    def size(self) -> int:
+        return self.basis.dim + len(self.beyond)
+
+    def evaluate(self, X: Array) -> Array:
+        values = self.basis.evaluate(X)
+        return values if self.further is None else np.hstack([values, self.further.evaluate(X)[:, self.beyond]])
+
+    def pieces(self, X: Any, y: Any) -> Iterator[tuple[Array, Array]]:
+        """Checked points and targets in pieces of bounded working memory."""
+        points, targets = self.basis.space.check_points(X), np.asarray(y, dtype=np.float64)
+        if targets.shape != (len(points),) or not np.isfinite(targets).all():
+            raise ValueError(f"{len(points)} points need as many finite targets; got shape {targets.shape}")
+        for start in range(0, len(points), _PIECE):
+            yield points[start : start + _PIECE], targets[start : start + _PIECE]
+
+    def span(self, group: Group) -> Array:
+        """The columns that are invariant under `group`, as combinations of all."""  # (size, k)
+        Q = _fixed_combinations(self.basis, group)
+        extra = len(self.beyond)
+        return np.block([[Q, np.zeros((len(Q), extra))], [np.zeros((extra, Q.shape[1])), np.eye(extra)]])
+
+
+@lru_cache(maxsize=64)
+def _fixed_combinations(basis: InvariantBasis, group: Group) -> Array:
+    """The functions of `basis` that are invariant under `group`, as combinations of all."""  # (dim, k)
+    bound: dict[str, Any] = {basis.cutoff.kind: basis.cutoff.value}
+    invariants = invariant_basis(basis.space, group, **bound)
+    X = basis.space.sample(2 * basis.dim + 30, random_state=np.random.default_rng(20250713))
+    return np.asarray(np.linalg.lstsq(basis.evaluate(X), invariants.evaluate(X), rcond=None)[0], dtype=np.float64)
