@@ -4,6 +4,22 @@ Every function takes a fitted estimator, an invariant basis or a callable, draws
 figure, and returns the axes. Colours keep their order in grey; lines differ in dash and marker too.
 """
 
+from specavg.plot._curves import curves, learning_curve, rate
+from specavg.plot._discrepancy import discrepancy
 from specavg.plot._flat import circle, torus
+from specavg.plot._poles import pole_density, pole_figure
+from specavg.plot._spectrum import spectrum
+from specavg.plot._sphere import sphere
 
-__all__ = ["circle", "torus"]
+__all__ = [
+    "circle",
+    "curves",
+    "discrepancy",
+    "learning_curve",
+    "pole_density",
+    "pole_figure",
+    "rate",
+    "spectrum",
+    "sphere",
+    "torus",
+]

@@ -76,31 +76,31 @@ def circle(
     period, start = _box(source.space, 1)
     elements = drawable(source.group, symmetry)
     new = ax is None
-    ax = axes_or_new(ax, (6.4, 3.2))
+    panel: Any = axes_or_new(ax, (6.4, 3.2))
     u = np.linspace(0, 1, resolution + 1)
     x = start[0] + period[0] * u
-    ax.plot(x, source.values(x[:, None]), color=COLORS[0], linewidth=2, label=label, zorder=3)
+    panel.plot(x, source.values(x[:, None]), color=COLORS[0], linewidth=2, label=label, zorder=3)
     if data is not None:
         X, y = np.asarray(data[0], dtype=float).reshape(-1), np.asarray(data[1], dtype=float)
         X = start[0] + (X - start[0]) % period[0]
-        ax.plot(X, y, "o", color=COLORS[1], markeredgecolor=INK, markeredgewidth=0.5, markersize=4, zorder=2)
+        panel.plot(X, y, "o", color=COLORS[1], markeredgecolor=INK, markeredgewidth=0.5, markersize=4, zorder=2)
     if elements:
         mirrors, rotations = mirrors_of_circle(elements)
         if rotations > 1:
             edges = x[0] + period[0] * np.arange(rotations + 1) / rotations
             for a, b in zip(edges[:-1:2], edges[1::2], strict=False):
-                ax.axvspan(a, b, color="0.93", linewidth=0, zorder=0)
+                panel.axvspan(a, b, color="0.93", linewidth=0, zorder=0)
         for m in mirrors:
             at = x[0] + (m * period[0] - x[0]) % period[0]
             for line in {at, at + period[0] if at == x[0] else at}:
-                ax.axvline(line, color="0.35", linewidth=1, linestyle=(0, (7, 2, 1.5, 2)), zorder=1)
+                panel.axvline(line, color="0.35", linewidth=1, linestyle=(0, (7, 2, 1.5, 2)), zorder=1)
     if new:
-        ax.set_xlim(x[0], x[-1])
-        ax.set_ylabel(source.label)
-        _label_axis(ax.xaxis, period[0], start[0])
-        without_frame(ax)
-        ax.grid(False, axis="x")
-    return ax
+        panel.set_xlim(x[0], x[-1])
+        panel.set_ylabel(source.label)
+        _label_axis(panel.xaxis, period[0], start[0])
+        without_frame(panel)
+        panel.grid(False, axis="x")
+    return panel
 
 
 def torus(
@@ -163,47 +163,47 @@ def torus(
     origin = start if lattice is None else np.zeros(2)
     elements = drawable(source.group, symmetry)
     new = ax is None
-    ax = axes_or_new(ax, (5.4, 4.6))
+    panel: Any = axes_or_new(ax, (5.4, 4.6))
 
     u = np.linspace(0, 1, resolution + 1)
     grid = np.stack(np.meshgrid(u, u, indexing="ij"), axis=-1).reshape(-1, 2)
     values = source.values(start + period * grid).reshape(len(u), len(u))
     drawn = (origin + grid @ frame).reshape(len(u), len(u), 2)
-    filled = ax.contourf(drawn[..., 0], drawn[..., 1], values, levels=_levels(values), cmap=cmap)
-    ax.contour(drawn[..., 0], drawn[..., 1], values, levels=filled.levels[::3], colors="black", linewidths=0.35)
+    filled = panel.contourf(drawn[..., 0], drawn[..., 1], values, levels=_levels(values), cmap=cmap)
+    panel.contour(drawn[..., 0], drawn[..., 1], values, levels=filled.levels[::3], colors="black", linewidths=0.35)
     filled.set_edgecolor("face")  # no hairlines between the bands in vector files
 
     corner = start / period  # of the drawn cell, in periods
     if data is not None:
         points = origin + (np.asarray(data, dtype=float) / period - corner) % 1.0 @ frame
-        ax.plot(*points.T, "o", color="white", markeredgecolor=INK, markeredgewidth=0.8, markersize=4)
+        panel.plot(*points.T, "o", color="white", markeredgecolor=INK, markeredgewidth=0.8, markersize=4)
     lines, centers = symmetry_of_plane(elements)
     for line in lines:
         for piece in _pieces(line.offset, line.direction, corner):
             ends = origin + (piece - corner) @ frame
             dash = {"linestyle": (0, (4, 3))} if line.glide else {}
-            ax.plot(*ends.T, color="white", linewidth=2.6, zorder=4, **dash)
-            ax.plot(*ends.T, color=INK, linewidth=1.2, zorder=5, **dash)
+            panel.plot(*ends.T, color="white", linewidth=2.6, zorder=4, **dash)
+            panel.plot(*ends.T, color=INK, linewidth=1.2, zorder=5, **dash)
     for center in centers:
         for shifted in _copies(center.point, corner):
             at = origin + (shifted - corner) @ frame
-            ax.plot(*at, zorder=6, **axis_style(center.order))
+            panel.plot(*at, zorder=6, **axis_style(center.order))
     if new:
         corners = origin + np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]) @ frame
-        ax.plot(*corners.T, color=INK, linewidth=1)
+        panel.plot(*corners.T, color=INK, linewidth=1)
         lengths = np.linalg.norm(frame, axis=1)
-        ax.set_aspect("equal" if lattice is not None or lengths.max() < 3 * lengths.min() else "auto")
+        panel.set_aspect("equal" if lattice is not None or lengths.max() < 3 * lengths.min() else "auto")
         if lattice is None:
-            _label_axis(ax.xaxis, period[0], start[0], "x₁")
-            _label_axis(ax.yaxis, period[1], start[1], "x₂")
-            ax.set(xlim=origin[0] + np.array([0, period[0]]), ylim=origin[1] + np.array([0, period[1]]))
-            ax.spines[:].set_visible(False)
+            _label_axis(panel.xaxis, period[0], start[0], "x₁")
+            _label_axis(panel.yaxis, period[1], start[1], "x₂")
+            panel.set(xlim=origin[0] + np.array([0, period[0]]), ylim=origin[1] + np.array([0, period[1]]))
+            panel.spines[:].set_visible(False)
         else:
-            ax.set_axis_off()
-            ax.margins(0.02)
+            panel.set_axis_off()
+            panel.margins(0.02)
     if colorbar:
-        colorbar_beside(filled, ax, source.label)
-    return ax
+        colorbar_beside(filled, panel, source.label)
+    return panel
 
 
 def _box(space: Space, d: int) -> tuple[Array, Array]:
@@ -224,6 +224,7 @@ def _label_axis(axis: Any, period: float, start: float, name: str | None = None)
         axis.set_ticks(start + np.arange(5) * np.pi / 2, ["0", "π/2", "π", "3π/2", "2π"])
         axis.set_label_text(name or "angle")
     else:
+        axis.set_ticks(start + np.arange(5) * period / 4)
         axis.set_label_text(name or "x")
 
 

@@ -38,7 +38,12 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float], **subplot: Any) -> A
 
 def colorbar_beside(mappable: Any, ax: Any, label: str, **options: Any) -> Any:
     """A thin colour bar without a frame."""
-    bar = ax.figure.colorbar(mappable, ax=ax, **{"shrink": 0.8, "pad": 0.03, "aspect": 25, **options})
+    figure = (ax[0] if isinstance(ax, list) else ax).figure
+    bar = figure.colorbar(mappable, ax=ax, **{"shrink": 0.8, "pad": 0.03, "aspect": 25, **options})
+    from matplotlib.ticker import MaxNLocator
+
+    bar.locator = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
+    bar.update_ticks()
     bar.outline.set_visible(False)
     bar.set_label(label)
     return bar

@@ -55,7 +55,7 @@ def drawable(group: Group, symmetry: bool | None) -> list[Isometry]:
         order = None
     if order is None or order > DRAWN:
         if symmetry:
-            size = "infinitely many or uncounted" if order is None else f"{order}" if order < 10**9 else "over 10^9"
+            size = "infinitely many or uncounted" if order is None else f"{order}" if order < 10**15 else "over 10^15"
             raise ValueError(f"{group!r} has {size} elements: its symmetry is drawn up to {DRAWN}. Leave symmetry out.")
         return []
     return [flatten(g) for g in group.elements()]
@@ -98,7 +98,7 @@ def symmetry_of_plane(elements: list[Isometry]) -> tuple[list[Line], list[Center
         if turns == 1 and not np.array_equal(A, np.eye(2)):
             order = next(k for k in range(2, 7) if np.array_equal(np.linalg.matrix_power(A, k), np.eye(2)))
             for cell in _cells():
-                point = np.linalg.solve(np.eye(2) - A, t + cell)
+                point: Array = np.linalg.solve(np.eye(2) - A, t + cell).astype(float)
                 if (point > -_SAME).all() and (point < 1 + _SAME).all():
                     key = tuple(np.rint(point / _SAME).astype(int).tolist())
                     if key not in centers or centers[key].order < order:

@@ -1,0 +1,230 @@
+"""Orientation densities as pole figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg.groups import Group
+from specavg.isometries import LeftRight
+from specavg.plot._source import source_of
+from specavg.plot._style import CMAP, INK, colorbar_beside, pyplot
+from specavg.plot._symmetry import DRAWN
+from specavg.spaces import Rotations, Sphere
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["pole_density", "pole_figure"]
+
+Array = NDArray[np.float64]
+
+
+def pole_density(
+    model: Any, crystal: ArrayLike, specimen: ArrayLike, *, antipodal: bool = True, steps: int = 60
+) -> Array:
+    """How much of an orientation density has the crystal direction h along the specimen direction r.
+
+    The mean of the density over the circle of orientations X with X r = h: 1 for uniform orientations ("multiples
+    of a random distribution"). Orientations take specimen coordinates to crystal coordinates, as in
+    `spaces.rotations_from_bunge`.
+
+    Parameters
+    ----------
+    model : fitted density or callable
+        A callable takes rotations of shape (n, 9) and returns densities (not logarithms).
+    crystal : array-like of shape (3,)
+        h; its length does not matter.
+    specimen : array-like of shape (n, 3)
+        r, as unit vectors.
+    antipodal : bool, default True
+        The mean over h and −h, which diffraction cannot tell apart.
+    steps : int, default 60
+        Points on each circle; exact for a density of degree below `steps`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np, specavg as sa
+    >>> sa.plot.pole_density(lambda X: np.ones(len(X)), [1, 1, 1], [[0.0, 0.0, 1.0]])
+    array([1.])
+    """
+    values = source_of(model, space=Rotations()).values
+    h = _unit(crystal)
+    r = np.asarray(specimen, dtype=float).reshape(-1, 3)
+    directions = (h, -h) if antipodal else (h,)
+    return np.mean([_circle_means(values, v, r, steps) for v in directions], axis=0)
+
+
+def pole_figure(
+    model: Any,
+    crystal: ArrayLike = (0, 0, 1),
+    *,
+    group: Group | None = None,
+    projection: str = "equal area",
+    antipodal: bool = True,
+    data: ArrayLike | None = None,
+    labels: tuple[str, str] = ("x", "y"),
+    resolution: int = 40,
+    degree: int | None = None,
+    colorbar: bool = True,
+    cmap: str = CMAP,
+    ax: Any = None,
+) -> Axes | Array:
+    """Pole figures of an orientation density: the upper hemisphere of specimen directions, seen from z.
+
+    Parameters
+    ----------
+    model : fitted density or callable
+        On `Rotations`; see `pole_density`.
+    crystal : one direction of three numbers, or several
+        Crystal directions h in Cartesian coordinates, such as ``(1, 1, 1)``; one figure each, on one scale.
+    group : Group, optional
+        Whose symmetric copies of `data` are shown; the model's by default.
+    projection : {"equal area", "stereographic"}
+    antipodal : bool, default True
+        The mean over h and −h.
+    data : array-like of rotations, optional
+        Orientations whose poles are shown as dots.
+    labels : (str, str), default ("x", "y")
+        Names of the first two specimen directions, for instance ``("RD", "TD")``.
+    resolution : int, default 40
+        Grid steps from the centre to the rim.
+    degree : int, optional
+        The pole density is expanded in spherical harmonics up to this degree, which is exact for a density that is
+        a series of that degree. By default as many as it takes for an error below one percent of its range (48 at
+        most).
+    colorbar : bool, default True
+    cmap : str, default "viridis"
+    ax : matplotlib Axes or a sequence of them, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes, or an array of them
+        An array where several directions are given.
+
+    Examples
+    --------
+    >>> import numpy as np, specavg as sa
+    >>> ax = sa.plot.pole_figure(lambda X: 1 + X[:, 8], (0, 0, 1), resolution=6, antipodal=False)
+    >>> ax.get_title()
+    '(0 0 1)'
+    """
+    if projection not in ("equal area", "stereographic"):
+        raise ValueError(f"projection must be 'equal area' or 'stereographic'; got {projection!r}")
+    source = source_of(model, space=Rotations(), group=group)
+    single = np.ndim(crystal) == 1
+    directions = np.atleast_2d(np.asarray(crystal, dtype=float))
+    if ax is None:
+        size = (3.1 * len(directions) + 0.9 * colorbar, 3.2)
+        _, ax = pyplot().subplots(1, len(directions), figsize=size, layout="constrained", squeeze=False)
+    axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+    if len(axes) != len(directions):
+        raise ValueError(f"{len(directions)} crystal directions but {len(axes)} axes")
+
+    tilt = np.linspace(0, np.pi / 2, resolution + 1)
+    around = np.linspace(0, 2 * np.pi, 4 * resolution + 1)
+    theta, phi = np.meshgrid(tilt, around, indexing="ij")
+    specimen = np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], axis=-1)
+    densities = [
+        _expanded(source.values, _unit(h), specimen.reshape(-1, 3), antipodal, degree).reshape(theta.shape)
+        for h in directions
+    ]
+    low, high = min(d.min() for d in densities), max(d.max() for d in densities)
+    if high - low < 1e-9 * max(1.0, abs(high)):
+        low, high = low - 0.5, high + 0.5
+    levels = np.linspace(low, high, 22)
+    filled: Any = None
+    for panel, h, density in zip(axes, directions, densities, strict=True):
+        plane = _project(specimen.reshape(-1, 3), projection).reshape(*theta.shape, 2)
+        filled = panel.contourf(plane[..., 0], plane[..., 1], density, levels=levels, cmap=cmap)
+        filled.set_edgecolor("face")
+        panel.contour(plane[..., 0], plane[..., 1], density, levels=levels[::3], colors="black", linewidths=0.35)
+        if data is not None:
+            poles = _poles(Rotations().check_points(data).reshape(-1, 3, 3), h, source.group, antipodal)
+            panel.plot(*_project(poles, projection).T, "o", color="white", markeredgecolor=INK,
+                       markeredgewidth=0.4, markersize=2.5)  # fmt: skip
+        panel.plot(np.cos(around), np.sin(around), color=INK, linewidth=1)
+        panel.plot([0], [0], "+", color=INK, markersize=7, zorder=4)
+        panel.annotate(labels[0], (1, 0), (5, 0), textcoords="offset points", va="center")
+        panel.annotate(labels[1], (0, 1), (0, 4), textcoords="offset points", ha="center")
+        panel.set_title(f"({' '.join(f'{c:g}' for c in h)})", y=1.06, fontsize="medium")
+        panel.set_aspect("equal")
+        panel.set_axis_off()
+    if colorbar:
+        colorbar_beside(filled, list(axes) if len(axes) > 1 else axes[0], "multiples of random")
+    return axes[0] if single else axes
+
+
+def _unit(crystal: ArrayLike) -> Array:
+    h = np.asarray(crystal, dtype=float)
+    if h.shape != (3,) or not np.linalg.norm(h) > 0:
+        raise ValueError(f"a crystal direction is a vector of three numbers, not all zero; got {crystal!r}")
+    return h / np.linalg.norm(h)
+
+
+def _circle_means(values: Callable[[Array], Array], h: Array, r: Array, steps: int) -> Array:
+    """The mean of a function over the rotations that take each r to h."""
+    first = _frames(h[None])[0]  # columns: two directions across h, and h
+    across = _frames(r).transpose(0, 2, 1)  # (n, 3, 3)
+    total = np.zeros(len(r))
+    for angle in 2 * np.pi * np.arange(steps) / steps:
+        c, s = np.cos(angle), np.sin(angle)
+        turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]])
+        total += values(((first @ turn) @ across).reshape(len(r), 9))
+    return total / steps
+
+
+def _expanded(values: Callable[[Array], Array], h: Array, r: Array, antipodal: bool, degree: int | None) -> Array:
+    """The pole density at many directions, from few: it is a function on the sphere of the density's own degree."""
+    sphere = Sphere(3)
+    probe = sphere.sample(24, random_state=0)
+    for top in (12, 24, 48) if degree is None else (degree,):
+        X, weights = sphere.quadrature(top * (top + 1))
+        sampled = weights * _circle_means(values, h, X, 2 * top + 1)
+        kept = [sphere.eigenspace(k) for k in range(top + 1) if not (antipodal and k % 2)]
+        parts = [(V, sphere.evaluate(V, X).T @ sampled) for V in kept]
+        if degree is None and top < 48:
+            exact = _circle_means(values, h, probe, 4 * top)
+            if antipodal:
+                exact = (exact + _circle_means(values, h, -probe, 4 * top)) / 2
+            error = np.abs(sum(sphere.evaluate(V, probe) @ c for V, c in parts) - exact).max()
+            if error > 0.01 * np.ptp(sampled / weights) + 1e-9:
+                continue
+        return np.sum([sphere.evaluate(V, r) @ c for V, c in parts], axis=0)
+    raise AssertionError("the last degree is always taken")
+
+
+def _frames(v: Array) -> Array:
+    """Rotations whose last column is each unit vector."""  # (n, 3) -> (n, 3, 3)
+    helper = np.eye(3)[np.abs(v).argmin(axis=1)]
+    a: Any = np.cross(helper, v)
+    a /= np.linalg.norm(a, axis=1, keepdims=True)
+    across: Any = np.cross(v, a)
+    return np.stack([a, across, v], axis=2)
+
+
+def _project(r: Array, projection: str) -> Array:
+    """The upper hemisphere on the unit disc."""  # (n, 3) -> (n, 2)
+    denominator = 1 + r[:, 2:]
+    return r[:, :2] / (np.sqrt(denominator) if projection == "equal area" else denominator)
+
+
+def _poles(X: Array, h: Array, group: Group, antipodal: bool) -> Array:
+    """Specimen directions of the crystal direction in each orientation and its symmetric copies, upper half."""
+    h = h / np.linalg.norm(h)
+    copies = [X]
+    if group.order <= DRAWN:
+        parts = [g for g in group.elements() if isinstance(g, LeftRight)]
+        copies += [g.left.matrix @ X @ g.right.matrix.T for g in parts]
+    poles = np.concatenate([np.einsum("nij,i->nj", Y, h) for Y in copies])  # X r = h, r = Xᵀh
+    if antipodal:
+        poles = np.concatenate([poles, -poles])
+    return np.unique(poles[poles[:, 2] >= 0].round(9), axis=0)

@@ -1,0 +1,149 @@
+"""The spectrum: how many functions there are, how many survive, and what Weyl's law says."""
+
+from __future__ import annotations
+
+from math import lgamma, log, pi
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.invariants import InvariantBasis
+from specavg.plot._style import COLORS, INK, axes_or_new, pyplot, without_frame
+from specavg.spaces import Space
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["spectrum"]
+
+Array = NDArray[np.float64]
+_LARGEST_LOG = 700.0  # beyond, a float overflows
+
+
+def spectrum(model: Any, *, weyl: bool = True, legend: bool = True, ax: Axes | None = None) -> Axes:
+    """The multiplicity of each eigenvalue, and how much of it is invariant, as bars; the totals as steps.
+
+    Beside the totals D_λ and D_{λ,G} stands Weyl's law, ω_d vol(M) (√λ / 2π)^d for all functions (ω_d the volume of
+    the unit ball of R^d), and its invariant version, the same divided by the order of the group.
+
+    Parameters
+    ----------
+    model : InvariantBasis or fitted estimator
+    weyl : bool, default True
+        Whether to draw Weyl's law. The invariant version is left out where the order is not known.
+    legend : bool, default True
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> basis = sa.invariant_basis(sa.Sphere(3), sa.groups.point_group("Oh"), max_eigenvalue=200)
+    >>> ax = sa.plot.spectrum(basis)
+    >>> ax.get_yscale()
+    'log'
+    """
+    basis = _basis_of(model)
+    new = ax is None
+    pyplot()  # says what to install, before anything else of Matplotlib is imported
+    from matplotlib.ticker import MaxNLocator
+
+    panel: Any = axes_or_new(ax, (6.8, 3.8))
+    eigenvalues = np.array([row.eigenvalue for row in basis.table])
+    gaps = np.diff(eigenvalues)
+    bent = len(gaps) > 1 and gaps.max() > 3 * gaps.min()  # as on a sphere: √λ spreads the bars evenly
+    values = np.sqrt(eigenvalues) if bent else eigenvalues
+    sizes = [row.dim for row in basis.table]
+    invariant = [row.invariant_dim for row in basis.table]
+    width = _widths(values)
+    floor = 0.5  # the height from which a bar of one function is seen on a logarithmic axis
+    for counts, side, color, hatch, name in (
+        (sizes, -1, COLORS[0], None, "$m_\\lambda$, all functions"),
+        (invariant, 1, COLORS[1], "////", "$m_{\\lambda,G}$, invariant functions"),
+    ):
+        heights = np.array([_float(c) for c in counts])
+        panel.bar(
+            values + side * width / 4,
+            np.maximum(heights - floor, 0),
+            width / 2,
+            bottom=floor,
+            color=color,
+            edgecolor="white",
+            linewidth=0.4,
+            hatch=hatch,
+            label=name,
+        )
+    for counts, color, style, name in (
+        (sizes, COLORS[0], "-", "$D_\\lambda$"),
+        (invariant, COLORS[1], "-", "$D_{\\lambda,G}$"),
+    ):
+        totals = np.array([_float(c) for c in np.cumsum(np.array(counts, dtype=object))])
+        edge = values[-1] + (width[-1] if len(values) > 1 else 1.0)
+        panel.step(np.append(values, edge), np.append(totals, totals[-1]), where="post", color=INK, linewidth=2.4)
+        panel.step(
+            np.append(values, edge),
+            np.append(totals, totals[-1]),
+            where="post",
+            color=color,
+            linewidth=1.5,
+            linestyle=style,
+            label=f"{name}, their sum so far",
+        )
+    if weyl and len(values) > 1:
+        x = np.linspace(0, values[-1], 400)[1:]
+        for divisor, dash, name in ((0.0, "--", "Weyl's law"), (_log_order(basis), ":", "Weyl's law / |G|")):
+            if divisor is not None and (divisor or dash == "--"):
+                y = _weyl_log(basis.space, x**2 if bent else x) - divisor
+                shown = (y < _LARGEST_LOG) & (y > np.log(floor))
+                panel.plot(x[shown], np.exp(y[shown]), color=INK, linestyle=dash, linewidth=1.2, label=name)
+    if new:
+        panel.set(xlabel="eigenvalue λ", ylabel="number of functions", yscale="log")
+        panel.set_ylim(bottom=floor)
+        if bent:
+            ticks = MaxNLocator(7, steps=[1, 2, 5, 10]).tick_values(0, float(eigenvalues[-1]))
+            ticks = ticks[ticks <= eigenvalues[-1] * 1.02]
+            panel.set_xticks(np.sqrt(ticks), [f"{t:g}" for t in ticks])
+        without_frame(panel)
+        panel.grid(False, axis="x")
+        panel.set_title(f"{basis.dim} of {basis.total_dim} functions are invariant", fontsize="medium", loc="left")
+    if legend:
+        panel.legend(frameon=False, fontsize="small", ncols=2, loc="upper left", bbox_to_anchor=(0, -0.16))
+    return panel
+
+
+def _basis_of(model: Any) -> InvariantBasis:
+    basis = model if isinstance(model, InvariantBasis) else getattr(model, "basis_", None)
+    if not isinstance(basis, InvariantBasis):
+        raise TypeError(f"the spectrum of what? Give an invariant basis or a fitted estimator; got {model!r}")
+    return basis
+
+
+def _widths(values: Array) -> Array:
+    if len(values) < 2:
+        return np.ones(1)
+    gaps = np.diff(values)
+    return 0.86 * np.minimum(np.append(gaps, gaps[-1]), np.insert(gaps, 0, gaps[0]))
+
+
+def _float(count: int) -> float:
+    return float(count) if count < 10**300 else np.inf
+
+
+def _weyl_log(space: Space, eigenvalue: Array) -> Array:
+    """The logarithm of ω_d vol(M) (√λ / 2π)^d."""
+    d = space.dim
+    ball = d / 2 * log(pi) - lgamma(d / 2 + 1)
+    return ball + log(space.volume) + d * (np.log(eigenvalue) / 2 - log(2 * pi))
+
+
+def _log_order(basis: InvariantBasis) -> float | None:
+    try:
+        order = basis.group.order
+    except ValueError:
+        return None
+    return (order.bit_length() - 53) * log(2) + log(order >> (order.bit_length() - 53)) if order > 2**53 else log(order)

@@ -1,0 +1,221 @@
+"""Pictures: what is drawn is true of the group, and every function returns the axes it drew in."""
+
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import specavg as sa
+from specavg import groups
+from specavg.plot._poles import _expanded
+from specavg.plot._spectrum import _log_order, _weyl_log
+from specavg.plot._style import CMAP, COLORS
+from specavg.plot._symmetry import drawable, mirrors_of_circle, symmetry_of_plane, symmetry_of_sphere
+
+mpl.use("Agg")
+HEXAGONAL = np.array([[1, 0], [-0.5, np.sqrt(3) / 2]])
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+# Mirrors, then (order, with inversion): how many, as tables of point groups print them.
+POINT_GROUPS = {
+    "Ci": (0, {}),
+    "Cs": (1, {}),
+    "C3v": (3, {(3, False): 1}),
+    "D2h": (3, {(2, False): 3}),
+    "D2d": (2, {(4, True): 1, (2, False): 2}),
+    "C3h": (1, {(6, True): 1}),
+    "Td": (6, {(4, True): 3, (3, False): 4}),
+    "O": (0, {(4, False): 3, (3, False): 4, (2, False): 6}),
+    "Oh": (9, {(4, False): 3, (3, False): 4, (2, False): 6}),
+    "Ih": (15, {(5, False): 6, (3, False): 10, (2, False): 15}),
+}
+
+
+@pytest.mark.parametrize("name", POINT_GROUPS)
+def test_mirrors_and_axes_are_those_of_the_tables(name):
+    normals, axes = symmetry_of_sphere(drawable(groups.point_group(name), None))
+    mirrors, wanted = POINT_GROUPS[name]
+    found = {}
+    for axis in axes:
+        found[axis.order, axis.improper] = found.get((axis.order, axis.improper), 0) + 1
+    assert (len(normals), found) == (mirrors, wanted)
+
+
+# Rotation centres in the closed cell (corners and edges counted as often as they are drawn), and mirror/glide lines.
+PLANE_GROUPS = {
+    "p2": ({2: 9}, 0, 0),
+    "pm": ({}, True, False),
+    "pg": ({}, False, True),
+    "cm": ({}, True, True),
+    "p4m": ({4: 5, 2: 4}, True, True),
+    "p4g": ({4: 5, 2: 4}, True, True),
+    "p3": ({3: 6}, False, False),
+    "p6": ({6: 4, 3: 2, 2: 5}, False, False),
+}
+
+
+@pytest.mark.parametrize("name", PLANE_GROUPS)
+def test_rotation_centres_and_lines_are_those_of_the_plane_group(name):
+    lines, centers = symmetry_of_plane(drawable(groups.plane_group(name), None))
+    wanted, mirror, glide = PLANE_GROUPS[name]
+    found = {}
+    for center in centers:
+        found[center.order] = found.get(center.order, 0) + 1
+    assert found == wanted
+    assert any(not line.glide for line in lines) == bool(mirror)
+    assert any(line.glide for line in lines) == bool(glide)
+
+
+@pytest.mark.parametrize("name", ["p4g", "p6m", "cm"])
+def test_invariant_functions_are_even_across_every_mirror_line_that_is_drawn(name):
+    space = sa.Torus(lattice=HEXAGONAL if name == "p6m" else np.eye(2))
+    basis = sa.invariant_basis(space, groups.plane_group(name), max_eigenvalue=400)
+    lines, _ = symmetry_of_plane(drawable(basis.group, None))
+    B = space.lattice
+    for line in (line for line in lines if not line.glide):
+        along = line.direction @ B / np.linalg.norm(line.direction @ B)
+        X = space.sample(20, 0)
+        away = (X - line.offset) @ B
+        mirrored = line.offset + (2 * np.outer(away @ along, along) - away) @ np.linalg.inv(B)
+        np.testing.assert_allclose(basis.evaluate(mirrored), basis.evaluate(X), atol=1e-10)
+
+
+def test_mirrors_of_a_dihedral_group_are_evenly_spaced():
+    mirrors, rotations = mirrors_of_circle(drawable(groups.dihedral(5), None))
+    assert rotations == 5
+    np.testing.assert_allclose(np.diff(mirrors), 0.1)
+
+
+def test_large_groups_are_left_out_unless_asked_for():
+    assert drawable(groups.hyperoctahedral(10), None) == []
+    with pytest.raises(ValueError, match="3715891200 elements"):
+        drawable(groups.hyperoctahedral(10), True)
+
+
+def test_every_function_draws_in_the_axes_it_is_given():
+    import matplotlib.pyplot as plt
+
+    flat = sa.invariant_basis(sa.Torus(2), groups.hyperoctahedral(2), max_eigenvalue=50)
+    ring = sa.invariant_basis(sa.Circle(), groups.dihedral(2), max_eigenvalue=20)
+    ball = sa.invariant_basis(sa.Sphere(3), groups.point_group("D3"), max_eigenvalue=20)
+    fig = plt.figure()
+    ax = fig.add_subplot(2, 2, 1)
+    assert sa.plot.torus(flat, ax=ax, resolution=20) is ax
+    assert sa.plot.circle(ring, ax=ax) is ax
+    assert sa.plot.spectrum(flat, ax=ax) is ax
+    assert sa.plot.curves([1, 10], {"a": [1, 0.1]}, ax=ax) is ax
+    assert sa.plot.discrepancy(lambda X: X[:, 0], [[0.5, 0.1]], space=flat.space, group=flat.group, ax=ax) is ax
+    assert sa.plot.pole_figure(lambda X: 1 + X[:, 0], ax=ax, resolution=4, degree=2) is ax
+    globe = fig.add_subplot(2, 2, 2, projection="3d")
+    assert sa.plot.sphere(ball, ax=globe, resolution=8) is globe
+    world = fig.add_subplot(2, 2, 3, projection="mollweide")
+    assert sa.plot.sphere(ball, ax=world, projection="mollweide", resolution=8, data=[[0, 0, 1]]) is world
+    assert plt.get_fignums() == [fig.number]
+    fig.canvas.draw()
+
+
+def test_new_figures_for_a_model_a_body_and_several_pole_figures():
+    space, group = sa.Sphere(3), groups.point_group("Oh")
+    X = space.sample(200, 0)
+    model = sa.SpecAvgRegressor(space, group, max_invariant_dim=3).fit(X, 5 + (X**4).sum(axis=1))
+    ax = sa.plot.sphere(model, body=True, resolution=12)
+    assert ax.name == "3d"
+    panels = sa.plot.pole_figure(lambda X: 1 + X[:, 8], [(0, 0, 1), (1, 1, 1)], resolution=4, degree=3)
+    assert [panel.get_title() for panel in panels] == ["(0 0 1)", "(1 1 1)"]
+    ax.figure.canvas.draw()
+
+
+def test_wrong_requests_say_what_is_wrong():
+    ball = sa.invariant_basis(sa.Sphere(3), max_eigenvalue=6)
+    with pytest.raises(ValueError, match="lives on Sphere"):
+        sa.plot.torus(ball)
+    with pytest.raises(ValueError, match="numbered 0 to 8"):
+        sa.plot.sphere(ball, index=9)
+    with pytest.raises(ValueError, match="must be positive"):
+        sa.plot.sphere(ball, body=True, resolution=6)
+    with pytest.raises(ValueError, match="give space="):
+        sa.plot.sphere(lambda X: X[:, 0])
+    with pytest.raises(ValueError, match="2 outputs"):
+        sa.plot.sphere(lambda X: X[:, :2], space=sa.Sphere(3), resolution=6)
+    with pytest.raises(TypeError, match="fitted estimator"):
+        sa.plot.spectrum(3)
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"pip install 'specavg\[plot\]'"):
+        sa.plot.spectrum(sa.invariant_basis(sa.Torus(2), max_eigenvalue=30))
+
+
+def test_pole_density_is_the_known_formula():
+    r = sa.Sphere(3).sample(40, 0)
+    # X r = h gives hᵀX e_z = r_z for h = e_z, and its square for the second degree.
+    np.testing.assert_allclose(sa.plot.pole_density(lambda X: 1 + 0.5 * X[:, 8], [0, 0, 2], r, antipodal=False),
+                               1 + 0.5 * r[:, 2], atol=1e-12)  # fmt: skip
+    np.testing.assert_allclose(sa.plot.pole_density(lambda X: 1 + X[:, 8], [0, 0, 1], r), 1, atol=1e-12)
+    np.testing.assert_allclose(sa.plot.pole_density(lambda X: X[:, 8] ** 2, [0, 0, 1], r), r[:, 2] ** 2, atol=1e-12)
+
+
+def test_expanded_pole_density_equals_the_mean_over_circles():
+    group = groups.crystal_symmetry("O", specimen="D2")
+    basis = sa.invariant_basis(sa.spaces.Rotations(), group, max_eigenvalue=42)
+    c = np.arange(1.0, basis.dim + 1)[:, None]
+    r, h = sa.Sphere(3).sample(15, 0), np.array([0.6, 0.0, 0.8])
+
+    def density(X):
+        return basis.combine(X, c)[:, 0]
+
+    for antipodal in (True, False):
+        direct = sa.plot.pole_density(density, h, r, antipodal=antipodal)
+        np.testing.assert_allclose(_expanded(density, h, r, antipodal, 6), direct, atol=1e-10)
+
+
+def test_weyls_law_counts_functions():
+    for space, top in ((sa.Sphere(3), 4e4), (sa.Torus(2), 4e4), (sa.Torus(2, period=[1, 3]), 2e4)):
+        count = 0
+        for V in space.eigenspaces():
+            if V.eigenvalue > top:
+                break
+            count += V.dim
+        assert count == pytest.approx(np.exp(_weyl_log(space, np.array([top])))[0], rel=0.02)
+
+
+def test_order_of_a_huge_group_has_a_logarithm():
+    from math import lgamma
+
+    basis = sa.invariant_basis(sa.Torus(1000), groups.symmetric(1000), max_invariant_dim=6)
+    assert _log_order(basis) == pytest.approx(lgamma(1001))
+    sa.plot.spectrum(basis).figure.canvas.draw()
+
+
+def test_learning_curve_shows_the_errors_it_measured():
+    space, group = sa.Torus(2), groups.sign_flips(2)
+    X = space.sample(600, 0)
+    y = np.cos(np.pi * X).sum(axis=1)
+    models = {"a": sa.SpecAvgRegressor(space, group, max_invariant_dim=4, smoothness=3), "b": sa.SpecAvgRegressor()}
+    with pytest.warns(UserWarning, match="only the constant"):
+        ax = sa.plot.learning_curve(models, X[:300], y[:300], test=(X[300:], y[300:]), sizes=[3, 300], repeats=2)
+    again = sa.SpecAvgRegressor(space, group, max_invariant_dim=4).fit(X[:300], y[:300]).predict(X[300:])
+    assert ax.errors_["a"][-1, 0] == pytest.approx(np.mean((again - y[300:]) ** 2))
+    slopes = [line for line in ax.get_lines() if "slope" in line.get_label()]
+    assert slopes[0].get_label() == "theory: slope −0.75"
+
+
+def _lightness(color):
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in mpl.colors.to_rgb(color))
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def test_colours_keep_their_order_in_grey():
+    steps = [_lightness(mpl.colormaps[CMAP](t)) for t in np.linspace(0, 1, 50)]
+    assert (np.diff(steps) > 0).all()
+    assert abs(_lightness(COLORS[0]) - _lightness(COLORS[1])) > 0.3
