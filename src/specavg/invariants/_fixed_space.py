@@ -124,7 +124,7 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
 
 def _check_orthogonal(i: int, D: Array) -> None:
     if not np.isfinite(D).all():
-        raise ValueError(f"matrix {i} has NaN or infinity: no null space can be certified")
+        return  # `null_space` says so
     deviation = float(np.abs(D.T @ D - np.eye(len(D))).max(initial=0.0))
     if deviation > ORTHOGONALITY_TOLERANCE:
         raise ValueError(
@@ -149,12 +149,6 @@ def null_space(matrices: list[Array]) -> FixedSpace:
     for i, D in enumerate(matrices):
         if not np.isfinite(D).all():
             raise ValueError(f"matrix {i} has NaN or infinity: no null space can be certified")
-        deviation = float(np.abs(D.T @ D - np.eye(m)).max(initial=0.0))
-        if deviation > ORTHOGONALITY_TOLERANCE:
-            raise ValueError(
-                f"matrix {i} is not orthogonal: max|DᵀD - I| = {deviation:.2g}, tolerance "
-                f"{ORTHOGONALITY_TOLERANCE:.0e}. Only orthogonal matrices have a projector of this kind."
-            )
     Q, gap = _from_squares(matrices) or _from_stack(matrices)
     residual = _residual(matrices, Q)
     if residual > _zero(m):  # squaring hides singular values below 1e-7: where the residual is not rounding, look

@@ -204,8 +204,7 @@ class Space(abc.ABC):
                 f"{eigenspace.eigenvalue:.6g} outside itself (residual {residual:.2g}, tolerance "
                 f"{REPRESENTATION_TOLERANCE:.0e})."
             )
-        # One Newton step towards the nearest orthogonal matrix removes the rounding of the solve.
-        return 1.5 * D - 0.5 * D @ (D.T @ D)
+        return D
 
     def __copy__(self) -> Space:
         return self
