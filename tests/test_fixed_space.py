@@ -1,0 +1,143 @@
+"""The common fixed vectors of matrices that a user brings: right, certified, or refused."""
+
+import numpy as np
+import pytest
+from cases import H4, random_rotation
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import block_diag
+from scipy.sparse import csr_array
+from scipy.stats import ortho_group
+
+import specavg as sa
+from specavg import isometries
+from specavg.invariants import fixed_space
+
+
+def rotation(angle):
+    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+
+
+def permutation_matrix(image):
+    return isometries.permutation(image).matrix
+
+
+def projector(found):
+    return found.basis @ found.basis.T
+
+
+def test_permutation_matrices_are_solved_by_orbits_exactly():
+    found = fixed_space([permutation_matrix([1, 0, 2, 3]), permutation_matrix([0, 1, 3, 2])])
+    assert (found.dim, found.solver, found.residual, found.gap) == (2, "orbits", 0.0, np.inf)
+    halves = block_diag(np.full((2, 2), 0.5), np.full((2, 2), 0.5))
+    np.testing.assert_allclose(projector(found), halves, rtol=0, atol=1e-15)
+
+
+def test_dense_sparse_and_isometries_are_the_same():
+    g = isometries.signed_permutation([1, 2, 0, 3], [1, -1, -1, 1])
+    dense, sparse, exact = fixed_space([g.matrix]), fixed_space([csr_array(g.matrix)]), fixed_space([g])
+    assert dense.solver == sparse.solver == exact.solver == "orbits"
+    np.testing.assert_array_equal(dense.basis, sparse.basis)
+    np.testing.assert_allclose(projector(dense), projector(exact), atol=1e-15)
+    np.testing.assert_allclose(g.matrix @ exact.basis, exact.basis, atol=1e-15)
+
+
+def test_signs_around_a_cycle_can_leave_nothing():
+    assert fixed_space([isometries.signed_permutation([1, 2, 0], [1, 1, -1])]).dim == 0
+    assert fixed_space([isometries.signed_permutation([1, 2, 0], [1, -1, -1])]).dim == 1
+    assert fixed_space([-np.eye(4)]).shape == (4, 0)
+
+
+def test_rotations_are_solved_by_a_certified_null_space():
+    Q = ortho_group.rvs(7, random_state=0)
+    D = Q @ block_diag(rotation(0.3), rotation(2.0), np.eye(3)) @ Q.T
+    found = fixed_space([D])
+    assert (found.dim, found.solver) == (3, "null space")
+    assert found.residual < 1e-14
+    assert found.gap == pytest.approx(2 * np.sin(0.15), rel=1e-10)  # |e^{iθ} − 1|
+    np.testing.assert_allclose(projector(found), Q[:, 4:] @ Q[:, 4:].T, atol=1e-14)
+
+
+def test_reflections_of_h4_fix_nothing_together():
+    assert fixed_space([g.matrix for g in H4.generators]).dim == 0
+    assert fixed_space([g.matrix for g in H4.generators[:2]]).dim == 2
+
+
+def test_no_matrices_fix_everything():
+    assert fixed_space([], size=3).dim == 3
+    with pytest.raises(ValueError, match="say its size"):
+        fixed_space([])
+
+
+def test_works_as_an_array():
+    found = fixed_space([rotation(1.0), np.eye(2)])
+    assert np.asarray(found).shape == found.shape == (2, 0)
+    found = fixed_space([block_diag(rotation(1.0), 1.0)])
+    np.testing.assert_allclose(found @ found.T, np.diag([0.0, 0, 1]), atol=1e-15)
+
+
+@settings(max_examples=25)
+@given(st.integers(2, 6), st.integers(0, 10_000))
+def test_the_average_over_a_cyclic_group_is_the_projector(order, seed):
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
+    turns = 2 * np.pi * rng.integers(order, size=3) / order
+    D = Q @ block_diag(*map(rotation, turns)) @ Q.T
+    average = np.mean([np.linalg.matrix_power(D, k) for k in range(order)], axis=0)
+    found = fixed_space([D])
+    np.testing.assert_allclose(projector(found), average, atol=1e-12)
+    assert found.dim == round(np.trace(average))
+
+
+# --- refusals ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("angle", [2 * np.pi / 1e8, 2 * np.pi / 1e10, 2 * np.pi / 1e12, 2 * np.pi / 1e13])
+def test_an_unclear_gap_raises(angle):
+    with pytest.raises(ValueError, match="in doubt: 2 of them lie between rounding"):
+        fixed_space([rotation(angle)])
+
+
+def test_a_small_but_clear_gap_is_accepted():
+    found = fixed_space([block_diag(rotation(1e-5), 1.0)])
+    assert found.dim == 1
+    assert found.gap == pytest.approx(1e-5, rel=1e-6)
+
+
+def test_a_small_gap_in_many_dimensions_is_seen():
+    Q = ortho_group.rvs(600, random_state=1)
+    blocks = [rotation(t) for t in np.linspace(0.5, 3, 298)]
+    clear = fixed_space([Q @ block_diag(*blocks, np.eye(4)) @ Q.T])
+    assert clear.dim == 4
+    with pytest.raises(ValueError, match="in doubt"):
+        fixed_space([Q @ block_diag(*blocks, np.eye(2), rotation(1e-9)) @ Q.T])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_nan_matrices_are_refused(bad):
+    D = np.eye(3)
+    D[1, 2] = bad
+    with pytest.raises(ValueError, match="matrix 1 has NaN or infinity"):
+        fixed_space([random_rotation(0), D])
+    with pytest.raises(ValueError, match=r"NaN or infinity"):
+        fixed_space([csr_array(D)])
+
+
+@pytest.mark.parametrize("factor", [1 + 1e-6, 0.5, 0.0])
+def test_matrices_that_are_not_orthogonal_are_refused(factor):
+    with pytest.raises(ValueError, match=r"matrix 0 is not orthogonal: max\|DᵀD - I\|"):
+        fixed_space([factor * random_rotation(0)])
+
+
+def test_shapes_are_checked():
+    with pytest.raises(ValueError, match=r"different sizes: \[2, 3\]"):
+        fixed_space([np.eye(2), np.eye(3)])
+    with pytest.raises(ValueError, match="square"):
+        fixed_space([np.ones((2, 3))])
+    with pytest.raises(ValueError, match="size = 4, but the matrices are 3 x 3"):
+        fixed_space([np.eye(3)], size=4)
+
+
+def test_memory_is_refused_before_it_is_used():
+    with sa.config(memory_limit="1 MB"), pytest.raises(MemoryError, match="null-space problem"):
+        fixed_space([ortho_group.rvs(200, random_state=0)])

@@ -1,0 +1,85 @@
+"""Sums over injective assignments: power sums and copy by copy, against the definition."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import specavg as sa
+from specavg import groups, testing
+from specavg.invariants._symmetric import CopyByCopy, PowerSumProgram
+
+
+def by_definition(values, multiset):
+    """Σ over distinct copies i_1, …, i_p of ∏ ψ_{a_j}(x_{i_j})."""  # values (A, n, m)
+    m = values.shape[2]
+    total = np.zeros(values.shape[1])
+    for chosen in permutations(range(m), len(multiset)):
+        total += np.prod([values[a, :, i] for a, i in zip(multiset, chosen, strict=True)], axis=0)
+    return total
+
+
+def power_sums(program, values):
+    sums = np.empty((len(program.power_sums), values.shape[1]))
+    for merged, row in program.power_sums.items():
+        sums[row] = np.prod([values[a] for a in merged], axis=0).sum(axis=1)
+    return sums
+
+
+MULTISETS = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=4), min_size=1, max_size=4)
+
+
+@settings(max_examples=30)
+@given(MULTISETS, st.integers(4, 6), st.integers(0, 1000))
+def test_power_sums_give_the_injective_sums(multisets, m, seed):
+    values = np.random.default_rng(seed).standard_normal((3, 2, m))
+    program = PowerSumProgram(multisets)
+    found = program.run(power_sums(program, values))
+    expected = np.array([by_definition(values, multiset) for multiset in multisets])
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+@settings(max_examples=30)
+@given(MULTISETS, st.integers(1, 6), st.integers(0, 1000))
+def test_copy_by_copy_gives_the_injective_sums(multisets, m, seed):
+    values = np.random.default_rng(seed).standard_normal((3, 2, m))
+    found = CopyByCopy(multisets).run(values)
+    expected = np.array([by_definition(values, multiset) for multiset in multisets])
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_more_factors_than_copies_vanish():
+    values = np.random.default_rng(0).standard_normal((1, 3, 2))
+    assert np.array_equal(CopyByCopy([[0, 0, 0]]).run(values), np.zeros((1, 3)))
+
+
+@pytest.mark.parametrize("m", [3, 16, 17, 40])
+def test_both_ways_make_the_same_invariants(m):
+    # 16 copies and fewer are added one by one, more go through power sums: the orbits solver uses neither.
+    top = 2 * np.pi**2 if m > 3 else 6 * np.pi**2
+    assert "orbits" in testing.solver_names(sa.Torus(m), groups.symmetric(m))
+    basis = sa.invariant_basis(sa.Torus(m), groups.symmetric(m), max_eigenvalue=top)
+    by_orbits = sa.invariant_basis(sa.Torus(m), groups.symmetric(m), max_eigenvalue=top, solver="orbits")
+    X = sa.Torus(m).sample(20, 0)
+    first, second = basis.evaluate(X), by_orbits.evaluate(X)
+    np.testing.assert_allclose(first @ first.T, second @ second.T, atol=1e-11)
+
+
+def test_many_points_of_a_cloud_by_hand():
+    # Power(Sphere(3), m) under S_m: degree-one functions are √3 Σ x_i/√m, one for each coordinate.
+    m = 200
+    space = sa.Power(sa.Sphere(3), m)
+    basis = sa.invariant_basis(space, groups.symmetric(m), max_eigenvalue=2.0)
+    X = space.sample(10, 0)
+    mean = np.sqrt(3 / m) * X.reshape(10, m, 3).sum(axis=1)
+    found = basis.evaluate(X)[:, 1:]
+    np.testing.assert_allclose(found @ found.T, mean @ mean.T, atol=1e-12)
+
+
+def test_invariants_of_thousands_of_copies_keep_their_digits():
+    # Independent of the order of the coordinates to rounding, on the path without canonical points.
+    basis = sa.invariant_basis(sa.Torus(2_000), groups.symmetric(2_000), max_eigenvalue=3 * np.pi**2)
+    assert basis.dim == 10
+    testing.check_invariance(basis, n_elements=5)
