@@ -16,6 +16,7 @@ from specavg.groups._structure import DirectProduct, Symmetric
 from specavg.invariants._choice import Resolver
 from specavg.invariants._functions import Functions
 from specavg.invariants._solver import Solution
+from specavg.invariants._toeplitz import ToeplitzGram, toeplitz_gram
 from specavg.invariants._tape import recording
 from specavg.spaces import Power, Product, Space, Torus
 
@@ -194,6 +195,35 @@ class InvariantBasis:
         ndarray of shape (n, q)
         """
         return self.functions.combine(self.space.check_points(X), C)
+
+    def gram(self, X: ArrayLike, weights: Array | None = None) -> Array:
+        """Σ_i w_i ψ(x_i) ψ(x_i)ᵀ without holding the values.
+
+        Parameters
+        ----------
+        X : array-like of n points
+        weights : ndarray of shape (n,), optional
+            Non-negative; ones by default.
+
+        Returns
+        -------
+        ndarray of shape (dim, dim)
+        """
+        return self.functions.gram(self.space.check_points(X), weights)
+
+    def gram_operator(self, X: ArrayLike, weights: Array, Y: Array) -> ToeplitzGram | None:
+        """The Gram matrix as something that multiplies, never formed, where it is Toeplitz; else None.
+
+        That is on tori of up to three dimensions, with the extra ``specavg[nufft]`` installed. Its attribute
+        `correlation` has Σ w ψ and Σ w ψ yᵀ side by side.
+
+        Parameters
+        ----------
+        X : array-like of n points
+        weights : ndarray of shape (n,)
+        Y : ndarray of shape (n, q)
+        """
+        return toeplitz_gram(self.functions, self.space.check_points(X), weights, Y)
 
     def canonical(self, X: ArrayLike) -> Array:
         """A point of each orbit, the same bits for all of the orbit, where the group has such a choice.

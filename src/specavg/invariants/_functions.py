@@ -79,6 +79,12 @@ class Functions(abc.ABC):
         """Φᵀ diag(weights) Φ, by chunks and one triangle at a time; weights ≥ 0."""  # (n,) -> (dim, dim)
         from scipy.linalg.blas import dsyrk
 
+        from specavg.invariants._toeplitz import dense_is_faster, toeplitz_gram
+
+        if dense_is_faster(self, len(X)):
+            operator = toeplitz_gram(self, X, np.ones(len(X)) if weights is None else weights)
+            if operator is not None:
+                return operator.dense()
         require_memory(
             16.0 * self.dim**2, f"the Gram matrix of {self.dim} functions", "Lower the cutoff, or take more memory."
         )

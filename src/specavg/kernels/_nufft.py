@@ -61,17 +61,26 @@ def grid_sums(period: Array, reach: Indices, X: Array, Y: Array) -> NDArray[np.c
     require_memory(16.0 * modes * 3, f"a non-uniform FFT with {modes:.3g} points in its grid", "Lower the cutoff.")
     transform: Any = getattr(finufft, f"nufft{d}d1")
 
+    pairs = (q + 1) // 2  # two real columns travel as one complex one
+
     def work(rows: slice) -> Array:
-        strengths = np.ascontiguousarray(Y[rows].T, dtype=np.complex128)
+        strengths = np.zeros((pairs, rows.stop - rows.start), dtype=np.complex128)
+        strengths.real = Y[rows, 0::2].T
+        strengths.imag[: q // 2] = Y[rows, 1::2].T
         grid = transform(
             *_angles(period, X[rows]), strengths, shape, eps=TOLERANCE, isign=1, nthreads=1, modeord=0
-        ).reshape(q, *shape)
+        ).reshape(pairs, *shape)
         return np.stack([grid.real, grid.imag])
 
     # One thread a transform and fixed chunks: sums are the same to the last bit whatever the number of threads.
     chunks = _chunks(len(X), _rows(modes))
-    total = compensated_sum(in_order(work, chunks), (2, q, *shape))
-    return total[0] + 1j * total[1]
+    total = compensated_sum(in_order(work, chunks), (2, pairs, *shape))
+    grid = total[0] + 1j * total[1]
+    mirrored = np.conj(grid[(slice(None), *(slice(None, None, -1),) * d)])  # at −k: the columns apart again
+    out = np.empty((q, *shape), dtype=np.complex128)
+    out[0::2] = 0.5 * (grid + mirrored)
+    out[1::2] = (-0.5j * (grid - mirrored))[: q // 2]
+    return out
 
 
 def _chunks(n: int, rows: int) -> list[slice]:
