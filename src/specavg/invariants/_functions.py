@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory, settings
-from specavg.invariants._harmonics import Kernel, harmonics_kernel
 from specavg.kernels._copies import CopyTable
 from specavg.kernels._products import ProductTree
 from specavg.kernels._threads import compensated_sum
-from specavg.spaces import Eigenspace, Space
 
-__all__ = ["Combinations", "Functions", "HarmonicSums", "Joined", "Products", "compensated_sum"]
+__all__ = ["Combinations", "Functions", "Joined", "Products", "compensated_sum"]
 
 Array = NDArray[np.float64]
 _CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
@@ -139,79 +136,6 @@ class Products(Functions):
 
     def combine(self, X: Array, C: Array) -> Array:
         return self.program.combine(X, C) if C.shape[1] <= self._FEW else super().combine(X, C)
-
-
-@final
-class HarmonicSums(Functions):
-    """Combinations φ·Q of the eigenfunctions of each eigenspace (all of them where Q is None)."""
-
-    def __init__(self, space: Space, parts: Sequence[tuple[Eigenspace, Array | None]]) -> None:
-        self._space = space
-        self._parts = [(V, Q) for V, Q in parts if Q is None or Q.shape[1]]
-        self._ends = np.cumsum([0, *(V.dim if Q is None else Q.shape[1] for V, Q in self._parts)])
-
-    @cached_property
-    def _kernel(self) -> tuple[Kernel, list[slice]] | None:
-        return harmonics_kernel(self._space, self._parts)
-
-    @property
-    def dim(self) -> int:
-        return int(self._ends[-1])
-
-    @property
-    def row_bytes(self) -> float:
-        if self._kernel is not None:
-            return 8.0 * (self._kernel[0].dim + self.dim)
-        return 8.0 * (4 * max((V.dim for V, _ in self._parts), default=1) + self.dim)
-
-    def _values(self, X: Array) -> Array:
-        if self._kernel is None:
-            return self._values_numpy(X)
-        kernel, places = self._kernel
-        harmonics = kernel.values(X)
-        columns = [
-            harmonics[:, place] if Q is None else harmonics[:, place] @ Q
-            for (_, Q), place in zip(self._parts, places, strict=True)
-        ]
-        return np.concatenate([np.empty((len(X), 0)), *columns], axis=1)
-
-    def _values_numpy(self, X: Array) -> Array:
-        columns = [np.empty((len(X), 0))]
-        for V, Q in self._parts:
-            values = self._space._evaluate(V, X)  # pyright: ignore[reportPrivateUsage]
-            columns.append(values if Q is None else values @ Q)
-        return np.concatenate(columns, axis=1)
-
-    # The projection Q comes after a sum over points, and before a combination: never once a point.
-
-    def correlate(self, X: Array, Y: Array) -> Array:
-        if self._kernel is not None:
-            kernel, places = self._kernel
-            sums = kernel.sums(X, Y)
-            totals = [sums[place] for place in places]
-        else:
-            totals = [self._sums(V, X, Y) for V, _ in self._parts]
-        projected = [S if Q is None else Q.T @ S for (_, Q), S in zip(self._parts, totals, strict=True)]
-        return np.concatenate([np.empty((0, Y.shape[1])), *projected])
-
-    def combine(self, X: Array, C: Array) -> Array:
-        blocks = zip(self._parts, self._ends[:-1], self._ends[1:], strict=True)
-        mixed = [C[a:b] if Q is None else Q @ C[a:b] for (_, Q), a, b in blocks]
-        if self._kernel is not None:
-            kernel, places = self._kernel
-            coefficients = np.zeros((kernel.dim, C.shape[1]))
-            for place, part in zip(places, mixed, strict=True):
-                coefficients[place] = part
-            return kernel.combine(X, coefficients)
-        values = np.zeros((len(X), C.shape[1]))
-        for (V, _), part in zip(self._parts, mixed, strict=True):
-            for rows in self.chunks(len(X)):
-                values[rows] += self._space._evaluate(V, X[rows]) @ part  # pyright: ignore[reportPrivateUsage]
-        return values
-
-    def _sums(self, V: Eigenspace, X: Array, Y: Array) -> Array:
-        parts = (self._space._evaluate(V, X[rows]).T @ Y[rows] for rows in self.chunks(len(X)))  # pyright: ignore[reportPrivateUsage]
-        return compensated_sum(parts, (V.dim, Y.shape[1]))
 
 
 @final

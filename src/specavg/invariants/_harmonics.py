@@ -1,19 +1,21 @@
-"""Compiled harmonics of spheres: which kernel serves which sphere."""
+"""Combinations of all eigenfunctions of eigenspaces, and the compiled kernels that serve spheres."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from functools import cached_property
+from typing import Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.invariants._functions import Functions, compensated_sum
 from specavg.kernels._harmonics import HarmonicsOfS2
 from specavg.kernels._products import PAIR, SOLID_STEP, SPHERE, ProductTree
 from specavg.spaces import Eigenspace, Space, Sphere
 from specavg.spaces._sphere import gegenbauer_recurrence
 
-__all__ = ["Kernel", "harmonic_tree", "harmonics_kernel"]
+__all__ = ["HarmonicSums", "harmonic_tree"]
 
 Array = NDArray[np.float64]
 _NOISE = 1e-14  # entries of an orthonormal Q below this are rounding
@@ -27,6 +29,79 @@ class Kernel(Protocol):
     def sums(self, X: Array, Y: Array) -> Array: ...
     def combine(self, X: Array, C: Array) -> Array: ...
     def values(self, X: Array) -> Array: ...
+
+
+@final
+class HarmonicSums(Functions):
+    """Combinations φ·Q of the eigenfunctions of each eigenspace (all of them where Q is None)."""
+
+    def __init__(self, space: Space, parts: Sequence[tuple[Eigenspace, Array | None]]) -> None:
+        self._space = space
+        self._parts = [(V, Q) for V, Q in parts if Q is None or Q.shape[1]]
+        self._ends = np.cumsum([0, *(V.dim if Q is None else Q.shape[1] for V, Q in self._parts)])
+
+    @cached_property
+    def _kernel(self) -> tuple[Kernel, list[slice]] | None:
+        return harmonics_kernel(self._space, self._parts)
+
+    @property
+    def dim(self) -> int:
+        return int(self._ends[-1])
+
+    @property
+    def row_bytes(self) -> float:
+        if self._kernel is not None:
+            return 8.0 * (self._kernel[0].dim + self.dim)
+        return 8.0 * (4 * max((V.dim for V, _ in self._parts), default=1) + self.dim)
+
+    def _values(self, X: Array) -> Array:
+        if self._kernel is None:
+            return self._values_numpy(X)
+        kernel, places = self._kernel
+        harmonics = kernel.values(X)
+        columns = [
+            harmonics[:, place] if Q is None else harmonics[:, place] @ Q
+            for (_, Q), place in zip(self._parts, places, strict=True)
+        ]
+        return np.concatenate([np.empty((len(X), 0)), *columns], axis=1)
+
+    def _values_numpy(self, X: Array) -> Array:
+        columns = [np.empty((len(X), 0))]
+        for V, Q in self._parts:
+            values = self._space._evaluate(V, X)  # pyright: ignore[reportPrivateUsage]
+            columns.append(values if Q is None else values @ Q)
+        return np.concatenate(columns, axis=1)
+
+    # The projection Q comes after a sum over points, and before a combination: never once a point.
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        if self._kernel is not None:
+            kernel, places = self._kernel
+            sums = kernel.sums(X, Y)
+            totals = [sums[place] for place in places]
+        else:
+            totals = [self._sums(V, X, Y) for V, _ in self._parts]
+        projected = [S if Q is None else Q.T @ S for (_, Q), S in zip(self._parts, totals, strict=True)]
+        return np.concatenate([np.empty((0, Y.shape[1])), *projected])
+
+    def combine(self, X: Array, C: Array) -> Array:
+        blocks = zip(self._parts, self._ends[:-1], self._ends[1:], strict=True)
+        mixed = [C[a:b] if Q is None else Q @ C[a:b] for (_, Q), a, b in blocks]
+        if self._kernel is not None:
+            kernel, places = self._kernel
+            coefficients = np.zeros((kernel.dim, C.shape[1]))
+            for place, part in zip(places, mixed, strict=True):
+                coefficients[place] = part
+            return kernel.combine(X, coefficients)
+        values = np.zeros((len(X), C.shape[1]))
+        for (V, _), part in zip(self._parts, mixed, strict=True):
+            for rows in self.chunks(len(X)):
+                values[rows] += self._space._evaluate(V, X[rows]) @ part  # pyright: ignore[reportPrivateUsage]
+        return values
+
+    def _sums(self, V: Eigenspace, X: Array, Y: Array) -> Array:
+        parts = (self._space._evaluate(V, X[rows]).T @ Y[rows] for rows in self.chunks(len(X)))  # pyright: ignore[reportPrivateUsage]
+        return compensated_sum(parts, (V.dim, Y.shape[1]))
 
 
 def harmonics_kernel(

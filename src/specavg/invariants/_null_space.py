@@ -8,7 +8,8 @@ from typing import ClassVar, final
 from specavg._config import require_memory
 from specavg.groups import Group
 from specavg.invariants._fixed_space import null_space
-from specavg.invariants._functions import Array, Functions, HarmonicSums
+from specavg.invariants._functions import Array, Functions
+from specavg.invariants._harmonics import HarmonicSums
 from specavg.invariants._solver import Solution, Solver
 from specavg.invariants._tape import taped
 from specavg.spaces import Eigenspace, Space
