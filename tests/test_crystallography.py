@@ -55,7 +55,7 @@ def test_invariants_are_products_of_two_small_problems(degree):
     V = space.eigenspace(degree)
     sides = [np.zeros((0, 2 * degree + 1)), np.zeros((0, 2 * degree + 1))]
     for g in G.generators:
-        for i, D in enumerate(space.factor_representations(g, V)):
+        for i, D in enumerate(space.factor_representations(g, V)[0]):
             sides[i] = np.concatenate([sides[i], D - np.eye(len(D))])
     fixed = [int((np.linalg.svd(B)[1] < 1e-9).sum()) for B in sides]
     assert fixed[0] * fixed[1] == invariant_counts("O", "D2", [degree])[0]

@@ -107,7 +107,7 @@ def test_functions_move_by_the_representation(degree, improper):
 
 def test_representation_is_the_product_of_its_factors():
     V, g = SPACE.eigenspace(4), random_map(0)
-    left, right = SPACE.factor_representations(g, V)
+    ((left, right),) = SPACE.factor_representations(g, V)
     assert left.shape == right.shape == (9, 9)
     assert np.array_equal(np.kron(left, right), SPACE.representation(g, V))
     sphere, W = Sphere(3), Sphere(3).eigenspace(4)

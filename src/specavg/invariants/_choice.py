@@ -8,13 +8,14 @@ from typing import ClassVar, final
 
 from specavg._config import require_memory
 from specavg.groups import Group
-from specavg.invariants._functions import Functions, HarmonicSums, Joined
+from specavg.invariants._functions import Functions, Joined
+from specavg.invariants._harmonics import HarmonicSums
 from specavg.invariants._null_space import NullSpace
 from specavg.invariants._products import FactorByFactor, WreathOnCopies
-from specavg.invariants._rotations import LeftTimesRight
 from specavg.invariants._solver import Solution, Solver, Unsuitable
 from specavg.invariants._sphere import EvenHarmonics, MonomialOrbits, SymmetricPolynomials
 from specavg.invariants._torus import FrequencyOrbits, SignedFrequencies
+from specavg.invariants._two_sided import LeftTimesRight
 from specavg.spaces import Eigenspace, Space, Torus
 
 __all__ = ["SOLVER_NAMES", "Resolver"]

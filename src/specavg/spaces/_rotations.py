@@ -109,23 +109,24 @@ class Rotations(Space):
 
     def factor_representations(
         self, g: Isometry, eigenspace: Eigenspace
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """D_left and D_right with D(g) = np.kron(D_left, D_right).
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """One pair D_left, D_right with D(g) = np.kron(D_left, D_right).
 
         Each is the matrix of one factor on the harmonics of `Sphere(3)` of the same degree.
 
         Returns
         -------
-        D_left, D_right : ndarray of shape (2l + 1, 2l + 1)
+        list of one pair of ndarray of shape (2l + 1, 2l + 1)
+            A list, as on `Stiefel`, where an eigenspace may have several types.
         """
         checked = self.check_isometry(g)
         pair = np.stack([checked.left.matrix, checked.right.matrix])
         left, right = wigner_matrices(pair, _degree(eigenspace)).transpose(0, 2, 1)
-        return left, right
+        return [(left, right)]
 
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
         # φ is vec M(X), row by row, and M(A X Bᵀ) = M(A) M(X) M(B)ᵀ.
-        left, right = self.factor_representations(g, eigenspace)
+        ((left, right),) = self.factor_representations(g, eigenspace)
         return np.asarray(np.kron(left, right), dtype=np.float64)
 
     # --- points ------------------------------------------------------------------------------------
