@@ -15,7 +15,8 @@ _HOMES = {
     **dict.fromkeys(["Circle", "Power", "Product", "Sphere", "Torus"], "spaces"),
     "invariant_basis": "invariants",
     "load": "io",
-    **dict.fromkeys(["InvariantKernelRidge", "SpecAvgRegressor"], "estimators"),
+    **dict.fromkeys(["InvariantDensity", "InvariantFeatures", "InvariantKernelRidge"], "estimators"),
+    **dict.fromkeys(["SpecAvgRegressor", "Symmetrized"], "estimators"),
     **dict.fromkeys(["invariance_discrepancy", "symmetry_test"], "estimators"),
 }
 _MODULES = (
@@ -35,11 +36,14 @@ _MODULES = (
 
 __all__ = [
     "Circle",
+    "InvariantDensity",
+    "InvariantFeatures",
     "InvariantKernelRidge",
     "Power",
     "Product",
     "SpecAvgRegressor",
     "Sphere",
+    "Symmetrized",
     "Torus",
     "__version__",
     "baselines",
@@ -77,7 +81,15 @@ if TYPE_CHECKING:
         theory,
     )
     from specavg._config import config
-    from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor, invariance_discrepancy, symmetry_test
+    from specavg.estimators import (
+        InvariantDensity,
+        InvariantFeatures,
+        InvariantKernelRidge,
+        SpecAvgRegressor,
+        Symmetrized,
+        invariance_discrepancy,
+        symmetry_test,
+    )
     from specavg.invariants import invariant_basis
     from specavg.io import load
     from specavg.spaces import Circle, Power, Product, Sphere, Torus

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.estimators._ridge_paths import Path, Problem
-from specavg.estimators._spectra import Spectrum
+from specavg.estimators._spectra import SPECTRA, Spectrum
 
 if TYPE_CHECKING:
     from specavg.invariants import InvariantBasis
@@ -20,6 +20,7 @@ __all__ = ["Choice", "Trial", "choose", "relative_scale", "shortlist"]
 Array = NDArray[np.float64]
 _LARGEST_ALPHA = 10.0**1.5  # relative to the largest squared singular value
 _STEPS_PER_DECADE = 2
+_TIE = 1.0  # nats, over all rows
 _FINE_STEPS = tuple(k / 8 for k in (3, 2, 1, 0, -1, -2, -3))  # decades around the winner; larger penalties first
 
 
@@ -43,6 +44,11 @@ class Trial:
     error: float
     density: float
 
+    @property
+    def score(self) -> float:
+        """What is compared: the density, and half as much the logarithm of the error."""
+        return self.density + 0.5 * float(np.log(max(self.error, 1e-300)))
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -58,7 +64,12 @@ class Choice:
 class _Try:
     trial: Trial
     relative_alpha: float
-    rows: Array | None
+    top: float  # the largest squared singular value
+    n: int
+
+    @property
+    def rank(self) -> int:
+        return SPECTRA.index(self.trial.spectrum.name)
 
 
 def relative_scale(spectrum: Spectrum, basis: InvariantBasis, dim: int) -> tuple[Array, float]:
@@ -78,10 +89,10 @@ def choose(
 ) -> Choice:
     """The spectrum and α that predict best what was left out; one decomposition per spectrum, no refits.
 
-    The smallest leave-one-out error is a noisy guide: many candidates come within its standard error. Among
-    those (paired differences, one standard error) the one with the largest leave-one-out predictive density is
-    taken. The density weighs an error by the certainty it was predicted with, which separates spectra that the
-    plain error cannot tell apart; among equals the larger penalty wins.
+    The smallest leave-one-out error alone is a noisy guide, with many near-ties. The predictive density of what
+    is left out weighs an error by the certainty it was predicted with, which separates spectra that the plain error
+    cannot tell apart; `Trial.score` joins the two. Candidates whose scores differ by less than one nat over all
+    rows are tied: among them the least smooth kind of spectrum wins, then the larger penalty.
 
     Parameters
     ----------
@@ -105,7 +116,7 @@ def choose(
         fine = best.relative_alpha * 10.0 ** np.array(_FINE_STEPS)
         extra = _score(path, unit, best.trial.spectrum, fine)
         tried += extra
-        best = min(extra, key=lambda t: t.trial.density)
+        best = min(extra, key=lambda t: t.trial.score)
     return Choice(best.trial, best.relative_alpha, path, tuple(t.trial for t in tried))
 
 
@@ -114,7 +125,7 @@ def shortlist(
 ) -> list[Spectrum]:
     """The `size` most promising spectra, by the same rule."""
     tried = [t for spectrum in candidates for t in _attempts(problem, basis, spectrum, alpha)]
-    order = [tried[_winner(tried)], *sorted(tried, key=lambda t: t.trial.density)]
+    order = [tried[_winner(tried)], *sorted(tried, key=lambda t: t.trial.score)]
     return list(dict.fromkeys(t.trial.spectrum for t in order))[:size]
 
 
@@ -129,7 +140,7 @@ def _attempts(problem: Problem, basis: InvariantBasis, spectrum: Spectrum, alpha
         return _score(path, unit, spectrum, np.array([alpha / unit]))
     top = path.top or 1.0
     decades = np.log10(_LARGEST_ALPHA / problem.smallest_alpha)
-    steps = np.arange(int(round(decades * _STEPS_PER_DECADE)) + 1) / _STEPS_PER_DECADE
+    steps = np.arange(round(float(decades) * _STEPS_PER_DECADE) + 1) / _STEPS_PER_DECADE
     return _score(path, unit, spectrum, top * _LARGEST_ALPHA * 10.0**-steps)  # larger penalties first
 
 
@@ -139,22 +150,14 @@ def _score(path: Path, unit: float, spectrum: Spectrum, alphas: Array) -> list[_
         _Try(
             Trial(spectrum, float(a) * unit, float(scores.error[i]) ** 0.5, float(scores.density[i])),
             float(a),
-            None if scores.rows is None else scores.rows[i],
+            path.top or 1.0,
+            path.count,
         )
         for i, a in enumerate(alphas)
     ]
 
 
 def _winner(tried: Sequence[_Try]) -> int:
-    error = np.array([t.trial.error**2 for t in tried])
-    density = np.array([t.trial.density for t in tried])
-    best = int(error.argmin())
-    reference = tried[best].rows
-    if reference is None:
-        return int(density.argmin())
-    tied = np.empty(len(tried), dtype=bool)
-    for i, t in enumerate(tried):
-        assert t.rows is not None
-        difference = t.rows - reference
-        tied[i] = error[i] - error[best] <= difference.std() / len(reference) ** 0.5
-    return int(np.where(tied, density, np.inf).argmin())
+    score = np.array([t.trial.score for t in tried])
+    tied = np.flatnonzero(score <= score.min() + _TIE / tried[0].n)
+    return int(min(tied, key=lambda i: (tried[i].rank, -tried[i].relative_alpha / tried[i].top, score[i])))

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from specavg._config import settings
+from specavg.estimators._affordable import FUNCTIONS_PER_POINT, affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantEstimator, weights_or_ones
 from specavg.estimators._choice import Choice, choose, shortlist
 from specavg.estimators._moments import Moments
@@ -26,11 +27,6 @@ __all__ = ["InvariantKernelRidge"]
 
 Array = NDArray[np.float64]
 
-FUNCTIONS_PER_POINT = 3
-FEWEST_FUNCTIONS = 96
-WORK = 4e10  # n · D · min(n, D): seconds to a minute of decompositions
-BASIS_WORK = 12_000.0  # eigenfunctions whose invariants have to be found numerically: about ten seconds
-ORBIT_DISCOUNT = 0.2  # orbits cost a fifth of that
 FEATURES_HELD = 3e7  # n · D up to which features are held and decomposed; moments beyond
 SEARCH_ROWS = 400
 SHORTLIST = 3
@@ -253,18 +249,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
             return self._basis(given)
         smallest = self._basis(Cutoff("max_eigenvalue", 0.0))
         n = len(np.unique(smallest.canonical(points), axis=0))
-        return self._affordable_basis(affordable_dim(n))
-
-    def _affordable_basis(self, target: int) -> InvariantBasis:
-        bound = min(target, FEWEST_FUNCTIONS)
-        basis = self._basis(Cutoff("max_invariant_dim", float(bound)))
-        while (bound < target or basis.dim == 1) and (cost := _numerical_work(basis)) < BASIS_WORK / 2:
-            if basis.dim == 1 and bound > 1e6:
-                break
-            growth = 8.0 if cost == 0 else min(8.0, BASIS_WORK / cost)
-            bound = 2 * bound if bound >= target else min(target, _rounded(bound * growth, up=False))
-            basis = self._basis(Cutoff("max_invariant_dim", float(bound)))
-        return basis
+        return affordable_basis(self._basis, affordable_dim(n))
 
     def _warn_constant(self, count: int) -> None:
         if count == 1:
@@ -279,6 +264,8 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
+        # The default space is a torus of period 2: standardised data wrap around it and make little sense there.
+        tags.regressor_tags.poor_score = True
         return tags
 
 
@@ -298,25 +285,3 @@ class _Posterior:
             return 1.0 / self.weight + inside
         outside = np.sum((z - seen @ self.V.T) ** 2, axis=1) / self.alpha  # a direction no data point has
         return 1.0 / self.weight + inside + outside
-
-
-def affordable_dim(n: int) -> int:
-    """How many invariant functions `n` distinct points are given, within the budget of work."""
-    wanted = max(FEWEST_FUNCTIONS, FUNCTIONS_PER_POINT * n)
-    by_work = WORK / n**2 if WORK / n**2 > n else (WORK / n) ** 0.5
-    return _rounded(min(wanted, max(by_work, FEWEST_FUNCTIONS)), up=wanted <= by_work)
-
-
-def _rounded(x: float, *, up: bool) -> int:
-    """The next 2^k or 1.5·2^k: nearby numbers of points then share one basis."""
-    steps = sorted(m * 2**k for m in (2, 3) for k in range(40))
-    fitting = [v for v in steps if (v >= x if up else v <= x)]
-    return fitting[0] if up else fitting[-1]
-
-
-def _numerical_work(basis: InvariantBasis) -> float:
-    """Eigenfunctions whose invariants were found numerically, orbits at a discount; closed forms are free."""
-    price = {"null space": 1.0, "orbits": ORBIT_DISCOUNT}
-    return sum(price.get(row.solver, 0.0) * row.dim for row in basis.table)
-
-

@@ -12,7 +12,7 @@ from scipy import linalg
 
 from specavg.estimators._moments import Moments
 
-__all__ = ["FeatureProblem", "MomentProblem", "Path", "Problem", "Scores"]
+__all__ = ["FeatureProblem", "MomentProblem", "Path", "Problem", "Scores", "degrees_of_freedom"]
 
 Array = NDArray[np.float64]
 _SAME_ORBIT = 1e-10  # features closer than this, relative to their size, are those of one orbit
@@ -29,13 +29,10 @@ class Scores:
     density : ndarray of shape (n_alphas,)
         Minus the mean log density of what was left out under its Gaussian prediction, up to a constant; the
         noise is profiled out.
-    rows : ndarray of shape (n_alphas, n) or None
-        Squared errors row by row.
     """
 
     error: Array
     density: Array
-    rows: Array | None
 
 
 class Path(abc.ABC):
@@ -54,6 +51,11 @@ class Path(abc.ABC):
     s: Array
     V: Array
     _c: Array  # Uᵀ y, (r, q)
+
+    @property
+    @abc.abstractmethod
+    def count(self) -> int:
+        """Rows, those on one orbit counted once."""
 
     @property
     def top(self) -> float:
@@ -87,6 +89,7 @@ class Problem(abc.ABC):
     weight: float
     mean_features: Array
     mean_targets: Array
+    count: int  # rows, those on one orbit counted once
     smallest_alpha: float  # relative to `Path.top`: below it, rounding decides
 
     @abc.abstractmethod
@@ -163,6 +166,10 @@ class FeaturePath(Path):
         self._problem = problem
         self.scale, self.s, self.V, self._c, self._left = scale, s, V, c, left
 
+    @property
+    def count(self) -> int:
+        return self._problem.count
+
     def scores(self, alphas: Array) -> Scores:
         # With H the hat matrix, (y − ŷ)/α = (K + αI)⁻¹y and (1 − H_ii)/α = [(K + αI)⁻¹]_ii on the complement of
         # the constant. Dividing the two never subtracts nearly equal numbers, however small α is.
@@ -170,7 +177,7 @@ class FeaturePath(Path):
         squares = self._left**2
         full = len(self.s) == p.count - 1  # then nothing lies outside the features
         outside = 0.0 if full else np.maximum(1.0 - p.root**2 / p.weight - squares.sum(axis=1), 0.0)
-        rows, density = [], []
+        error, density = [], []
         for alpha in alphas:
             g = 1.0 / (self.s**2 + alpha)
             residual = self._left @ (g[:, None] * self._c)
@@ -179,17 +186,16 @@ class FeaturePath(Path):
                 residual, h = residual + p.rest / alpha, h + outside / alpha
             h = np.maximum(h, np.finfo(float).tiny)
             squared = np.mean((residual / h[:, None]) ** 2 / p.unit, axis=1)  # (n,), times the weights
-            rows.append(squared / p.root**2)
+            error.append(squared.sum() / p.weight)
             profile = np.maximum(np.mean(squared * h), np.finfo(float).tiny)
             density.append(0.5 * (np.log(profile) - np.mean(np.log(h))))
-        table = np.array(rows)
-        return Scores(table @ (p.root**2 / p.weight), np.array(density), table)
+        return Scores(np.array(error), np.array(density))
 
     def noise_variance(self, alpha: float) -> Array:
         p = self._problem
         g = alpha / (self.s**2 + alpha)
         quadratic = g @ self._c**2 + np.sum(p.rest**2, axis=0) + p.within
-        return quadratic / _degrees_of_freedom(p.weight, p.count)
+        return quadratic / degrees_of_freedom(p.weight, p.count)
 
 
 @final
@@ -231,6 +237,10 @@ class MomentPath(Path):
         self._b = b  # (r, q) = diag(s) Uᵀ y
         self._c = b / np.maximum(s, np.finfo(float).tiny)[:, None]
 
+    @property
+    def count(self) -> int:
+        return self._problem.count
+
     def scores(self, alphas: Array) -> Scores:
         p, s2 = self._problem, self.s**2
         error = []
@@ -240,15 +250,15 @@ class MomentPath(Path):
             freedom = max(p.weight - 1.0 - float(np.sum(s2 / (s2 + alpha))), 1e-3)
             error.append(np.mean(left_over / p.unit) * p.weight / freedom**2)
         table = np.array(error)
-        return Scores(table, 0.5 * np.log(np.maximum(table, np.finfo(float).tiny)), None)
+        return Scores(table, 0.5 * np.log(np.maximum(table, np.finfo(float).tiny)))
 
     def noise_variance(self, alpha: float) -> Array:
         p = self._problem
         quadratic = p.squares - (1.0 / (self.s**2 + alpha)) @ self._b**2
-        return np.maximum(quadratic, 0.0) / _degrees_of_freedom(p.weight, p.count)
+        return np.maximum(quadratic, 0.0) / degrees_of_freedom(p.weight, p.count)
 
 
-def _degrees_of_freedom(weight: float, count: int) -> float:
+def degrees_of_freedom(weight: float, count: int) -> float:
     """Σw − 1, a weight of two being a repeated observation; the rows themselves where weights sum to less."""
     return max(weight - 1.0, min(count - 1.0, 1.0), 1e-300) if weight > 1 else max(count - 1.0, 1.0)
 

@@ -1,0 +1,54 @@
+"""How many invariant functions: as many as the data can use, within a stated budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from specavg.invariants import Cutoff, InvariantBasis
+
+__all__ = ["affordable_basis", "affordable_dim", "rounded"]
+
+FUNCTIONS_PER_POINT = 3
+FEWEST_FUNCTIONS = 96
+WORK = 4e10  # n · D · min(n, D): seconds to a minute of decompositions
+BASIS_WORK = 12_000.0  # eigenfunctions whose invariants have to be found numerically: about ten seconds
+ORBIT_DISCOUNT = 0.2  # orbits cost a fifth of that
+_GROWTH = 8.0
+_HOPELESS = 1e6
+
+
+def affordable_dim(n: int) -> int:
+    """How many invariant functions `n` distinct points are given, within the budget of work."""
+    wanted = max(FEWEST_FUNCTIONS, FUNCTIONS_PER_POINT * n)
+    by_work = WORK / n**2 if WORK / n**2 > n else (WORK / n) ** 0.5
+    return rounded(min(wanted, max(by_work, FEWEST_FUNCTIONS)), up=wanted <= by_work)
+
+
+def affordable_basis(basis_at: Callable[[Cutoff], InvariantBasis], target: int) -> InvariantBasis:
+    """The basis of up to `target` invariant functions, or of fewer where finding them would take too long.
+
+    Closed forms are free. Otherwise the bound grows until about 12,000 eigenfunctions have been searched. At least one
+    non-constant function is found, however late it comes.
+    """
+    bound = min(target, FEWEST_FUNCTIONS)
+    basis = basis_at(Cutoff("max_invariant_dim", float(bound)))
+    while (bound < target or basis.dim == 1) and (cost := _numerical_work(basis)) < BASIS_WORK / 2:
+        if bound > _HOPELESS:
+            break
+        growth = _GROWTH if cost == 0 else min(_GROWTH, BASIS_WORK / cost)
+        bound = 2 * bound if bound >= target else min(target, rounded(bound * growth, up=False))
+        basis = basis_at(Cutoff("max_invariant_dim", float(bound)))
+    return basis
+
+
+def rounded(x: float, *, up: bool) -> int:
+    """The next 2^k or 1.5·2^k: nearby numbers of points, such as those of folds, then share one basis."""
+    steps = sorted(m * 2**k for m in (2, 3) for k in range(40))
+    fitting = [v for v in steps if (v >= x if up else v <= x)]
+    return fitting[0] if up else fitting[-1]
+
+
+def _numerical_work(basis: InvariantBasis) -> float:
+    """Eigenfunctions whose invariants were found numerically, orbits at a discount; closed forms are free."""
+    price = {"null space": 1.0, "orbits": ORBIT_DISCOUNT}
+    return sum(price.get(row.solver, 0.0) * row.dim for row in basis.table)

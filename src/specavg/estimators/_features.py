@@ -1,0 +1,139 @@
+"""Invariant functions as features for any model that comes after."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from specavg.estimators._base import InvariantEstimator
+from specavg.invariants import Cutoff
+
+if TYPE_CHECKING:
+    from specavg.groups import Group
+    from specavg.spaces import Space
+
+__all__ = ["InvariantFeatures"]
+
+DEFAULT_FUNCTIONS = 64.0
+
+
+class InvariantFeatures(TransformerMixin, InvariantEstimator):
+    """The non-constant invariant functions of a space, as columns: any model on them is exactly invariant.
+
+    A transformer for pipelines: classification, quantile or Poisson regression on an invariant model are this
+    and a linear model after it.
+
+    Parameters
+    ----------
+    space : Space, optional
+        Where the points live. Default: `Torus(n_features)` with period 2; data wrap and are not rescaled.
+    group : Group, optional
+        Who acts. Default: the trivial group.
+    max_dim, max_invariant_dim, max_eigenvalue : float, optional
+        At most one cutoff, as in `invariant_basis`. Default: at most 64 invariant functions, the constant counted,
+        or the first eigenspace with a non-constant one if that is larger.
+
+    Attributes
+    ----------
+    basis_ : InvariantBasis
+    cutoff_ : Cutoff
+    n_features_in_ : int
+
+    Notes
+    -----
+    The constant is left out: models have an intercept. Columns are orthonormal under the uniform probability
+    measure, eigenvalues increasing; nothing is learned from the data, so folds share one basis.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> space, group = sa.Sphere(3), sa.groups.point_group("Oh")
+    >>> X = space.sample(300, random_state=0)
+    >>> y = (X**4).sum(axis=1) > 0.6
+    >>> model = make_pipeline(sa.InvariantFeatures(space, group, max_invariant_dim=10), LogisticRegression(C=10))
+    >>> model.fit(X, y).score(X, y) > 0.97
+    True
+    >>> bool((model.predict_proba(X) == model.predict_proba(-X[:, [2, 0, 1]])).all())
+    True
+    """
+
+    def __init__(
+        self,
+        space: Space | None = None,
+        group: Group | None = None,
+        *,
+        max_dim: float | None = None,
+        max_invariant_dim: float | None = None,
+        max_eigenvalue: float | None = None,
+    ) -> None:
+        self.space = space
+        self.group = group
+        self.max_dim = max_dim
+        self.max_invariant_dim = max_invariant_dim
+        self.max_eigenvalue = max_eigenvalue
+
+    def fit(self, X: ArrayLike, y: Any = None) -> InvariantFeatures:
+        """Find the basis; of the data only the number of columns matters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        points = self._points(X, reset=True)
+        given = self._cutoff()
+        if given is not None:
+            self.basis_ = self._basis(given)
+        else:
+            bound = DEFAULT_FUNCTIONS
+            while (basis := self._basis(Cutoff("max_invariant_dim", bound))).dim == 1 and bound < 1e6:
+                bound *= 4
+            self.basis_ = basis
+        self.cutoff_ = self.basis_.cutoff
+        if self.basis_.dim == 1:
+            raise ValueError(
+                f"{self.cutoff_.kind} = {self.cutoff_.value:.6g} ends before the first non-constant invariant of "
+                f"{self.basis_.group!r} on {self.basis_.space!r}: there are no features. Raise the cutoff."
+            )
+        self.basis_.space.check_points(points)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The invariant functions at `X`, the constant left out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+
+        Returns
+        -------
+        ndarray of shape (n, basis_.dim - 1)
+        """
+        check_is_fitted(self)
+        return self.basis_.evaluate(self._canonical(self._points(X, reset=False)))[:, 1:]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names such as ``invariant3_eigenvalue20``: the number of the function and its eigenvalue.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Invariant functions are not made from single columns.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        values = self.basis_.eigenvalues[1:]
+        return np.array([f"invariant{i}_eigenvalue{v:.6g}" for i, v in enumerate(values, 1)], dtype=object)

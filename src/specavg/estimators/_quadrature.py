@@ -1,0 +1,65 @@
+"""Integrals over the space of an invariant basis: exact product rules, random nodes in high dimension."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from specavg.invariants import InvariantBasis
+
+__all__ = ["Rule", "quadratures"]
+
+Array = NDArray[np.float64]
+HIGHEST_DIMENSION = 8  # beyond, product rules have too many nodes even for the lowest functions
+_FACTORS = (1.0, 1.5, 2.25, 3.4, 5.0, 7.6, 11.4, 17.0, 25.6, 38.0)
+_SEED = 20250713
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """Nodes and weights that integrate over the uniform probability measure.
+
+    Attributes
+    ----------
+    points : ndarray of shape (N, n_features)
+    weights : ndarray of shape (N,)
+        Sum to one.
+    random : bool
+        Whether the nodes are random.
+    description : str
+    """
+
+    points: Array
+    weights: Array
+    random: bool
+    description: str
+
+
+def quadratures(basis: InvariantBasis, most: int) -> tuple[Rule, Rule]:
+    """A rule of at most `most` nodes for functions on the space of `basis`, and a second one to check it by.
+
+    Where the space has product rules with so few nodes: the finest, checked by the next finer one. Both
+    integrate products of two functions of `basis` exactly. Otherwise independent uniform nodes, twice.
+    """
+    top = float(basis.eigenvalues[-1])
+    rules: list[Rule] = []
+    if basis.space.dim <= HIGHEST_DIMENSION:
+        for factor in _FACTORS:
+            try:
+                points, weights = basis.space.quadrature(factor * top)
+            except MemoryError:
+                break
+            text = f"product rule of {len(points)} nodes, exact for products of eigenfunctions up to {factor * top:.6g}"
+            rules.append(Rule(points, weights, False, text))
+            if len(points) > most:
+                break
+    if len(rules) >= 2 and len(rules[-2].points) <= most:
+        return rules[-2], rules[-1]
+    rng = np.random.default_rng(_SEED)
+    text = f"{most} uniform random nodes"
+    first, second = (Rule(basis.space.sample(most, rng), np.full(most, 1.0 / most), True, text) for _ in range(2))
+    return first, second

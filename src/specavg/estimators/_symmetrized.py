@@ -1,0 +1,194 @@
+"""Any regressor made exactly invariant: the projection of its truncated spectral expansion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted
+
+from specavg.estimators._affordable import FEWEST_FUNCTIONS, affordable_basis, rounded
+from specavg.estimators._base import InvariantEstimator
+from specavg.estimators._quadrature import Rule, quadratures
+
+if TYPE_CHECKING:
+    from specavg.groups import Group
+    from specavg.invariants import InvariantBasis
+    from specavg.spaces import Space
+
+__all__ = ["Symmetrized"]
+
+Array = NDArray[np.float64]
+MOST_NODES = 20_000
+MOST_FUNCTIONS = 384
+
+
+class Symmetrized(MetaEstimatorMixin, RegressorMixin, InvariantEstimator):
+    """The paper's meta approach: fit any regressor, then replace it by an exactly invariant one.
+
+    The fitted function h is expanded in the invariant functions, c = ∫ h ψ: its truncated spectral expansion,
+    projected on the invariants (the average of h over the group, cut off), without an average over the group.
+    The integrals are quadratures of predictions, and their error is estimated.
+
+    Parameters
+    ----------
+    estimator : regressor
+        Any scikit-learn regressor: a forest, a neural network, a Gaussian process.
+    space : Space, optional
+        Where the points live. Default: `Torus(n_features)` with period 2; data wrap and are not rescaled.
+    group : Group, optional
+        Who acts. Default: the trivial group.
+    n_nodes : int, default 20000
+        At most so many predictions of `estimator` are made for the integrals (for the check: some more).
+    max_dim, max_invariant_dim, max_eigenvalue : float, optional
+        At most one cutoff, as in `invariant_basis`. Default: about as many invariant functions as points, between 96
+        and 384.
+
+    Attributes
+    ----------
+    estimator_ : regressor
+        The fitted regressor that was symmetrised; `predict` does not use it.
+    basis_ : InvariantBasis
+    coef_ : ndarray of shape (basis_.dim,) or (basis_.dim, n_outputs)
+    cutoff_ : Cutoff
+    quadrature_ : str
+        The rule in use.
+    quadrature_error_ : float
+        Estimated L² distance of the prediction from the true projection of h, root mean square over outputs:
+        the distance between the results of two rules.
+    n_features_in_ : int
+
+    Notes
+    -----
+    Where the space has a product rule of at most `n_nodes` nodes it is used: exact if h is in the span of the
+    functions up to the rule's eigenvalue, so that for a smooth h the error is small and for a forest, which is a
+    step function, it decays slowly. Elsewhere (dimension above 8, or many functions) nodes are random and the
+    coefficients are fitted to the predictions at the nodes by least squares, whose error comes only from what
+    the functions cannot express; then `n_nodes` should be several times `basis_.dim`.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> space, group = sa.Torus(2), sa.groups.hyperoctahedral(2)
+    >>> X = space.sample(200, random_state=0)
+    >>> y = (X**2).sum(axis=1)
+    >>> model = sa.Symmetrized(RandomForestRegressor(30, random_state=0), space, group, max_invariant_dim=30).fit(X, y)
+    >>> bool((model.predict(X) == model.predict(-X[:, ::-1])).all())
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        space: Space | None = None,
+        group: Group | None = None,
+        *,
+        n_nodes: int = MOST_NODES,
+        max_dim: float | None = None,
+        max_invariant_dim: float | None = None,
+        max_eigenvalue: float | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.space = space
+        self.group = group
+        self.n_nodes = n_nodes
+        self.max_dim = max_dim
+        self.max_invariant_dim = max_invariant_dim
+        self.max_eigenvalue = max_eigenvalue
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Symmetrized:
+        """Fit `estimator`, then project it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+        y : array-like of shape (n,) or (n, n_outputs)
+        sample_weight : array-like of shape (n,), optional
+            Passed to `estimator`.
+        **fit_params
+            Passed to `estimator`, by metadata routing where that is enabled.
+
+        Returns
+        -------
+        self
+        """
+        if not int(self.n_nodes) >= 1:
+            raise ValueError(f"n_nodes must be at least 1; got {self.n_nodes!r}")
+        points, targets = self._points_and_targets(X, y)
+        if sample_weight is not None:
+            fit_params = {**fit_params, "sample_weight": sample_weight}
+        routed = _routed(self, fit_params)
+        given = self._cutoff()
+        if given is not None:
+            self.basis_ = self._basis(given)
+        else:
+            target = rounded(float(np.clip(len(points), FEWEST_FUNCTIONS, MOST_FUNCTIONS)), up=True)
+            self.basis_ = affordable_basis(self._basis, target)
+        self.cutoff_ = self.basis_.cutoff
+        self.basis_.space.check_points(points)
+        self.estimator_ = clone(self.estimator).fit(points, targets, **routed)
+        rule, check = quadratures(self.basis_, int(self.n_nodes))
+        coefficients, other = (_expansion(self.basis_, r, self.estimator_) for r in (rule, check))
+        distance = np.sqrt(np.mean(np.sum((coefficients - other) ** 2, axis=0)))
+        if rule.random:  # two independent estimates: each is off by 1/√2 of their distance, and so is …
+            coefficients, distance = 0.5 * (coefficients + other), 0.5 * distance  # … their mean, by half of it
+        self.coef_ = coefficients.reshape(self.basis_.dim, *targets.shape[1:])
+        self.quadrature_ = rule.description if not rule.random else f"2 × {rule.description}, least squares"
+        self.quadrature_error_ = float(distance)
+        return self
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Values of the projected function: exactly invariant.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_outputs)
+        """
+        check_is_fitted(self)
+        points = self._points(X, reset=False)
+        C = self.coef_.reshape(self.basis_.dim, -1)
+        return self.basis_.combine(self._canonical(points), C).reshape(len(points), *self.coef_.shape[1:])
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """How metadata such as `sample_weight` reach `estimator`."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = getattr(self.estimator, "__sklearn_tags__", None)
+        if inner is not None:
+            theirs = inner()
+            tags.target_tags.multi_output = theirs.target_tags.multi_output
+            tags.non_deterministic = theirs.non_deterministic
+        tags.regressor_tags.poor_score = True  # the domain is the whole space, the data may fill little of it
+        return tags
+
+
+def _routed(owner: Symmetrized, params: dict[str, Any]) -> dict[str, Any]:
+    from sklearn import get_config
+
+    if get_config()["enable_metadata_routing"]:
+        return dict(process_routing(owner, "fit", **params).estimator.fit)
+    return {name: value for name, value in params.items() if value is not None}
+
+
+def _expansion(basis: InvariantBasis, rule: Rule, model: Any) -> Array:
+    """The coefficients of `model` on the invariant functions."""  # (dim, q)
+    values = np.asarray(model.predict(rule.points), dtype=float).reshape(len(rule.points), -1)
+    if not rule.random:
+        return basis.correlate(rule.points, rule.weights[:, None] * values)
+    if len(values) < 2 * basis.dim:
+        raise ValueError(
+            f"{len(values)} nodes are too few for {basis.dim} invariant functions: raise n_nodes to several times "
+            "as many, or lower the cutoff."
+        )
+    return np.linalg.lstsq(basis.evaluate(rule.points), values, rcond=None)[0]
