@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, validate_data  # pyright: ignore[reportPrivateUsage]
 
 from specavg.estimators._saving import Savable
+from specavg.estimators._streaming import Streaming
 from specavg.invariants import Cutoff, InvariantBasis, default_group, default_space, invariant_basis
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ __all__ = ["InvariantEstimator", "weights_or_ones"]
 Array = NDArray[np.float64]
 
 
-class InvariantEstimator(Savable, BaseEstimator):
+class InvariantEstimator(Streaming, Savable, BaseEstimator):
     """Shared by all estimators that work on an invariant basis."""
 
     space: Space | None

@@ -156,7 +156,8 @@ class _Writer:
             return int(value)
         if isinstance(value, float | np.floating):
             number = float(value)
-            return number if np.isfinite(number) else {"float": repr(number)}
+            plain = number if np.isfinite(number) else {"float": repr(number)}
+            return {"float64": plain} if isinstance(value, np.floating) else plain  # NumPy's has a shape and dtype
         if isinstance(value, np.ndarray):
             return self._array(value, name)
         if isinstance(value, InvariantBasis):
@@ -213,6 +214,8 @@ class _Reader:
             raise DescriptionError("a value is neither a number, a string nor a table, or nested too deep")
         if set(value) == {"float"} and value["float"] in ("nan", "inf", "-inf"):
             return float(value["float"])
+        if set(value) == {"float64"}:
+            return np.float64(self.value(value["float64"], depth + 1))
         if set(value) == {"array"}:
             return self.array(value["array"])
         if set(value) == {"names"} and isinstance(value["names"], list):

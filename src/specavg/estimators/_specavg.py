@@ -12,7 +12,10 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from specavg.estimators._base import InvariantEstimator, weights_or_ones
-from specavg.invariants import Cutoff
+from specavg.estimators._distributed import distributed_apply
+from specavg.estimators._moments import Moments, Sum
+from specavg.estimators._streaming import is_dask, stream_of
+from specavg.invariants import Cutoff, InvariantBasis
 
 if TYPE_CHECKING:
     from specavg.groups import Group
@@ -99,7 +102,8 @@ class SpecAvgRegressor(RegressorMixin, InvariantEstimator):
     True
     """
 
-    saved_records: ClassVar[tuple[type, ...]] = (OracleCalls,)
+    saved_records: ClassVar[tuple[type, ...]] = (OracleCalls, Moments, Sum)
+    _needs_gram = False
 
     def __init__(
         self,
@@ -118,46 +122,75 @@ class SpecAvgRegressor(RegressorMixin, InvariantEstimator):
         self.max_invariant_dim = max_invariant_dim
         self.max_eigenvalue = max_eigenvalue
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SpecAvgRegressor:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpecAvgRegressor:
         """Estimate the coefficients.
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-        y : array-like of shape (n,) or (n, n_outputs)
+        X : array-like of shape (n, n_features) or (n, *space.shape), or a stream
+            Data that do not fit in memory come as an iterator of (X, y) or (X, y, sample_weight) chunks, the path of
+            a Parquet file (then `y` names its target column), or a Dask array or dataframe.
+        y : array-like of shape (n,) or (n, n_outputs), or None with an iterator
         sample_weight : array-like of shape (n,), optional
 
         Returns
         -------
         self
         """
+        stream = stream_of(X, y, sample_weight)
+        if stream is not None:
+            return self._fit_stream(stream)
         points, targets = self._points_and_targets(X, y)
         weights = weights_or_ones(sample_weight, points)
-        cutoff = self._cutoff()
-        self.exponent_ = self._exponent()
-        if cutoff is None:
-            n = float(weights.sum())
-            cutoff = Cutoff("max_dim", max(1.0, n ** (1 / (1 + self.exponent_))))
-        basis = self._basis(cutoff)
+        vars(self).pop("moments_", None)
+        self.basis_ = self._basis(self._cutoff() or self._theorem(float(weights.sum())))
+        self.cutoff_ = self.basis_.cutoff
+        columns = targets.reshape(len(points), -1)
+        moments = Moments.of(self.basis_, self._canonical(points), columns, weights, gram=False)
+        return self._fit_moments(moments, targets.shape[1:])
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpecAvgRegressor:
+        """Add data to what was fitted before: the result is that of fitting all of it at once.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`. An explicit cutoff is needed, since the number of samples is not known in advance.
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(stream_of(X, y, sample_weight) or self._one_chunk(X, y, sample_weight))
+
+    def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> SpecAvgRegressor:
+        basis, cutoff = self.basis_, self.basis_.cutoff
         if basis.dim == 1:
             warnings.warn(
                 f"only the constant function is left: {cutoff.kind} = {cutoff.value:.3g} ends before the first "
                 f"non-constant invariant of {basis.group!r} on {basis.space!r}. Predictions are the mean of y. "
                 "Give max_invariant_dim, or more data.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        self.cutoff_, self.D_, self.basis_ = cutoff, cutoff.value, basis
-        columns = targets.reshape(len(points), -1)
-        sums = basis.correlate(self._canonical(points), weights[:, None] * columns)
-        self.coef_ = (sums / weights.sum()).reshape(basis.dim, *targets.shape[1:])
+        self.exponent_, self.D_ = self._exponent(), cutoff.value
+        self.coef_ = (moments.cross.value / moments.weight.value).reshape(basis.dim, *outputs)
         self.oracle_calls_ = OracleCalls(
-            evaluations=len(points) * basis.dim,
+            evaluations=moments.count * basis.dim,
             inner_products=basis.inner_products,
-            paper_evaluations=len(points) * basis.total_dim,
+            paper_evaluations=moments.count * basis.total_dim,
             paper_inner_products=len(basis.group.generators) * sum(row.dim**2 for row in basis.table),
         )
         return self
+
+    def _stream_basis(self, rows: int | None) -> InvariantBasis:
+        if rows is None or self._cutoff() is not None:
+            return super()._stream_basis(rows)
+        return self._basis(self._theorem(float(rows)))
+
+    def _theorem(self, n: float) -> Cutoff:
+        """The theorem's cutoff D = n^(1/(1+α))."""
+        return Cutoff("max_dim", max(1.0, n ** (1 / (1 + self._exponent()))))
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """Values of the estimated function: exactly invariant.
@@ -165,12 +198,15 @@ class SpecAvgRegressor(RegressorMixin, InvariantEstimator):
         Parameters
         ----------
         X : array-like of shape (n, n_features) or (n, *space.shape)
+            A Dask collection gives a lazy Dask collection.
 
         Returns
         -------
         ndarray of shape (n,) or (n, n_outputs)
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return distributed_apply(self, "predict", X, self.coef_.shape[1:])
         points = self._points(X, reset=False)
         C = self.coef_.reshape(self.basis_.dim, -1)
         return self.basis_.combine(self._canonical(points), C).reshape(len(points), *self.coef_.shape[1:])
