@@ -71,6 +71,11 @@ class _Try:
     def rank(self) -> int:
         return SPECTRA.index(self.trial.spectrum.name)
 
+    @property
+    def decades(self) -> float:
+        # Rounded: the same step of two grids is the same penalty, and rounding must not decide between them.
+        return round(float(np.log10(self.relative_alpha / self.top)), 6)
+
 
 def relative_scale(spectrum: Spectrum, basis: InvariantBasis, dim: int) -> tuple[Array, float]:
     """√spectrum of the first `dim` non-constant functions relative to the first, and log of that first value."""
@@ -160,4 +165,4 @@ def _score(path: Path, unit: float, spectrum: Spectrum, alphas: Array) -> list[_
 def _winner(tried: Sequence[_Try]) -> int:
     score = np.array([t.trial.score for t in tried])
     tied = np.flatnonzero(score <= score.min() + _TIE / tried[0].n)
-    return int(min(tied, key=lambda i: (tried[i].rank, -tried[i].relative_alpha / tried[i].top, score[i])))
+    return int(min(tied, key=lambda i: (tried[i].rank, -tried[i].decades, score[i])))

@@ -144,7 +144,8 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
         n = float(weights.sum())
         if not n > 1:
             raise ValueError(
-                f"n_samples={len(features)} with weights that sum to {n:.3g}: an estimate of the risk needs more than one observation"
+                f"n_samples={len(features)} with weights that sum to {n:.3g}: an estimate of the risk needs more "
+                "than one observation"
             )
         mean = weights @ features / n
         squared = (n * n * mean**2 - weights @ features**2) / (n * (n - 1))  # unbiased for θ²
