@@ -243,7 +243,7 @@ def load_ica_iris() -> Dataset:
         "ICA of iris",
         Stiefel(4, 2),
         group,
-        "Sum over two orthonormal projections of the whitened iris measurements of their squared log-cosh negentropy.",
+        "Sum over two orthonormal projections of the whitened iris measurements of (E log cosh u − 0.37431)².",
         "the project's own computation from data in the public domain, as distributed with scikit-learn (BSD-3-Clause)",
         "computed from sklearn.datasets.load_iris",
     )
