@@ -10,6 +10,8 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from specavg.estimators._base import InvariantEstimator
+from specavg.estimators._distributed import distributed_apply
+from specavg.estimators._streaming import is_dask, stream_of
 from specavg.invariants import Cutoff
 
 if TYPE_CHECKING:
@@ -90,7 +92,10 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
         -------
         self
         """
-        points = self._points(X, reset=True)
+        stream = stream_of(X, targets=False)
+        points = None if stream is not None else self._points(X, reset=True)
+        if stream is not None:
+            self._take_features(stream)
         given = self._cutoff()
         if given is not None:
             self.basis_ = self._basis(given)
@@ -105,7 +110,8 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
                 f"{self.cutoff_.kind} = {self.cutoff_.value:.6g} ends before the first non-constant invariant of "
                 f"{self.basis_.group!r} on {self.basis_.space!r}: there are no features. Raise the cutoff."
             )
-        self.basis_.space.check_points(points)
+        if points is not None:
+            self.basis_.space.check_points(points)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -120,6 +126,8 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
         ndarray of shape (n, basis_.dim - 1)
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return distributed_apply(self, "transform", X, (self.basis_.dim - 1,))
         return self.basis_.evaluate(self._canonical(self._points(X, reset=False)))[:, 1:]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, overload
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,10 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from specavg._config import settings
 from specavg.estimators._affordable import FUNCTIONS_PER_POINT, affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantEstimator, weights_or_ones
-from specavg.estimators._choice import Choice, choose, shortlist
-from specavg.estimators._moments import Moments
+from specavg.estimators._choice import Choice, Trial, choose, shortlist
+from specavg.estimators._distributed import distributed_apply
+from specavg.estimators._moments import Moments, Sum
 from specavg.estimators._ridge_paths import FeatureProblem, MomentProblem, Problem
 from specavg.estimators._spectra import Spectrum, spectrum_candidates
+from specavg.estimators._streaming import is_dask, needs_cutoff, stream_of
 from specavg.invariants import Cutoff, InvariantBasis
 
 if TYPE_CHECKING:
@@ -30,6 +33,35 @@ Array = NDArray[np.float64]
 FEATURES_HELD = 3e7  # n · D up to which features are held and decomposed; moments beyond
 SEARCH_ROWS = 400
 SHORTLIST = 3
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The variance of f(x) in units of the noise variance: 1/Σw + z(FᵀF + αI)⁻¹zᵀ, z centred and scaled."""
+
+    weight: float
+    mean: Array  # (D,)
+    scale: Array  # (D,)
+    V: Array  # (D, r)
+    s: Array  # (r,)
+    alpha: float
+
+    @classmethod
+    def of(cls, problem: Problem, choice: Choice) -> Posterior:
+        """From what was chosen."""
+        path = choice.path
+        return cls(problem.weight, problem.mean_features, path.scale, path.V, path.s, choice.relative_alpha)
+
+    def variance(self, features: Array) -> Array:
+        """At points with these features, the constant left out."""
+        z = (features - self.mean) * self.scale
+        seen = z @ self.V
+        inside = seen**2 @ (1.0 / (self.s**2 + self.alpha))
+        if self.V.shape[1] == self.V.shape[0]:
+            return 1.0 / self.weight + inside
+        outside = np.sum((z - seen @ self.V.T) ** 2, axis=1) / self.alpha  # a direction no data point has
+        return 1.0 / self.weight + inside + outside
 
 
 class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
@@ -108,6 +140,9 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     True
     """
 
+    saved_records: ClassVar[tuple[type, ...]] = (Moments, Posterior, Spectrum, Sum, Trial)
+    saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
+
     def __init__(
         self,
         space: Space | None = None,
@@ -131,21 +166,28 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         self.max_invariant_dim = max_invariant_dim
         self.max_eigenvalue = max_eigenvalue
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> InvariantKernelRidge:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantKernelRidge:
         """Choose what was not given, and fit.
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-        y : array-like of shape (n,) or (n, n_outputs)
+        X : array-like of shape (n, n_features) or (n, *space.shape), or a stream
+            Data that do not fit in memory come as an iterator of (X, y) or (X, y, sample_weight) chunks, the path of
+            a Parquet file (then `y` names its target column), or a Dask array or dataframe. The choice is then
+            made by generalised cross-validation from moments.
+        y : array-like of shape (n,) or (n, n_outputs), or None with an iterator
         sample_weight : array-like of shape (n,), optional
 
         Returns
         -------
         self
         """
+        stream = stream_of(X, y, sample_weight)
+        if stream is not None:
+            return self._fit_stream(stream)
         points, targets = self._points_and_targets(X, y)
         weights = weights_or_ones(sample_weight, points)
+        vars(self).pop("moments_", None)
         columns = targets.reshape(len(points), -1)
         if not weights.all():  # a row of weight zero is a row that is not there
             points, columns, weights = points[weights > 0], columns[weights > 0], weights[weights > 0]
@@ -169,6 +211,34 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
             problem = MomentProblem(Moments.of(self.basis_, canonical, columns, weights))
         return self._fit_problem(problem, candidates, alpha, targets.shape[1:])
 
+    @needs_cutoff
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantKernelRidge:
+        """Add data to what was fitted before, and choose anew: the result is that of streaming all of it at once.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`. An explicit cutoff is needed, since the number of samples is not known in advance.
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(stream_of(X, y, sample_weight) or self._one_chunk(X, y, sample_weight))
+
+    def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> InvariantKernelRidge:
+        alpha = self._alpha()
+        candidates = spectrum_candidates(self.basis_, self.spectrum, self.smoothness, self.length_scale)
+        if len(candidates) > SHORTLIST and self.basis_.dim > SEARCH_ROWS:  # spectra differ on few functions already
+            few = MomentProblem(moments.first(SEARCH_ROWS))
+            candidates = shortlist(few, self.basis_, candidates, alpha, SHORTLIST)
+        return self._fit_problem(MomentProblem(moments), candidates, alpha, outputs)
+
+    def _stream_basis(self, rows: int | None) -> InvariantBasis:
+        if rows is None or self._cutoff() is not None:
+            return super()._stream_basis(rows)
+        return affordable_basis(self._basis, affordable_dim(rows))
+
     def _fit_problem(
         self, problem: Problem, candidates: list[Spectrum], alpha: float | None, outputs: tuple[int, ...]
     ) -> InvariantKernelRidge:
@@ -189,7 +259,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
             rest = choice.path.coefficients(choice.relative_alpha)
             coefficients = np.concatenate([[mean - problem.mean_features @ rest], rest])
             noise = choice.path.noise_variance(choice.relative_alpha)
-            self._posterior = _Posterior(problem, choice)
+            self._posterior = Posterior.of(problem, choice)
         self.coef_ = coefficients.reshape(self.basis_.dim, *outputs)
         self.noise_variance_: Any = noise if outputs else float(noise[0])
         return self
@@ -217,6 +287,10 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
             Only if `return_std`.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            if return_std:
+                raise ValueError("return_std is not available for Dask collections: predict partitions one by one")
+            return distributed_apply(self, "predict", X, self.coef_.shape[1:])
         points = self._canonical(self._points(X, reset=False))
         C = self.coef_.reshape(self.basis_.dim, -1)
         mean = self.basis_.combine(points, C).reshape(len(points), *self.coef_.shape[1:])
@@ -267,21 +341,3 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         # The default space is a torus of period 2: standardised data wrap around it and make little sense there.
         tags.regressor_tags.poor_score = True
         return tags
-
-
-class _Posterior:
-    """The variance of f(x) in units of the noise variance: 1/Σw + z(FᵀF + αI)⁻¹zᵀ, z centred and scaled."""
-
-    def __init__(self, problem: Problem, choice: Choice) -> None:
-        path = choice.path
-        self.weight, self.mean, self.scale = problem.weight, problem.mean_features, path.scale
-        self.V, self.s, self.alpha = path.V, path.s, choice.relative_alpha
-
-    def variance(self, features: Array) -> Array:
-        z = (features - self.mean) * self.scale
-        seen = z @ self.V
-        inside = seen**2 @ (1.0 / (self.s**2 + self.alpha))
-        if self.V.shape[1] == self.V.shape[0]:
-            return 1.0 / self.weight + inside
-        outside = np.sum((z - seen @ self.V.T) ** 2, axis=1) / self.alpha  # a direction no data point has
-        return 1.0 / self.weight + inside + outside

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import reduce
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,9 @@ class Sum:
     def value(self) -> Array:
         """The sum, rounded once."""
         return self.total + self.lost
+
+    def __getitem__(self, key: Any) -> Sum:
+        return Sum(self.total[key], self.lost[key])
 
     def __add__(self, other: Sum) -> Sum:
         a, b = self.total, other.total
@@ -175,6 +178,11 @@ class Moments:
             a, b = getattr(self, field.name), getattr(other, field.name)
             sums.append(None if a is None else a + b)
         return Moments(self.count + other.count, *sums)  # pyright: ignore[reportArgumentType]
+
+    def first(self, dim: int) -> Moments:
+        """The moments of the first `dim` functions only."""
+        gram = None if self.gram is None else self.gram[:dim, :dim]
+        return replace(self, features=self.features[:dim], cross=self.cross[:dim], gram=gram)
 
     @property
     def dim(self) -> int:

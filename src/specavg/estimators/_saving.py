@@ -32,11 +32,12 @@ _TOLERANCE = 1e-9
 class Savable:
     """An estimator with `save`; `specavg.load` brings it back.
 
-    A subclass lists what it must not keep in `_not_saved` (parameters; the loaded model has None there), and the
-    small records it holds in `saved_records`.
+    A subclass lists what it must not keep in `not_saved` (the loaded model has None there), the fitted state behind
+    an underscore in `saved_private`, and the classes of small records it holds in `saved_records`.
     """
 
-    _not_saved: ClassVar[tuple[str, ...]] = ()
+    not_saved: ClassVar[tuple[str, ...]] = ()
+    saved_private: ClassVar[tuple[str, ...]] = ()
     saved_records: ClassVar[tuple[type, ...]] = ()
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -55,7 +56,7 @@ class Savable:
         check_is_fitted(cast(Any, self))
         writer = _Writer()
         parameters = {
-            name: None if name in self._not_saved else value
+            name: None if name in self.not_saved else value
             for name, value in cast(Any, self).get_params(deep=False).items()
         }
         document = {
@@ -91,7 +92,8 @@ def _read_model(document: dict[str, Any], arrays: dict[str, NDArray[Any]], kind:
     reader = _Reader(arrays, kind)
     model: Any = kind(**{name: reader.value(value) for name, value in _table(document, "parameters").items()})
     for name, value in _table(document, "fitted").items():
-        if not name.isidentifier() or not name.endswith("_") or name.startswith("_") or hasattr(kind, name):
+        public = name.isidentifier() and name.endswith("_") and not name.startswith("_") and not hasattr(kind, name)
+        if not public and name not in kind.saved_private:
             raise DescriptionError(f"{name[:60]!r} is not something a fitted model has")
         setattr(model, name, reader.value(value))
     if not isinstance(getattr(model, "basis_", None), InvariantBasis):
@@ -120,7 +122,10 @@ def _table(document: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _fitted(model: Savable) -> dict[str, Any]:
-    return {name: value for name, value in vars(model).items() if name.endswith("_") and not name.startswith("_")}
+    state = vars(model)
+    public = {name: value for name, value in state.items() if name.endswith("_") and not name.startswith("_")}
+    private = {name: state[name] for name in model.saved_private if name in state}
+    return {name: None if name in model.not_saved else value for name, value in {**public, **private}.items()}
 
 
 def _basis(model: Any) -> InvariantBasis:
@@ -167,7 +172,11 @@ class _Writer:
         if isinstance(value, Cutoff):
             return {"cutoff": {"kind": value.kind, "value": value.value}}
         if isinstance(value, list | tuple):
-            return {"list": [self.value(v, f"{name}_{i}") for i, v in enumerate(value)]}
+            return {
+                "tuple" if isinstance(value, tuple) else "list": [
+                    self.value(v, f"{name}_{i}") for i, v in enumerate(value)
+                ]
+            }
         if isinstance(value, Mapping):
             return {"table": {str(k): self.value(v, f"{name}_{k}") for k, v in value.items()}}
         if hasattr(value, "eigenspaces"):
@@ -228,6 +237,8 @@ class _Reader:
             return Cutoff(str(value["cutoff"].get("kind")), float(value["cutoff"].get("value", np.nan)))
         if set(value) == {"list"} and isinstance(value["list"], list):
             return [self.value(v, depth + 1) for v in value["list"]]
+        if set(value) == {"tuple"} and isinstance(value["tuple"], list):
+            return tuple(self.value(v, depth + 1) for v in value["tuple"])
         if set(value) == {"table"} and isinstance(value["table"], dict):
             return {str(k): self.value(v, depth + 1) for k, v in value["table"].items()}
         if set(value) == {"record", "fields"} and value["record"] in self._records:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from specavg.estimators._base import InvariantEstimator, weights_or_ones
 from specavg.estimators._distributed import distributed_apply
 from specavg.estimators._moments import Moments, Sum
-from specavg.estimators._streaming import is_dask, stream_of
+from specavg.estimators._streaming import is_dask, needs_cutoff, stream_of
 from specavg.invariants import Cutoff, InvariantBasis
 
 if TYPE_CHECKING:
@@ -149,6 +149,7 @@ class SpecAvgRegressor(RegressorMixin, InvariantEstimator):
         moments = Moments.of(self.basis_, self._canonical(points), columns, weights, gram=False)
         return self._fit_moments(moments, targets.shape[1:])
 
+    @needs_cutoff
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpecAvgRegressor:
         """Add data to what was fitted before: the result is that of fitting all of it at once.
 

@@ -7,7 +7,9 @@ import contextlib
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
+from functools import update_wrapper
 from itertools import chain
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Self, cast, final
 
 import numpy as np
@@ -20,7 +22,7 @@ from specavg.estimators._moments import Moments
 if TYPE_CHECKING:
     from specavg.invariants import Cutoff, InvariantBasis
 
-__all__ = ["ChunkMoments", "Stream", "Streaming", "all_or_nothing", "is_dask", "stream_of"]
+__all__ = ["ChunkMoments", "Stream", "Streaming", "all_or_nothing", "is_dask", "needs_cutoff", "stream_of"]
 
 Array = NDArray[np.float64]
 _BATCH_ROWS = 65_536
@@ -260,6 +262,28 @@ def all_or_nothing(estimator: object) -> Generator[None]:
         raise
 
 
+class CutoffNeeded(ValueError, AttributeError):
+    """No `partial_fit` without a cutoff. An `AttributeError` too, so that `hasattr` says no."""
+
+
+class needs_cutoff:
+    """A method that exists only where a cutoff is given; the error without one says so."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+        update_wrapper(cast(Any, self), method)
+
+    def __get__(self, model: Any, owner: type | None = None) -> Callable[..., Any]:
+        if model is None:
+            return self._method
+        if all(getattr(model, name) is None for name in ("max_dim", "max_invariant_dim", "max_eigenvalue")):
+            raise CutoffNeeded(
+                f"{self._method.__name__} needs an explicit cutoff (max_invariant_dim, max_dim or max_eigenvalue): the "
+                "number of functions cannot depend on how many samples will come"
+            )
+        return MethodType(self._method, model)
+
+
 class Streaming:
     """`partial_fit`, and `fit` on streams, for estimators that can be fitted from moments alone.
 
@@ -310,11 +334,6 @@ class Streaming:
     def _partial_fit(self, stream: Stream) -> Self:
         """Add chunks to what was seen before, and fit to all of it."""
         before: Moments | None = getattr(self, "moments_", None)
-        if self._cutoff() is None:
-            raise ValueError(
-                "partial_fit needs an explicit cutoff (max_invariant_dim, max_dim or max_eigenvalue): the number of "
-                "functions cannot depend on how many samples will come"
-            )
         with all_or_nothing(self):
             if before is None:
                 self._take_features(stream)

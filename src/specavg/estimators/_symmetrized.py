@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from specavg.estimators._affordable import FEWEST_FUNCTIONS, affordable_basis, rounded
 from specavg.estimators._base import InvariantEstimator
+from specavg.estimators._distributed import distributed_apply
 from specavg.estimators._quadrature import Rule, quadratures
+from specavg.estimators._streaming import is_dask
 
 if TYPE_CHECKING:
     from specavg.groups import Group
@@ -80,6 +82,8 @@ class Symmetrized(MetaEstimatorMixin, RegressorMixin, InvariantEstimator):
     >>> bool((model.predict(X) == model.predict(-X[:, ::-1])).all())
     True
     """
+
+    not_saved: ClassVar[tuple[str, ...]] = ("estimator", "estimator_")
 
     def __init__(
         self,
@@ -153,6 +157,8 @@ class Symmetrized(MetaEstimatorMixin, RegressorMixin, InvariantEstimator):
         ndarray of shape (n,) or (n, n_outputs)
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return distributed_apply(self, "predict", X, self.coef_.shape[1:])
         points = self._points(X, reset=False)
         C = self.coef_.reshape(self.basis_.dim, -1)
         return self.basis_.combine(self._canonical(points), C).reshape(len(points), *self.coef_.shape[1:])
