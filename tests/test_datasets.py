@@ -113,7 +113,7 @@ def test_the_modulus_of_copper_follows_its_formula_and_is_invariant():
 
 
 def test_energies_of_propane_are_invariant_as_far_as_they_can_be_interpolated():
-    # Energies of other orbits are predicted to 1e-5 of 1.5 from 30 points: impossible unless the group is the right one.
+    # From 30 points, 1e-5 of 1.5 on other orbits: impossible unless the group is the right one.
     data = datasets.load_propane()
     model = sa.InvariantKernelRidge(data.space, data.group).fit(data.X[data.train], data.y[data.train])
     assert np.sqrt(np.mean((model.predict(data.X[data.test]) - data.y[data.test]) ** 2)) < 1e-5
