@@ -64,8 +64,8 @@ class InvariantEstimator(Streaming, Savable, BaseEstimator):
         return X if self.space is None else self.space.as_table(X)
 
     def _canonical(self, X: Array) -> Array:
-        """Checked points, at the canonical place of their orbit where the group has one (bit-exactness)."""
-        return self.basis_.canonical(X)
+        """Checked points, at the canonical place of their orbit where that is what makes values bit-exact."""
+        return self.basis_.evaluation_points(X)
 
 
 def weights_or_ones(sample_weight: Any, X: Array) -> Array:

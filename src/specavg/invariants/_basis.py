@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import takewhile
@@ -16,8 +16,9 @@ from specavg.groups._structure import DirectProduct, Symmetric
 from specavg.invariants._choice import Resolver
 from specavg.invariants._functions import Functions
 from specavg.invariants._solver import Solution
-from specavg.invariants._toeplitz import ToeplitzGram, toeplitz_gram
 from specavg.invariants._tape import recording
+from specavg.invariants._toeplitz import ToeplitzGram, toeplitz_gram
+from specavg.kernels._threads import in_order, row_chunks
 from specavg.spaces import Power, Product, Space, Torus
 
 __all__ = ["Cutoff", "InvariantBasis", "Row", "default_group", "default_space", "invariant_basis"]
@@ -180,7 +181,7 @@ class InvariantBasis:
         -------
         ndarray of shape (dim, q)
         """
-        return self.functions.correlate(self.space.check_points(X), Y)
+        return self._unless_nan(lambda points: self.functions.correlate(points, Y), X)
 
     def combine(self, X: ArrayLike, C: Array) -> Array:
         """Σ_j C_j ψ_j(X) without holding the values.
@@ -194,7 +195,18 @@ class InvariantBasis:
         -------
         ndarray of shape (n, q)
         """
-        return self.functions.combine(self.space.check_points(X), C)
+        return self._unless_nan(lambda points: self.functions.combine(points, C), X)
+
+    def _unless_nan(self, work: Callable[[Array], Array], X: ArrayLike) -> Array:
+        """`work` on checked points. On a torus only NaN is no point, and it shows in the result."""
+        free = isinstance(self.space, Torus) and isinstance(X, np.ndarray) and X.dtype == np.float64
+        if not free or X.shape[1:] != self.space.shape:
+            return work(self.space.check_points(X))
+        with np.errstate(invalid="ignore"):
+            result = work(X)
+        if not np.isfinite(result).all():
+            self.space.check_points(X)
+        return result
 
     def gram(self, X: ArrayLike, weights: Array | None = None) -> Array:
         """Σ_i w_i ψ(x_i) ψ(x_i)ᵀ without holding the values.
@@ -232,7 +244,26 @@ class InvariantBasis:
         are equal to the last bit. `evaluate` does not: the laws are checked on the path without it.
         """
         points = np.asarray(self.space.as_table(X), dtype=np.float64)
-        return points if self._orbit_points is None else self._orbit_points.canonical(points)
+        group = self._orbit_points
+        if group is None:
+            return points
+        chunks = row_chunks(len(points))
+        if len(chunks) <= 1:
+            return group.canonical(points)
+        places = np.empty_like(points)
+
+        def work(rows: slice) -> None:
+            places[rows] = group.canonical(points[rows])
+
+        for _ in in_order(work, chunks):
+            pass
+        return places
+
+    def evaluation_points(self, X: ArrayLike) -> Array:
+        """`canonical` points, or `X` itself where the functions are invariant to the last bit anyway."""
+        if self.functions.flips_exactly:
+            return np.asarray(self.space.as_table(X), dtype=np.float64)
+        return self.canonical(X)
 
     @property
     def has_canonical(self) -> bool:

@@ -47,6 +47,11 @@ class Functions(abc.ABC):
         return None
 
     @property
+    def flips_exactly(self) -> bool:
+        """Whether changing signs of coordinates changes no bit of a value."""
+        return False
+
+    @property
     def fourier(self) -> Any:
         """The same functions on a torus of few dimensions as `TrigonometricSums`; None elsewhere."""
         return None

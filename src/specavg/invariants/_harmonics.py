@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Protocol, final
 
 import numpy as np
@@ -117,7 +118,7 @@ def harmonics_kernel(
             orders[: degree + 1] |= _orders(degree, Q)
         return HarmonicsOfS2(max(degrees), orders), [slice(k * k, (k + 1) ** 2) for k in degrees]
     ends = np.cumsum([0, *(V.dim for V, _ in parts)])
-    places = [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
     return harmonic_tree(space.n_features, degrees), places
 
 

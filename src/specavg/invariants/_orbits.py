@@ -69,9 +69,7 @@ def orbits(m: int, targets: Sequence[NDArray[Any]], phases: Sequence[NDArray[Any
     return _survivors(label, phase, first, alive)
 
 
-def _small_orbits(
-    m: int, targets: Sequence[NDArray[Any]], phases: Sequence[NDArray[Any]], modulus: int
-) -> Orbits:
+def _small_orbits(m: int, targets: Sequence[NDArray[Any]], phases: Sequence[NDArray[Any]], modulus: int) -> Orbits:
     """The same by handing on the least label, and the phase with it: no graph to build for a few functions."""
     label = np.arange(m)
     phase = np.zeros(m, dtype=phases[0].dtype if phases else np.int64)

@@ -228,7 +228,7 @@ def _hermite(z: Array, degree: int) -> list[Array]:
 
 
 def _polynomial_rows(degree: int, d: int, hermite: bool) -> tuple[NDArray[np.int64], Array]:
-    """A factor table: He_1..He_degree, or powers, of each of d coordinates; degree j of coordinate i in row (j−1)d + i."""
+    """A factor table: He_1..He_degree, or powers, of d coordinates; degree j of coordinate i in row (j − 1)d + i."""
     j, i = (a.ravel() for a in np.mgrid[1 : degree + 1, :d])
     row, zero = np.arange(len(j)), np.zeros_like(j)
     before, second = np.where(j > 1, row - d, -1), np.where((j > 2) & hermite, row - 2 * d, -1)

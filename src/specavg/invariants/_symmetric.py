@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from specavg.invariants._functions import Array, Functions, compensated_sum
 from specavg.invariants._torus import FOURIER_DIMENSIONS, TrigonometricSums, by_nufft, fourier_sums
 from specavg.kernels._copies import SymmetricSums
+from specavg.kernels._frequencies import FEWEST_TO_COMBINE
 from specavg.kernels._products import SINE, TORUS
 
 __all__ = ["CopyByCopy", "PowerSumProgram", "SymmetrizedProducts"]
@@ -236,7 +237,7 @@ class SymmetrizedProducts(Functions):
         return compensated_sum(parts, (self.dim, Y.shape[1]))
 
     def combine(self, X: Array, C: Array) -> Array:
-        faster = by_nufft(self.fourier, len(X), self._nanoseconds)
+        faster = by_nufft(self.fourier, len(X), self._nanoseconds, FEWEST_TO_COMBINE)
         if faster is not None:
             return faster.combine(X, C)
         if self._one_copy.copy_table is not None:

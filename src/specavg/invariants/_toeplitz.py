@@ -76,9 +76,7 @@ class ToeplitzGram:
         # In the plane k_d = 0 both k and −k are stored.
         plane = np.flatnonzero((K[:, -1] == 0) & ~flat)
         self._plane = plane
-        self._mirror = np.ravel_multi_index(
-            tuple((-K[plane]).T % np.array(spectrum.shape)[:, None]), spectrum.shape
-        )
+        self._mirror = np.ravel_multi_index(tuple((-K[plane]).T % np.array(spectrum.shape)[:, None]), spectrum.shape)
         self._spectrum_shape = spectrum.shape
 
     def __matmul__(self, C: Array) -> Array:

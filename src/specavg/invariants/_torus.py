@@ -17,7 +17,7 @@ from specavg.invariants._functions import Array, Functions, Products
 from specavg.invariants._orbits import orbits
 from specavg.invariants._solver import Solution, Solver
 from specavg.kernels._copies import CopyTable
-from specavg.kernels._frequencies import Waves
+from specavg.kernels._frequencies import FEWEST_TO_COMBINE, Waves
 from specavg.kernels._products import COSINE, SINE, TORUS, ProductTree
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._frequencies import Tree, frequency_tree
@@ -156,7 +156,8 @@ class TrigonometricSums(Functions):
     def copy_table(self) -> CopyTable | None:
         # On a circle without symmetry each function is one cosine or one sine.
         Q = self.Q.tocsc()
-        if self.K.shape[1] > 1 or not self.dim or Q.nnz != self.dim or (Q.data != 1.0).any() or (np.diff(Q.indptr) != 1).any():
+        single = Q.nnz == self.dim and (Q.data == 1.0).all() and (np.diff(Q.indptr) == 1).all()
+        if self.K.shape[1] > 1 or not self.dim or not single:
             return None
         place, F = Q.indices.astype(np.int64), len(self.K)
         value, zero = self.K[place % F, 0], np.zeros_like(place)
@@ -217,9 +218,11 @@ def fourier_sums(
     return TrigonometricSums(period, frequencies, Q)
 
 
-def by_nufft(fourier: TrigonometricSums | None, n: int, nanoseconds: float) -> TrigonometricSums | None:
+def by_nufft(
+    fourier: TrigonometricSums | None, n: int, nanoseconds: float, fewest: int = 1
+) -> TrigonometricSums | None:
     """`fourier` where a non-uniform FFT of n points beats a kernel that takes `nanoseconds` for each."""
-    if fourier is None or fourier.waves.nufft_cost(n) > n * nanoseconds:
+    if fourier is None or n < fewest or fourier.waves.nufft_cost(n) > n * nanoseconds:
         return None
     return fourier
 
@@ -278,6 +281,11 @@ class CosineProducts(Products):
         self._period = period
         self._d = d
         self._norms = tuple(norms)
+
+    @property
+    def flips_exactly(self) -> bool:
+        # The compiled cosine is even to the last bit; a non-uniform FFT is even to rounding.
+        return self._d > FOURIER_DIMENSIONS
 
     @cached_property
     def tree(self) -> Tree:
@@ -338,7 +346,7 @@ class CosineProducts(Products):
         return super().correlate(X, Y) if faster is None else faster.correlate(X, Y)
 
     def combine(self, X: Array, C: Array) -> Array:
-        faster = by_nufft(self.fourier, len(X), self.program.nanoseconds)
+        faster = by_nufft(self.fourier, len(X), self.program.nanoseconds, FEWEST_TO_COMBINE)
         return super().combine(X, C) if faster is None else faster.combine(X, C)
 
     def _values_numpy(self, X: Array) -> Array:

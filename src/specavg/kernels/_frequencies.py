@@ -12,10 +12,13 @@ from specavg.kernels import _nufft
 from specavg.kernels._products import block_size, depth_first
 from specavg.kernels._threads import compensated_sum, in_order, read_only, row_chunks
 
-__all__ = ["Waves"]
+__all__ = ["FEWEST_TO_COMBINE", "Waves"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
+# Below this, combinations always go by the tree, whose value at a point does not depend on the other points in its
+# last bit.
+FEWEST_TO_COMBINE = 1 << 14
 _NANOSECONDS_A_WAVE, _NANOSECONDS_A_FACTOR = 0.25, 3.0  # of the tree, for each point; measured
 
 
@@ -77,7 +80,7 @@ class Waves:
 
     def combine(self, X: Array, C: Array) -> Array:
         """Σ_k a_k cos + b_k sin, the a before the b in C."""  # (n, d), (2F, q) -> (n, q)
-        if self.by_nufft(len(X)):
+        if len(X) >= FEWEST_TO_COMBINE and self.by_nufft(len(X)):
             return _nufft.combine(self.period, self.K, X, C)
         from specavg.kernels._waves import wave_combine
 
@@ -118,7 +121,7 @@ class Waves:
 
 def _wave_tree(K: Indices) -> tuple[Indices, Indices, Indices, Indices]:
     """Factors (coordinate, |v|), and nodes, starts and leaves as `wave_sums` reads them."""
-    F, d = K.shape
+    F = len(K)
     # All vectors met when the last entries are taken away one after the other.
     layers = [K]
     while layers[-1].any():

@@ -58,9 +58,7 @@ class HarmonicsOfS2:
             s2_sums(*arguments, points[rows], data[rows], size, out)
             return out
 
-        return np.ascontiguousarray(
-            compensated_sum(in_order(work, row_chunks(n, q * self.dim)), (q, self.dim)).T
-        )
+        return np.ascontiguousarray(compensated_sum(in_order(work, row_chunks(n, q * self.dim)), (q, self.dim)).T)
 
     def combine(self, X: Array, C: Array) -> Array:
         """Φ C."""  # (n, 3), (dim, q) -> (n, q)

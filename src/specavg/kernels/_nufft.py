@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ def grid_sums(period: Array, reach: Indices, X: Array, Y: Array) -> NDArray[np.c
 def _chunks(n: int, rows: int) -> list[slice]:
     count = max(1, -(-n // rows))
     ends = np.linspace(0, n, count + 1).astype(int)
-    return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
 
 def sums(period: Array, K: Indices, X: Array, Y: Array) -> Array:

@@ -108,7 +108,18 @@ def s2_sums(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, Y: Any, 
     """Add Φᵀ Y to `out` (q, (degree + 1)²), for one chunk of rows; only the orders in `used`."""
     n = len(X)
     work = np.empty((10, B + 8))
-    x, y, z, re, im, f, g, p, q, w = work[0], work[1], work[2], work[3], work[4], work[5], work[6], work[7], work[8], work[9]
+    x, y, z, re, im, f, g, p, q, w = (
+        work[0],
+        work[1],
+        work[2],
+        work[3],
+        work[4],
+        work[5],
+        work[6],
+        work[7],
+        work[8],
+        work[9],
+    )
     for start in range(0, n, B):
         _load(X, start, B, x, y, z)
         inside = min(B, n - start)
@@ -158,7 +169,18 @@ def s2_combine(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, C: An
     """Put Φ Cᵀ in `out`, for one chunk of rows; C of shape (q, (degree + 1)²)."""
     n = len(X)
     work = np.empty((10, B + 8))
-    x, y, z, re, im, f, g, p, q, w = work[0], work[1], work[2], work[3], work[4], work[5], work[6], work[7], work[8], work[9]
+    x, y, z, re, im, f, g, p, q, w = (
+        work[0],
+        work[1],
+        work[2],
+        work[3],
+        work[4],
+        work[5],
+        work[6],
+        work[7],
+        work[8],
+        work[9],
+    )
     for start in range(0, n, B):
         _load(X, start, B, x, y, z)
         for column in range(len(C)):
@@ -191,7 +213,18 @@ def s2_values(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, B: int
     """Put Φ in `out` (n, (degree + 1)²), for one chunk of rows."""
     n = len(X)
     work = np.empty((10, B + 8))
-    x, y, z, re, im, f, g, p, q, w = work[0], work[1], work[2], work[3], work[4], work[5], work[6], work[7], work[8], work[9]
+    x, y, z, re, im, f, g, p, q, w = (
+        work[0],
+        work[1],
+        work[2],
+        work[3],
+        work[4],
+        work[5],
+        work[6],
+        work[7],
+        work[8],
+        work[9],
+    )
     w[:] = 1.0
     for start in range(0, n, B):
         _load(X, start, B, x, y, z)

@@ -86,7 +86,8 @@ def _few(mode: int, scale: Any, ops: Any, ab: Any, entries: Any, X: Any, given: 
 
 @njit(nogil=True, cache=True)
 def _many(mode: int, scale: Any, ops: Any, ab: Any, tree: Any, starts: Any, leaves: Any, X: Any, given: Any,
-          start: int, B: int, width: int, x: Any, radius2: Any, T: Any, stack: Any, sums: Any, part: Any) -> None:  # fmt: skip
+          start: int, B: int, width: int, x: Any, radius2: Any, T: Any, stack: Any, sums: Any,
+          part: Any) -> None:  # fmt: skip
     """Power sums of a block, one point after the other, `width` copies at a time."""
     n = len(X)
     m = given.shape[1] if len(given) else X.shape[1]
@@ -153,7 +154,26 @@ def symmetric(
         if few:
             _few(mode, scale, ops, ab, entries, X, given, start, B, x, radius2, T, nodes)
         else:
-            _many(mode, scale, ops, ab, tree, starts, leaves, X, given, start, inside, width, x, radius2, T, stack, sums, part)
+            _many(
+                mode,
+                scale,
+                ops,
+                ab,
+                tree,
+                starts,
+                leaves,
+                X,
+                given,
+                start,
+                inside,
+                width,
+                x,
+                radius2,
+                T,
+                stack,
+                sums,
+                part,
+            )
             for b in range(inside, B):
                 sums[:, b] = sums[:, inside - 1]
             _program(steps, merged_starts, merged, sums, nodes, B)

@@ -83,9 +83,7 @@ def _close(ar: Any, ai: Any, re: Any, im: Any, x: float, y: float, c: Any, s: An
 
 
 @njit(nogil=True, cache=True)
-def wave_sums(
-    scale: Any, factors: Any, nodes: Any, starts: Any, leaves: Any, X: Any, Y: Any, B: int, out: Any
-) -> None:
+def wave_sums(scale: Any, factors: Any, nodes: Any, starts: Any, leaves: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     """Add Σ y cos and Σ y sin to `out` (q, 2F), cosines first, for one chunk of rows.
 
     A node is (depth, factor, sign, place); a leaf is (factor, place of v, place of −v).
@@ -106,7 +104,16 @@ def wave_sums(
                 depth, f, place = nodes[i, 0], nodes[i, 1], nodes[i, 3]
                 re, im = stack[2 * depth], stack[2 * depth + 1]
                 if i > 0:
-                    _times(stack[2 * depth - 2], stack[2 * depth - 1], T[2 * f], T[2 * f + 1], float(nodes[i, 2]), re, im, B)
+                    _times(
+                        stack[2 * depth - 2],
+                        stack[2 * depth - 1],
+                        T[2 * f],
+                        T[2 * f + 1],
+                        float(nodes[i, 2]),
+                        re,
+                        im,
+                        B,
+                    )
                 if place >= 0:
                     a, c = _totals(re, im, B)
                     sums[place] += a
@@ -150,7 +157,18 @@ def wave_combine(
                 xr = c[place] if place >= 0 else 0.0
                 xi = -c[half + place] if place >= 0 else 0.0
                 if i > 0:
-                    _close(stack[2 * depth - 2], stack[2 * depth - 1], re, im, xr, xi, T[2 * f], T[2 * f + 1], float(nodes[i, 2]), B)
+                    _close(
+                        stack[2 * depth - 2],
+                        stack[2 * depth - 1],
+                        re,
+                        im,
+                        xr,
+                        xi,
+                        T[2 * f],
+                        T[2 * f + 1],
+                        float(nodes[i, 2]),
+                        B,
+                    )
                 else:
                     for b in range(min(B, n - start)):
                         out[start + b, column] = re[b] + xr
@@ -174,7 +192,9 @@ def wave_values(scale: Any, factors: Any, nodes: Any, starts: Any, leaves: Any, 
             depth, f, place = nodes[i, 0], nodes[i, 1], nodes[i, 3]
             re, im = stack[2 * depth], stack[2 * depth + 1]
             if i > 0:
-                _times(stack[2 * depth - 2], stack[2 * depth - 1], T[2 * f], T[2 * f + 1], float(nodes[i, 2]), re, im, B)
+                _times(
+                    stack[2 * depth - 2], stack[2 * depth - 1], T[2 * f], T[2 * f + 1], float(nodes[i, 2]), re, im, B
+                )
             if place >= 0:
                 for b in range(inside):
                     out[start + b, place] = re[b]
