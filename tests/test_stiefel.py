@@ -288,3 +288,11 @@ def test_rules_and_types_that_would_not_fit_are_refused():
     V = next(V for V in tall.eigenspaces() if V.eigenvalue > 100)
     with config(memory_limit="100 MB"), pytest.raises(MemoryError, match="Lower the cutoff"):
         tall.evaluate(V, tall.sample(1, 0))
+
+
+@pytest.mark.parametrize("n, k", [(3, 1), (3, 2), (4, 2), (5, 3), (6, 4)])
+def test_the_first_eigenfunction_is_one_and_not_minus_one(n, k):
+    # Estimators take the first coefficient for the mean.
+    space = Stiefel(n, k)
+    first = next(space.eigenspaces())
+    assert (space.evaluate(first, space.sample(5, random_state=0)) == 1.0).all()

@@ -143,16 +143,19 @@ def _by_orbits(m: int, maps: list[tuple[NDArray[np.intp], NDArray[np.int64]]]) -
     return FixedSpace(basis, "orbits", np.inf, 0.0)
 
 
-def null_space(matrices: list[Array]) -> FixedSpace:
-    """The fixed space from a null space of the stacked D(g) − I, never by luck: unclear ranks raise."""
-    m = len(matrices[0])
+def null_space(matrices: list[Array], rounding_size: int | None = None) -> FixedSpace:
+    """The fixed space from a null space of the stacked D(g) − I, never by luck: unclear ranks raise.
+
+    Matrices cut out of larger ones carry the rounding of those: `rounding_size` is then the size of the larger.
+    """
+    m = rounding_size or len(matrices[0])
     for i, D in enumerate(matrices):
         if not np.isfinite(D).all():
             raise ValueError(f"matrix {i} has NaN or infinity: no null space can be certified")
-    Q, gap = _from_squares(matrices) or _from_stack(matrices)
+    Q, gap = _from_squares(matrices) or _from_stack(matrices, m)
     residual = _residual(matrices, Q)
     if residual > _zero(m):  # squaring hides singular values below 1e-7: where the residual is not rounding, look
-        Q, gap = _from_stack(matrices)
+        Q, gap = _from_stack(matrices, m)
         residual = _residual(matrices, Q)
     if residual > 100 * _zero(m):
         raise UnclearRank(
@@ -194,7 +197,7 @@ def _from_squares(matrices: list[Array]) -> tuple[Array, float] | None:
     return vectors[:, null], float(gap)
 
 
-def _from_stack(matrices: list[Array]) -> tuple[Array, float]:
+def _from_stack(matrices: list[Array], rounding_size: int) -> tuple[Array, float]:
     """Right singular vectors of the stacked D(g) − I."""
     m = len(matrices[0])
     require_memory(
@@ -204,12 +207,12 @@ def _from_stack(matrices: list[Array]) -> tuple[Array, float]:
     )
     R = np.linalg.qr(np.concatenate([D - np.eye(m) for D in matrices]), mode="r")
     _, values, vectors = np.linalg.svd(R)
-    null = values <= _zero(m)
+    null = values <= _zero(rounding_size)
     doubtful = values[~null & (values < _CLEAR)]
     if doubtful.size:
         raise UnclearRank(
             f"the singular values of D(g) - I leave the number of invariants in doubt: {doubtful.size} of them lie "
-            f"between rounding ({_zero(m):.1e}) and {_CLEAR:.0e} (smallest {doubtful.min():.2g}). A generator is "
+            f"between rounding ({_zero(rounding_size):.1e}) and {_CLEAR:.0e} (smallest {doubtful.min():.2g}). A generator is "
             "nearly, but not exactly, the identity on a function. Give the generators exactly (permutations, "
             "Fractions of the period, integer matrices) or correct them if they are rounded."
         )

@@ -15,7 +15,8 @@ import numpy as np
 
 from specavg.groups import Group
 from specavg.invariants._fixed_space import null_space
-from specavg.invariants._functions import Array, Functions, HarmonicSums
+from specavg.invariants._functions import Array, Functions
+from specavg.invariants._harmonics import HarmonicSums
 from specavg.invariants._solver import Solution, Solver
 from specavg.invariants._tape import taped
 from specavg.spaces import Eigenspace, Rotations, Space, Stiefel
@@ -67,7 +68,7 @@ class LeftTimesRight(Solver):
             sides: list[Array] = []
             for side, size in enumerate((len(left), len(right))):
                 moving = [pairs[i][side] for g, pairs in actions if not (g.left if side == 0 else g.right).is_identity]
-                vectors, error, distance = _fixed(size, moving)
+                vectors, error, distance = _fixed(size, moving, len(left) * len(right))
                 sides.append(vectors)
                 residual, gap = max(residual, error), min(gap, distance)
                 inner_products += len(moving) * size**2
@@ -79,15 +80,18 @@ class LeftTimesRight(Solver):
         return _TwoSidedSums(self.space, [(s.eigenspace, s.data) for s in solutions if s.invariant_dim])
 
 
-def _fixed(size: int, matrices: list[Array]) -> tuple[Array, float, float]:
-    """Fixed vectors, their residual and the gap beside them."""
+def _fixed(size: int, matrices: list[Array], full_size: int) -> tuple[Array, float, float]:
+    """Fixed vectors, their residual and the gap beside them.
+
+    One side is cut out of the matrices of all functions of the type, `full_size` of them, and rounded as those are.
+    """
     if not matrices:
         return np.eye(size), 0.0, np.inf
     residual, gap = 0.0, np.inf  # what is played back was certified when it was made
 
     def compute() -> Array:
         nonlocal residual, gap
-        found = null_space(matrices)
+        found = null_space(matrices, full_size)
         residual, gap = found.residual, found.gap
         return found.basis
 
@@ -131,7 +135,7 @@ class _TwoSidedSums(Functions):
     def combine(self, X: Array, C: Array) -> Array:
         full = np.empty((int(self._full_ends[-1]), C.shape[1]))
         for block, (a, b), (start, end) in self._places():
-            c = C[a:b].reshape(block.left.shape[1], block.right.shape[1], -1)
+            c = C[a:b].reshape(block.left.shape[1], block.right.shape[1], C.shape[1])  # sizes may be 0
             spread = np.einsum("ai,ijq,bj->abq", block.left, c, block.right, optimize=True)
             full[start:end] = spread.reshape(end - start, -1)
         return self._all.combine(X, full)

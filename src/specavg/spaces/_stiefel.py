@@ -199,6 +199,8 @@ def _types(eigenspace: Eigenspace) -> tuple[Partition, ...]:
 
 @lru_cache(maxsize=256)
 def _fixed(shape: Partition, n: int, k: int) -> NDArray[np.float64]:
+    if not shape:
+        return np.ones((1, 1))  # the constant is +1: an eigenvector could be −1 as well
     rho, det = short_type(shape, n)
     return rho.fixed_vectors(k, multiplicity(shape, n, k), det=det)  # (m, multiplicity)
 
