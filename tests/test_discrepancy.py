@@ -1,0 +1,87 @@
+"""The invariance discrepancy: exhaustive or sampled, and it says which."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import specavg as sa
+from specavg import groups
+from specavg.estimators import Discrepancy
+
+
+def test_is_the_largest_change_over_the_whole_group():
+    space, group = sa.Torus(3), groups.hyperoctahedral(3)
+    X = space.sample(10, 0)
+    f = lambda X: np.sin(np.pi * X[:, 0]) + X[:, 1] ** 2  # noqa: E731
+    changes = [np.abs(f(space.act(g, X)) - f(X)) for g in group.elements()]
+    found = sa.invariance_discrepancy(f, space, group, X)
+    assert float(found) == np.max(changes)
+    assert found.mean == pytest.approx(np.mean(changes))
+    assert (found.n_elements, found.exhaustive) == (48, True)
+    assert repr(found).endswith("(all 48 elements)")
+
+
+def test_large_groups_are_sampled_and_say_so():
+    space, group = sa.Torus(20), groups.symmetric(20)
+    found = sa.invariance_discrepancy(lambda X: X[:, 0], space, group, space.sample(5, 0), random_state=0)
+    assert (found.n_elements, found.exhaustive) == (1000, False)
+    assert repr(found).endswith("(1000 random elements)")
+    again = sa.invariance_discrepancy(lambda X: X[:, 0], space, group, space.sample(5, 0), random_state=0)
+    assert found == again > 0
+
+
+def test_a_number_of_elements_can_be_asked_for():
+    space, group = sa.Torus(3), groups.symmetric(3)
+    found = sa.invariance_discrepancy(np.sum, space, group, space.sample(5, 0), n_elements=7)
+    assert (found.n_elements, found.exhaustive) == (7, False)
+
+
+def test_infinite_groups_are_sampled():
+    # An order that cannot be had is no obstacle where elements can be drawn.
+    angle = np.sqrt(2)
+    turn = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    space = sa.Sphere(2)
+    with pytest.raises(ValueError, match=r"infinite|finite"):
+        groups.Group([turn]).order  # noqa: B018
+    found = sa.invariance_discrepancy(lambda X: X[:, 0], space, groups.Group([turn]), space.sample(3, 0), n_elements=50)
+    assert not found.exhaustive
+    assert found > 0.1
+
+
+def test_a_fitted_model_is_invariant_and_a_plain_one_is_not():
+    space, group = sa.Torus(4), groups.symmetric(4)
+    X = space.sample(200, 0)
+    y = X[:, 0] + X.sum(axis=1) ** 2
+    invariant = sa.SpecAvgRegressor(space, group, max_dim=60).fit(X, y)
+    plain = sa.SpecAvgRegressor(space, max_dim=60).fit(X, y)
+    assert sa.invariance_discrepancy(invariant, space, group, X) == 0.0
+    assert sa.invariance_discrepancy(plain, space, group, X) > 0.1
+
+
+def test_several_outputs_and_list_points():
+    space, group = sa.Torus(2), groups.symmetric(2)
+    found = sa.invariance_discrepancy(lambda X: X, space, group, [[0.5, 0.25]])
+    assert float(found) == 0.25
+
+
+def test_is_a_float_that_pickles():
+    found = Discrepancy(0.5, 0.25, 8, True)
+    copy = pickle.loads(pickle.dumps(found))
+    assert (copy, copy.mean, copy.n_elements, copy.exhaustive) == (0.5, 0.25, 8, True)
+    assert found + 1 == 1.5
+
+
+def test_bad_input_is_refused():
+    space, group = sa.Sphere(3), groups.symmetric(3)
+    X = space.sample(3, 0)
+    with pytest.raises(TypeError, match="callable or a fitted model"):
+        sa.invariance_discrepancy(3.0, space, group, X)
+    with pytest.raises(ValueError, match="n_elements must be at least 1"):
+        sa.invariance_discrepancy(np.sum, space, group, X, n_elements=0)
+    with pytest.raises(ValueError, match="no points"):
+        sa.invariance_discrepancy(np.sum, space, group, X[:0])
+    with pytest.raises(ValueError, match="not on Sphere"):
+        sa.invariance_discrepancy(np.sum, space, group, 2 * X)
+    with pytest.raises(ValueError, match="acts on 4 coordinates"):
+        sa.invariance_discrepancy(np.sum, space, groups.symmetric(4), X)
