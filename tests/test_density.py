@@ -1,0 +1,144 @@
+"""InvariantDensity: positive, of integral one, exactly invariant, better than without the symmetry."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import specavg as sa
+from specavg import groups
+
+AXIS = np.array([1.0, 2.0, 2.0]) / 3
+
+
+def watson(n, concentration, seed):
+    """Points with density proportional to exp(κ(x·axis)²), by rejection."""
+    rng = np.random.default_rng(seed)
+    X = sa.Sphere(3).sample(int(60 * n), random_state=rng)
+    keep = rng.uniform(size=len(X)) < np.exp(concentration * ((X @ AXIS) ** 2 - 1))
+    return X[keep][:n]
+
+
+def watson_log_density(X, concentration):
+    normaliser = integrate.quad(lambda t: np.exp(concentration * t**2), 0, 1)[0]
+    return concentration * (X @ AXIS) ** 2 - np.log(normaliser)
+
+
+def test_a_density_in_the_family_is_recovered():
+    X, Z = watson(2000, 4.0, 0), watson(1000, 4.0, 1)
+    model = sa.InvariantDensity(sa.Sphere(3), groups.point_group("Ci")).fit(X)
+    gap = watson_log_density(Z, 4.0) - model.score_samples(Z)
+    assert abs(gap.mean()) < 0.02
+    assert gap.std() < 0.15
+
+
+@pytest.mark.parametrize("positive", [True, False])
+def test_the_integral_is_one(positive):
+    X = watson(100, 6.0, 0)
+    model = sa.InvariantDensity(sa.Sphere(3), groups.point_group("Ci"), positive=positive).fit(X)
+    nodes, weights = sa.Sphere(3).quadrature(120.0 * 121.0)  # another rule than the one in use
+    assert weights @ model.density(nodes) == pytest.approx(1.0, abs=1e-10)
+    if positive:
+        assert model.density(nodes).min() > 0
+        assert model.normalisation_error_ < 1e-10
+        assert "product rule" in model.quadrature_
+
+
+def test_invariant_to_the_last_bit():
+    space, group = sa.Torus(6), groups.hyperoctahedral(6)
+    rng = np.random.default_rng(0)
+    X = np.clip(0.3 * rng.normal(size=(150, 6)), -0.99, 0.99)
+    model = sa.InvariantDensity(space, group, max_invariant_dim=30).fit(X)
+    moved = X[:, rng.permutation(6)] * rng.choice([-1, 1], 6)
+    assert (model.score_samples(X) == model.score_samples(moved)).all()
+
+
+def test_random_nodes_in_high_dimension_say_their_error():
+    space, group = sa.Torus(12), groups.hyperoctahedral(12)
+    X = np.clip(0.5 * np.random.default_rng(0).normal(size=(300, 12)), -0.99, 0.99)
+    model = sa.InvariantDensity(space, group, max_invariant_dim=20).fit(X)
+    assert "random" in model.quadrature_
+    assert 0 < model.normalisation_error_ < 0.2
+    assert model.score(X) > 0
+
+
+def test_held_out_likelihood_is_finite_and_gains_from_the_symmetry():
+    X, Z = watson(60, 8.0, 0), watson(500, 8.0, 1)
+    rng = np.random.default_rng(0)
+    X = X * np.where(rng.uniform(size=(60, 1)) < 0.8, np.sign(X @ AXIS)[:, None], 1)  # mostly one pole
+    space = sa.Sphere(3)
+    symmetric = sa.InvariantDensity(space, groups.point_group("Ci")).fit(X)
+    plain = sa.InvariantDensity(space).fit(X)
+    assert np.isfinite(symmetric.score_samples(Z)).all()
+    assert symmetric.score(Z) > plain.score(Z)
+
+
+def test_risk_of_the_series_is_unbiased():
+    # E[risk estimate] + ∫p² = E∫(f − p)² at a fixed cutoff without shrinkage, for p = 1 + a ψ_1.
+    space, group = sa.Torus(1), groups.sign_flips(1)
+    rng = np.random.default_rng(0)
+    estimates, truths = [], []
+    for _ in range(300):
+        X = rng.uniform(-1, 1, (400, 1))
+        X = X[rng.uniform(0, 2, 400) < 1 + 0.8 * np.cos(np.pi * X[:, 0])][:100]
+        model = sa.InvariantDensity(space, group, positive=False, max_invariant_dim=2)
+        model.fit(X)
+        theta = np.sqrt(2) * np.cos(np.pi * X[:, 0]).mean()
+        true = 0.8 / np.sqrt(2)
+        n = len(X)
+        w = model.coef_[1] / theta
+        squared = (n**2 * theta**2 - 2 * np.sum(np.cos(np.pi * X[:, 0]) ** 2)) / (n * (n - 1))
+        assert model.l2_risk_ == pytest.approx(w**2 * theta**2 - 2 * w * squared - 1, abs=1e-12)
+        estimates.append(theta**2 - 2 * squared + true**2)
+        truths.append((theta - true) ** 2)
+    assert stats.ttest_rel(estimates, truths).pvalue > 1e-3
+
+
+def test_uniform_data_give_the_uniform_density():
+    X = sa.Sphere(3).sample(500, random_state=0)
+    for positive in (True, False):
+        model = sa.InvariantDensity(sa.Sphere(3), groups.point_group("Oh"), positive=positive, max_invariant_dim=30)
+        assert np.abs(model.fit(X).score_samples(X)).max() < 0.35
+
+
+@pytest.mark.parametrize("positive", [True, False])
+def test_samples_have_the_density(positive):
+    X = watson(400, 4.0, 0)
+    model = sa.InvariantDensity(sa.Sphere(3), groups.point_group("Ci"), positive=positive, max_invariant_dim=70).fit(X)
+    S = model.sample(3000, random_state=0)
+    assert S.shape == (3000, 3)
+    assert (model.sample(5, random_state=1) == model.sample(5, random_state=1)).all()
+    nodes, weights = sa.Sphere(3).quadrature(60.0 * 61.0)
+    density = np.maximum(model.density(nodes), 0) * weights
+    density /= density.sum()
+    for power in (2, 4):
+        expected = density @ (nodes @ AXIS) ** power
+        assert np.mean((S @ AXIS) ** power) == pytest.approx(expected, abs=0.025)
+
+
+def test_a_weight_is_a_repetition():
+    X, w = watson(60, 4.0, 0), np.random.default_rng(0).integers(0, 3, 60)
+    space, group = sa.Sphere(3), groups.point_group("Ci")
+    series = [
+        sa.InvariantDensity(space, group, positive=False).fit(X, sample_weight=w),
+        sa.InvariantDensity(space, group, positive=False).fit(np.repeat(X, w, axis=0)),
+    ]
+    np.testing.assert_allclose(series[0].coef_, series[1].coef_, atol=1e-12)
+
+
+def test_rotations():
+    space, group = sa.spaces.Rotations(), groups.crystal_symmetry("D2")
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(np.eye(3) + 0.25 * rng.normal(size=(120, 3, 3)))[0]
+    Q = Q * np.sign(np.einsum("nii->ni", Q))[:, None, :]
+    Q = Q[np.linalg.det(Q) > 0]
+    model = sa.InvariantDensity(space, group).fit(Q[:80])
+    assert model.score(Q[80:]) / len(Q[80:]) > 1
+    assert model.normalisation_error_ < 1e-3
+
+
+def test_refusals():
+    X = sa.Torus(1).sample(10, random_state=0)
+    with pytest.raises(ValueError, match="only the uniform"):
+        sa.InvariantDensity(max_eigenvalue=1.0).fit(X)
+    with pytest.raises(ValueError, match="n_samples=1"):
+        sa.InvariantDensity(positive=False).fit(X[:1])

@@ -1,0 +1,120 @@
+"""Symmetrized: any regressor, projected on the invariants."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.linear_model import Ridge
+from sklearn.neural_network import MLPRegressor
+
+import specavg as sa
+from specavg import groups
+
+SPACE, GROUP = sa.Torus(2), groups.hyperoctahedral(2)
+MODELS = {
+    "forest": RandomForestRegressor(100, random_state=0),
+    "network": MLPRegressor(hidden_layer_sizes=(50, 50), solver="lbfgs", max_iter=300, alpha=1e-3, random_state=0, tol=1e-3),
+    "process": GaussianProcessRegressor(RBF(0.5), alpha=1e-6, optimizer=None),
+}
+
+
+def target(X):
+    return np.cos(np.pi * X).sum(axis=1) + np.cos(np.pi * X).prod(axis=1)
+
+
+@pytest.mark.filterwarnings("ignore:lbfgs failed to converge")
+@pytest.mark.parametrize("name", MODELS)
+def test_every_kind_of_regressor_becomes_exactly_invariant_and_better(name):
+    rng = np.random.default_rng(0)
+    X, Z = SPACE.sample(150, random_state=rng), SPACE.sample(1000, random_state=rng)
+    y = target(X) + 0.1 * rng.normal(size=150)
+    model = sa.Symmetrized(MODELS[name], SPACE, GROUP, max_invariant_dim=30).fit(X, y)
+    assert (model.predict(Z) == model.predict(-Z[:, ::-1])).all()
+
+    def error(prediction):
+        return np.sqrt(np.mean((prediction - target(Z)) ** 2))
+
+    assert error(model.predict(Z)) < 0.9 * error(model.estimator_.predict(Z))
+    assert model.quadrature_error_ < 0.05 * target(Z).std()
+    assert "product rule" in model.quadrature_
+
+
+class Known:
+    """A regressor that has learned a known function."""
+
+    def __init__(self, function=None):
+        self.function = function
+
+    def get_params(self, deep=True):
+        return {"function": self.function}
+
+    def set_params(self, **params):
+        self.function = params["function"]
+        return self
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return self.function(X)
+
+
+def test_coefficients_are_those_of_the_average_over_the_listed_group():
+    space, group = sa.Sphere(3), groups.point_group("Oh")
+
+    def h(X):
+        return np.exp(X[:, 0]) + X[:, 1] ** 3 * X[:, 2]
+
+    X = space.sample(10, random_state=0)
+    model = sa.Symmetrized(Known(h), space, group, max_invariant_dim=10).fit(X, h(X))
+    elements = list(group.elements())
+    nodes, weights = space.quadrature(80.0 * 81.0)
+    mean = sum(h(space.act(g, nodes)) for g in elements) / len(elements)
+    expected = model.basis_.evaluate(nodes).T @ (weights * mean)
+    np.testing.assert_allclose(model.coef_, expected, atol=1e-12)
+    assert model.quadrature_error_ < 1e-12
+
+
+def test_an_invariant_function_in_the_span_is_returned():
+    def h(X):
+        return np.stack([target(X), np.cos(2 * np.pi * X).sum(axis=1)], axis=1)
+
+    X = SPACE.sample(20, random_state=0)
+    model = sa.Symmetrized(Known(h), SPACE, GROUP, max_invariant_dim=30).fit(X, h(X))
+    np.testing.assert_allclose(model.predict(X), h(X), atol=1e-12)
+
+
+def test_random_nodes_in_high_dimension_state_an_error_that_holds():
+    space, group = sa.Torus(12), groups.hyperoctahedral(12)
+
+    def h(X):
+        c = np.cos(np.pi * X)
+        return c.sum(axis=1) + 0.3 * c[:, 0] ** 3 + 0.5 * np.sin(np.pi * X[:, 1])
+
+    X = space.sample(30, random_state=0)
+    model = sa.Symmetrized(Known(h), space, group, n_nodes=4000, max_invariant_dim=10).fit(X, h(X))
+    assert "random" in model.quadrature_
+    # <h, ψ_1> for ψ_1 = √(2/12) Σ cos: 12 cosines, and 3/4·0.3 of one more.
+    exact = np.zeros(model.basis_.dim)
+    exact[1] = (12 + 0.3 * 0.75) * np.sqrt(0.5 / 12)
+    keep = model.basis_.eigenvalues < 8 * np.pi**2  # the cube also has a third harmonic
+    distance = np.linalg.norm((np.abs(model.coef_) - exact)[keep])
+    assert distance < 4 * model.quadrature_error_
+    assert model.quadrature_error_ < 0.05
+
+
+def test_weights_reach_the_regressor():
+    X = SPACE.sample(50, random_state=0)
+    y, w = target(X), np.arange(50.0)
+    model = sa.Symmetrized(Ridge(), SPACE, GROUP, max_invariant_dim=5).fit(X, y, sample_weight=w)
+    np.testing.assert_allclose(model.estimator_.coef_, Ridge().fit(X, y, w).coef_)
+
+
+def test_refusals():
+    X = SPACE.sample(10, random_state=0)
+    with pytest.raises(ValueError, match="n_nodes must be"):
+        sa.Symmetrized(Ridge(), SPACE, GROUP, n_nodes=0).fit(X, X[:, 0])
+    big = sa.Torus(12).sample(10, random_state=0)
+    with pytest.raises(ValueError, match="too few"):
+        sa.Symmetrized(Ridge(), sa.Torus(12), n_nodes=30, max_invariant_dim=30).fit(big, big[:, 0])
