@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,18 +14,27 @@ from sklearn.utils.validation import check_is_fitted
 from specavg._config import settings
 from specavg.estimators._affordable import affordable_basis
 from specavg.estimators._base import InvariantEstimator, weights_or_ones
-from specavg.estimators._exponential_family import ExponentialFit, Nodes, exponential_fit
-from specavg.estimators._quadrature import quadratures
+from specavg.estimators._distributed import distributed_apply
+from specavg.estimators._exponential_family import (
+    ExponentialFit,
+    Nodes,
+    exponential_fit,
+    exponential_fit_from_moments,
+)
+from specavg.estimators._quadrature import Rule, quadratures
+from specavg.estimators._streaming import is_dask, stream_of
 
 if TYPE_CHECKING:
+    from specavg.estimators._moments import Moments
     from specavg.groups import Group
+    from specavg.invariants import InvariantBasis
     from specavg.spaces import Space
 
 __all__ = ["InvariantDensity"]
 
 Array = NDArray[np.float64]
 FEWEST_FUNCTIONS, MOST_FUNCTIONS = 96, 192
-MOST_NODES = 12_000
+MOST_NODES = 6_000
 _LOWEST_ACCEPTANCE = 1e-6
 _SHRINKAGES = (0.0, *(float(t) for t in np.geomspace(1e-4, 3.0, 46)))
 
@@ -90,6 +101,8 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
     True
     """
 
+    _has_targets = False
+
     def __init__(
         self,
         space: Space | None = None,
@@ -107,12 +120,14 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
         self.max_invariant_dim = max_invariant_dim
         self.max_eigenvalue = max_eigenvalue
 
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> InvariantDensity:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantDensity:
         """Estimate the density.
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
+        X : array-like of shape (n, n_features) or (n, *space.shape), or a stream
+            Data that do not fit in memory come as an iterator of arrays, the path of a Parquet file, or a Dask array
+            or dataframe; `l2_risk_` of a positive density is then not known.
         y : ignored
         sample_weight : array-like of shape (n,), optional
             A weight of two is a repeated observation.
@@ -121,34 +136,56 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
         -------
         self
         """
+        stream = stream_of(X, None, sample_weight, targets=False)
+        if stream is not None:
+            return self._fit_stream(stream)
         points = self._points(X, reset=True)
         weights = weights_or_ones(sample_weight, points)
         points, weights = points[weights > 0], weights[weights > 0]
-        given = self._cutoff()
-        if given is not None:
-            self.basis_ = self._basis(given)
-        else:
-            target = MOST_FUNCTIONS if weights.sum() > FEWEST_FUNCTIONS else FEWEST_FUNCTIONS
-            self.basis_ = affordable_basis(self._basis, target)
+        self.basis_ = self._stream_basis(int(weights.sum()))
         self.cutoff_ = self.basis_.cutoff
         features = self.basis_.evaluate(self._canonical(points))[:, 1:]
+        self._require_functions()
+        if self.positive:
+            self._fit_positive(float(weights.sum()), partial(exponential_fit, features, weights))
+        else:
+            self._fit_series(len(features), float(weights.sum()), weights @ features, weights @ features**2)
+        return self
+
+    def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> InvariantDensity:
+        assert moments.gram is not None
+        self._require_functions()
+        n = float(moments.weight.value)
+        target, scatter = moments.features.value[1:] / n, moments.gram.value[1:, 1:] / n
+        if self.positive:
+            self._fit_positive(n, partial(exponential_fit_from_moments, target, scatter, n))
+        else:
+            self._fit_series(moments.count, n, n * target, n * np.diagonal(scatter))
+        return self
+
+    def _stream_basis(self, rows: int | None) -> InvariantBasis:
+        given = self._cutoff()
+        if given is not None:
+            return self._basis(given)
+        few = rows is not None and rows <= FEWEST_FUNCTIONS
+        return affordable_basis(self._basis, FEWEST_FUNCTIONS if few else MOST_FUNCTIONS)
+
+    def _require_functions(self) -> None:
         if self.basis_.dim == 1:
             raise ValueError(
                 f"{self.cutoff_.kind} = {self.cutoff_.value:.6g} ends before the first non-constant invariant of "
                 f"{self.basis_.group!r} on {self.basis_.space!r}: only the uniform density is left. Raise the cutoff."
             )
-        self._fit_positive(features, weights) if self.positive else self._fit_series(features, weights)
-        return self
 
-    def _fit_series(self, features: Array, weights: Array) -> None:
-        n = float(weights.sum())
+    def _fit_series(self, count: int, n: float, sums: Array, squares: Array) -> None:
+        """From Σ w = n, Σ w ψ and Σ w ψ²."""
         if not n > 1:
             raise ValueError(
-                f"n_samples={len(features)} with weights that sum to {n:.3g}: an estimate of the risk needs more "
+                f"n_samples={count} with weights that sum to {n:.3g}: an estimate of the risk needs more "
                 "than one observation"
             )
-        mean = weights @ features / n
-        squared = (n * n * mean**2 - weights @ features**2) / (n * (n - 1))  # unbiased for θ²
+        mean = sums / n
+        squared = (n * n * mean**2 - squares) / (n * (n - 1))  # unbiased for θ²
         values = self.basis_.eigenvalues[1:]
         ends = np.flatnonzero(np.diff(values, append=np.inf) > 0)  # whole eigenspaces
         best = (0.0, 0.0, -1)  # the uniform density: no other function, no risk from others
@@ -163,19 +200,17 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
         w = np.where(np.arange(len(values)) <= last, np.exp(-self.shrinkage_ * values / values[0]), 0.0)
         self.coef_ = np.concatenate([[1.0], w * mean])
 
-    def _fit_positive(self, features: Array, weights: Array) -> None:
+    def _fit_positive(self, n: float, maximise: Callable[..., ExponentialFit]) -> None:
         most = int(min(MOST_NODES, settings().memory_limit / (32.0 * self.basis_.dim)))
         rule, check = quadratures(self.basis_, most)
-        nodes = Nodes(self.basis_.evaluate(rule.points)[:, 1:], rule.weights)
-        n, values = float(weights.sum()), self.basis_.eigenvalues[1:]
+        nodes = self._nodes(rule)
+        values = self.basis_.eigenvalues[1:]
         d = self.basis_.space.dim
         best: tuple[ExponentialFit, float, float] | None = None
         for smoothness in (d / 2 + 1, d / 2 + 2):
             start, since_best, here = np.zeros(len(values)), 0, -np.inf
             for alpha in 10.0 ** np.arange(3.0, -3.1, -0.5):  # each fit starts where the last one ended
-                fit = exponential_fit(
-                    features, weights, nodes, alpha * (1 + values / values[0]) ** smoothness / n, start
-                )
+                fit = maximise(nodes, alpha * (1 + values / values[0]) ** smoothness / n, start)
                 start = fit.coefficients
                 if best is None or fit.loo_log_likelihood > best[0].loo_log_likelihood:
                     best = (fit, float(alpha), smoothness)
@@ -185,6 +220,8 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
                     break
         assert best is not None
         fit, self.shrinkage_, self.smoothness_ = best
+        penalty = self.shrinkage_ * (1 + values / values[0]) ** self.smoothness_ / n
+        fit = maximise(nodes, penalty, fit.coefficients, tolerance=1e-16)
         self.loo_log_likelihood_, self.l2_risk_ = fit.loo_log_likelihood, fit.l2_risk
         self.coef_ = np.concatenate([[-fit.log_z], fit.coefficients])
         self.quadrature_ = rule.description
@@ -193,6 +230,13 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
             self.normalisation_error_ = float(density.std() / len(density) ** 0.5)
         else:
             self.normalisation_error_ = abs(float(np.log(check.weights @ density)))
+
+    def _nodes(self, rule: Rule) -> Nodes:
+        """The nodes, one for each orbit where nodes share one: an invariant integrand needs no more."""
+        points = self.basis_.canonical(rule.points)
+        _, first, orbit = np.unique(np.round(points, 12), axis=0, return_index=True, return_inverse=True)
+        values = self.basis_.evaluate(points[first])[:, 1:]
+        return Nodes(values, np.bincount(orbit.ravel(), rule.weights))
 
     def density(self, X: ArrayLike) -> Array:
         """The density at `X`, relative to the uniform probability measure: exactly invariant.
@@ -216,6 +260,8 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
         ndarray of shape (n,)
             −inf where a plain series (`positive=False`) is not positive.
         """
+        if is_dask(X):
+            return distributed_apply(self, "score_samples", X, ())
         values = self._series(X)
         if self.positive:
             return values

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-__all__ = ["ExponentialFit", "Nodes", "exponential_fit"]
+__all__ = ["ExponentialFit", "Nodes", "exponential_fit", "exponential_fit_from_moments"]
 
 Array = NDArray[np.float64]
 _STEPS = 100
-_DECREMENT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,9 @@ class ExponentialFit:
     l2_risk: float
 
 
-def exponential_fit(features: Array, weights: Array, nodes: Nodes, penalty: Array, start: Array) -> ExponentialFit:
+def exponential_fit(
+    features: Array, weights: Array, nodes: Nodes, penalty: Array, start: Array, tolerance: float = 1e-8
+) -> ExponentialFit:
     """Maximise Σ w log f(x)/Σw − ½ Σ penalty·c² over densities f = exp(c·ψ − log Z): concave, one maximum.
 
     Parameters
@@ -56,9 +57,53 @@ def exponential_fit(features: Array, weights: Array, nodes: Nodes, penalty: Arra
     penalty : ndarray of shape (D,)
     start : ndarray of shape (D,)
         Where Newton's method starts.
+    tolerance : float, default 1e-8
+        On the squared Newton decrement: twice the log-likelihood per point that is still to be gained.
     """
     total = float(weights.sum())
-    target = weights @ features / total
+    c, log_z, mean, hessian = _maximum(weights @ features / total, nodes, penalty, start, tolerance)
+    centred = features - mean
+    # Leaving out point i moves c by −H⁻¹(ψ_i − E ψ)w_i/Σw, and its own log density by −h_i, h_i the leverage.
+    leverage = np.sum(centred * linalg.solve(hessian, centred.T, assume_a="pos", check_finite=False).T, axis=1)
+    leverage *= weights / total
+    left_out = features @ c - log_z - leverage / (1.0 - np.minimum(leverage, 0.9))
+    density = np.exp(nodes.values @ c - log_z)
+    risk = float(nodes.weights @ density**2 - 2.0 * weights @ np.exp(left_out) / total)
+    return ExponentialFit(c, log_z, float(weights @ left_out / total), risk)
+
+
+def exponential_fit_from_moments(
+    target: Array,
+    scatter: Array,
+    total: float,
+    nodes: Nodes,
+    penalty: Array,
+    start: Array,
+    tolerance: float = 1e-8,
+) -> ExponentialFit:
+    """The same from sums over the data alone: the same maximum, its leave-one-out likelihood to first order in 1/n.
+
+    Parameters
+    ----------
+    target : ndarray of shape (D,)
+        The mean of the features.
+    scatter : ndarray of shape (D, D)
+        The mean of ψψᵀ.
+    total : float
+        How many observations.
+    nodes, penalty, start, tolerance
+        As in `exponential_fit`. `l2_risk` is NaN: it needs the density at every point.
+    """
+    c, log_z, mean, hessian = _maximum(target, nodes, penalty, start, tolerance)
+    spread = scatter - np.outer(mean, target) - np.outer(target, mean) + np.outer(mean, mean)
+    leverage = float(np.trace(linalg.solve(hessian, spread, assume_a="pos", check_finite=False))) / total
+    return ExponentialFit(c, log_z, float(target @ c - log_z - leverage), float("nan"))
+
+
+def _maximum(
+    target: Array, nodes: Nodes, penalty: Array, start: Array, tolerance: float
+) -> tuple[Array, float, Array, Array]:
+    """Newton's method: coefficients, log Z, and the mean of ψ and the Hessian there."""
     c = start
     p, log_z = _weights(nodes, c)
     for _ in range(_STEPS):
@@ -67,7 +112,7 @@ def exponential_fit(features: Array, weights: Array, nodes: Nodes, penalty: Arra
         hessian = _covariance(nodes.values, p, mean) + np.diag(penalty)
         step = linalg.solve(hessian, gradient, assume_a="pos", check_finite=False)
         decrement = float(gradient @ step)
-        if decrement < _DECREMENT:
+        if decrement < tolerance:
             break
         value, length = target @ c - log_z - 0.5 * penalty @ c**2, 1.0
         while length > 1e-10:
@@ -79,14 +124,7 @@ def exponential_fit(features: Array, weights: Array, nodes: Nodes, penalty: Arra
         c = c + length * step
     mean = p @ nodes.values
     hessian = _covariance(nodes.values, p, mean) + np.diag(penalty)
-    centred = features - mean
-    # Leaving out point i moves c by −H⁻¹(ψ_i − E ψ)w_i/Σw, and its own log density by −h_i, h_i the leverage.
-    leverage = np.sum(centred * linalg.solve(hessian, centred.T, assume_a="pos", check_finite=False).T, axis=1)
-    leverage *= weights / total
-    left_out = features @ c - log_z - leverage / (1.0 - np.minimum(leverage, 0.9))
-    density = np.exp(nodes.values @ c - log_z)
-    risk = float(nodes.weights @ density**2 - 2.0 * weights @ np.exp(left_out) / total)
-    return ExponentialFit(c, log_z, float(weights @ left_out / total), risk)
+    return c, log_z, mean, hessian
 
 
 def _weights(nodes: Nodes, c: Array) -> tuple[Array, float]:

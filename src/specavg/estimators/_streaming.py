@@ -64,7 +64,7 @@ class ChunkMoments:
             weights = _numbers(sample_weight, "sample_weight").reshape(-1)
             if len(weights) != len(table) or (weights < 0).any():
                 raise ValueError(f"sample_weight must be {len(table)} non-negative numbers; got {len(weights)}")
-        return Moments.of(self.basis, self.basis.canonical(table), Y, weights, gram=self.gram)
+        return Moments.of(self.basis, self.basis.evaluation_points(table), Y, weights, gram=self.gram)
 
 
 def _numbers(values: Any, name: str) -> Array:
