@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 
-from specavg.cli import _info, _reproduce
+from specavg.cli import _check, _fit, _info, _predict, _reproduce
 from specavg.cli._problem import Problem
 
 __all__ = ["build_parser", "main"]
@@ -16,6 +18,9 @@ __all__ = ["build_parser", "main"]
 _EPILOG = """\
 examples:
   specavg info --space torus:10 --group sign_flips:10 --max-invariant-dim 176
+  specavg fit data.parquet --target y --space torus:10 --group sign_flips:10 -o model.specavg
+  specavg predict model.specavg new.parquet -o predictions.parquet
+  specavg check data.parquet --target y --space torus:10 --group sign_flips:10
   specavg reproduce --quick --out results
 
 Each command has its own help: specavg info --help.
@@ -37,7 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"specavg {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (_reproduce, _info):
+    for module in (_reproduce, _info, _fit, _predict, _check):
         module.add_parser(commands)
     return parser
 
@@ -67,6 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as end:  # argparse has printed its own line
         return end.code if isinstance(end.code, int) else 2
     run: Command = options.run
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminated)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _one_line_warning
@@ -83,6 +90,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("SPECAVG_TRACEBACK"):
             raise
         return _failed(str(error) or type(error).__name__, 1)
+
+
+def _terminated(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)  # unwinds, so that unfinished files are removed
 
 
 def _failed(message: str, code: int) -> int:

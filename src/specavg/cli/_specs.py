@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +15,12 @@ if TYPE_CHECKING:
     from specavg.groups import Group
     from specavg.spaces import Space
 
-__all__ = ["add_symmetry_options", "cutoff_of", "group_of", "space_of"]
+__all__ = ["add_space_and_group", "add_symmetry_options", "cutoff_of", "group_of", "space_of"]
 
-_SPACE_HELP = "torus:10, torus:10,period=1, circle, sphere:3, rotations, stiefel:5,2; A*B is a product, A^5 five copies"
+_SPACE_HELP = (
+    "torus:10, torus:10,period=1, circle, sphere:3, rotations, stiefel:5,2; A*B is a product, A^5 five copies; or a "
+    "TOML or JSON file"
+)
 _GROUP_HELP = (
     "sign_flips:10, symmetric:5, alternating:5, hyperoctahedral:3, cyclic:6, dihedral:6, cyclic_shifts:8, "
     "dihedral_shifts:8, point_group:Oh; G*H is a direct product; or a TOML or JSON file with generators "
@@ -24,10 +29,15 @@ _GROUP_HELP = (
 _CUTOFFS = ("max_eigenvalue", "max_dim", "max_invariant_dim")
 
 
-def add_symmetry_options(parser: argparse.ArgumentParser, *, space_required: bool) -> None:
-    """Add --space, --group and the cutoffs."""
+def add_space_and_group(parser: argparse.ArgumentParser, *, space_required: bool) -> None:
+    """Add --space and --group."""
     parser.add_argument("--space", required=space_required, metavar="SPACE", help=_SPACE_HELP)
     parser.add_argument("--group", metavar="GROUP", help=_GROUP_HELP)
+
+
+def add_symmetry_options(parser: argparse.ArgumentParser, *, space_required: bool) -> None:
+    """Add --space, --group and the cutoffs."""
+    add_space_and_group(parser, space_required=space_required)
     cutoffs = parser.add_mutually_exclusive_group()
     cutoffs.add_argument("--max-eigenvalue", type=float, metavar="L", help="all eigenvalues up to L")
     cutoffs.add_argument("--max-dim", type=float, metavar="D", help="at most D functions, invariant or not")
@@ -49,6 +59,8 @@ def space_of(text: str) -> Space:
     """
     from specavg import spaces
 
+    if text.endswith((".toml", ".json")):
+        return _space_from_file(Path(text))
     if "*" in text:
         return spaces.Product(*(space_of(part) for part in text.split("*")))
     base, power, copies = text.strip().rpartition("^")
@@ -107,8 +119,41 @@ def group_of(text: str | None, space: Space) -> Group:
     return catalogue[name](_integer(values[0], text))
 
 
+def _from_file(path: Path, part: str) -> dict[str, Any]:
+    """One part of a TOML or JSON file: its table `part`, or all of it."""
+    try:
+        data = path.read_bytes()
+        content: Any = tomllib.loads(data.decode()) if path.suffix.lower() == ".toml" else json.loads(data)
+    except FileNotFoundError:
+        raise Problem(f"{path}: there is no such file") from None
+    except (OSError, ValueError, RecursionError) as error:  # both parsers' errors are ValueErrors
+        raise Problem(f"{path} cannot be read: {error}") from None
+    if not isinstance(content, dict):
+        raise Problem(f"{path} must hold named fields, not a bare {type(content).__name__}")
+    return content.get(part, content)
+
+
 def _group_from_file(path: Path) -> Group:
-    raise Problem(f"{path}: group files cannot be read yet", 2)
+    from specavg.descriptions import DescriptionError, read_group
+
+    description = _from_file(path, "group")
+    if isinstance(description, dict) and "structure" in description:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise Problem(
+            f"{path}: a structure cannot be claimed in a file; give generators, or a name such as symmetric:5"
+        )
+    try:
+        return read_group(description)
+    except DescriptionError as error:
+        raise Problem(f"{path}: {error}") from None
+
+
+def _space_from_file(path: Path) -> Space:
+    from specavg.descriptions import DescriptionError, read_space
+
+    try:
+        return read_space(_from_file(path, "space"))
+    except DescriptionError as error:
+        raise Problem(f"{path}: {error}") from None
 
 
 def _parse(text: str) -> tuple[str, list[str], dict[str, str]]:

@@ -110,6 +110,8 @@ def is_dask(X: Any) -> bool:
 
 def stream_of(X: Any, y: Any = None, sample_weight: Any = None, *, targets: bool = True) -> Stream | None:
     """`X` as a stream of chunks: an iterator, the path of a Parquet file, a Dask collection; None if it is data."""
+    if isinstance(X, Stream):
+        return X
     if is_dask(X):
         from specavg.estimators._distributed import DaskStream
 

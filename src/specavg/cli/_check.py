@@ -1,0 +1,74 @@
+"""``specavg check``: whether the symmetry is in the data."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from specavg.cli._fit import add_data_options, read_all, separated
+from specavg.cli._problem import Problem
+from specavg.cli._specs import add_space_and_group, group_of, space_of
+
+__all__ = ["add_parser"]
+
+_EPILOG = """\
+examples:
+  specavg check data.parquet --target y --space torus:10 --group sign_flips:10
+  specavg check data.csv --target energy --space sphere:3 --group point_group:Oh --permutations 2000
+
+Exit code 0: nothing speaks against the symmetry. Exit code 3: it does not hold, at the level given.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add this command to the command line."""
+    parser = commands.add_parser(
+        "check",
+        help="test whether a table has a symmetry, generator by generator",
+        description="How much of what can be explained lies outside the invariant functions, with p-values.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_data_options(parser)
+    add_space_and_group(parser, space_required=True)
+    parser.add_argument("--max-dim", type=float, metavar="D", help="how many functions to look at (default: up to 300)")
+    parser.add_argument("--level", type=float, default=0.01, metavar="P", help="p-values below it fail (default: 0.01)")
+    parser.add_argument("--permutations", type=int, default=0, metavar="N", help="p-values by N permutations")
+    parser.add_argument("--quiet", action="store_true", help="no progress, no output: the exit code only")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Test, print, and say by the exit code whether the symmetry holds."""
+    from specavg.cli._progress import Progress
+    from specavg.cli._tables import TableStream, open_table, split_columns
+    from specavg.estimators import symmetry_test
+
+    if not 0 < options.level < 1:
+        raise Problem(f"--level must lie between 0 and 1; got {options.level:g}", 2)
+    space = space_of(options.space)
+    group = group_of(options.group, space)
+    if not group.generators:
+        raise Problem(f"{group!r} has no generators: there is no symmetry to check", 2)
+    table = open_table(options.data)
+    features, targets = split_columns(table, separated(options.target), separated(options.features), space)
+    if len(targets) != 1:
+        raise Problem("check one target at a time", 2)
+    with Progress("reading", table.rows, quiet=options.quiet) as progress:
+        stream = TableStream(table, features, targets, progress)
+        settings: dict[str, Any] = {"max_dim": options.max_dim, "n_permutations": options.permutations}
+        if stream.rows == 0:
+            raise Problem(f"{table.path} has no rows")
+        if table.fits_in_memory(len(features) + 1):
+            X, y = read_all(stream)
+            found = symmetry_test(X, y, space, group, random_state=0, **settings)
+        else:
+            found = symmetry_test(stream.chunks(), None, space, group, **settings)
+    fails = found.p_value < options.level
+    if not options.quiet:
+        print(found)
+        failing = found.failing(options.level)
+        which = f" It fails for generator{'s' * (len(failing) > 1)} {', '.join(map(str, failing))}." if failing else ""
+        verdict = "The symmetry does not hold." + which if fails else "Nothing speaks against the symmetry."
+        print(verdict)
+    return 3 if fails else 0

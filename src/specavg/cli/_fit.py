@@ -1,0 +1,121 @@
+"""``specavg fit``: a model from a table."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specavg.cli._problem import Problem
+from specavg.cli._specs import add_symmetry_options, cutoff_of, group_of, space_of
+
+if TYPE_CHECKING:
+    from specavg.cli._tables import TableStream
+
+__all__ = ["add_data_options", "add_parser", "read_all", "separated"]
+
+_EPILOG = """\
+examples:
+  specavg fit data.parquet --target y --space torus:10 --group sign_flips:10 -o model.specavg
+  specavg fit data.csv --target energy --features x,y,z --space sphere:3 --group point_group:Oh -o model.specavg
+  specavg fit data.csv --target a,b --space torus:2 --group p4.toml --max-invariant-dim 200 -o model.specavg
+
+A group file (TOML or JSON) lists generators; fractions of the period are exact:
+  name = "screw"
+  generators = [
+    { kind = "affine", matrix = [[-1, 0], [0, 1]], shift = [0, "1/2"] },
+    { kind = "permutation", image = [1, 0] },
+  ]
+Kinds: permutation, signed_permutation, orthogonal, shift, affine, left_right, copies, factors.
+
+Tables that do not fit in memory are read in pieces; the model is then chosen by generalised cross-validation.
+"""
+
+
+def add_data_options(parser: argparse.ArgumentParser) -> None:
+    """Add the table, its target and its features."""
+    parser.add_argument("data", type=Path, metavar="DATA", help="a table: .csv, .csv.gz, .tsv or .parquet")
+    parser.add_argument("--target", required=True, metavar="NAME", help="the column to learn; several with commas")
+    parser.add_argument(
+        "--features", metavar="NAMES", help="the columns of the points, with commas (default: all others)"
+    )
+
+
+def add_parser(commands: Any) -> None:
+    """Add this command to the command line."""
+    parser = commands.add_parser(
+        "fit",
+        help="fit an exactly invariant model to a table",
+        description="Fit an exactly invariant model to a table and save it.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_data_options(parser)
+    add_symmetry_options(parser, space_required=True)
+    parser.add_argument(
+        "--model", choices=("ridge", "mean"), default="ridge", help="kernel ridge (default), or the paper's Algorithm 1"
+    )
+    parser.add_argument("--alpha", type=float, metavar="A", help="the ridge penalty (default: chosen from the data)")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where the model goes")
+    parser.add_argument("--quiet", action="store_true", help="no progress and no summary")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Fit and save."""
+    from specavg.cli._progress import Progress
+    from specavg.cli._tables import TableStream, check_output, open_table, split_columns
+    from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor
+
+    space = space_of(options.space)
+    group = group_of(options.group, space)
+    if options.alpha is not None and options.model == "mean":
+        raise Problem("--alpha is for --model ridge: the mean has no penalty", 2)
+    check_output(options.output)
+    table = open_table(options.data)
+    features, targets = split_columns(table, separated(options.target), separated(options.features), space)
+    if options.model == "ridge":
+        penalty = "auto" if options.alpha is None else options.alpha
+        model: Any = InvariantKernelRidge(space, group, alpha=penalty, **cutoff_of(options))
+    else:
+        model = SpecAvgRegressor(space, group, **cutoff_of(options))
+    held = table.fits_in_memory(len(features) + len(targets))
+    with Progress("reading", table.rows, quiet=options.quiet) as progress:
+        stream = TableStream(table, features, targets, progress)
+        if stream.rows == 0:
+            raise Problem(f"{table.path} has no rows")
+        if held:
+            import pandas as pd
+
+            X, Y = read_all(stream)
+            model.fit(pd.DataFrame(X, columns=features), Y)
+        else:
+            model.fit(stream)
+    model.save(options.output)
+    if not options.quiet:
+        print(_summary(model, table.rows, options.output))
+    return 0
+
+
+def read_all(stream: TableStream) -> tuple[Any, Any]:
+    """A whole table in memory."""
+    import numpy as np
+
+    pieces = list(stream.chunks())
+    return np.concatenate([X for X, _ in pieces]), np.concatenate([Y for _, Y in pieces])
+
+
+def separated(names: str | None) -> list[str]:
+    """Names separated by commas."""
+    return [name.strip() for name in (names or "").split(",") if name.strip()]
+
+
+def _summary(model: Any, rows: int, output: Path) -> str:
+    basis = model.basis_
+    text = f"{rows} rows, {basis.dim} invariant functions of {basis.total_dim} on {basis.space!r} under {basis.group!r}"
+    if hasattr(model, "loo_error_"):
+        text += (
+            f"\n{model.spectrum_!r}, alpha = {model.alpha_:.3g}; "
+            f"leave-one-out error {model.loo_error_:.3g} standard deviations of the target"
+        )
+    return f"{text}\nsaved to {output}"

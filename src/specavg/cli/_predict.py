@@ -1,0 +1,111 @@
+"""``specavg predict``: a saved model on a table."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specavg.cli._fit import separated
+from specavg.cli._problem import Problem
+
+if TYPE_CHECKING:
+    from specavg.cli._tables import Table, Writer
+
+__all__ = ["add_parser"]
+
+_EPILOG = """\
+examples:
+  specavg predict model.specavg new.parquet -o predictions.parquet
+  specavg predict model.specavg new.csv --std > predictions.csv
+
+Predictions are in the order of the rows. Columns of the table are found by the names the model was fitted with.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add this command to the command line."""
+    parser = commands.add_parser(
+        "predict",
+        help="predictions of a saved model for a table",
+        description="Predictions of a saved model for every row of a table.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that `specavg fit` or model.save wrote")
+    parser.add_argument("data", type=Path, metavar="DATA", help="a table: .csv, .csv.gz, .tsv or .parquet")
+    parser.add_argument("--features", metavar="NAMES", help="columns of the points, with commas (default: by name)")
+    parser.add_argument("--std", action="store_true", help="the standard deviation of each prediction too")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: CSV on standard output")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Predict piece by piece."""
+    from specavg._atomic import atomic_path
+    from specavg.cli._tables import check_output, open_table, open_writer
+    from specavg.io import load
+
+    if not options.model.exists():
+        raise Problem(f"{options.model}: there is no such file")
+    if options.output is not None:
+        check_output(options.output)
+    model = load(options.model)
+    if not hasattr(model, "predict"):
+        raise Problem(f"{options.model} holds a {type(model).__name__}, which does not predict")
+    if options.std and not hasattr(model, "noise_variance_"):
+        raise Problem(f"--std needs a kernel ridge model; {options.model} holds a {type(model).__name__}", 2)
+    table = open_table(options.data)
+    features = _features(model, table, separated(options.features), options.model)
+    if options.output is None:
+        from specavg.cli._tables import _CsvWriter  # pyright: ignore[reportPrivateUsage]
+
+        _write(model, table, features, _CsvWriter(sys.stdout), options)
+        sys.stdout.flush()
+        return 0
+    with atomic_path(options.output) as unfinished:
+        writer = open_writer(options.output, unfinished)
+        try:
+            _write(model, table, features, writer, options)
+        finally:
+            writer.close()
+    return 0
+
+
+def _features(model: Any, table: Table, given: list[str], path: Path) -> list[str]:
+    fitted = getattr(model, "feature_names_in_", None)
+    names = given or ([str(name) for name in fitted] if fitted is not None else list(table.columns))
+    missing = [name for name in names if name not in table.columns]
+    if missing:
+        raise Problem(f"{table.path} has no column {missing[0]!r}, which {path} needs")
+    if len(names) != model.n_features_in_:
+        raise Problem(
+            f"{path} was fitted on {model.n_features_in_} columns, but {table.path} gives {len(names)}: "
+            "choose them with --features"
+        )
+    return names
+
+
+def _write(model: Any, table: Table, features: list[str], writer: Writer, options: argparse.Namespace) -> None:
+    import pandas as pd
+
+    from specavg.cli._progress import Progress
+
+    outputs = model.coef_.shape[1:]
+    names = ["prediction"] if not outputs else [f"prediction_{j}" for j in range(outputs[0])]
+    labels = list(getattr(model, "feature_names_in_", features))
+    done = 0
+    with Progress("predicting", quiet=options.quiet) as progress:
+        for piece in table.pieces(features):
+            X = pd.DataFrame(piece, columns=labels) if hasattr(model, "feature_names_in_") else piece
+            mean, std = model.predict(X, return_std=True) if options.std else (model.predict(X), None)
+            frame = pd.DataFrame(mean.reshape(len(piece), -1), columns=names)
+            if std is not None:
+                frame[[name.replace("prediction", "std") for name in names]] = std.reshape(len(piece), -1)
+            writer.write(frame)
+            done += len(piece)
+            progress(done)
+    if done == 0:
+        writer.write(pd.DataFrame({name: pd.Series(dtype=float) for name in names}))

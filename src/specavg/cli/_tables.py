@@ -1,0 +1,263 @@
+"""Tables on disk, CSV and Parquet, read and written in pieces of bounded size."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._config import settings
+from specavg.cli._problem import Problem
+from specavg.estimators._moments import Moments
+from specavg.estimators._streaming import Stream, pairwise_total
+
+if TYPE_CHECKING:
+    from specavg.spaces import Space
+
+__all__ = ["Table", "TableStream", "Writer", "open_table", "open_writer", "split_columns"]
+
+Array = NDArray[np.float64]
+_PIECE_ROWS = 50_000
+_CSV = (".csv", ".csv.gz", ".tsv")
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise Problem("reading tables needs pandas and pyarrow: pip install 'specavg[cli]'") from None
+    return pandas
+
+
+def _kind(path: Path) -> str:
+    name = path.name.lower()
+    if name.endswith(_CSV):
+        return "csv"
+    if name.endswith((".parquet", ".pq")):
+        return "parquet"
+    raise Problem(f"{path}: the name must end in .csv, .csv.gz, .tsv or .parquet, to say what the file is", 2)
+
+
+@final
+class Table:
+    """A table on disk: its columns, and its rows in pieces."""
+
+    def __init__(self, path: Path, columns: list[str], rows: int | None, pieces: Callable[[list[str]], Iterator[Any]]):
+        self.path = path
+        self.columns = columns
+        self._rows = rows
+        self._pieces = pieces
+
+    @property
+    def rows(self) -> int:
+        """How many rows; CSV files are read once to find out."""
+        if self._rows is None:
+            self._rows = sum(len(piece) for piece in self._pieces(self.columns[:1]))
+        return self._rows
+
+    def pieces(self, columns: Sequence[str]) -> Iterator[Array]:
+        """Numbers of the chosen columns, piece by piece; what is not a finite number is an error with its row."""
+        first = 1
+        for frame in self._pieces(list(columns)):
+            yield _numbers(frame, list(columns), self.path, first)
+            first += len(frame)
+
+    def fits_in_memory(self, n_columns: int) -> bool:
+        """Whether all rows of so many columns may be held, with room to work."""
+        if self._rows is None and self.path.stat().st_size > settings().memory_limit / 8:
+            return False  # do not read a large CSV file twice to find out
+        return 8.0 * self.rows * n_columns < settings().memory_limit / 8
+
+
+def open_table(path: Path) -> Table:
+    """The table in a CSV or Parquet file."""
+    kind = _kind(path)
+    if not path.exists():
+        raise Problem(f"{path}: there is no such file")
+    if path.is_dir():
+        raise Problem(f"{path} is a folder, not a table")
+    if path.stat().st_size == 0:
+        raise Problem(f"{path} is empty")
+    table = _open_csv(path) if kind == "csv" else _open_parquet(path)
+    twice = sorted({name for name in table.columns if table.columns.count(name) > 1})
+    if twice:
+        raise Problem(f"{path} has two columns {twice[0]!r}")
+    return table
+
+
+def _open_csv(path: Path) -> Table:
+    pandas = _pandas()
+    separator = "\t" if path.name.lower().endswith(".tsv") else ","
+    try:
+        header: list[str] = [str(name) for name in pandas.read_csv(path, sep=separator, nrows=0).columns]
+    except (ValueError, OSError, UnicodeDecodeError) as error:
+        raise Problem(f"{path} cannot be read as CSV: {error}") from None
+
+    def pieces(columns: list[str]) -> Iterator[Any]:
+        try:
+            # The exact parser: the default one may be wrong in the last bit.
+            yield from pandas.read_csv(
+                path, sep=separator, usecols=columns, chunksize=_PIECE_ROWS, float_precision="round_trip"
+            )
+        except (ValueError, OSError, UnicodeDecodeError) as error:
+            raise Problem(f"{path} cannot be read as CSV: {error}") from None
+
+    return Table(path, header, None, pieces)
+
+
+def _open_parquet(path: Path) -> Table:
+    _pandas()
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise Problem("reading Parquet files needs pyarrow: pip install 'specavg[cli]'") from None
+    try:
+        file: Any = parquet.ParquetFile(path)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise Problem(f"{path} cannot be read as Parquet: {error}") from None
+    names = [str(name) for name in file.schema_arrow.names if not str(name).startswith("__index_level")]
+
+    def pieces(columns: list[str]) -> Iterator[Any]:
+        try:
+            for batch in file.iter_batches(_PIECE_ROWS, columns=columns):
+                yield batch.to_pandas()
+        except (pyarrow.ArrowException, OSError) as error:
+            raise Problem(f"{path} cannot be read as Parquet: {error}") from None
+
+    return Table(path, names, int(file.metadata.num_rows), pieces)
+
+
+def _numbers(frame: Any, columns: list[str], path: Path, first_row: int) -> Array:
+    pandas = _pandas()
+    values = np.empty((len(frame), len(columns)))
+    for j, name in enumerate(columns):
+        numbers = pandas.to_numeric(frame[name], errors="coerce")
+        values[:, j] = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+        bad = np.flatnonzero(~np.isfinite(values[:, j]))
+        if len(bad):
+            cell = frame[name].iloc[int(bad[0])]
+            missing = pandas.isna(cell)
+            what = "is missing" if missing else f"is {str(cell)[:40]!r}, not a finite number"
+            raise Problem(f"{path}: column {name!r}, row {first_row + int(bad[0])} {what} (rows count from 1)")
+    return values
+
+
+def split_columns(
+    table: Table, targets: Sequence[str], features: Sequence[str] | None, space: Space | None
+) -> tuple[list[str], list[str]]:
+    """The feature columns and the target columns; errors name what is missing or too many."""
+    for name in [*targets, *(features or ())]:
+        if name not in table.columns:
+            raise Problem(f"{table.path} has no column {name!r}; it has {_listed(table.columns)}")
+    chosen = list(features) if features else [name for name in table.columns if name not in targets]
+    if space is not None and len(chosen) != space.n_features:
+        raise Problem(
+            f"{table.path} has {len(chosen)} feature columns ({_listed(chosen)}) but points of {space!r} have "
+            f"{space.n_features}: choose them with --features, or another --space"
+        )
+    return chosen, list(targets)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
+
+
+@final
+class TableStream(Stream):
+    """A table as a stream for estimators, with a call after each piece."""
+
+    def __init__(
+        self, table: Table, features: list[str], targets: list[str], done: Callable[[int], None] = lambda rows: None
+    ) -> None:
+        self.rows = table.rows
+        self.n_features = len(features)
+        self.feature_names = features
+        self.outputs = () if len(targets) == 1 else (len(targets),)
+        self._table, self._targets, self._done = table, targets, done
+
+    def chunks(self) -> Iterator[tuple[Array, Array]]:
+        """(X, Y) piece by piece."""
+        seen = 0
+        for piece in self._table.pieces([*(self.feature_names or []), *self._targets]):
+            X, Y = piece[:, : self.n_features], piece[:, self.n_features :]
+            yield X, Y[:, 0] if not self.outputs else Y
+            seen += len(piece)
+            self._done(seen)
+
+    def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
+        return pairwise_total(chunk_moments(X, y) for X, y in self.chunks())
+
+
+# --- writing ----------------------------------------------------------------------------------------------
+
+
+class Writer(Protocol):
+    """Rows to a file, piece by piece."""
+
+    def write(self, frame: Any) -> None:
+        """Append the rows of a data frame."""
+        ...
+
+    def close(self) -> None:
+        """Finish the file."""
+        ...
+
+
+@final
+class _CsvWriter:
+    def __init__(self, file: Any, separator: str = ",") -> None:
+        self._file, self._separator, self._first = file, separator, True
+
+    def write(self, frame: Any) -> None:
+        frame.to_csv(self._file, sep=self._separator, index=False, header=self._first, lineterminator="\n")
+        self._first = False
+
+    def close(self) -> None:
+        self._file.close()
+
+
+@final
+class _ParquetWriter:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writer: Any = None
+
+    def write(self, frame: Any) -> None:
+        import pyarrow
+        import pyarrow.parquet as parquet
+
+        table: Any = pyarrow.Table.from_pandas(frame, preserve_index=False)
+        if self._writer is None:
+            self._writer = parquet.ParquetWriter(self._path, table.schema)
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+def open_writer(final_name: Path, unfinished: Path) -> Writer:
+    """A writer of `unfinished`, in the format that `final_name` asks for."""
+    if _kind(final_name) == "parquet":
+        return _ParquetWriter(unfinished)
+    if final_name.name.lower().endswith(".gz"):
+        import gzip
+
+        return _CsvWriter(gzip.open(unfinished, "wt", encoding="utf-8", newline=""))
+    separator = "\t" if final_name.name.lower().endswith(".tsv") else ","
+    return _CsvWriter(unfinished.open("w", encoding="utf-8", newline=""), separator)
+
+
+def check_output(path: Path) -> None:
+    """Refuse an output that could not be written, before any work is done."""
+    if path.is_dir():
+        raise Problem(f"{path} is a folder; give the name of a file in it")
+    if not path.parent.is_dir():
+        raise Problem(f"the folder {path.parent} does not exist")
+    if not os.access(path.parent, os.W_OK):
+        raise Problem(f"the folder {path.parent} cannot be written to")
