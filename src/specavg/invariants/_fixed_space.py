@@ -213,8 +213,8 @@ def _from_stack(matrices: list[Array], rounding_size: int) -> tuple[Array, float
         raise UnclearRank(
             f"the singular values of D(g) - I leave the number of invariants in doubt: {doubtful.size} of them lie "
             f"between rounding ({_zero(rounding_size):.1e}) and {_CLEAR:.0e} (smallest {doubtful.min():.2g}). A "
-            "generator is nearly, but not exactly, the identity on a function. Give the generators exactly (permutations, "
-            "Fractions of the period, integer matrices) or correct them if they are rounded."
+            "generator is nearly, but not exactly, the identity on a function. Give the generators exactly "
+            "(permutations, Fractions of the period, integer matrices) or correct them if they are rounded."
         )
     return vectors[null].T, float(values[~null].min(initial=np.inf))
 
