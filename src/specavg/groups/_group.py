@@ -94,7 +94,7 @@ class Group:
         """What the group was said to be, or None."""
         return self._structure
 
-    @cached_property
+    @property
     def recognised(self) -> Structure:
         """What the group is: its `structure`, or what its generators reveal (computed once).
 
@@ -105,7 +105,18 @@ class Group:
         """
         if self._structure is not None:
             return self._structure
-        return recognised(self._generators, self.identity)
+        found = self._recognition
+        if isinstance(found, ValueError):
+            raise found.with_traceback(None)
+        return found
+
+    @cached_property
+    def _recognition(self) -> Structure | ValueError:
+        """What was found, or why nothing was: a failed search takes long, and is not repeated for each element."""
+        try:
+            return recognised(self._generators, self.identity)
+        except ValueError as refusal:
+            return refusal
 
     @cached_property
     def evident(self) -> Structure | None:

@@ -113,7 +113,7 @@ def _laws_of_space(
         yield Checked(law, max(space_laws.check_addition_theorem(space, V) for V in chosen), tolerance)
     else:
         yield Checked(law, np.nan, tolerance, "the space is said not to be homogeneous")
-    elements = [group.identity, *group.generators, *invariant_laws.random_elements(group, 2, rng)]
+    elements = [group.identity, *group.generators, group.random(rng), group.random(rng)]
     pairs = list(zip(elements, [*elements[1:], elements[0]], strict=True))
     for law, check in (
         ("φ(gx) = D(g)ᵀφ(x)", space_laws.check_equivariance),

@@ -6,7 +6,6 @@ through the kernel Σ_j ψ_j(x) ψ_j(y), which is φ(x)ᵀ P φ(y).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.invariants._choice import SOLVERS
 from specavg.invariants._fixed_space import UnclearRank
-from specavg.isometries import Isometry
 from specavg.spaces import Eigenspace, Space
 from specavg.testing._law import kept
 from specavg.testing._projectors import average_projector
@@ -26,7 +24,6 @@ __all__ = [
     "check_mean_character",
     "check_projector",
     "check_solvers_agree",
-    "random_elements",
     "solver_names",
 ]
 
@@ -67,7 +64,7 @@ def check_invariance(
     space, group = basis.space, basis.group
     X = space.sample(5, rng)
     before = basis.evaluate(X)
-    elements = [*group.generators, *random_elements(group, n_elements, rng)]
+    elements = [*group.generators, *(group.random(rng) for _ in range(n_elements))]
     after = np.stack([basis.evaluate(space.act(g, X)) for g in elements] or [before])
     scale = np.maximum(np.abs(after).max(axis=(0, 1), initial=0.0), np.abs(before).max(axis=0, initial=0.0))
     change = np.abs(after - before).max(axis=(0, 1), initial=0.0)
@@ -204,21 +201,6 @@ def check_solvers_agree(
 def solver_names(space: Space, group: Group) -> tuple[str, ...]:
     """The solvers that apply to a space and a group."""
     return tuple(sorted({kind.name for kind in SOLVERS if kind.fits(space, group)}))
-
-
-def random_elements(group: Group, n: int, rng: np.random.Generator) -> Iterator[Isometry]:
-    """`n` random elements; long random words in the generators where the group cannot be sampled."""
-    try:
-        group.recognised  # noqa: B018 - raises where sampling is impossible
-    except ValueError:
-        for _ in range(n):
-            word = group.identity
-            for i in rng.integers(len(group.generators), size=12):
-                word = word @ group.generators[i]
-            yield word
-    else:
-        for _ in range(n):
-            yield group.random(rng)
 
 
 def _kernels(basis: InvariantBasis, X: Array) -> list[Array]:
