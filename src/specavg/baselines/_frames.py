@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from specavg.baselines._canonical import canonical, exact_points, functional, orbit, wrapped
+from specavg.baselines._canonical import LARGEST_ORBIT, canonical, exact_points, functional, orbit, wrapped
 from specavg.baselines._kernels import Array
 from specavg.baselines._meta import MetaRegressor
 from specavg.estimators._base import weights_or_ones
 from specavg.groups import Group
-from specavg.groups._structure import Symmetric
+from specavg.groups._structure import Hyperoctahedral, SignFlips, Structure, Symmetric, Trivial
 from specavg.spaces import Space, Torus
 
 __all__ = ["Frame", "FrameAveraged", "frame"]
@@ -58,7 +58,8 @@ def frame(space: Space, group: Group, X: ArrayLike, width: float = 0.1) -> Frame
         - "cut at each gap": all permutations on a cubic torus. The coordinates lie on one circle; cutting it
           anywhere sorts them, and two cuts in the same gap sort alike. So d images, weighted by the gaps:
           continuous, since an order disappears only when its gap has closed.
-        - "canonical point": other groups of permutations and sign changes; one image.
+        - "canonical point": where that is continuous (absolute values, sorting off the torus), and for groups of
+          permutations and sign changes that are too large to list; one image.
         - "near the maximum": any other finite group, by listing it. The images at which a fixed functional is
           within `width` of its maximum over the orbit, weighted by how far within: continuous.
 
@@ -72,7 +73,7 @@ def frame(space: Space, group: Group, X: ArrayLike, width: float = 0.1) -> Frame
     points = wrapped(space, space.check_points(X))
     if isinstance(space, Torus) and space.is_cubic and _permutes_everything(group):
         return _cut_at_each_gap(space, points)
-    if exact_points(space, group).has_canonical:
+    if exact_points(space, group).has_canonical and (_is_continuous(space, group) or group.order > LARGEST_ORBIT):
         return Frame("canonical point", canonical(space, group, points)[None], np.ones((1, len(points))))
     images = np.stack(list(orbit(space, group, points)))  # (k, n, d)
     heights = np.stack([functional(space, image) for image in images])
@@ -81,10 +82,22 @@ def frame(space: Space, group: Group, X: ArrayLike, width: float = 0.1) -> Frame
 
 
 def _permutes_everything(group: Group) -> bool:
+    return isinstance(_structure(group), Symmetric)
+
+
+def _is_continuous(space: Space, group: Group) -> bool:
+    """Whether canonical points are: |x| is on every torus and sphere, sorting wherever there is no seam."""
+    structure = _structure(group)
+    if isinstance(structure, Symmetric):
+        return not isinstance(space, Torus)
+    return isinstance(structure, Trivial | SignFlips | Hyperoctahedral)
+
+
+def _structure(group: Group) -> Structure | None:
     try:
-        return isinstance(group.recognised, Symmetric)
-    except ValueError:
-        return False
+        return group.recognised
+    except ValueError:  # generators that do not show what they generate
+        return None
 
 
 def _cut_at_each_gap(space: Torus, points: Array) -> Frame:

@@ -1,0 +1,183 @@
+"""The report: one self-contained page, figures and all."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from specavg.experiments._result import Claim, Experiment, Result, Table
+
+__all__ = ["Section", "write_report"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One experiment, what it found, and how long it took."""
+
+    experiment: Experiment
+    result: Result
+    seconds: float
+
+
+def write_report(folder: Path, sections: list[Section], quick: bool, seconds: float, versions: dict[str, str]) -> Path:
+    """Write ``report.html`` with every figure inside it.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    claims = [(s, claim) for s in sections for claim in s.result.claims]
+    count = {state: sum(claim.holds is state for _, claim in claims) for state in (True, False, None)}
+    how = "A quick run: smaller sizes and fewer seeds than the full one. " if quick else ""
+    body = [
+        "<header><h1>Exact invariances, reproduced</h1>",
+        "<p class=lead>The experiments and claims of <em>Learning with Exact Invariances in Polynomial "
+        "Time</em> "
+        "(Soleymani, Tahmasebi, Jegelka, Jaillet; ICML 2025), run with <code>specavg</code>, and the "
+        "alternatives it "
+        "argues against. Every verdict below is computed from the numbers of this run.</p>",
+        f"<p>{how}{len(claims)} claims and questions: <b class=yes>{count[True]} hold</b>, <b "
+        f"class=no>{count[False]} do "
+        f"not</b>, <b class=open>{count[None]} depend</b> on what the paper leaves open or on the case. "
+        f"Took {seconds:.0f} s; every number is in <code>results.csv</code>.</p></header>",
+        _summary(sections),
+    ]
+    body += [_section(folder, i, s) for i, s in enumerate(sections, start=1)]
+    body.append(_left_out())
+    listed = ", ".join(f"{name} {version}" for name, version in versions.items())
+    body.append(f"<footer>{escape(listed)}.</footer>")
+    page = _PAGE.replace("{style}", _STYLE).replace("{body}", "\n".join(body))
+    path = folder / "report.html"
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def _badge(claim: Claim) -> str:
+    name, word = {True: ("yes", "holds"), False: ("no", "does not hold"), None: ("open", "depends")}[claim.holds]
+    return f"<span class='badge {name}'>{word}</span>"
+
+
+def _summary(sections: list[Section]) -> str:
+    rows = [
+        f"<tr><td><a href='#{s.experiment.name}'>{escape(s.experiment.title)}</a></td>"
+        f"<td>{_text(claim.text)}</td><td>{_badge(claim)}</td></tr>"
+        for s in sections
+        for claim in s.result.claims
+    ]
+    return (
+        "<section><h2>At a glance</h2><div class=scroll><table "
+        "class=glance><thead><tr><th>experiment</th><th>claim or question"
+        f"</th><th></th></tr></thead><tbody>{''.join(rows)}</tbody></table></div></section>"
+    )
+
+
+def _section(folder: Path, number: int, section: Section) -> str:
+    name, result = section.experiment.name, section.result
+    parts = [
+        f"<section id='{name}'><h2>{number}. {escape(section.experiment.title)}</h2>",
+        f"<p><b>What was run.</b> {_text(result.summary)} <span class=quiet>({section.seconds:.0f} s)</span></p>",
+        "<ul class=claims>",
+        *(
+            f"<li>{_badge(c)} <b>{_text(c.text)}</b><br><span class=verdict>{_text(c.verdict)}</span></li>"
+            for c in result.claims
+        ),
+        "</ul>",
+    ]
+    for figure in result.figures:
+        drawing = _inline_svg(folder / "figures" / f"{figure.name}.svg", figure.name, figure.caption)
+        parts.append(f"<figure>{drawing}<figcaption>{_text(figure.caption)}</figcaption></figure>")
+    parts += [_table(table) for table in result.tables]
+    parts += [f"<p class=note>{_text(note)}</p>" for note in result.notes]
+    parts.append("</section>")
+    return "\n".join(parts)
+
+
+def _inline_svg(path: Path, name: str, caption: str) -> str:
+    """The drawing itself, with ids that no other drawing of the page uses."""
+    svg = path.read_text(encoding="utf-8")
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r'(\bid=")', rf"\1{name}-", svg)
+    svg = re.sub(r'(href="#)', rf"\1{name}-", svg)
+    svg = re.sub(r"url\(#", f"url(#{name}-", svg)
+    # Size is left to the page; the view box keeps the proportions.
+    width = re.search(r'width="([0-9.]+)pt"', svg)
+    points = float(width[1]) if width else 600.0
+    svg = re.sub(r'\s(width|height)="[0-9.]+pt"', "", svg, count=2)
+    label = escape(caption, quote=True)
+    return svg.replace("<svg", f"<svg role='img' aria-label='{label}' style='max-width:{points * 1.33:.0f}px'", 1)
+
+
+def _table(table: Table) -> str:
+    head = "".join(f"<th>{_text(c)}</th>" for c in table.columns)
+    rows = "".join("<tr>" + "".join(f"<td>{_text(c)}</td>" for c in row) + "</tr>" for row in table.rows)
+    return (
+        f"<details open><summary>{_text(table.caption)}</summary><div "
+        f"class=scroll><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{rows}</tbody></table></div></details>"
+    )
+
+
+_EXPONENT = re.compile(r"\^(\([^()]*(?:\([^()]*\)[^()]*)*\)|\{[^{}]*\}|[−-]?[0-9.]+|[A-Za-z])")
+_INDEX = re.compile(r"_(\([^()]*\)|\{[^{}]*\}|[A-Za-z0-9λ]+(?:,G)?)")
+
+
+def _text(text: str) -> str:
+    """Escaped text with x^2 and D_λ set as exponents and indices."""
+    safe = escape(text)
+
+    def inner(match: re.Match[str]) -> str:
+        return match[1][1:-1] if match[1][0] in "({" else match[1]
+
+    safe = _EXPONENT.sub(lambda m: f"<sup>{inner(m)}</sup>", safe)
+    return _INDEX.sub(lambda m: f"<sub>{inner(m)}</sub>", safe)
+
+
+def _left_out() -> str:
+    return (
+        "<section><h2>What the paper mentions and this library leaves out</h2><ul>"
+        "<li><b>Actions that are not isometries.</b> The paper says its theory extends to them; then the "
+        "Laplacian does not "
+        "commute with the group, and its eigenspaces are not mapped to themselves. Maps that are not "
+        "isometries of the space are refused.</li>"
+        "<li><b>Manifolds with a boundary.</b> The spaces here have none.</li>"
+        "<li><b>Infinite groups</b> are outside of the paper's theorem and of this report.</li>"
+        "<li><b>The paper's own figures</b> cannot be matched number by number: η, the noise, the sizes and "
+        "the "
+        "normalisation of λ are not stated. The choices made are written with each "
+        "figure.</li></ul></section>"
+    )
+
+
+_STYLE = """
+:root { --ink: #1d2430; --quiet: #667085; --line: #e3e7ee; --yes: #1d7a46; --no: #b42335; --open: #9a6700; }
+* { box-sizing: border-box; }
+body { margin: 0; color: var(--ink); background: #fff; font: 16px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+main { max-width: 1060px; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+h1 { font-size: 2.1rem; line-height: 1.2; margin: 0 0 .6rem; letter-spacing: -.01em; }
+h2 { font-size: 1.35rem; margin: 3rem 0 .6rem; padding-top: 1rem; border-top: 1px solid var(--line); }
+.lead { font-size: 1.1rem; color: #344054; } a { color: #1b5e9c; text-decoration: none; } a:hover { text-decoration: underline; }
+.quiet, footer { color: var(--quiet); font-size: .9rem; } footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }
+.yes { color: var(--yes); } .no { color: var(--no); } .open { color: var(--open); }
+.badge { display: inline-block; padding: .02rem .55rem; border-radius: 1rem; font-size: .8rem; font-weight: 600; white-space: nowrap; border: 1px solid currentColor; }
+.claims { list-style: none; padding: 0; } .claims li { border-left: 3px solid var(--line); padding: .2rem 0 .2rem 1rem; margin: .8rem 0; }
+.verdict { color: #344054; }
+figure { margin: 1.5rem 0; text-align: center; overflow-x: auto; } figure svg { width: 100%; height: auto; }
+figcaption { color: var(--quiet); font-size: .92rem; max-width: 48rem; margin: .4rem auto 0; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; margin: .5rem 0 1rem; min-width: 60%; }
+th, td { text-align: left; padding: .32rem .8rem .32rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+td:not(:first-child) { white-space: nowrap; } .glance td { white-space: normal; } .glance td:last-child { white-space: nowrap; }
+th { font-weight: 600; } summary { cursor: pointer; font-weight: 600; margin-top: 1rem; } .note { color: var(--quiet); font-size: .92rem; }
+sup, sub { line-height: 0; font-size: .75em; } code { background: #f3f5f8; padding: 0 .25em; border-radius: 3px; }
+@media print { details { break-inside: avoid; } figure { break-inside: avoid; } }
+"""
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Exact invariances, reproduced</title><style>{style}</style></head>
+<body><main>
+{body}
+</main></body></html>
+"""

@@ -1,0 +1,91 @@
+"""What an experiment hands to the report: claims with verdicts, figures, tables, and every number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+__all__ = ["Claim", "Experiment", "Figure", "Record", "Result", "Table", "Track"]
+
+T = TypeVar("T")
+
+
+class Track(Protocol):
+    """Iterate and show progress."""
+
+    def __call__(self, items: Iterable[T], description: str, total: int | None = None) -> Iterable[T]: ...
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim, and what the numbers say about it.
+
+    Attributes
+    ----------
+    text : str
+        The claim, in the paper's terms.
+    verdict : str
+        A sentence computed from the numbers.
+    holds : bool or None
+        Whether it reproduced; None where it depends on choices that the paper leaves open.
+    """
+
+    text: str
+    verdict: str
+    holds: bool | None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A matplotlib figure, its file name (without ending) and a caption."""
+
+    name: str
+    figure: Any
+    caption: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A small table for the report; every cell is text already."""
+
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One number, with everything that is needed to compute it again."""
+
+    experiment: str
+    series: str
+    quantity: str
+    value: float
+    n: int | None = None
+    seed: int | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Result:
+    """What one experiment found."""
+
+    summary: str
+    claims: list[Claim] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment: its short name, its title, and the function that runs it.
+
+    `run(quick, track)` returns a `Result`; `track(items, description)` shows progress.
+    """
+
+    name: str
+    title: str
+    run: Callable[[bool, Track], Result]

@@ -1,0 +1,33 @@
+"""Wall time of a call: the least of a few repetitions, as little disturbed as possible by other work."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["log10", "seconds", "size_text"]
+
+
+def seconds(call: Callable[[], Any], repeat: int = 3, budget: float = 1.0) -> float:
+    """The shortest of up to `repeat` calls; no further call is made once `budget` seconds are spent."""
+    best, spent = math.inf, 0.0
+    for _ in range(repeat):
+        start = time.perf_counter()
+        call()
+        elapsed = time.perf_counter() - start
+        best, spent = min(best, elapsed), spent + elapsed
+        if spent > budget:
+            break
+    return best
+
+
+def log10(n: int) -> float:
+    """log10 of an integer of any size."""
+    return math.log10(n)
+
+
+def size_text(n: int) -> str:
+    """An integer for a person: as it is up to a million, then as a power of ten."""
+    return f"{n:,}".replace(",", " ") if n < 10**7 else f"10^{math.floor(math.log10(n))}"
