@@ -35,6 +35,8 @@ __all__ = ["InvariantDensity"]
 Array = NDArray[np.float64]
 FEWEST_FUNCTIONS, MOST_FUNCTIONS = 96, 192
 MOST_NODES = 6_000
+STRETCH = 10  # an exact rule of so many times more nodes is still better than random nodes
+TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
 _LOWEST_ACCEPTANCE = 1e-6
 _SHRINKAGES = (0.0, *(float(t) for t in np.geomspace(1e-4, 3.0, 46)))
 
@@ -86,7 +88,8 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
 
     For the series, cutoff and shrinkage minimise the unbiased estimate of the L² risk,
     Σ w²θ̂² − 2w (n²θ̂² − Σψ²)/(n(n−1)), over all cutoffs up to the given one and a grid of t. For the exponential family
-    α and s maximise the leave-one-out log-likelihood: the L² risk hardly sees the tails that decide it.
+    α and s maximise the leave-one-out log-likelihood: the L² risk hardly sees the tails that decide it. Densities so
+    narrow that a second quadrature rule disagrees about log Z by more than 0.05 are not considered.
 
     Examples
     --------
@@ -202,8 +205,8 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
 
     def _fit_positive(self, n: float, maximise: Callable[..., ExponentialFit]) -> None:
         most = int(min(MOST_NODES, settings().memory_limit / (32.0 * self.basis_.dim)))
-        rule, check = quadratures(self.basis_, most)
-        nodes = self._nodes(rule)
+        rule, check = quadratures(self.basis_, most, stretch=STRETCH)
+        nodes, others = self._nodes(rule), self._nodes(check)
         values = self.basis_.eigenvalues[1:]
         d = self.basis_.space.dim
         best: tuple[ExponentialFit, float, float] | None = None
@@ -212,24 +215,26 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
             for alpha in 10.0 ** np.arange(3.0, -3.1, -0.5):  # each fit starts where the last one ended
                 fit = maximise(nodes, alpha * (1 + values / values[0]) ** smoothness / n, start)
                 start = fit.coefficients
+                if _normalisation_error(others, check.random, fit) > TRUSTED:
+                    break  # narrower than the nodes can see, and smaller penalties are narrower still
                 if best is None or fit.loo_log_likelihood > best[0].loo_log_likelihood:
                     best = (fit, float(alpha), smoothness)
                 since_best = 0 if fit.loo_log_likelihood > here else since_best + 1
                 here = max(here, fit.loo_log_likelihood)
                 if since_best == 2:
                     break
-        assert best is not None
+        if best is None:
+            raise ValueError(
+                f"even the smoothest density cannot be normalised with {rule.description}: lower the cutoff "
+                f"({self.cutoff_.kind} = {self.cutoff_.value:.6g})."
+            )
         fit, self.shrinkage_, self.smoothness_ = best
         penalty = self.shrinkage_ * (1 + values / values[0]) ** self.smoothness_ / n
         fit = maximise(nodes, penalty, fit.coefficients, tolerance=1e-16)
         self.loo_log_likelihood_, self.l2_risk_ = fit.loo_log_likelihood, fit.l2_risk
         self.coef_ = np.concatenate([[-fit.log_z], fit.coefficients])
         self.quadrature_ = rule.description
-        density = np.exp(self.basis_.combine(check.points, self.coef_[:, None])[:, 0])
-        if check.random:
-            self.normalisation_error_ = float(density.std() / len(density) ** 0.5)
-        else:
-            self.normalisation_error_ = abs(float(np.log(check.weights @ density)))
+        self.normalisation_error_ = _normalisation_error(others, check.random, fit)
 
     def _nodes(self, rule: Rule) -> Nodes:
         """The nodes, one for each orbit where nodes share one: an invariant integrand needs no more."""
@@ -319,6 +324,13 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
         check_is_fitted(self)
         points = self._canonical(self._points(X, reset=False))
         return self.basis_.combine(points, self.coef_[:, None])[:, 0]
+
+
+def _normalisation_error(nodes: Nodes, random: bool, fit: ExponentialFit) -> float:
+    """By how much log ∫f differs from zero on other nodes; the standard error of random ones if it is larger."""
+    density = np.exp(np.minimum(nodes.values @ fit.coefficients - fit.log_z, 300.0))
+    error = abs(float(np.log(max(float(nodes.weights @ density), 1e-300))))
+    return max(error, float(density.std() / len(density) ** 0.5)) if random else error
 
 
 def _generator(random_state: Any) -> np.random.Generator:

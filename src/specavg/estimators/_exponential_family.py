@@ -121,6 +121,9 @@ def _maximum(
             if target @ trial - log_z - 0.5 * penalty @ trial**2 >= value + 0.1 * length * decrement:
                 break
             length /= 2
+        else:  # rounding is all that is left
+            p, log_z = _weights(nodes, c)
+            break
         c = c + length * step
     mean = p @ nodes.values
     hessian = _covariance(nodes.values, p, mean) + np.diag(penalty)

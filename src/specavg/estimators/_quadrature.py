@@ -39,11 +39,12 @@ class Rule:
     description: str
 
 
-def quadratures(basis: InvariantBasis, most: int) -> tuple[Rule, Rule]:
+def quadratures(basis: InvariantBasis, most: int, stretch: int = 1) -> tuple[Rule, Rule]:
     """A rule of at most `most` nodes for functions on the space of `basis`, and a second one to check it by.
 
     Where the space has product rules with so few nodes: the finest, checked by the next finer one. Both
-    integrate products of two functions of `basis` exactly. Otherwise independent uniform nodes, twice.
+    integrate products of two functions of `basis` exactly. Where there is none, the coarsest of them if it has at
+    most `stretch` times as many nodes. Otherwise independent uniform nodes, twice.
     """
     top = float(basis.eigenvalues[-1])
     rules: list[Rule] = []
@@ -55,9 +56,9 @@ def quadratures(basis: InvariantBasis, most: int) -> tuple[Rule, Rule]:
                 break
             text = f"product rule of {len(points)} nodes, exact for products of eigenfunctions up to {factor * top:.6g}"
             rules.append(Rule(points, weights, False, text))
-            if len(points) > most:
+            if (len(points) > most and len(rules) >= 2) or len(points) > stretch * most:
                 break
-    if len(rules) >= 2 and len(rules[-2].points) <= most:
+    if len(rules) >= 2 and len(rules[-2].points) <= stretch * most:
         return rules[-2], rules[-1]
     rng = np.random.default_rng(_SEED)
     text = f"{most} uniform random nodes"

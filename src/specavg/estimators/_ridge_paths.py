@@ -15,6 +15,8 @@ from specavg.estimators._moments import Moments
 __all__ = ["FeatureProblem", "MomentProblem", "Path", "Problem", "Scores", "degrees_of_freedom"]
 
 Array = NDArray[np.float64]
+_TINY = float(np.finfo(float).tiny)
+_VALUES_HELD = 4e6  # residuals held at once
 _SAME_ORBIT = 1e-10  # features closer than this, relative to their size, are those of one orbit
 
 
@@ -176,20 +178,25 @@ class FeaturePath(Path):
         p = self._problem
         squares = self._left**2
         full = len(self.s) == p.count - 1  # then nothing lies outside the features
-        outside = 0.0 if full else np.maximum(1.0 - p.root**2 / p.weight - squares.sum(axis=1), 0.0)
-        error, density = [], []
-        for alpha in alphas:
-            g = 1.0 / (self.s**2 + alpha)
-            residual = self._left @ (g[:, None] * self._c)
-            h = squares @ g
+        outside = np.maximum(1.0 - p.root**2 / p.weight - squares.sum(axis=1), 0.0)[:, None]
+        (n, _), q = self._left.shape, self._c.shape[1]
+        error, density = np.empty(len(alphas)), np.empty(len(alphas))
+        together = max(1, int(_VALUES_HELD / (n * q)))
+        for start in range(0, len(alphas), together):
+            some = slice(start, start + together)
+            a = alphas[some]
+            G = 1.0 / (self.s[:, None] ** 2 + a)  # (r, A)
+            residual = self._left @ (G[:, :, None] * self._c[:, None, :]).reshape(len(self.s), -1)
+            residual = residual.reshape(n, len(a), q)
+            h = squares @ G  # (n, A)
             if not full:
-                residual, h = residual + p.rest / alpha, h + outside / alpha
-            h = np.maximum(h, np.finfo(float).tiny)
-            squared = np.mean((residual / h[:, None]) ** 2 / p.unit, axis=1)  # (n,), times the weights
-            error.append(squared.sum() / p.weight)
-            profile = np.maximum(np.mean(squared * h), np.finfo(float).tiny)
-            density.append(0.5 * (np.log(profile) - np.mean(np.log(h))))
-        return Scores(np.array(error), np.array(density))
+                residual, h = residual + p.rest[:, None, :] / a[:, None], h + outside / a
+            h = np.maximum(h, _TINY)
+            squared = np.mean((residual / h[:, :, None]) ** 2 / p.unit, axis=2)  # (n, A), times the weights
+            error[some] = squared.sum(axis=0) / p.weight
+            profile = np.maximum(np.mean(squared * h, axis=0), _TINY)
+            density[some] = 0.5 * (np.log(profile) - np.mean(np.log(h), axis=0))
+        return Scores(error, density)
 
     def noise_variance(self, alpha: float) -> Array:
         p = self._problem
@@ -235,7 +242,7 @@ class MomentPath(Path):
         self._problem = problem
         self.scale, self.s, self.V = scale, s, V
         self._b = b  # (r, q) = diag(s) Uᵀ y
-        self._c = b / np.maximum(s, np.finfo(float).tiny)[:, None]
+        self._c = b / np.maximum(s, _TINY)[:, None]
 
     @property
     def count(self) -> int:
@@ -250,7 +257,7 @@ class MomentPath(Path):
             freedom = max(p.weight - 1.0 - float(np.sum(s2 / (s2 + alpha))), 1e-3)
             error.append(np.mean(left_over / p.unit) * p.weight / freedom**2)
         table = np.array(error)
-        return Scores(table, 0.5 * np.log(np.maximum(table, np.finfo(float).tiny)))
+        return Scores(table, 0.5 * np.log(np.maximum(table, _TINY)))
 
     def noise_variance(self, alpha: float) -> Array:
         p = self._problem
