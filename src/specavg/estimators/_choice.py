@@ -164,5 +164,5 @@ def _score(path: Path, unit: float, spectrum: Spectrum, alphas: Array) -> list[_
 
 def _winner(tried: Sequence[_Try]) -> int:
     score = np.array([t.trial.score for t in tried])
-    tied = np.flatnonzero(score <= score.min() + _TIE / tried[0].n)
-    return int(min(tied, key=lambda i: (tried[i].rank, -tried[i].decades, score[i])))
+    tied: list[int] = np.flatnonzero(score <= score.min() + _TIE / tried[0].n).tolist()
+    return min(tied, key=lambda i: (tried[i].rank, -tried[i].decades, score[i]))

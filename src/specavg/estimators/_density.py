@@ -241,7 +241,7 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
         points = self.basis_.canonical(rule.points)
         _, first, orbit = np.unique(np.round(points, 12), axis=0, return_index=True, return_inverse=True)
         values = self.basis_.evaluate(points[first])[:, 1:]
-        return Nodes(values, np.bincount(orbit.ravel(), rule.weights))
+        return Nodes(values, np.bincount(orbit.ravel(), rule.weights).astype(np.float64))
 
     def density(self, X: ArrayLike) -> Array:
         """The density at `X`, relative to the uniform probability measure: exactly invariant.
@@ -273,7 +273,7 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
         with np.errstate(divide="ignore"):
             return np.log(np.maximum(values, 0.0))
 
-    def score(self, X: ArrayLike, y: Any = None) -> float:
+    def score(self, X: ArrayLike, y: Any = None) -> float:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The total log-likelihood of `X`, as scikit-learn's `KernelDensity` has it.
 
         Returns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,9 +138,10 @@ class FeatureProblem(Problem):
         self._Q: Array | None = None
         rest = np.zeros_like(Y)
         if core.shape[0] > core.shape[1]:  # one QR serves every spectrum
-            self._Q, core = linalg.qr(core, mode="economic", check_finite=False)
-            projected = self._Q.T @ Y
-            rest, Y = Y - self._Q @ projected, projected
+            factors: Any = linalg.qr(core, mode="economic", check_finite=False)
+            Q, core = factors
+            self._Q, projected = Q, Q.T @ Y
+            rest, Y = Y - Q @ projected, projected
         self._core, self._Y = core, Y
         self.rest = self._back(rest)  # the part of the targets no feature reaches
 

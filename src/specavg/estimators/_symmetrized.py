@@ -134,12 +134,13 @@ class Symmetrized(MetaEstimatorMixin, RegressorMixin, InvariantEstimator):
             self.basis_ = affordable_basis(self._basis, target)
         self.cutoff_ = self.basis_.cutoff
         self.basis_.space.check_points(points)
-        self.estimator_ = clone(self.estimator).fit(points, targets, **routed)
+        inner: Any = clone(self.estimator)
+        self.estimator_ = inner.fit(points, targets, **routed)
         rule, check = quadratures(self.basis_, int(self.n_nodes))
         coefficients, other = (_expansion(self.basis_, r, self.estimator_) for r in (rule, check))
         distance = np.sqrt(np.mean(np.sum((coefficients - other) ** 2, axis=0)))
-        if rule.random:  # two independent estimates: each is off by 1/√2 of their distance, and so is …
-            coefficients, distance = 0.5 * (coefficients + other), 0.5 * distance  # … their mean, by half of it
+        if rule.random:  # the mean of two independent estimates is off by half of their distance
+            coefficients, distance = 0.5 * (coefficients + other), 0.5 * distance
         self.coef_ = coefficients.reshape(self.basis_.dim, *targets.shape[1:])
         self.quadrature_ = rule.description if not rule.random else f"2 × {rule.description}, least squares"
         self.quadrature_error_ = float(distance)
@@ -197,4 +198,4 @@ def _expansion(basis: InvariantBasis, rule: Rule, model: Any) -> Array:
             f"{len(values)} nodes are too few for {basis.dim} invariant functions: raise n_nodes to several times "
             "as many, or lower the cutoff."
         )
-    return np.linalg.lstsq(basis.evaluate(rule.points), values, rcond=None)[0]
+    return np.asarray(np.linalg.lstsq(basis.evaluate(rule.points), values, rcond=None)[0], dtype=np.float64)
