@@ -1,0 +1,105 @@
+"""Run the comparisons: ``python -m benchmarks [name ...]``, each in a process of its own."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+
+COMPARISONS = {
+    "numpy": "torus:fit_against_numpy",
+    "kernel-ridge": "torus:fit_against_kernel_ridge",
+    "octahedral": "sphere:octahedral",
+    "toeplitz": "ridge:toeplitz",
+    "emlp": "fixed_space:emlp",
+    "symmetric": "sphere:symmetric_group",
+    "memory": "torus:memory_and_time_in_n",
+    "growth": "torus:growth",
+    "import": "imports:import_time",
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Run what is asked for (everything by default), print the table, write results.json and results.png."""
+    if arguments[:1] == ["--one"]:
+        print("RESULT " + json.dumps(_one(arguments[1])))
+        return 0
+    unknown = sorted(set(arguments) - set(COMPARISONS))
+    if unknown:
+        print(f"no comparison called {', '.join(unknown)}; there are: {', '.join(COMPARISONS)}", file=sys.stderr)
+        return 2
+    path = HERE / "results.json"
+    stored: dict[str, Any] = json.loads(path.read_text())["comparisons"] if arguments and path.exists() else {}
+    failed = []
+    for name in arguments or COMPARISONS:
+        print(f"{name} …", flush=True)
+        answer = subprocess.run(
+            [sys.executable, "-m", "benchmarks", "--one", name], cwd=HERE.parent, capture_output=True, text=True
+        )
+        lines = [line for line in answer.stdout.splitlines() if line.startswith("RESULT ")]
+        if answer.returncode or not lines:
+            print(answer.stdout + answer.stderr, file=sys.stderr)
+            failed.append(name)
+            continue
+        stored[name] = json.loads(lines[-1].removeprefix("RESULT "))
+        for row in stored[name]:
+            print("  " + _line(row), flush=True)
+    ordered = {name: stored[name] for name in COMPARISONS if name in stored}
+    path.write_text(json.dumps({"machine": _machine(), "comparisons": ordered}, indent=1, ensure_ascii=False) + "\n")
+    from benchmarks.figure import draw
+
+    draw([row for rows in ordered.values() for row in rows], HERE / "results.png")
+    print("\n" + _table(ordered))
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _one(name: str) -> list[dict[str, Any]]:
+    module, function = COMPARISONS[name].split(":")
+    return getattr(importlib.import_module(f"benchmarks.{module}"), function)()
+
+
+def _line(row: dict[str, Any]) -> str:
+    value = "—" if row["value"] != row["value"] else f"{row['value']:.3g}{row['unit']}"
+    target = "" if row["target"] is None else f" (target {'≤' if row['at_most'] else '≥'} {row['target']:g})"
+    verdict = {True: "met", False: "MISSED", None: ""}[row["met"]]
+    note = f" [{row['note']}]" if row["note"] else ""
+    return f"{row['name']}: {value}{target} {verdict}{note}"
+
+
+def _table(comparisons: dict[str, Any]) -> str:
+    lines = ["| comparison | measured | target | |", "|---|---|---|---|"]
+    for rows in comparisons.values():
+        for row in rows:
+            value = "—" if row["value"] != row["value"] else f"{row['value']:.3g}{row['unit']}"
+            target = "" if row["target"] is None else f"{'≤' if row['at_most'] else '≥'} {row['target']:g}"
+            verdict = {True: "met", False: "missed", None: ""}[row["met"]]
+            lines.append(f"| {row['name']} | {value} | {target} | {verdict} {row['note']} |")
+    return "\n".join(lines)
+
+
+def _machine() -> dict[str, Any]:
+    import numpy
+    import scipy
+
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    return {
+        "cores": os.cpu_count(),
+        "processor": platform.processor() or platform.machine(),
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "load": load,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

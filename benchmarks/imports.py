@@ -1,0 +1,30 @@
+"""How long ``import specavg`` takes beside ``import sklearn``: fresh processes, alternating."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+from benchmarks.timing import best_times, row
+
+
+def _start(module: str) -> None:
+    subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+
+
+def import_time() -> list[dict[str, Any]]:
+    for module in ("specavg", "sklearn"):
+        _start(module)
+    ours, theirs = best_times([lambda: _start("specavg"), lambda: _start("sklearn")], [9, 9])
+    return [
+        row(
+            "import specavg over import sklearn",
+            ours / theirs,
+            1.3,
+            at_most=True,
+            seconds=ours,
+            baseline_seconds=theirs,
+            note="whole processes",
+        )
+    ]
