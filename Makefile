@@ -1,6 +1,6 @@
 # Everything starts from a bare checkout: Python >= 3.11 (with venv) and make are all that is needed.
 #
-#     make reproduce      the paper's figures and claims, into reproduction/
+#     make reproduce      the paper's figures and claims, into results/
 #     make test           style, types, layers, every test and every docstring example
 #     make benchmark      timings
 #     make docs           the documentation, into docs/_build/html
@@ -45,7 +45,7 @@ test: lint
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
 reproduce: $(VENV)/.installed-reproduce
-	$(BIN)/specavg reproduce --out reproduction $(REPRODUCE_ARGS)
+	$(BIN)/specavg reproduce --out results $(REPRODUCE_ARGS)
 
 benchmark: $(VENV)/.installed-dev
 	@test -e benchmarks/__main__.py || { echo "no benchmarks yet: benchmarks/__main__.py is missing" >&2; exit 1; }
@@ -53,9 +53,10 @@ benchmark: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-docs
 	@test -e docs/conf.py || { echo "no documentation yet: docs/conf.py is missing" >&2; exit 1; }
-	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	MPLBACKEND=Agg $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
 
 clean:
 	rm -rf $(VENV) .numba_cache .pytest_cache .ruff_cache .hypothesis build dist docs/_build docs/auto_examples docs/generated
-	rm -rf reproduction benchmark-results
+	rm -rf results benchmark-results
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -44,7 +44,9 @@ grid = {"gamma": np.geomspace(0.1, 10, 7), "alpha": np.geomspace(1e-4, 10, 6)}
 invariant = report("with the symmetry", sa.InvariantKernelRidge(data.space, data.group, max_eigenvalue=72))
 plain = report("without", sa.InvariantKernelRidge(data.space, max_eigenvalue=72))
 report("scikit-learn's KernelRidge", GridSearchCV(KernelRidge(kernel="rbf"), grid))
-print(f"kernel ridge, averaged kernel: error {data.baseline['krr_Gavg']:.4f}; the mean: {data.baseline['mean_pred']:.4f}")
+print(
+    f"kernel ridge, averaged kernel: error {data.baseline['krr_Gavg']:.4f}; the mean: {data.baseline['mean_pred']:.4f}"
+)
 
 # %%
 # The signals are noisy, so a symmetry of two elements cannot do wonders: it lowers the error by some four percent, to

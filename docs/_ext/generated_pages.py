@@ -1,0 +1,227 @@
+"""Pages written from the package itself: the API, always complete, and the benchmarks as last measured."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import os
+import re
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+TITLES = {
+    "isometries": "Isometries: the maps themselves",
+    "spaces": "Spaces: where the data live",
+    "groups": "Groups: who acts",
+    "invariants": "Invariants: what survives",
+    "estimators": "Estimators: what users fit",
+    "baselines": "Baselines: what users would pick instead",
+    "plot": "Pictures",
+    "io": "Saved models",
+    "datasets": "Data sets",
+    "testing": "Laws, for people who extend or check",
+    "theory": "The paper's quantities",
+    "experiments": "The paper's claims, run",
+}
+
+
+def setup(app: Any) -> dict[str, Any]:
+    folder = Path(app.srcdir) / "generated"
+    folder.mkdir(exist_ok=True)
+    for name, text in api().items():
+        write(folder / f"{name}.rst", text)
+    write(folder / "benchmarks.md", benchmarks(Path(app.srcdir).parent / "benchmarks" / "results.json"))
+    write(folder / "versions.md", versions(Path(app.srcdir).parent / "pyproject.toml"))
+    if not (folder / "costs.md").exists() or os.environ.get("SPECAVG_DOCS_MEASURE", "1") == "1":
+        write(folder / "costs.md", costs())
+    app.config.exclude_patterns += [f"generated/{name}.md" for name in ("benchmarks", "versions", "costs")]
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def write(path: Path, text: str) -> None:
+    """Only what has changed, so that a second build has little to do."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+# --- API ---------------------------------------------------------------------------------------------
+
+
+def api() -> dict[str, str]:
+    """One page per public module with every name in its `__all__`, and a page that leads to them."""
+    import specavg
+
+    found = _modules(specavg)
+    modules = [name for name in TITLES if name in found] + sorted(set(found) - set(TITLES))
+    pages = {}
+    for name in modules:
+        module = importlib.import_module(f"specavg.{name}")
+        public = [n for n in getattr(module, "__all__", []) if callable(getattr(module, n))]
+        if public:
+            pages[name] = page(f"specavg.{name}", TITLES.get(name, name.capitalize()), inspect.getdoc(module), public)
+    top = [n for n in specavg.__all__ if n != "__version__" and n not in modules and callable(_get(specavg, n))]
+    homes = {id(getattr(importlib.import_module(f"specavg.{m}"), n)) for m in modules for n in _all(m)}
+    alone = [n for n in top if id(getattr(specavg, n)) not in homes]
+    pages["settings"] = page("specavg", "Settings", "What holds for the whole process.", alone)
+    pages["api"] = index(pages, top)
+    return pages
+
+
+def index(pages: dict[str, str], top: list[str]) -> str:
+    return "\n".join(
+        [
+            *("API", "===", ""),
+            "Everything public, with examples that run as tests. ``import specavg as sa`` loads nothing heavy: each part",
+            "is imported when it is first used.",
+            "",
+            *(".. toctree::", "   :maxdepth: 1", ""),
+            *(f"   {name}" for name in pages),
+            "",
+            *("At the top", "----------", ""),
+            "What is used often has a shorter name too: " + ", ".join(f"``sa.{n}``" for n in top) + ".",
+            "",
+        ]
+    )
+
+
+def page(module: str, title: str, intro: str | None, names: list[str]) -> str:
+    return "\n".join(
+        [
+            *(title, "=" * len(title), "", f".. currentmodule:: {module}", ""),
+            *(f"``{module}``", "", (intro or "").partition("\n")[2].strip(), ""),
+            *(".. autosummary::", "   :toctree: api/", "   :nosignatures:", "", *(f"   {n}" for n in names), ""),
+        ]
+    )
+
+
+def _modules(package: Any) -> list[str]:
+    return [n for n in package.__all__ if n != "__version__" and inspect.ismodule(_get(package, n))]
+
+
+def _all(module: str) -> list[str]:
+    return list(getattr(importlib.import_module(f"specavg.{module}"), "__all__", []))
+
+
+def _get(package: Any, name: str) -> Any:
+    try:
+        return getattr(package, name)
+    except ModuleNotFoundError as error:
+        if error.name == f"{package.__name__}.{name}":  # announced, and not there yet
+            return None
+        raise
+
+
+# --- what it costs -----------------------------------------------------------------------------------
+
+
+def costs() -> str:
+    """Spaces × groups: which solver answered, how many functions, how long; measured now."""
+    import numpy as np
+
+    import specavg as sa
+
+    g, iso, spaces = sa.groups, sa.isometries, sa.spaces
+    frame = [iso.left_right(np.eye(4), B) for B in ([[0, 1], [1, 0]], [[-1, 0], [0, 1]])]
+    turn = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
+    tilt = np.array([[1, 0, 0], [0, 0.6, -0.8], [0, 0.8, 0.6]])  # the same axis in no special place
+    cases = [
+        ("Torus(10)", "sign_flips(10)", sa.Torus(10), g.sign_flips(10), {"max_invariant_dim": 738}),
+        ("Torus(1000)", "symmetric(1000)", sa.Torus(1000), g.symmetric(1000), {"max_invariant_dim": 60}),
+        ("Torus(20)", "cyclic_shifts(20)", sa.Torus(20), g.cyclic_shifts(20), {"max_eigenvalue": 3 * np.pi**2}),
+        ("Torus(lattice), cubic", "space_group(225)", sa.Torus(lattice=np.eye(3)), g.space_group(225),
+         {"max_invariant_dim": 100}),
+        ("Sphere(3)", 'point_group("Oh")', sa.Sphere(3), g.point_group("Oh"), {"max_invariant_dim": 60}),
+        ("Sphere(3)", "a quarter turn, tilted", sa.Sphere(3), g.Group([tilt @ turn @ tilt.T]),
+         {"max_invariant_dim": 250}),
+        ("Sphere(10000)", "symmetric(10000)", sa.Sphere(10_000), g.symmetric(10_000), {"max_invariant_dim": 30}),
+        ("Rotations()", 'crystal_symmetry("O", "D2")', spaces.Rotations(), g.crystal_symmetry("O", "D2"),
+         {"max_invariant_dim": 100}),
+        ("Stiefel(4, 2)", "signed exchanges of columns", spaces.Stiefel(4, 2), g.Group(frame),
+         {"max_invariant_dim": 60}),
+        ("Power(Sphere(3), 100)", "symmetric(100)", sa.Power(sa.Sphere(3), 100), g.symmetric(100),
+         {"max_invariant_dim": 60}),
+    ]  # fmt: skip
+    lines = ["| space | group | \\|G\\| | invariant functions | of all | solver | exact | seconds |", "|" + "---|" * 8]
+    for space_name, group_name, space, group, cutoff in cases:
+        start = time.perf_counter()
+        basis = sa.invariant_basis(space, group, **cutoff)
+        seconds = time.perf_counter() - start
+        solvers = sorted({row.solver for row in basis.table})
+        exact = "yes" if basis.residual == 0 else f"residual {basis.residual:.0e}"
+        lines.append(
+            f"| `{space_name}` | {f'`{group_name}`' if '(' in group_name else group_name} | {_big(group.order)} "
+            f"| {basis.dim} | {_big(basis.total_dim)} | {', '.join(solvers)} | {exact} | {seconds:.2g} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _big(n: int) -> str:
+    return f"{n:,}" if n < 10**9 else f"about 10^{len(str(n)) - 1}"
+
+
+# --- versions ----------------------------------------------------------------------------------------
+
+
+def versions(pyproject: Path) -> str:
+    """Python and dependencies, as pyproject.toml has them."""
+    project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
+    lines = ["| needs | version |", "|---|---|", f"| Python | {project['requires-python']} |"]
+    lines += [f"| {name} | {bound} |" for name, bound in map(_requirement, project["dependencies"])]
+    lines += ["", "| extra | adds |", "|---|---|"]
+    for extra, needs in project["optional-dependencies"].items():
+        if extra not in ("docs", "test", "dev"):
+            lines.append(f"| `{extra}` | {', '.join(' '.join(_requirement(n)) for n in needs)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _requirement(text: str) -> tuple[str, str]:
+    name, bound = re.fullmatch(r"([\w.\-]+(?:\[[^\]]*\])?)\s*(.*)", text).groups()
+    return name, bound.replace(">=", "≥ ")
+
+
+# --- benchmarks --------------------------------------------------------------------------------------
+
+
+def benchmarks(results: Path) -> str:
+    if not results.exists():
+        return "No results are stored in this checkout: ``make benchmark`` measures them on this machine.\n"
+    try:
+        return tables(json.loads(results.read_text(encoding="utf-8")))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{results} is not what docs/_ext/generated_pages.py can read: {error}") from error
+
+
+def tables(results: Any) -> str:
+    """Any JSON of records as tables: a list of flat records is one table, a mapping has one section per key."""
+    lines: list[str] = []
+    _tables(results, 0, lines)
+    return "\n".join(lines) + "\n"
+
+
+def _tables(node: Any, depth: int, lines: list[str]) -> None:
+    if isinstance(node, list) and node and all(isinstance(row, dict) for row in node):
+        columns = list(dict.fromkeys(key for row in node for key in row))
+        lines += ["| " + " | ".join(c.replace("_", " ") for c in columns) + " |", "|" + "---|" * len(columns)]
+        lines += ["| " + " | ".join(_cell(row.get(c, "")) for c in columns) + " |" for row in node]
+        lines.append("")
+    elif isinstance(node, dict):
+        flat = {k: v for k, v in node.items() if not isinstance(v, dict | list)}
+        if flat:
+            lines += ["| | |", "|---|---|", *(f"| {k.replace('_', ' ')} | {_cell(v)} |" for k, v in flat.items()), ""]
+        for key, value in node.items():
+            if isinstance(value, dict | list) and value:
+                lines += [f"{'#' * min(depth + 2, 5)} {str(key).replace('_', ' ')}", ""]
+                _tables(value, depth + 1, lines)
+    else:
+        lines += [_cell(node), ""]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list | dict):
+        return json.dumps(value)
+    return str(value).replace("|", "\\|").replace("\n", " ")

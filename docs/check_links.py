@@ -1,0 +1,51 @@
+"""Check that every link inside the built pages leads somewhere: python docs/check_links.py FOLDER."""
+
+from __future__ import annotations
+
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+
+class Page(HTMLParser):
+    """The links of one page, and the places in it that links can lead to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.places: set[str] = {"", "top"}
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        for key, value in attributes:
+            if value and (key == "id" or (tag == "a" and key == "name")):
+                self.places.add(value)
+            elif value and key in ("href", "src"):
+                self.links.add(value)
+
+
+def broken(folder: Path) -> list[str]:
+    """Every internal link of the HTML files in `folder` without a file or a place behind it."""
+    pages: dict[Path, Page] = {}
+    for path in folder.rglob("*.html"):
+        pages[path.resolve()] = page = Page()
+        page.feed(path.read_text(encoding="utf-8"))
+    found = []
+    for path, page in pages.items():
+        for link in page.links:
+            target, place = urldefrag(link)
+            if "://" in target or target.startswith(("mailto:", "data:", "javascript:", "//")):
+                continue
+            file = (path.parent / unquote(target.partition("?")[0])).resolve() if target else path
+            if not file.exists():
+                found.append(f"{path.relative_to(folder.resolve())}: {link} is no file")
+            elif file in pages and unquote(place) not in pages[file].places:
+                found.append(f"{path.relative_to(folder.resolve())}: {link} has no such place")
+    return sorted(found)
+
+
+if __name__ == "__main__":
+    problems = broken(Path(sys.argv[1]))
+    print(*problems, sep="\n")
+    print(f"links: {len(problems)} are broken" if problems else "links: every one leads somewhere")
+    sys.exit(bool(problems))
