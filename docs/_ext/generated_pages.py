@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import math
 import os
 import re
 import time
@@ -74,8 +75,8 @@ def index(pages: dict[str, str], top: list[str]) -> str:
     return "\n".join(
         [
             *("API", "===", ""),
-            "Everything public, with examples that run as tests. ``import specavg as sa`` loads nothing heavy: each part",
-            "is imported when it is first used.",
+            "Everything public, with examples that run as tests. ``import specavg as sa`` loads nothing heavy: each",
+            "part is imported when it is first used.",
             "",
             *(".. toctree::", "   :maxdepth: 1", ""),
             *(f"   {name}" for name in pages),
@@ -159,7 +160,7 @@ def costs() -> str:
 
 
 def _big(n: int) -> str:
-    return f"{n:,}" if n < 10**9 else f"about 10^{len(str(n)) - 1}"
+    return f"{n:,}" if n < 10**9 else f"about 10^{int((n.bit_length() - 1) * math.log10(2))}"
 
 
 # --- versions ----------------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 Sets of 100 interchangeable points
 ==================================
 
-A sample here is a *set*: a hundred directions on the sphere, in no order, such as the bonds around an atom or the arrival
-directions of a shower of particles. A function of the set is a function on the product of a hundred spheres that
-does not change under the 100! ≈ 10¹⁵⁸ permutations of the points.
+A sample here is a *set*: a hundred directions on the sphere, in no order, such as the axes of molecules in a drop of a
+liquid crystal. A function of the set is a function on the product of a hundred spheres that does not change under the
+100! ≈ 10¹⁵⁸ permutations of the points.
 """
 
 import time
@@ -22,9 +22,9 @@ print(f"points of dimension {space.dim}; |G| has {len(str(group.order))} digits"
 # ---------------------------------------
 #
 # Molecules of a liquid crystal are aligned or not, and which end is the head does not matter. The nematic order
-# parameter measures it: the largest eigenvalue of Q = (3/2) Σ x xᵀ / 100 − I/2, near zero for random directions and one for
-# parallel ones. It is not a polynomial, and depends on all points at once. 300 labelled sets, half of them drawn to
-# lie towards a random axis, are given with their order parameter.
+# parameter measures it: the largest eigenvalue of Q = (3/2) Σ x xᵀ / 100 − I/2, near zero for random directions and
+# one for parallel ones. It is not a polynomial, and depends on all points at once. 300 labelled sets, half of them
+# drawn to lie towards a random axis, are given with their order parameter.
 
 
 def order_parameter(X):
@@ -48,8 +48,8 @@ y = order_parameter(X)
 # The fit
 # -------
 #
-# The functions that survive are symmetric polynomials of one-point harmonics, evaluated through power sums: the cost of a
-# set is proportional to its number of points.
+# The functions that survive are symmetric polynomials of one-point harmonics, evaluated through power sums: the
+# cost of a set is proportional to its number of points.
 
 start = time.perf_counter()
 basis = sa.invariant_basis(space, group, max_eigenvalue=12)
@@ -60,8 +60,8 @@ model = sa.InvariantKernelRidge(space, group, max_eigenvalue=12).fit(X, y)
 elapsed = time.perf_counter() - start
 
 # %%
-# For comparison: a forest and a ridge regression on the 300 numbers, which know nothing of sets, and the forest on *sorted*
-# points, a popular canonical order.
+# For comparison: a forest and a ridge regression on the 300 numbers, which know nothing of sets, and the forest on
+# *sorted* points, a popular canonical order.
 
 from sklearn.ensemble import RandomForestRegressor  # noqa: E402
 from sklearn.linear_model import RidgeCV  # noqa: E402

@@ -24,9 +24,9 @@ space, group = sa.Sphere(3), sa.groups.point_group("Oh")
 # The task
 # --------
 #
-# A slip plane of a cubic crystal is loaded along a direction x. The largest Schmid factor over the twelve slip systems
-# {111}⟨110⟩ decides whether the crystal yields first there; the classes are above and below the median. It is invariant
-# under all 48 symmetries, and not smooth: it is a maximum.
+# A slip plane of a cubic crystal is loaded along a direction x. The largest Schmid factor over the twelve slip
+# systems {111}⟨110⟩ decides whether the crystal yields first there; the classes are above and below the median. It
+# is invariant under all 48 symmetries, and not smooth: it is a maximum.
 
 planes = np.array([[1, 1, 1], [-1, 1, 1], [1, -1, 1], [1, 1, -1]]) / np.sqrt(3)
 slips = np.array([[0, 1, -1], [1, 0, -1], [1, -1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]]) / np.sqrt(2)

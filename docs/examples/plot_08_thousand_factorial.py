@@ -53,8 +53,8 @@ model = sa.InvariantKernelRidge(space, group, max_eigenvalue=3 * np.pi**2).fit(X
 elapsed = time.perf_counter() - start
 
 # %%
-# Without the symmetry there is a choice of evils. The linear functions of cos πx and sin πx are already 2001, four times as
-# many as the points; kernel ridge regression takes the kernel's word for everything else.
+# Without the symmetry there is a choice of evils. The linear functions of cos πx and sin πx are already 2001, four
+# times as many as the points; kernel ridge regression takes the kernel's word for everything else.
 
 from sklearn.model_selection import GridSearchCV  # noqa: E402
 
