@@ -97,12 +97,13 @@ def _open_csv(path: Path) -> Table:
     except (ValueError, OSError, UnicodeDecodeError) as error:
         raise Problem(f"{path} cannot be read as CSV: {error}") from None
 
+    # Up to pandas 2 the default parser may be wrong in the last bit.
+    exact = {"float_precision": "round_trip"} if int(pandas.__version__.split(".")[0]) < 3 else {}
+
     def pieces(columns: list[str]) -> Iterator[Any]:
         try:
-            # The exact parser: the default one may be wrong in the last bit.
-            yield from pandas.read_csv(
-                path, sep=separator, usecols=columns, chunksize=_PIECE_ROWS, float_precision="round_trip"
-            )
+            with pandas.read_csv(path, sep=separator, usecols=columns, chunksize=_PIECE_ROWS, **exact) as reader:
+                yield from reader
         except (ValueError, OSError, UnicodeDecodeError) as error:
             raise Problem(f"{path} cannot be read as CSV: {error}") from None
 
@@ -117,19 +118,21 @@ def _open_parquet(path: Path) -> Table:
     except ImportError:
         raise Problem("reading Parquet files needs pyarrow: pip install 'specavg[cli]'") from None
     try:
-        file: Any = parquet.ParquetFile(path)
+        with parquet.ParquetFile(path) as opened:
+            names = [str(name) for name in opened.schema_arrow.names if not str(name).startswith("__index_level")]
+            rows = int(opened.metadata.num_rows)
     except (pyarrow.ArrowException, OSError) as error:
         raise Problem(f"{path} cannot be read as Parquet: {error}") from None
-    names = [str(name) for name in file.schema_arrow.names if not str(name).startswith("__index_level")]
 
     def pieces(columns: list[str]) -> Iterator[Any]:
         try:
-            for batch in file.iter_batches(_PIECE_ROWS, columns=columns):
-                yield batch.to_pandas()
+            with parquet.ParquetFile(path) as file:
+                for batch in file.iter_batches(_PIECE_ROWS, columns=columns):
+                    yield batch.to_pandas()
         except (pyarrow.ArrowException, OSError) as error:
             raise Problem(f"{path} cannot be read as Parquet: {error}") from None
 
-    return Table(path, names, int(file.metadata.num_rows), pieces)
+    return Table(path, names, rows, pieces)
 
 
 def _numbers(frame: Any, columns: list[str], path: Path, first_row: int) -> Array:

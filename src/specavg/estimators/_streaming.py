@@ -7,7 +7,7 @@ import contextlib
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from itertools import chain
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Self, cast, final
@@ -180,26 +180,28 @@ class ParquetStream(Stream):
             names = list(target)
         else:
             raise ValueError(f"with a Parquet file y must be the name of its target column; got {target!r}")
-        file: Any = parquet.ParquetFile(path)
-        columns = [str(name) for name in file.schema_arrow.names if not str(name).startswith("__index_level")]
+        with parquet.ParquetFile(path) as file:
+            columns = [str(name) for name in file.schema_arrow.names if not str(name).startswith("__index_level")]
+            self.rows = int(file.metadata.num_rows)
         missing = [name for name in names if name not in columns]
         if missing:
             raise ValueError(f"{path} has no column {missing[0]!r}; it has {', '.join(columns[:20])}")
-        self._file, self._targets = file, names
+        self._open: Callable[[], Any] = partial(parquet.ParquetFile, path)
+        self._targets = names
         self.feature_names = [name for name in columns if name not in names]
         self.n_features = len(self.feature_names)
-        self.rows = int(file.metadata.num_rows)
         self.outputs = () if not targets or isinstance(target, str) else (len(names),)
         self._batch = max(1, min(_BATCH_ROWS, int(_settings().memory_limit / (64 * (1 + len(columns))))))
 
     def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
         def parts() -> Iterator[Moments | None]:
-            start = 0
-            for batch in self._file.iter_batches(self._batch, columns=[*(self.feature_names or []), *self._targets]):
-                X = batch_columns(batch, self.feature_names or [])
-                y = batch_columns(batch, self._targets) if self._targets else None
-                yield _named(f"rows {start} to {start + len(X) - 1}", chunk_moments, X, y)
-                start += len(X)
+            start, features = 0, self.feature_names or []
+            with self._open() as file:
+                for batch in file.iter_batches(self._batch, columns=[*features, *self._targets]):
+                    X = batch_columns(batch, features)
+                    y = batch_columns(batch, self._targets) if self._targets else None
+                    yield _named(f"rows {start} to {start + len(X) - 1}", chunk_moments, X, y)
+                    start += len(X)
 
         return pairwise_total(parts())
 

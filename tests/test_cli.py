@@ -1,0 +1,282 @@
+"""The command line as a user meets it: what it prints, writes and returns, with good and bad input."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import specavg as sa
+from specavg import groups
+from specavg.cli import main
+from specavg.cli._specs import group_of, space_of
+
+SPACE = sa.Torus(2)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Tables of an even function of two coordinates (y), and of one with an odd part in b (z)."""
+    path = tmp_path_factory.mktemp("tables")
+    rng = np.random.default_rng(0)
+    X = SPACE.sample(300, random_state=0)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    frame["y"] = np.exp(np.cos(np.pi * X).sum(axis=1)) + 0.1 * rng.normal(size=300)
+    frame["z"] = frame["y"] + np.sin(np.pi * X[:, 1])
+    frame[["a", "b", "y"]].to_csv(path / "data.csv", index=False)
+    frame[["a", "b", "y"]].to_parquet(path / "data.parquet")
+    frame.to_csv(path / "both.csv", index=False)
+    frame[["a", "b"]].to_csv(path / "new.csv", index=False)
+    holes = frame[["a", "b", "y"]].astype(object)
+    holes.loc[122, "b"] = np.nan
+    holes.to_csv(path / "holes.csv", index=False)
+    holes.loc[122, "b"] = "oops"
+    holes.to_csv(path / "words.csv", index=False)
+    (path / "flips.toml").write_text(
+        'name = "flips"\ngenerators = [\n  { kind = "signed_permutation", image = [0, 1], signs = [-1, 1] },\n'
+        '  { kind = "shift", shift = ["1/2", 0] },\n]\n'
+    )
+    (path / "bad.toml").write_text('generators = [{ kind = "permutation", image = [0, 0] }]\n')
+    (path / "broken.toml").write_text("generators = [ {")
+    (path / "empty.csv").write_text("")
+    (path / "header.csv").write_text("a,b,y\n")
+    return path
+
+
+FIT = ["--target", "y", "--space", "torus:2", "--group", "sign_flips:2", "--max-invariant-dim", "20"]
+
+
+@pytest.fixture
+def here(folder, tmp_path, monkeypatch):
+    """The tables, in a folder of its own that is the working directory."""
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys, *arguments):
+    code = main([str(a) for a in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+# --- specs ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text, space",
+    [
+        ("torus:10", sa.Torus(10)),
+        ("torus:2,period=1", sa.Torus(2, period=1.0)),
+        ("circle", sa.Circle()),
+        ("sphere:3", sa.Sphere(3)),
+        ("Sphere:3 * torus:2", sa.Product(sa.Sphere(3), sa.Torus(2))),
+        ("sphere:3^4", sa.Power(sa.Sphere(3), 4)),
+        ("rotations", sa.spaces.Rotations()),
+        ("stiefel:4,2", sa.spaces.Stiefel(4, 2)),
+    ],
+)
+def test_spaces_are_read_as_they_are_written(text, space):
+    assert space_of(text) == space
+
+
+@pytest.mark.parametrize(
+    "text, group",
+    [
+        ("sign_flips:10", groups.sign_flips(10)),
+        ("point_group:Oh", groups.point_group("Oh")),
+        ("point_group:m-3m", groups.point_group("m-3m")),
+        ("cyclic:6*sign_flips:2", groups.direct_product(groups.cyclic(6), groups.sign_flips(2))),
+    ],
+)
+def test_groups_are_read_as_they_are_written(text, group):
+    assert group_of(text, SPACE) == group
+
+
+# --- the ordinary course of things ------------------------------------------------------------------------
+
+
+def test_info_prints_the_papers_counts(capsys):
+    code, out, _ = run(capsys, "info", "--space", "torus:10", "--group", "sign_flips:10", "--max-invariant-dim", "176")
+    assert code == 0
+    assert "176 invariant functions of 1161, in 4 eigenspaces" in out
+    assert "order 1024" in out
+
+
+def test_fit_and_predict_from_csv_and_parquet(here, capsys):
+    X = pd.read_csv("new.csv")
+    for data in ("data.csv", "data.parquet"):
+        code, out, err = run(capsys, "fit", data, *FIT, "-o", "model.specavg")
+        assert (code, err) == (0, "")
+        assert "saved to model.specavg" in out
+        model = sa.load("model.specavg")
+        assert list(model.feature_names_in_) == ["a", "b"]
+        expected = model.predict(X)
+        for output in ("p.csv", "p.parquet", "p.csv.gz", "p.tsv"):
+            assert run(capsys, "predict", "model.specavg", "new.csv", "-o", output)[0] == 0
+            found = pd.read_parquet(output) if "parquet" in output else pd.read_csv(output)  # one column: no separators
+            np.testing.assert_allclose(found["prediction"], expected, rtol=1e-15)
+    code, out, _ = run(capsys, "predict", "model.specavg", "both.csv", "--std")
+    lines = out.splitlines()
+    assert (code, lines[0], len(lines)) == (0, "prediction,std", 301)
+
+
+def test_a_table_larger_than_the_memory_limit_is_streamed(here, capsys):
+    with sa.config(memory_limit=40_000):
+        code, _, err = run(capsys, "fit", "data.csv", *FIT, "-o", "model.specavg")
+    assert (code, err) == (0, "")
+    assert sa.load("model.specavg").solver_ == "moments"
+
+
+def test_several_targets_and_the_mean(here, capsys):
+    rest = ["--space", "torus:2", "--max-invariant-dim", "9", "--quiet", "-o", "m"]
+    code, out, _ = run(capsys, "fit", "both.csv", "--target", "y,z", "--model", "mean", *rest)
+    assert (code, out) == (0, "")
+    _, out, _ = run(capsys, "predict", "m", "new.csv")
+    assert out.startswith("prediction_0,prediction_1\n")
+
+
+def test_check_says_which_generator_fails(here, capsys):
+    rest = ["--features", "a,b", "--space", "torus:2", "--group", "sign_flips:2"]
+    code, out, _ = run(capsys, "check", "both.csv", "--target", "y", *rest)
+    assert code == 0
+    assert "Nothing speaks against the symmetry." in out
+    code, out, _ = run(capsys, "check", "both.csv", "--target", "z", *rest)
+    assert code == 3
+    assert "It fails for generator 1." in out
+
+
+def test_group_files_with_exact_fractions(here, capsys):
+    code, out, _ = run(capsys, "info", "--space", "torus:2", "--group", "flips.toml", "--max-dim", "20")
+    assert code == 0
+    assert "Group('flips'), order 4, 2 generators" in out
+    (here / "flips.json").write_text(json.dumps({"group": {"generators": [{"kind": "shift", "shift": ["1/3", 0]}]}}))
+    code, out, _ = run(capsys, "info", "--space", "torus:2", "--group", "flips.json", "--max-dim", "20")
+    assert code == 0
+    assert "order 3" in out
+
+
+@pytest.mark.parametrize("command", ["", "info", "fit", "predict", "check", "reproduce"])
+def test_help_has_examples(capsys, command):
+    code, out, _ = run(capsys, *command.split(), "--help")
+    assert code == 0
+    assert "example" in out
+
+
+# --- what goes wrong --------------------------------------------------------------------------------------
+
+TORUS = ["--space", "torus:2"]
+BAD = {
+    "no command": ([], 2, "required: COMMAND"),
+    "an unknown space": (["info", "--space", "klein:2"], 2, "there is no space 'klein:2'; spaces are torus:10"),
+    "a bad number": (["info", "--space", "torus:x"], 2, "'x' is not a whole number"),
+    "an unknown group": (["info", *TORUS, "--group", "monster:1"], 2, "there is no group 'monster:1'"),
+    "two cutoffs": (["info", *TORUS, "--max-dim", "3", "--max-eigenvalue", "3"], 2, "not allowed with"),
+    "a group of another size": (
+        ["info", *TORUS, "--group", "sign_flips:3"],
+        1,
+        "generator 0 of sign_flips\\(3\\) does not fit",
+    ),
+    "no such file": (["fit", "nowhere.csv", *FIT, "-o", "m"], 1, "nowhere.csv: there is no such file"),
+    "no such kind of file": (["fit", "data.xlsx", *FIT, "-o", "m"], 2, "must end in .csv"),
+    "an empty file": (["fit", "empty.csv", *FIT, "-o", "m"], 1, "empty.csv is empty"),
+    "no rows": (["fit", "header.csv", *FIT, "-o", "m"], 1, "header.csv has no rows"),
+    "no such target": (["fit", "new.csv", *FIT, "-o", "m"], 1, "has no column 'y'; it has a, b"),
+    "too many columns": (["fit", "both.csv", *FIT, "-o", "m"], 1, "3 feature columns \\(a, b, z\\) but points of"),
+    "a missing value": (["fit", "holes.csv", *FIT, "-o", "m"], 1, "column 'b', row 123 is missing"),
+    "a word": (["fit", "words.csv", *FIT, "-o", "m"], 1, "column 'b', row 123 is 'oops', not a finite number"),
+    "no folder for the output": (["fit", "data.csv", *FIT, "-o", "no/m"], 1, "the folder no does not exist"),
+    "points off the manifold": (
+        ["fit", "data.csv", "--target", "y", "--space", "sphere:2", "-o", "m"],
+        1,
+        "points are not on Sphere\\(2\\)",
+    ),
+    "a bad generator": (["info", *TORUS, "--group", "bad.toml"], 1, r"bad.toml: group.generators\[0\]: not a perm"),
+    "a broken file": (["info", *TORUS, "--group", "broken.toml"], 1, "broken.toml cannot be read"),
+    "a file that is no model": (["predict", "data.csv", "new.csv"], 1, "not a readable zip file"),
+    "no model": (["predict", "nowhere", "new.csv"], 1, "nowhere: there is no such file"),
+    "nothing to check": (["check", "data.csv", "--target", "y", *TORUS], 2, "no generators"),
+    "an impossible level": (
+        ["check", "data.csv", "--target", "y", *TORUS, "--group", "sign_flips:2", "--level", "2"],
+        2,
+        "--level must lie between 0 and 1",
+    ),
+    "a penalty for the mean": (
+        ["fit", "data.csv", *FIT, "--model", "mean", "--alpha", "1", "-o", "m"],
+        2,
+        "--alpha is for --model ridge",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_mistakes_get_one_line_and_a_code(here, capsys, kind):
+    arguments, code, complaint = BAD[kind]
+    before = sorted(p.name for p in here.iterdir())
+    found, out, err = run(capsys, *arguments)
+    assert found == code
+    assert out == ""
+    line = err.strip().splitlines()[-1]  # argparse prints its usage before
+    assert line.startswith("specavg")
+    assert re.search(complaint, line), line
+    assert "Traceback" not in err
+    if not err.startswith("usage"):
+        assert len(err.strip().splitlines()) == 1
+    assert sorted(p.name for p in here.iterdir()) == before
+
+
+def test_predict_names_the_column_it_misses(here, capsys):
+    assert run(capsys, "fit", "data.csv", *FIT, "-o", "m")[0] == 0
+    pd.read_csv("new.csv").rename(columns={"b": "c"}).to_csv("renamed.csv", index=False)
+    code, _, err = run(capsys, "predict", "m", "renamed.csv")
+    assert code == 1
+    assert "has no column 'b', which m needs" in err
+    assert run(capsys, "predict", "m", "renamed.csv", "--features", "a,c")[0] == 0
+
+
+def test_a_failed_prediction_leaves_the_old_file(here, capsys):
+    assert run(capsys, "fit", "data.csv", *FIT, "-o", "m")[0] == 0
+    (here / "p.csv").write_text("old")
+    assert run(capsys, "predict", "m", "holes.csv", "-o", "p.csv")[0] == 1
+    assert (here / "p.csv").read_text() == "old"
+    assert not [p for p in here.iterdir() if "unfinished" in p.name]
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_leaves_no_file(here, number, code):
+    """A prediction that is waiting for its input when the signal comes."""
+    script = (
+        "import sys, time\n"
+        "from specavg.cli import main, _tables\n"
+        "class Slow:\n"
+        "    def write(self, frame):\n"
+        "        print('writing', flush=True); time.sleep(60)\n"
+        "    def close(self):\n"
+        "        pass\n"
+        "_tables.open_writer = lambda *paths: Slow()\n"
+        "sys.exit(main(['predict', 'm', 'new.csv', '-o', 'p.csv']))\n"
+    )
+    assert main(["fit", "data.csv", *FIT, "-o", "m", "--quiet"]) == 0
+    before = sorted(p.name for p in here.iterdir())
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=os.environ)
+    assert process.stdout.readline() == "writing\n"
+    assert [p for p in here.iterdir() if "unfinished" in p.name]
+    time.sleep(0.1)
+    process.send_signal(number)
+    assert process.wait(60) == code
+    process.stdout.close()
+    assert sorted(p.name for p in here.iterdir()) == before
+
+
+def test_a_closed_pipe_is_not_an_error(here):
+    command = f"{sys.executable} -m specavg info --space torus:2 --max-dim 3000 | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=os.environ, check=False)
+    assert done.returncode == 0
+    assert done.stderr == ""
