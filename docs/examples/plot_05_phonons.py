@@ -107,7 +107,7 @@ plain = report("without", sa.InvariantKernelRidge(space))
 spline = report("interpolation", Interpolation())
 
 # %%
-# With the symmetry the error is five orders of magnitude below that without, and at the accuracy of the computed
+# With the symmetry the error is more than five orders of magnitude below that without, and at the accuracy of the computed
 # forces: finite displacements break the symmetry of the data themselves, a little.
 moved = [np.abs(squared_frequencies(space.act(g, q_test[:20])) - truth[:20]).max() for g in group.elements()]
 print(

@@ -1,0 +1,75 @@
+"""
+A contrast function on a Stiefel manifold
+=========================================
+
+Independent component analysis looks for directions in which data are least Gaussian. For two components of the four
+(whitened) iris measurements, the unknown is a 4 × 2 matrix *W* with orthonormal columns, a point of the Stiefel manifold
+:math:`V(4, 2)`, and the contrast is a sum over the columns :math:`w` of
+:math:`(\\mathbb{E} \\log\\cosh w \\cdot z - \\gamma)^2`, with :math:`\\gamma` the value for a Gaussian. Components have
+neither order nor sign: the contrast is invariant to the 8 signed permutations of the columns, the hyperoctahedral
+group from the right.
+
+Such functions are optimised over the manifold; a model of one from few evaluations is what Bayesian optimisation
+works with. Here: 100 evaluations.
+"""
+
+from time import perf_counter
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import GridSearchCV
+
+import specavg as sa
+from specavg.datasets import load_ica_iris
+
+data = load_ica_iris()
+X, y = data.X[data.train], data.y[data.train]
+X_test, y_test = data.X[data.test], data.y[data.test]
+print(data)
+print(*data.group.generators, sep="\n")
+
+# %%
+# How many functions?
+# -------------------
+# The number of invariant functions can be left to the estimator, or chosen: every fit knows its leave-one-out error.
+# The contrast is analytic, which a Matérn spectrum of high order expresses.
+
+
+def best(group):
+    fits = [
+        sa.InvariantKernelRidge(data.space, group, spectrum="matern", max_eigenvalue=bound).fit(X, y)
+        for bound in (8, 12, 24, 28, 36, 48)
+    ]
+    return min(fits, key=lambda model: model.loo_error_)
+
+
+def report(name, fit):
+    start = perf_counter()
+    model = fit()
+    seconds = perf_counter() - start
+    error = np.sqrt(np.mean((model.predict(X_test) - y_test) ** 2))
+    change = sa.invariance_discrepancy(model, data.space, data.group, X_test[:200])
+    print(f"{name:28s} error {error:.4f}   discrepancy {float(change):.1e}   {seconds:.2f} s")
+    return model
+
+
+grid = {"gamma": np.geomspace(0.05, 5, 7), "alpha": 10.0 ** np.arange(-6, 1)}
+invariant = report("with the symmetry", lambda: best(data.group))
+plain = report("without", lambda: best(None))
+report("scikit-learn's KernelRidge", lambda: GridSearchCV(KernelRidge(kernel="rbf"), grid).fit(X, y))
+print(
+    f"kernel ridge, averaged kernel: error {data.baseline['krr_Gavg']:.4f}; the mean: {data.baseline['mean_pred']:.4f}"
+)
+print(f"{invariant.basis_.dim} invariant functions, eigenvalues up to {invariant.cutoff_.value:g}")
+
+# %%
+# Without the symmetry 100 points of a five-dimensional manifold say next to nothing: the predictions are little better
+# than the mean. With it the error halves, to that of kernel ridge with the averaged kernel.
+figure, panels = plt.subplots(1, 2, figsize=(8.4, 4), sharex=True, sharey=True, layout="constrained")
+for panel, model, title in zip(panels, (invariant, plain), ("with the symmetry", "without"), strict=True):
+    panel.scatter(y_test, model.predict(X_test), s=7, color="#0072B2", alpha=0.5, linewidths=0)
+    panel.axline((0, 0), slope=1, color="0.4", linewidth=1, linestyle="--")
+    panel.set(title=title, xlabel="contrast (thousandths)")
+panels[0].set_ylabel("predicted")
+plt.show()
