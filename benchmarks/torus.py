@@ -154,7 +154,9 @@ def growth() -> list[dict[str, Any]]:
         basis.functions.correlate(points[:1000], sums[:1000])
         across.append(best_times([lambda b=basis, p=points: b.functions.correlate(p, sums[:50_000])], [5])[0])
     return [
-        row("growth in D of Σ y φ on T^10 (theory: 1)", in_D, unit="", note=f"exponent, D from {dims[0]} to {dims[-1]}"),
+        row(
+            "growth in D of Σ y φ on T^10 (theory: 1)", in_D, unit="", note=f"exponent, D from {dims[0]} to {dims[-1]}"
+        ),
         row(
             "growth in d of Σ y φ on T^d, |k|² ≤ 1, D = d + 1 (theory: 1)",
             exponent(widths, across),
@@ -162,5 +164,3 @@ def growth() -> list[dict[str, Any]]:
             note="exponent, d from 20 to 160",
         ),
     ]
-
-

@@ -80,7 +80,9 @@ def test_compiled_functions_are_invariant_without_canonical_points(name):
     for g in basis.group.generators:
         moved = basis.space.act(g, X)
         assert np.abs(basis.combine(moved, C) - before).max() <= 10 * TOLERANCE * np.abs(before).max()
-        assert np.abs(basis.evaluate(moved) - basis.evaluate(X)).max() <= TOLERANCE * np.abs(basis.evaluate(X)).max() * 10
+        assert (
+            np.abs(basis.evaluate(moved) - basis.evaluate(X)).max() <= TOLERANCE * np.abs(basis.evaluate(X)).max() * 10
+        )
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -9,7 +9,7 @@ import specavg as sa
 from specavg import groups
 from specavg.estimators._moments import Moments
 from specavg.estimators._ridge_paths import MomentProblem
-from specavg.estimators._toeplitz import ToeplitzProblem, conjugate_gradients
+from specavg.estimators._toeplitz import ToeplitzPosterior, ToeplitzProblem, conjugate_gradients
 
 pytest.importorskip("finufft")
 
@@ -34,7 +34,7 @@ def problems(name):
     w = rng.random(len(X)) + 0.5
     smooth = np.cos(2 * np.pi * X / space.period).sum(axis=1)
     Y = np.stack([np.exp(smooth) + 0.1 * rng.normal(size=len(X)), smooth + 0.5 * rng.normal(size=len(X))], axis=1)
-    toeplitz = ToeplitzProblem(basis.gram_operator(X, w, Y), Y, w)
+    toeplitz = ToeplitzProblem(*basis.gram_operator(X, w, Y), Y, w)
     return basis, toeplitz, MomentProblem(Moments.of(basis, X, Y, w))
 
 
@@ -70,20 +70,23 @@ def test_random_signs_are_exact_where_functions_do_not_mix():
     basis = sa.invariant_basis(space, groups.sign_flips(2), max_invariant_dim=30)
     X, _ = space.quadrature(4 * float(basis.eigenvalues.max()))
     Y, w = np.cos(np.pi * X[:, :1]) + X[:, :1] ** 2, np.ones(len(X))
-    path = ToeplitzProblem(basis.gram_operator(X, w, Y), Y, w).path(np.ones(basis.dim - 1))
+    path = ToeplitzProblem(*basis.gram_operator(X, w, Y), Y, w).path(np.ones(basis.dim - 1))
     exact = MomentProblem(Moments.of(basis, X, Y, w)).path(np.ones(basis.dim - 1))
     alphas = np.array([1.0, 100.0])
     assert path.scores(alphas).error == pytest.approx(exact.scores(alphas).error, rel=1e-10)
 
 
-def test_quadratic_forms_equal_those_of_the_matrix():
+def test_the_variance_equals_that_of_the_matrix():
     basis, toeplitz, moments = problems("square, uneven")
     scale = SPECTRA["sobolev"](basis.eigenvalues[1:])
-    Z = np.random.default_rng(0).normal(size=(7, basis.dim - 1))
+    features = basis.evaluate(basis.space.sample(7, random_state=5))[:, 1:]
     alpha = 1e-3 * moments.path(scale).top
     A = moments.gram * scale * scale[:, None] + alpha * np.eye(len(scale))
-    wanted = np.einsum("ni,in->n", Z, np.linalg.solve(A, Z.T))
-    assert toeplitz.path(scale).quadratic_form(Z, alpha) == pytest.approx(wanted, rel=1e-8)
+    Z = (features - moments.mean_features) * scale
+    wanted = 1 / moments.weight + np.einsum("ni,in->n", Z, np.linalg.solve(A, Z.T))
+    density = toeplitz.operator.density
+    posterior = ToeplitzPosterior(toeplitz.weight, toeplitz.mean_features, scale, alpha, density, basis)
+    assert posterior.variance(features) == pytest.approx(wanted, rel=1e-9)
 
 
 def test_steps_hardly_depend_on_the_number_of_functions():
@@ -92,7 +95,7 @@ def test_steps_hardly_depend_on_the_number_of_functions():
         basis = sa.invariant_basis(sa.Torus(2), groups.hyperoctahedral(2), max_invariant_dim=size)
         X = basis.space.sample(40_000, random_state=0)
         Y, w = np.cos(np.pi * X).sum(axis=1, keepdims=True), np.ones(len(X))
-        problem = ToeplitzProblem(basis.gram_operator(X, w, Y), Y, w)
+        problem = ToeplitzProblem(*basis.gram_operator(X, w, Y), Y, w)
         problem.path((1.0 + basis.eigenvalues[1:]) ** -1.0).coefficients(1.0)
         steps.append(problem.iterations)
     assert max(steps) <= 40
@@ -110,3 +113,41 @@ def test_a_solution_that_is_already_there_takes_no_step():
     x, steps = conjugate_gradients(lambda C: A @ C, A @ np.ones((3, 1)), np.ones((3, 1)), 1e-12, np.ones((3, 1)))
     assert steps == 0
     assert np.array_equal(x, np.ones((3, 1)))
+
+
+def test_the_estimator_takes_this_way_and_predicts_the_same(monkeypatch, tmp_path):
+    space, group = sa.Torus(2), groups.hyperoctahedral(2)
+    X = space.sample(2000, random_state=0)
+    y = np.exp(np.cos(np.pi * X).sum(axis=1)) + 0.1 * np.random.default_rng(0).normal(size=len(X))
+    given = {"spectrum": "matern", "smoothness": 2.0, "length_scale": 0.3, "alpha": 1.0, "max_invariant_dim": 80}
+    exact = sa.InvariantKernelRidge(space, group, **given).fit(X, y)
+    monkeypatch.setattr("specavg.estimators._kernel_ridge.FEATURES_HELD", 0)
+    model = sa.InvariantKernelRidge(space, group, **given).fit(X, y)
+    assert (exact.solver_, model.solver_) == ("features", "toeplitz")
+    assert 0 < model.n_iterations_ < 60
+    Z = space.sample(50, random_state=1)
+    mean, std = model.predict(Z, return_std=True)
+    wanted, wanted_std = exact.predict(Z, return_std=True)
+    assert mean == pytest.approx(wanted, rel=1e-11)
+    assert std == pytest.approx(wanted_std, rel=1e-7)
+    assert model.noise_variance_ == pytest.approx(exact.noise_variance_, rel=1e-9)
+    for g in group.generators:
+        assert np.array_equal(model.predict(space.act(g, Z)), model.predict(Z))
+    model.save(tmp_path / "model.specavg")
+    again = sa.load(tmp_path / "model.specavg")
+    assert np.array_equal(again.predict(Z), model.predict(Z))
+    assert again.predict(Z, return_std=True)[1] == pytest.approx(std, rel=1e-12)
+
+
+def test_the_choice_by_random_signs_is_that_of_the_decomposition(monkeypatch):
+    space, group = sa.Torus(2), groups.hyperoctahedral(2)
+    X = space.sample(2000, random_state=0)
+    y = np.exp(np.cos(np.pi * X).sum(axis=1)) + 0.3 * np.random.default_rng(0).normal(size=len(X))
+    monkeypatch.setattr("specavg.estimators._kernel_ridge.FEATURES_HELD", 0)
+    settings = {"spectrum": "matern", "smoothness": 2.0, "length_scale": 0.3, "max_invariant_dim": 60}
+    exact = sa.InvariantKernelRidge(space, group, **settings).fit(X, y)
+    monkeypatch.setattr("specavg.estimators._kernel_ridge.DECOMPOSED", 10)
+    model = sa.InvariantKernelRidge(space, group, **settings).fit(X, y)
+    assert (exact.solver_, model.solver_) == ("moments", "toeplitz")
+    assert abs(np.log10(model.alpha_ / exact.alpha_)) < 0.6  # the minimum is flat
+    assert model.loo_error_ == pytest.approx(exact.loo_error_, rel=1e-3)

@@ -20,6 +20,7 @@ from specavg.estimators._moments import Moments, Sum
 from specavg.estimators._ridge_paths import FeatureProblem, MomentProblem, Problem
 from specavg.estimators._spectra import Spectrum, spectrum_candidates
 from specavg.estimators._streaming import is_dask, needs_cutoff, stream_of
+from specavg.estimators._toeplitz import ToeplitzPosterior, ToeplitzProblem
 from specavg.invariants import Cutoff, InvariantBasis
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ __all__ = ["InvariantKernelRidge"]
 Array = NDArray[np.float64]
 
 FEATURES_HELD = 3e7  # n · D up to which features are held and decomposed; moments beyond
+DECOMPOSED = 2000  # functions up to which moments are decomposed once for each spectrum
 SEARCH_ROWS = 400
 SHORTLIST = 3
 
@@ -104,8 +106,11 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         Leave-one-out root mean squared error in standard deviations of y (mean over outputs).
     trials_ : tuple of Trial
         All that was tried: `.spectrum`, `.alpha`, `.error`, `.density`.
-    solver_ : {"features", "moments", "mean"}
-        Singular values of the features, an eigendecomposition of their moments, or nothing but the mean of y.
+    solver_ : {"features", "moments", "toeplitz", "mean"}
+        Singular values of the features, an eigendecomposition of their moments, conjugate gradients on a Toeplitz
+        Gram matrix, or nothing but the mean of y.
+    n_iterations_ : int
+        Steps of conjugate gradients, where they were used.
     n_features_in_ : int
 
     Notes
@@ -124,6 +129,10 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     *Accuracy.* Up to n · D = 3e7, features are decomposed by their singular values, which fits nearly
     noise-free data to 1e-9 and better. Beyond, moments are, by generalised cross-validation, with half the digits.
 
+    *Large problems on tori.* With up to three dimensions (and the extra ``specavg[nufft]``) the Gram matrix is
+    Toeplitz. With more than 2000 functions, or where spectrum and α are given, it is never formed: conjugate
+    gradients with FFTs, and a stochastic estimate of the trace in generalised cross-validation.
+
     *Weights.* As elsewhere in scikit-learn a weight of two is a repeated observation.
 
     Examples
@@ -140,7 +149,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     True
     """
 
-    saved_records: ClassVar[tuple[type, ...]] = (Moments, Posterior, Spectrum, Sum, Trial)
+    saved_records: ClassVar[tuple[type, ...]] = (Moments, Posterior, Spectrum, Sum, ToeplitzPosterior, Trial)
     saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
 
     def __init__(
@@ -207,6 +216,10 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         problem: Problem
         if held:
             problem = FeatureProblem(self.basis_.evaluate(canonical)[:, 1:], columns, weights)
+        elif (dim > DECOMPOSED or (alpha is not None and len(candidates) == 1)) and (
+            found := self.basis_.gram_operator(canonical, weights, columns)
+        ):
+            problem = ToeplitzProblem(*found, columns, weights)
         else:
             problem = MomentProblem(Moments.of(self.basis_, canonical, columns, weights))
         return self._fit_problem(problem, candidates, alpha, targets.shape[1:])
@@ -253,13 +266,17 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
             noise = np.zeros_like(mean)
         else:
             choice = choose(problem, self.basis_, candidates, alpha)
-            self.solver_ = "features" if isinstance(problem, FeatureProblem) else "moments"
+            self.solver_ = problem.solver
             self.spectrum_, self.alpha_ = choice.trial.spectrum, choice.trial.alpha
             self.loo_error_, self.trials_ = choice.trial.error, choice.tried
             rest = choice.path.coefficients(choice.relative_alpha)
             coefficients = np.concatenate([[mean - problem.mean_features @ rest], rest])
             noise = choice.path.noise_variance(choice.relative_alpha)
-            self._posterior = Posterior.of(problem, choice)
+            if isinstance(problem, ToeplitzProblem):
+                self.n_iterations_ = problem.iterations
+                self._posterior = problem.posterior(self.basis_, choice.path.scale, choice.relative_alpha)
+            else:
+                self._posterior = Posterior.of(problem, choice)
         self.coef_ = coefficients.reshape(self.basis_.dim, *outputs)
         self.noise_variance_: Any = noise if outputs else float(noise[0])
         return self

@@ -155,14 +155,7 @@ class Moments:
             f"the Gram matrix of {basis.dim} invariant functions",
             "Lower the cutoff.",
         )
-        points = basis.space.check_points(X)
-        correlation = Sum.of(np.zeros((basis.dim, sums.shape[1])))
-        products = Sum.of(np.zeros((basis.dim, basis.dim)))
-        for rows in basis.functions.chunks(n):
-            values = basis.functions.evaluate(points[rows])  # (m, D)
-            correlation += Sum.of(values.T @ sums[rows])
-            values *= np.sqrt(w[rows])[:, None]  # so that the product is one symmetric rank-m update
-            products += Sum.of(values.T @ values)
+        correlation, products = Sum.of(basis.correlate(X, sums)), Sum.of(basis.gram(X, w))
         return cls(count, weight, weight_squares, *_split(correlation, targets, target_squares), products)
 
     @classmethod

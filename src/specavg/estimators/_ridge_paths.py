@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,7 @@ class Problem(abc.ABC):
     mean_targets: Array
     count: int  # rows, those on one orbit counted once
     smallest_alpha: float  # relative to `Path.top`: below it, rounding decides
+    solver: ClassVar[str]  # what `InvariantKernelRidge.solver_` says
 
     @abc.abstractmethod
     def path(self, scale: Array) -> Path:
@@ -116,6 +117,7 @@ class FeatureProblem(Problem):
     """
 
     smallest_alpha = 1e-18
+    solver: ClassVar[str] = "features"
 
     def __init__(self, features: Array, targets: Array, weights: Array) -> None:
         first, label = _orbits(features)
@@ -217,6 +219,7 @@ class MomentProblem(Problem):
     """
 
     smallest_alpha = 1e-13
+    solver: ClassVar[str] = "moments"
 
     def __init__(self, moments: Moments) -> None:
         gram, cross, squares = moments.centred()

@@ -8,19 +8,24 @@ rows; generalised cross-validation needs a trace, which a few random signs estim
 
 from __future__ import annotations
 
-from typing import Any, final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg.estimators._ridge_paths import Path, Problem, Scores, degrees_of_freedom
 
-__all__ = ["ToeplitzPath", "ToeplitzProblem"]
+if TYPE_CHECKING:
+    from specavg.invariants import InvariantBasis
+
+__all__ = ["ToeplitzPath", "ToeplitzPosterior", "ToeplitzProblem"]
 
 Array = NDArray[np.float64]
 _SOLVED = 1e-13  # of the preconditioned residual, relative
 _SCORED = 1e-6  # good enough to compare penalties
 _STEPS = 2000
+_VARIANCE = 1e-8
 _PROBES = 8
 _VARIANCE_COLUMNS = 128
 
@@ -32,7 +37,8 @@ class ToeplitzProblem(Problem):
     Parameters
     ----------
     operator : ToeplitzGram
-        From `InvariantBasis.gram_operator`; the first function is the constant.
+    correlation : ndarray of shape (dim, 1 + q)
+        Both from `InvariantBasis.gram_operator`; the first function is the constant.
     targets : ndarray of shape (n, q)
     weights : ndarray of shape (n,)
 
@@ -43,29 +49,29 @@ class ToeplitzProblem(Problem):
     """
 
     smallest_alpha = 1e-12
+    solver: ClassVar[str] = "toeplitz"
 
-    def __init__(self, operator: Any, targets: Array, weights: Array) -> None:
-        self._operator = operator
+    def __init__(self, operator: Any, correlation: Array, targets: Array, weights: Array) -> None:
+        self.operator = operator
         self.count = int(np.count_nonzero(weights))
         self.weight = float(weights.sum())
-        features = operator.correlation[1:, 0]
+        features = correlation[1:, 0]
         totals = weights @ targets
         self.mean_features = features / self.weight
         self.mean_targets = totals / self.weight
-        self.cross = operator.correlation[1:, 1:] - np.outer(features, totals / self.weight)
+        self.cross = correlation[1:, 1:] - np.outer(features, totals / self.weight)
         centred = targets - self.mean_targets
         self.squares = weights @ centred**2
         noise_floor = 1e-14 * (weights @ targets**2)
         self.unit = np.where(self.squares > noise_floor, self.squares / self.weight, np.inf)
         self.iterations = 0
 
-    def gram(self, C: Array) -> Array:
-        """The centred Gram matrix of the non-constant functions times C."""  # (D, k) -> (D, k)
-        product = (self._operator @ np.concatenate([np.zeros((1, C.shape[1])), C]))[1:]
-        return product - np.outer(self.mean_features * self.weight, self.mean_features @ C)
-
     def path(self, scale: Array) -> ToeplitzPath:
         return ToeplitzPath(self, scale)
+
+    def posterior(self, basis: InvariantBasis, scale: Array, alpha: float) -> ToeplitzPosterior:
+        """What predictions with a standard deviation need."""
+        return ToeplitzPosterior(self.weight, self.mean_features, scale, alpha, self.operator.density, basis)
 
 
 @final
@@ -78,6 +84,7 @@ class ToeplitzPath(Path):
         self._b = scale[:, None] * problem.cross
         signs = np.random.default_rng(20250713).integers(0, 2, size=(len(scale), _PROBES))
         self._probes = 2.0 * signs - 1.0
+        self._solved: tuple[float, Array] | None = None
 
     @property
     def count(self) -> int:
@@ -88,18 +95,17 @@ class ToeplitzPath(Path):
         return self._problem.weight * float(self.scale.max(initial=0.0)) ** 2
 
     def _solve(self, right: Array, alpha: float, tolerance: float, start: Array | None = None) -> Array:
-        """(S G S + α)⁻¹ right, all columns together."""
-        p, s = self._problem, self.scale[:, None]
-
-        def multiply(C: Array) -> Array:
-            return s * p.gram(s * C) + alpha * C
-
-        inverse = 1.0 / (p.weight * s**2 + alpha)
-        x, p.iterations = conjugate_gradients(multiply, right, inverse, tolerance, start)
+        p = self._problem
+        x, p.iterations = solved(p.operator, p.weight, p.mean_features, self.scale, alpha, right, tolerance, start)
         return x
 
+    def _solution(self, alpha: float) -> Array:
+        if self._solved is None or self._solved[0] != alpha:
+            self._solved = alpha, self._solve(self._b, alpha, _SOLVED)
+        return self._solved[1]
+
     def coefficients(self, alpha: float) -> Array:
-        return self.scale[:, None] * self._solve(self._b, alpha, _SOLVED)
+        return self.scale[:, None] * self._solution(alpha)
 
     def scores(self, alphas: Array) -> Scores:
         """Generalised cross-validation; the trace by random signs, exact where functions do not mix."""
@@ -119,16 +125,55 @@ class ToeplitzPath(Path):
 
     def noise_variance(self, alpha: float) -> Array:
         p = self._problem
-        quadratic = p.squares - np.sum(self._b * self._solve(self._b, alpha, _SOLVED), axis=0)
+        quadratic = p.squares - np.sum(self._b * self._solution(alpha), axis=0)
         return np.maximum(quadratic, 0.0) / degrees_of_freedom(p.weight, p.count)
 
-    def quadratic_form(self, Z: Array, alpha: float) -> Array:
-        """z (S G S + α)⁻¹ zᵀ for every row z of Z."""  # (n, D) -> (n,)
+
+@dataclass(frozen=True, eq=False)
+class ToeplitzPosterior:
+    """The variance of f(x) in units of the noise variance: 1/Σw + z(S G S + α)⁻¹zᵀ, z centred and scaled.
+
+    Nothing is decomposed: each point takes a solution by conjugate gradients, many points together.
+    """
+
+    weight: float
+    mean: Array  # (D,)
+    scale: Array  # (D,)
+    alpha: float
+    density: Array  # what the operator keeps of the data
+    basis: InvariantBasis
+
+    def variance(self, features: Array) -> Array:
+        """At points with these features, the constant left out."""  # (n, D) -> (n,)
+        operator = self.basis.gram_of_density(self.density)
+        Z = (features - self.mean) * self.scale
         values = np.empty(len(Z))
         for start in range(0, len(Z), _VARIANCE_COLUMNS):
-            rows = slice(start, start + _VARIANCE_COLUMNS)
-            values[rows] = np.sum(Z[rows].T * self._solve(np.ascontiguousarray(Z[rows].T), alpha, _SCORED), axis=0)
-        return values
+            right = np.ascontiguousarray(Z[start : start + _VARIANCE_COLUMNS].T)
+            x, _ = solved(operator, self.weight, self.mean, self.scale, self.alpha, right, _VARIANCE)
+            values[start : start + _VARIANCE_COLUMNS] = np.sum(right * x, axis=0)
+        return 1.0 / self.weight + values
+
+
+def solved(
+    operator: Any,
+    weight: float,
+    mean: Array,
+    scale: Array,
+    alpha: float,
+    right: Array,
+    tolerance: float,
+    start: Array | None = None,
+) -> tuple[Array, int]:
+    """(S G S + α)⁻¹ right for all columns, G the centred Gram matrix without the constant; and the steps taken."""
+    s = scale[:, None]
+
+    def multiply(C: Array) -> Array:
+        scaled = s * C
+        product = (operator @ np.concatenate([np.zeros((1, C.shape[1])), scaled]))[1:]
+        return s * (product - np.outer(weight * mean, mean @ scaled)) + alpha * C
+
+    return conjugate_gradients(multiply, right, 1.0 / (weight * s**2 + alpha), tolerance, start)
 
 
 def conjugate_gradients(

@@ -223,11 +223,11 @@ class InvariantBasis:
         """
         return self.functions.gram(self.space.check_points(X), weights)
 
-    def gram_operator(self, X: ArrayLike, weights: Array, Y: Array) -> ToeplitzGram | None:
+    def gram_operator(self, X: ArrayLike, weights: Array, Y: Array) -> tuple[ToeplitzGram, Array] | None:
         """The Gram matrix as something that multiplies, never formed, where it is Toeplitz; else None.
 
-        That is on tori of up to three dimensions, with the extra ``specavg[nufft]`` installed. Its attribute
-        `correlation` has Σ w ψ and Σ w ψ yᵀ side by side.
+        That is on tori of up to three dimensions, with the extra ``specavg[nufft]`` installed. Beside it, from the
+        same transform, Σ w ψ and Σ w ψ yᵀ side by side, of shape (dim, 1 + q).
 
         Parameters
         ----------
@@ -236,6 +236,10 @@ class InvariantBasis:
         Y : ndarray of shape (n, q)
         """
         return toeplitz_gram(self.functions, self.space.check_points(X), weights, Y)
+
+    def gram_of_density(self, density: Array) -> ToeplitzGram:
+        """The same operator from its attribute `density`, which is all that it keeps of the data."""
+        return ToeplitzGram(self.functions.fourier, density)
 
     def canonical(self, X: ArrayLike) -> Array:
         """A point of each orbit, the same bits for all of the orbit, where the group has such a choice.

@@ -84,20 +84,21 @@ class Functions(abc.ABC):
         from specavg.invariants._toeplitz import dense_is_faster, toeplitz_gram
 
         if dense_is_faster(self, len(X)):
-            operator = toeplitz_gram(self, X, np.ones(len(X)) if weights is None else weights)
-            if operator is not None:
-                return operator.dense()
+            found = toeplitz_gram(self, X, np.ones(len(X)) if weights is None else weights)
+            if found is not None:
+                return found[0].dense()
         require_memory(
-            16.0 * self.dim**2, f"the Gram matrix of {self.dim} functions", "Lower the cutoff, or take more memory."
+            48.0 * self.dim**2, f"the Gram matrix of {self.dim} functions", "Lower the cutoff, or take more memory."
         )
-        total = np.zeros((self.dim, self.dim), order="F")
-        for rows in self.chunks(len(X)):
+
+        def update(rows: slice) -> Array:
             values = self._values(X[rows])
             if weights is not None:
                 values = values * np.sqrt(weights[rows])[:, None]
-            total = dsyrk(1.0, values.T, beta=1.0, c=total, overwrite_c=1, trans=0)
-        upper = np.triu(total)
-        return upper + np.triu(upper, 1).T
+            return dsyrk(1.0, values.T)  # the upper triangle
+
+        total = compensated_sum(map(update, self.chunks(len(X))), (self.dim, self.dim))
+        return np.triu(total) + np.triu(total, 1).T
 
     def _require_values(self, n: int) -> None:
         require_memory(

@@ -34,50 +34,34 @@ class ToeplitzGram:
     ----------
     functions : TrigonometricSums
         √2cos and √2sin of frequencies K (F, d), combined by a sparse Q (2F, dim).
-    X : ndarray of shape (n, d)
-    weights : ndarray of shape (n,)
-    Y : ndarray of shape (n, q)
+    density : ndarray
+        Σ w δ(u − u_i), band-limited to twice the highest frequency, on a grid of the torus: all that is kept of
+        the data.
 
     Attributes
     ----------
     dim : int
-    correlation : ndarray of shape (dim, 1 + q)
-        Φᵀ w, and Φᵀ diag(w) Y.
+    density : ndarray
     """
 
-    def __init__(self, functions: TrigonometricSums, X: Array, weights: Array, Y: Array) -> None:
-        from scipy.fft import irfftn, next_fast_len
-
+    def __init__(self, functions: TrigonometricSums, density: Array) -> None:
         K = functions.K
         self.dim = functions.dim
+        self.density = density
         self._Q = (functions.Q * np.sqrt(2.0)).tocsr()
-        reach = np.abs(K).max(axis=0)
-        strengths = np.column_stack([weights, weights[:, None] * Y])
-        sums = _nufft.grid_sums(functions.waves.period, 2 * reach, X, strengths)  # (1 + q, 4 reach + 1, …)
-        chosen = sums[(slice(None), *(K + 2 * reach).T)]
-        self.correlation = np.asarray(self._Q.T @ np.concatenate([chosen.real, chosen.imag], axis=1).T)
-        # Products of two functions have frequencies up to 2·reach; of these those beyond reach are not wanted, so a
-        # grid of 3·reach + 1 would do for them, but the density itself has frequencies up to 2·reach.
-        self._shape = tuple(int(next_fast_len(int(4 * r + 1), real=True)) for r in reach)
-        self._points = int(np.prod(self._shape))
-        spectrum = np.zeros((*self._shape[:-1], self._shape[-1] // 2 + 1), dtype=complex)
-        last = 2 * int(reach[-1])
-        axes = [np.arange(-2 * r, 2 * r + 1) for r in reach[:-1]] + [np.arange(last + 1)]
-        spectrum[np.ix_(*axes)] = np.conj(sums[0][..., last:])  # Σ w e^{−2πik·u}, k_d ≥ 0
-        self._density: Array = irfftn(spectrum, s=self._shape) * self._points
+        self._shape = density.shape
+        self._points = density.size
+        self._spectrum_shape = (*self._shape[:-1], self._shape[-1] // 2 + 1)
         # One of ±k has a last entry ≥ 0, which is what a real transform keeps.
         flip = np.where(K[:, -1] < 0, -1, 1)
-        self._place = np.ravel_multi_index(
-            tuple((K * flip[:, None]).T % np.array(spectrum.shape)[:, None]), spectrum.shape
-        )
+        self._place = _places(K * flip[:, None], self._spectrum_shape)
         self._flip = flip
         flat = ~K.any(axis=1)
         self._half = np.where(flat, 1.0, 0.5)
         # In the plane k_d = 0 both k and −k are stored.
         plane = np.flatnonzero((K[:, -1] == 0) & ~flat)
         self._plane = plane
-        self._mirror = np.ravel_multi_index(tuple((-K[plane]).T % np.array(spectrum.shape)[:, None]), spectrum.shape)
-        self._spectrum_shape = spectrum.shape
+        self._mirror = _places(-K[plane], self._spectrum_shape)
 
     def __matmul__(self, C: Array) -> Array:
         """Φᵀ diag(w) Φ C."""  # (dim, q) -> (dim, q)
@@ -100,7 +84,7 @@ class ToeplitzGram:
         grid[:, self._place] = c
         grid[:, self._mirror] = np.conj(c[:, self._plane])
         values = irfftn(grid.reshape(q, *self._spectrum_shape), s=self._shape, axes=axes, workers=workers)
-        values *= self._density
+        values *= self.density
         back = rfftn(values, axes=axes, workers=workers).reshape(q, -1)[:, self._place]
         # Σ over the grid of f e^{−2πik·u}: the cosine sum and minus the sine sum.
         sines = -np.where(self._flip > 0, back.imag, -back.imag)
@@ -118,12 +102,35 @@ class ToeplitzGram:
         return _NANOSECONDS_A_GRID_POINT * self._points
 
 
-def toeplitz_gram(functions: Any, X: Array, weights: Array, Y: Array | None = None) -> ToeplitzGram | None:
-    """The operator where it exists (tori of up to three dimensions, finufft installed); None elsewhere."""
+def _places(K: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.intp]:
+    """Where frequencies with a last entry ≥ 0 stand in a flattened real spectrum."""
+    return np.asarray(np.ravel_multi_index(tuple((K % np.array(shape)).T), shape))
+
+
+def toeplitz_gram(
+    functions: Any, X: Array, weights: Array, Y: Array | None = None
+) -> tuple[ToeplitzGram, Array] | None:
+    """The operator and Φᵀ (w, wY), where it exists (tori of up to three dimensions, finufft); None elsewhere."""
+    from scipy.fft import irfftn, next_fast_len
+
     fourier = functions.fourier
     if fourier is None or not _nufft.available() or _nufft.cost(len(X), 2 * fourier.K) == np.inf:
         return None
-    return ToeplitzGram(fourier, X, weights, np.empty((len(X), 0)) if Y is None else Y)
+    K, period = fourier.K, fourier.waves.period
+    reach = np.abs(K).max(axis=0)
+    strengths = weights[:, None] if Y is None else np.column_stack([weights, weights[:, None] * Y])
+    sums = _nufft.grid_sums(period, 2 * reach, X, strengths)  # (1 + q, 4 reach + 1, …)
+    chosen = sums[(slice(None), *(K + 2 * reach).T)]
+    waves = np.concatenate([chosen.real, chosen.imag], axis=1).T
+    correlation = np.sqrt(2.0) * np.asarray(fourier.Q.T @ waves)
+    # The density has frequencies up to 2·reach, and so have products of two functions.
+    shape = tuple(int(next_fast_len(int(4 * r + 1), real=True)) for r in reach)
+    spectrum = np.zeros((*shape[:-1], shape[-1] // 2 + 1), dtype=complex)
+    last = 2 * int(reach[-1])
+    axes = [np.arange(-2 * r, 2 * r + 1) for r in reach[:-1]] + [np.arange(last + 1)]
+    spectrum[np.ix_(*axes)] = np.conj(sums[0][..., last:])  # Σ w e^{−2πik·u}, k_d ≥ 0
+    density: Array = irfftn(spectrum, s=shape) * float(np.prod(shape))
+    return ToeplitzGram(fourier, density), correlation
 
 
 def dense_is_faster(functions: Any, n: int) -> bool:
