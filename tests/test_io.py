@@ -14,6 +14,8 @@ import joblib
 import numpy as np
 import pytest
 from cases import CASES
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression
 
 import specavg as sa
 from specavg import groups, isometries
@@ -93,6 +95,51 @@ def test_predictions_have_the_same_bits_here_and_in_another_process(tmp_path):
                 np.testing.assert_array_equal(found, values, err_msg=name)
             else:  # the eigenfunctions themselves come from LAPACK there, and it rounds by threads
                 np.testing.assert_allclose(found, values, rtol=0, atol=1e-13)
+
+
+def estimators():
+    space, group = sa.Torus(2), groups.hyperoctahedral(2)
+    X = space.sample(80, random_state=0)
+    y = np.exp(np.cos(np.pi * X).sum(axis=1))
+    cutoff = {"max_invariant_dim": 12}
+    yield sa.SpecAvgRegressor(space, group, **cutoff).fit(X, y), "predict", {}
+    yield sa.InvariantKernelRidge(space, group, **cutoff).fit(X, y), "predict", {"return_std": True}
+    yield sa.InvariantKernelRidge(space, group, **cutoff).fit(iter([(X, y)])), "predict", {"return_std": True}
+    yield sa.InvariantKernelRidge(space, group, **cutoff).partial_fit(X, y), "predict", {}
+    yield sa.InvariantKernelRidge(max_dim=9, alpha=0.1).fit(X, y), "predict", {}
+    yield sa.InvariantDensity(space, group, **cutoff).fit(X), "score_samples", {}
+    yield sa.InvariantDensity(space, group, positive=False, **cutoff).fit(X), "score_samples", {}
+    yield sa.InvariantFeatures(space, group, **cutoff).fit(X), "transform", {}
+    yield sa.Symmetrized(LinearRegression(), space, group, n_nodes=500, **cutoff).fit(X, y), "predict", {}
+
+
+def test_every_estimator_comes_back_with_the_same_bits(tmp_path):
+    seen = set()
+    for model, method, options in estimators():
+        model.save(tmp_path / "model")
+        same = sa.load(tmp_path / "model")
+        seen.add(type(same).__name__)
+        assert type(same) is type(model)
+        Z = sa.Torus(2).sample(60, random_state=1)
+        expected, found = (getattr(m, method)(Z, **options) for m in (model, same))
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(expected), err_msg=repr(model))
+        fitted = {name for name in vars(model) if name.endswith("_")}
+        assert {name for name in vars(same) if name.endswith("_")} == fitted
+        assert same.cutoff_ == model.cutoff_
+    every = {name for name in sa.estimators.__all__ if hasattr(getattr(sa.estimators, name), "save")}
+    assert seen == every
+
+
+def test_symmetrized_saves_its_coefficients_only(tmp_path):
+    space, X = sa.Torus(1), np.linspace(-1, 0.9, 30)[:, None]
+    forest = RandomForestRegressor(50, random_state=0)
+    model = sa.Symmetrized(forest, space, groups.sign_flips(1), max_invariant_dim=5, n_nodes=100).fit(X, X[:, 0])
+    model.save(tmp_path / "model")
+    same = sa.load(tmp_path / "model")
+    assert same.estimator is None
+    assert same.estimator_ is None
+    assert (tmp_path / "model").stat().st_size < 50_000
+    np.testing.assert_array_equal(same.predict(X), model.predict(X))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -76,10 +76,12 @@ class Models:
     def explained(self) -> float:
         """Share of the variance of y that all columns explain, noise subtracted."""
         full, rank = self.residual(None)
-        if self.variance == 0:
-            return 0.0
-        noise = full / (self.count - rank)
-        return float(np.clip((self.variance - full - (rank - 1) * noise) / self.variance, 0.0, 1.0))
+        total = self.variance * self.count / (self.count - 1)
+        return float(np.clip(1 - self._noise(full, rank) / total, 0.0, 1.0)) if total > 0 else 0.0
+
+    def _noise(self, residual: float, rank: int) -> float:
+        """The variance that a model leaves, its own fit to chance taken into account."""
+        return residual * self.count / (self.count - rank)
 
     def compare(self, span: Array) -> Comparison:
         """The model on Z·span against the one on all columns."""
@@ -91,10 +93,11 @@ class Models:
         gain = small - full
         if tested <= 0 or gain <= _ROUNDING * self.variance:
             return Comparison(0.0, 0.0, max(tested, 0), 1.0)
-        noise = full / left
-        statistic = (gain / tested) / noise if full > _ROUNDING * self.variance else np.inf
-        signal = self.variance - full - (full_rank - 1) * noise
-        share = (gain - tested * noise) / signal if signal > 0 else 0.0
+        statistic = (gain / tested) / (full / left) if full > _ROUNDING * self.variance else np.inf
+        # Mean squares, not sums: invariant functions too explain a part of the rest, by chance.
+        noise = self._noise(full, full_rank)
+        signal = self.variance * self.count / (self.count - 1) - noise
+        share = (self._noise(small, small_rank) - noise) / signal if signal > 0 else 0.0
         p_value = float(distribution.sf(statistic, tested, left))
         return Comparison(float(np.clip(share, 0.0, 1.0)), float(statistic), tested, p_value)
 

@@ -1,0 +1,132 @@
+"""Is the symmetry real? Rates of false alarms, power, and which generator is blamed."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import specavg as sa
+from specavg import groups
+
+SPACE, GROUP = sa.Torus(2), groups.sign_flips(2)
+
+
+def even(X):
+    return np.exp(np.cos(np.pi * X).sum(axis=1)) / 3
+
+
+def sample(n, seed, size=0.0, sigma=0.2):
+    """An even function with an odd part of standard deviation `size` in the second coordinate, and noise."""
+    rng = np.random.default_rng(seed)
+    X = SPACE.sample(n, random_state=rng)
+    return X, even(X) + size * np.sqrt(2) * np.sin(np.pi * X[:, 1]) + sigma * rng.normal(size=n)
+
+
+def test_the_statistic_is_the_textbook_f():
+    """Against two ordinary least-squares fits on explicit columns."""
+    X, y = sample(300, 0, size=0.05)
+    found = sa.symmetry_test(X, y, SPACE, GROUP, max_dim=9)
+    full = sa.invariant_basis(SPACE, max_dim=9)
+    further = sa.invariant_basis(SPACE, GROUP, max_dim=6 * 9)
+    beyond = further.evaluate(X)[:, further.eigenvalues > full.eigenvalues[-1] * 1.001][:, : 300 // 8]
+    small = np.hstack([sa.invariant_basis(SPACE, GROUP, max_dim=9).evaluate(X), beyond])
+    large = np.hstack([full.evaluate(X), beyond])
+    rss = [np.sum((y - Z @ np.linalg.lstsq(Z, y, rcond=None)[0]) ** 2) for Z in (small, large)]
+    tested, left = large.shape[1] - small.shape[1], 300 - large.shape[1]
+    F = ((rss[0] - rss[1]) / tested) / (rss[1] / left)
+    assert found.n_tested == tested
+    np.testing.assert_allclose(found.statistic, F, rtol=1e-9)
+    np.testing.assert_allclose(found.p_value, stats.f.sf(F, tested, left), rtol=1e-8)
+
+
+def test_false_alarms_come_as_often_as_promised():
+    """p-values under a true symmetry are uniform: 150 samples of 200 points."""
+    p = [sa.symmetry_test(*sample(200, seed), SPACE, GROUP).p_value for seed in range(150)]
+    assert stats.kstest(p, "uniform").pvalue > 0.01
+    assert np.mean(np.array(p) < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)
+
+
+def test_a_broken_generator_is_found_and_the_other_is_not_blamed():
+    found = [sa.symmetry_test(*sample(400, seed, size=0.5), SPACE, GROUP) for seed in range(20)]
+    assert all(test.p_value < 1e-6 for test in found)
+    assert all(test.generators[1].p_value < 1e-6 for test in found)
+    assert all(1 in test.failing() for test in found)
+    assert sum(0 in test.failing() for test in found) <= 3
+    share = 0.5**2 / (0.5**2 + even(SPACE.sample(100_000, random_state=0)).var())
+    np.testing.assert_allclose(np.mean([test.outside for test in found]), share, atol=0.03)
+
+
+def test_a_nearly_true_symmetry_needs_more_data():
+    small, large = (
+        [sa.symmetry_test(*sample(n, seed, size=0.05), SPACE, GROUP, max_dim=30).p_value for seed in range(15)]
+        for n in (200, 3000)
+    )
+    assert np.mean(np.array(small) < 0.01) < 0.9
+    assert np.mean(np.array(large) < 0.01) == 1.0
+
+
+def test_permutations_agree_with_the_f_distribution():
+    X, y = sample(150, 3, size=0.06)
+    by_f = sa.symmetry_test(X, y, SPACE, GROUP, max_dim=9)
+    by_permutation = sa.symmetry_test(X, y, SPACE, GROUP, max_dim=9, n_permutations=2000, random_state=0)
+    assert (by_f.method, by_permutation.method) == ("F", "permutation")
+    assert abs(by_f.p_value - by_permutation.p_value) < 0.04
+    again = sa.symmetry_test(X, y, SPACE, GROUP, max_dim=9, n_permutations=2000, random_state=0)
+    assert again == by_permutation
+
+
+def test_a_wrong_but_related_group_is_found_out_on_the_sphere():
+    """x⁴ + y⁴ + z⁴ has the symmetry of the cube, not of a five-fold axis."""
+    space = sa.Sphere(3)
+    X = space.sample(800, random_state=0)
+    y = (X**4).sum(axis=1) + 0.02 * np.random.default_rng(0).normal(size=800)
+    assert sa.symmetry_test(X, y, space, groups.point_group("Oh")).p_value > 0.01
+    found = sa.symmetry_test(X, y, space, groups.point_group("C5v"))
+    assert found.p_value < 1e-10
+    assert found.outside > 0.3
+
+
+def test_chunks_give_the_same_answer():
+    X, y = sample(3000, 0, size=0.05)
+    whole = sa.symmetry_test(X, y, SPACE, GROUP, max_dim=60)
+    parts = ((X[i : i + 700], y[i : i + 700]) for i in range(0, 3000, 700))
+    streamed = sa.symmetry_test(parts, None, SPACE, GROUP, max_dim=60)
+    np.testing.assert_allclose(streamed.statistic, whole.statistic, rtol=1e-9)
+    assert streamed.n_samples == 3000
+
+
+def test_exact_data_are_neither_blamed_nor_divided_by_zero():
+    X = SPACE.sample(300, random_state=0)
+    constant = sa.symmetry_test(X, np.full(300, 7.0), SPACE, GROUP)
+    assert (constant.p_value, constant.outside) == (1.0, 0.0)
+    exact = np.cos(np.pi * X[:, 0])
+    assert sa.symmetry_test(X, exact, SPACE, GROUP).p_value > 0.01
+    broken = sa.symmetry_test(X, exact + np.sin(np.pi * X[:, 1]), SPACE, GROUP)
+    assert broken.p_value == 0.0
+    np.testing.assert_allclose(broken.outside, 0.5, atol=0.05)
+
+
+def test_a_large_constant_changes_nothing():
+    X, y = sample(300, 0, size=0.05)
+    a, b = (sa.symmetry_test(X, y + c, SPACE, GROUP) for c in (0.0, 1e6))
+    np.testing.assert_allclose(a.statistic, b.statistic, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "change, complaint",
+    [
+        (lambda X, y: (X[:8], y[:8]), "too few to test anything"),
+        (lambda X, y: (X, y[:-1]), "X has 300 rows but y has 299"),
+        (lambda X, y: (X, y[:, None]), "one dimension"),
+        (lambda X, y: (X, np.where(np.arange(300) == 5, np.nan, y)), "y has NaN or infinity in 1 of 300 rows"),
+    ],
+)
+def test_what_cannot_be_tested_says_why(change, complaint):
+    X, y = sample(300, 0)
+    with pytest.raises(ValueError, match=complaint):
+        sa.symmetry_test(*change(X, y), SPACE, GROUP)
+
+
+def test_the_report_reads_well():
+    text = str(sa.symmetry_test(*sample(400, 0, size=0.5), SPACE, GROUP))
+    assert "of the explained variance lies outside the invariant functions" in text
+    assert "generator 1:" in text
