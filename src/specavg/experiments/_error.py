@@ -95,7 +95,7 @@ def _claim_any_eta(sweep: task.Sweep) -> Claim:
     listed = ", ".join(f"{r:.2g} at η = {eta:g}" for eta, r in ratios.items())
     everywhere = len(agree) == len(ratios)
     return Claim(
-        "(open in the paper) Does that depend on η?",
+        "(open in the paper) The comparison does not depend on η.",
         f"At n = {sweep.sizes[-1]} the ratio is {listed}. "
         + ("It is of the same order for each." if everywhere else "The verdict depends on η, which the paper omits."),
         True if everywhere else None,

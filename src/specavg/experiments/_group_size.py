@@ -10,7 +10,7 @@ import numpy as np
 from specavg import baselines, groups
 from specavg.estimators import SpecAvgRegressor
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._style import PALETTE, new_figure
+from specavg.experiments._style import PALETTE, new_figure, plain_log
 from specavg.experiments._timing import log10, seconds, size_text
 from specavg.groups import Group
 from specavg.spaces import Space, Sphere, Torus
@@ -78,7 +78,10 @@ def run(quick: bool, track: Track) -> Result:
     return result
 
 
-_CAPTION = "A cross marks the first group at which a method refused. Spec-Avg never does; its last group has 1000! ≈ 10^2567 elements."
+_CAPTION = (
+    "A cross marks the first group at which a method refused. Spec-Avg never does; its last group has "
+    "1000! ≈ 10^2567 elements."
+)
 
 
 def _methods(space: Space, group: Group, top: float, X: Any, y: Any, quick: bool) -> dict[str, Callable[[], Any]]:
@@ -141,6 +144,7 @@ def _figure(found: dict[str, Any], refused: dict[str, Any]) -> Any:
                 last = points[-1][1] if points else 1.0
                 ax.plot(log10(refused[family][method]), last, "x", ms=8, mew=2, color=colours[method])
         ax.set(xscale="log", yscale="log", xlabel="log₁₀ |G|")
+        plain_log(ax)
         ax.set_title(family)
     axes[0].set_ylabel("seconds to fit")
     axes[1].legend(loc="upper right")

@@ -9,7 +9,7 @@ import numpy as np
 from specavg import groups, theory
 from specavg.estimators import SpecAvgRegressor
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._style import PALETTE, REFERENCE, new_figure
+from specavg.experiments._style import PALETTE, REFERENCE, new_figure, plain_log
 from specavg.experiments._timing import seconds
 from specavg.invariants import _basis, invariant_basis
 from specavg.spaces import Sphere
@@ -67,12 +67,15 @@ def run(quick: bool, track: Track) -> Result:
     ]
     result.figures = [Figure(NAME, _figure(columns), _CAPTION)]
     picks = sorted({0, len(rows) // 2, len(rows) - 1})
-    header = [key for key in rows[0]]
+    header = list(rows[0])
     result.tables = [Table("Counts and times", header, [[_text(rows[i][key]) for key in header] for i in picks])]
     return result
 
 
-_CAPTION = "Dashed: the theorem's expressions, scaled to the first measured point in the two panels of times (a bound has no seconds)."
+_CAPTION = (
+    "Dashed: the theorem's expressions, scaled to the first measured point in the two panels of times "
+    "(a bound has no seconds)."
+)
 
 
 def _row(n: int) -> dict[str, Any]:
@@ -130,6 +133,7 @@ def _figure(columns: dict[str, Any]) -> Any:
         (predict, "Time to predict", "µs per point"),
     ):
         ax.set(xscale="log", yscale="log", xlabel="number of samples n", ylabel=label)
+        plain_log(ax)
         ax.set_title(title)
         ax.legend()
     return figure

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -16,21 +17,18 @@ T = TypeVar("T")
 
 
 @contextmanager
-def progress(stream: Any = None) -> Iterator[Track]:
+def progress(stream: Any = None) -> Generator[Track]:
     """A `track(items, description)` that shows how far each loop has come."""
     out = sys.stderr if stream is None else stream
-    if out.isatty():
-        try:
-            with _rich(out) as track:
-                yield track
-            return
-        except ImportError:
-            pass
-    yield _Plain(out)
+    if out.isatty() and importlib.util.find_spec("rich") is not None:
+        with _rich(out) as track:
+            yield track
+    else:
+        yield _Plain(out)
 
 
 @contextmanager
-def _rich(out: Any) -> Iterator[Track]:
+def _rich(out: Any) -> Generator[Track]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

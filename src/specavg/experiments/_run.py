@@ -28,6 +28,7 @@ from specavg.experiments import (
 from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, write_report
 from specavg.experiments._result import Experiment, Record
+from specavg.experiments._style import own_settings
 
 __all__ = ["EXPERIMENTS", "reproduce"]
 
@@ -82,7 +83,7 @@ def reproduce(
     sections: list[Section] = []
     records: list[Record] = []
     start = time.perf_counter()
-    with progress(stream) as track:
+    with own_settings(), progress(stream) as track:
         for experiment in chosen:
             begun = time.perf_counter()
             result = experiment.run(quick, track)

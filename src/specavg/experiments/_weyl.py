@@ -8,7 +8,7 @@ import numpy as np
 
 from specavg import groups, theory
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._style import PALETTE, REFERENCE, new_figure
+from specavg.experiments._style import PALETTE, REFERENCE, new_figure, plain_log
 from specavg.invariants import invariant_basis
 from specavg.spaces import Sphere, Torus
 
@@ -40,9 +40,10 @@ def run(quick: bool, track: Track) -> Result:
         counts = np.cumsum([row.dim for row in basis.table])[1:]
         survivors = np.cumsum([row.invariant_dim for row in basis.table])[1:]
         whole = theory.weyl_count(space, eigenvalues)
-        part = theory.invariant_weyl_count(space, group, eigenvalues)
+        part = np.asarray(theory.invariant_weyl_count(space, group, eigenvalues))
         limit = _limit(eigenvalues, survivors / part)
-        rows.append([title, f"{group.order}", f"{eigenvalues[-1]:.4g}", f"{counts[-1]}", f"{counts[-1] / whole[-1]:.3f}",
+        rows.append([title, f"{group.order}", f"{eigenvalues[-1]:.4g}",
+                     f"{counts[-1]}", f"{counts[-1] / whole[-1]:.3f}",
                      f"{survivors[-1]}", f"{survivors[-1] / part[-1]:.3f}", f"{limit:.3f}"])  # fmt: skip
         holds = abs(counts[-1] / whole[-1] - 1) < 0.1 and abs(limit - 1) < 0.05
         result.claims.append(
@@ -85,6 +86,7 @@ def _draw(
     ax.plot(eigenvalues, whole, "--", color=REFERENCE, lw=1.1, label="Weyl's law")
     ax.plot(eigenvalues, part, "--", color=REFERENCE, lw=1.1)
     ax.set(xscale="log", yscale="log", xlabel="eigenvalue λ")
+    plain_log(ax)
     ax.set_title(f"{title}\n|G| = {order}")
     ax.legend(loc="upper left")
 

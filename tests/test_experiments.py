@@ -1,0 +1,223 @@
+"""The experiments: what they measure is what they say, and verdicts follow the numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+
+import specavg as sa
+from specavg import baselines, groups, theory
+
+pytest.importorskip("matplotlib")
+
+from specavg.experiments import EXPERIMENTS, Claim, Experiment, Figure, Record, Result, Table, reproduce
+from specavg.experiments import _alternatives as alternatives
+from specavg.experiments import _error as error
+from specavg.experiments import _examples as examples
+from specavg.experiments import _group_size as group_size
+from specavg.experiments import _paper_task as task
+from specavg.experiments import _rate as rate
+from specavg.experiments._progress import progress
+from specavg.experiments._report import Section, _text, write_report
+from specavg.experiments._style import new_figure, own_settings
+
+
+def silent(items, description, total=None):
+    return items
+
+
+def test_target_is_the_paper_s():
+    x = np.linspace(-1, 1, 10)
+    assert task.target(x[None])[0] == pytest.approx(sum((i + 1) * x[i] ** 2 for i in range(10)) / 10)
+
+
+def test_discrepancy_of_kernel_machines_equals_the_one_over_the_listed_group():
+    space, G = sa.Torus(5), groups.sign_flips(5)
+    X, tests = space.sample(40, 0), space.sample(7, 1)
+    model = baselines.KernelRidge(baselines.VonMisesKernel(0.7), 0.1).fit(X, task.target(X))
+    listed = sa.invariance_discrepancy(model, space, G, tests)
+    assert listed.exhaustive
+    assert task.kernel_discrepancy(X, model.dual_coef_, 0.7, tests) == pytest.approx(float(listed), rel=1e-10)
+
+
+def test_spec_avg_is_evaluated_at_every_image():
+    X = task.SPACE.sample(50, 0)
+    assert len(task.all_sign_images(X[0])) == 1024
+    assert len(np.unique(task.all_sign_images(X[0]), axis=0)) == 1024
+    assert task.spec_avg_discrepancy(_FirstCoordinate(), X[:3]) == pytest.approx(2 * abs(X[:3, 0]).max())
+
+
+class _FirstCoordinate:
+    def predict(self, X):
+        return X[:, 0]
+
+
+def fabricated(spec_error, krr_error, seeds=(1, 2), sizes=(100, 1000)):
+    fits = []
+    for seed in seeds:
+        for n in sizes:
+            for sigma in task.SIGMAS:
+                fits.append(task.Fit("Spec-Avg", n, seed, spec_error, None, {"D": 176, "sigma": sigma}))
+            fits.append(task.Fit("mean of y", n, seed, 0.3, None, {"sigma": 0.0}))
+            for eta in task.ETAS:
+                settings = {"eta": eta, "alpha": 50.0, "penalty": "sum", "sigma": 0.0}
+                fits.append(task.Fit("KRR", n, seed, krr_error, None, settings))
+    return task.Sweep(tuple(fits), sizes, seeds)
+
+
+@pytest.mark.parametrize("spec, krr, holds", [(1.0, 2.0, True), (1.0, 100.0, False), (5.0, 1.0, False)])
+def test_the_verdict_on_the_same_order_follows_the_numbers(spec, krr, holds):
+    sweep = fabricated(spec, krr)
+    assert error._claim_same_order(sweep).holds is holds
+    assert error._claim_any_eta(sweep).holds is (True if holds else None)
+
+
+@pytest.mark.parametrize("case", rate.CASES, ids=lambda case: case.title)
+def test_sizes_of_the_rate_make_D_a_whole_number_of_eigenspaces(case):
+    _, counts = theory.counting_function(case.space, 1e4)
+    for n in rate.exact_sizes(case, 13, 100, 6):
+        D = theory.cutoff_dimension(n, case.space.dim, case.s)
+        below = counts[counts <= D].max()
+        assert D - below < 0.05 * D
+        assert below <= D
+
+
+@pytest.mark.parametrize("case", rate.CASES, ids=lambda case: case.title)
+def test_a_small_basis_is_the_beginning_of_a_large_one(case):
+    # The risk is computed from coefficients, which rests on this.
+    small = sa.invariant_basis(case.space, case.group, max_dim=30)
+    large = sa.invariant_basis(case.space, case.group, max_dim=200)
+    X = case.space.sample(20, 0)
+    np.testing.assert_allclose(large.evaluate(X)[:, : small.dim], small.evaluate(X), atol=1e-12)
+
+
+def test_edge_targets_lie_on_the_edge_of_the_sobolev_space():
+    space, s = sa.Torus(2), 1.2
+    basis = sa.invariant_basis(space, groups.trivial(2), max_dim=5000)
+    coefficients = rate.edge_target(basis, s)
+    counts = np.repeat(np.cumsum([r.dim for r in basis.table]), [r.invariant_dim for r in basis.table])
+    terms = coefficients**2 * counts**1.2  # α = 2s/d; the squared norm of H^s grows like log D
+    assert terms[counts > 2500].sum() == pytest.approx(np.log(2), rel=0.1)
+
+
+def test_slope_is_recovered_with_an_interval_around_it():
+    rng = np.random.default_rng(0)
+    n = np.geomspace(100, 10_000, 8)
+    risks = n**-0.6 * rng.uniform(0.8, 1.2, size=(20, 8))
+    slope, low, high = rate.slope_interval(np.log(n), risks)
+    assert low < slope < high
+    assert low < -0.6 < high
+    assert high - low < 0.1
+
+
+def test_largest_jump_finds_jumps_and_nothing_else():
+    def path(t):
+        return t[:, None]
+
+    assert alternatives.largest_jump(lambda X: np.sin(9 * X[:, 0]), path) < 1e-10
+    stairs = alternatives.largest_jump(lambda X: np.sin(9 * X[:, 0]) + 0.25 * (X[:, 0] > 0.37), path)
+    assert stairs == pytest.approx(0.25, abs=1e-9)
+
+
+@pytest.mark.parametrize("case", [*alternatives.TASKS, alternatives.LARGE], ids=lambda case: case.title)
+def test_targets_are_invariant_and_paths_stay_on_the_space(case):
+    found = sa.invariance_discrepancy(case.target, case.space, case.group, case.space.sample(5, 0), n_elements=20)
+    assert found < 1e-12 * 100
+    case.space.check_points(case.path(np.linspace(0, 1, 11)))
+
+
+def test_every_group_of_the_catalogue_has_few_generators():
+    for _, G in examples.catalogue():
+        assert len(G.generators) <= np.log2(float(G.order)) if G.order < 10**300 else True
+
+
+def test_the_largest_group_has_over_ten_to_the_two_thousand_elements():
+    assert max(G.order for _, _, G, _ in group_size._cases(quick=True)) > 10**2000
+
+
+def test_a_run_writes_figures_numbers_and_a_page(tmp_path):
+    log = io.StringIO()
+    page = reproduce(tmp_path / "new" / "results", quick=True, only=["weyl"], stream=log)
+    folder = page.parent
+    assert {p.name for p in folder.iterdir()} == {"report.html", "results.csv", "figures"}
+    names = {p.name for p in (folder / "figures").iterdir()}
+    assert names == {"weyl.png", "weyl.svg"}
+    assert "Weyl's law" in log.getvalue()
+    with (folder / "results.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["experiment"] for row in rows} == {"weyl"}
+    torus = [r for r in rows if json.loads(r["settings"]).get("space") == "Torus(2)" and r["quantity"] == "D_lambda"]
+    np.testing.assert_array_equal([float(r["value"]) for r in torus[:4]], [5, 9, 13, 21])
+
+
+def test_unknown_experiments_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="unknown experiments: other; there are figure-1, figure-2"):
+        reproduce(tmp_path, only=["other"])
+
+
+def test_the_page_is_self_contained_and_says_what_does_not_hold(tmp_path):
+    with own_settings():
+        figure, axes = new_figure()
+        axes.plot([1, 2], [1, 2], label="a")
+        axes.legend()
+        (tmp_path / "figures").mkdir()
+        for name in ("one", "two"):
+            figure.savefig(tmp_path / "figures" / f"{name}.svg")
+    result = Result(
+        "summary with x^2 < 3",
+        [Claim("It is so.", "No.", False), Claim("It is.", "Yes.", True), Claim("Is it?", "No.", False)],
+        [Figure("one", figure, "caption"), Figure("two", figure, "caption")],
+        [Table("t", ["a"], [["1"]])],
+        [Record("e", "s", "q", 1.0)],
+    )
+    section = Section(Experiment("e", "Title", lambda quick, track: result), result, 1.0)
+    text = write_report(tmp_path, [section], False, 1.0, {"a": "1"}).read_text(encoding="utf-8")
+    assert "does not hold" in text
+    assert "x<sup>2</sup> &lt; 3" in text
+    assert not re.search(r"<(img|script|link)\b", text)
+    assert not re.search(r"(src|href)=[\"']?(https?:|//|file:)", text)
+    ids = re.findall(r"\bid=[\"']([^\"']+)", text)
+    assert len(ids) == len(set(ids))
+    references = set(re.findall(r"(?:href=\"#|url\(#)([^\")]+)", text))
+    assert references <= set(ids)
+
+
+@pytest.mark.parametrize(
+    "plain, marked",
+    [
+        ("n^0.45.", "n<sup>0.45</sup>."),
+        ("n^(−s/(s+d/2))", "n<sup>−s/(s+d/2)</sup>"),
+        ("D_λ", "D<sub>λ</sub>"),
+        ("D_(λ,G)", "D<sub>λ,G</sub>"),
+        ("slope -0.5, 4e-15", "slope −0.5, 4e−15"),
+        ("S^{d−1}", "S<sup>d−1</sup>"),
+    ],
+)
+def test_mathematics_in_text(plain, marked):
+    assert _text(plain) == marked
+
+
+def test_plain_progress_is_one_line_a_loop():
+    out = io.StringIO()
+    with progress(out) as track:
+        assert list(track(range(3), "counting")) == [0, 1, 2]
+    assert re.fullmatch(r"counting +3 steps +[0-9.]+ s\n", out.getvalue())
+
+
+def test_settings_of_matplotlib_are_left_alone():
+    import matplotlib as mpl
+
+    before = mpl.rcParams["font.size"]
+    with own_settings():
+        new_figure()
+    assert mpl.rcParams["font.size"] == before
+
+
+def test_experiments_have_distinct_names():
+    names = [experiment.name for experiment in EXPERIMENTS]
+    assert len(set(names)) == len(names) == 9
