@@ -30,9 +30,9 @@ print(*data.group.generators, sep="\n")
 # %%
 # The same estimator with and without the symmetry
 # ------------------------------------------------
-# Ridge regression on the invariant functions, those with :math:`f(gx) = f(x)` for every generator *g*. Spectrum, penalty
-# and number of functions are chosen from the 30 points. Then the same with no group, and scikit-learn's kernel ridge
-# on the sines and cosines of the angles, tuned by cross-validation.
+# Ridge regression on the invariant functions, those with :math:`f(gx) = f(x)` for every generator *g*. Spectrum,
+# penalty and number of functions are chosen from the 30 points. Then the same with no group, and scikit-learn's
+# kernel ridge on the sines and cosines of the angles, tuned by cross-validation.
 def angles(X):
     return np.concatenate([np.cos(X), np.sin(X)], axis=1)
 
@@ -56,9 +56,9 @@ print(f"kernel ridge, kernel averaged over the 36 elements: error {data.baseline
 
 # %%
 # Thirty points suffice for a millionth of the energy scale, because each stands for 36. Without the symmetry
-# thirty points say little: the energies themselves have a standard deviation of 1.5 kcal/mol. Kernel ridge regression with the kernel
-# averaged over all 36 elements is the same idea with a sum in it, and ends at the same error; the sum is what becomes
-# impossible for larger groups.
+# thirty points say little: the energies themselves have a standard deviation of 1.5 kcal/mol. Kernel ridge regression
+# with the kernel averaged over all 36 elements is the same idea with a sum in it, and ends at the same error; the sum
+# is what becomes impossible for larger groups.
 #
 # The discrepancy, the largest :math:`|f(gx) - f(x)|` over the group, is rounding. It is not exactly zero here because
 # adding a third of :math:`2\pi` to an angle rounds.

@@ -7,8 +7,8 @@ Arranged as columns of a matrix the axes are a rotation, but axes have no signs:
 the same tensor. So the density of these frames over the rotations :math:`SO(3)` is invariant to the group
 :math:`D_2`, four elements, acting from the right.
 
-The data are the frames of 692 voxels of a human brain, 300 of them for learning. Programs that compute eigenvectors give
-them signs of their own choice; here the signs are drawn at random, as they mean nothing.
+The data are the frames of 692 voxels of a human brain, 300 of them for learning. Programs that compute eigenvectors
+give them signs of their own choice; here the signs are drawn at random, as they mean nothing.
 """
 
 from time import perf_counter
@@ -54,7 +54,8 @@ print(f"kernel density: {baseline['kde_ll']:.3f}; averaged over the group: {base
 # Where the axes point
 # --------------------
 # Pole figures, one per axis, in multiples of a uniform density; the rim is the equator and the centre the third
-# axis of the scanner. (`pole_figure` has rotations that take specimen to crystal directions: the inverse of our frames.)
+# axis of the scanner. (`pole_figure` has rotations that take specimen to crystal directions: the inverse of our
+# frames.)
 
 
 def inverse(R):

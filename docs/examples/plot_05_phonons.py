@@ -43,7 +43,8 @@ print(group, "of order", group.order, "from", *group.generators, sep="\n")
 # -------------
 # Sorted by size, bands have kinks where they cross. But the squared frequencies are eigenvalues of the
 # dynamical matrix, and the coefficients of its characteristic polynomial, :math:`a+b+c`, :math:`ab+bc+ca` and
-# :math:`abc`, are smooth functions of *q*, and invariant. They are learned, as three outputs, and the bands are the roots.
+# :math:`abc`, are smooth functions of *q*, and invariant. They are learned, as three outputs, and the bands are the
+# roots.
 
 
 def squared_frequencies(q):
@@ -107,8 +108,8 @@ plain = report("without", sa.InvariantKernelRidge(space))
 spline = report("interpolation", Interpolation())
 
 # %%
-# With the symmetry the error is more than five orders of magnitude below that without, and at the accuracy of the computed
-# forces: finite displacements break the symmetry of the data themselves, a little.
+# With the symmetry the error is more than five orders of magnitude below that without, and at the accuracy of the
+# computed forces: finite displacements break the symmetry of the data themselves, a little.
 moved = [np.abs(squared_frequencies(space.act(g, q_test[:20])) - truth[:20]).max() for g in group.elements()]
 print(
     f"the computed squared frequencies change by up to {max(moved) / truth.max():.0e} of the largest, under the group"

@@ -3,8 +3,8 @@ A contrast function on a Stiefel manifold
 =========================================
 
 Independent component analysis looks for directions in which data are least Gaussian. For two components of the four
-(whitened) iris measurements, the unknown is a 4 × 2 matrix *W* with orthonormal columns, a point of the Stiefel manifold
-:math:`V(4, 2)`, and the contrast is a sum over the columns :math:`w` of
+(whitened) iris measurements, the unknown is a 4 × 2 matrix *W* with orthonormal columns, a point of the Stiefel
+manifold :math:`V(4, 2)`, and the contrast is a sum over the columns :math:`w` of
 :math:`(\\mathbb{E} \\log\\cosh w \\cdot z - \\gamma)^2`, with :math:`\\gamma` the value for a Gaussian. Components have
 neither order nor sign: the contrast is invariant to the 8 signed permutations of the columns, the hyperoctahedral
 group from the right.
