@@ -10,7 +10,7 @@ __all__ = ["affordable_basis", "affordable_dim", "rounded"]
 
 FUNCTIONS_PER_POINT = 3
 FEWEST_FUNCTIONS = 96
-WORK = 4e10  # n · D · min(n, D): seconds to a minute of decompositions
+WORK = 1e10  # n · D · min(n, D): seconds of decompositions
 BASIS_WORK = 12_000.0  # eigenfunctions whose invariants have to be found numerically: about ten seconds
 ORBIT_DISCOUNT = 0.2  # orbits cost a fifth of that
 _GROWTH = 8.0

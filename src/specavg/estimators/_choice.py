@@ -128,8 +128,10 @@ def choose(
 def shortlist(
     problem: Problem, basis: InvariantBasis, candidates: Sequence[Spectrum], alpha: float | None, size: int
 ) -> list[Spectrum]:
-    """The `size` most promising spectra, by the same rule."""
+    """The `size` most promising spectra, by the same rule and as finely: a choice among them needs no refinement."""
     tried = [t for spectrum in candidates for t in _attempts(problem, basis, spectrum, alpha)]
+    for spectrum in tried[_winner(tried)].trial.spectrum.neighbours():
+        tried += _attempts(problem, basis, spectrum, alpha)
     order = [tried[_winner(tried)], *sorted(tried, key=lambda t: t.trial.score)]
     return list(dict.fromkeys(t.trial.spectrum for t in order))[:size]
 

@@ -116,14 +116,15 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     Notes
     -----
     *Choice.* A grid of spectra and penalties is compared by leave-one-out in closed form, from one
-    decomposition per spectrum: among the candidates within one standard error of the least squared error, the
-    one with the greatest predictive density. Rows on one orbit are left out together. Outputs are standardised
-    for this and share spectrum and α: choosing an α for each is noisier and was worse on measured data.
+    decomposition per spectrum, by predictive density and squared error together (`Trial.score`); between near-ties
+    the least smooth kind of spectrum is taken, then the larger penalty. Rows on one orbit are left out together.
+    Outputs are standardised for this and share spectrum and α: an α for each is noisier, and was worse on measured
+    data.
     With more than 400 rows, three spectra are short-listed on 400 of them (chosen without regard to y) and
     compared on all.
 
     *Cutoff.* Where none is given: about 3 invariant functions per distinct point (rounded up to 2^k or 1.5·2^k,
-    so that folds of cross-validation share one basis; at least 96), while n · D · min(n, D) stays below 4e10 and no
+    so that folds of cross-validation share one basis; at least 96), while n · D · min(n, D) stays below 1e10 and no
     more than 12,000 eigenfunctions have to be searched numerically for invariants.
 
     *Accuracy.* Up to n · D = 3e7, features are decomposed by their singular values, which fits nearly
@@ -212,7 +213,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
             few = min(dim, FUNCTIONS_PER_POINT * SEARCH_ROWS)
             features = self.basis_.evaluate(canonical[rows])[:, 1:few]
             sample = FeatureProblem(features, columns[rows], weights[rows])
-            candidates = shortlist(sample, self.basis_, candidates, None if alpha is None else alpha, SHORTLIST)
+            candidates = shortlist(sample, self.basis_, candidates, alpha, SHORTLIST)
         problem: Problem
         if held:
             problem = FeatureProblem(self.basis_.evaluate(canonical)[:, 1:], columns, weights)
@@ -265,7 +266,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
             coefficients[0] = mean
             noise = np.zeros_like(mean)
         else:
-            choice = choose(problem, self.basis_, candidates, alpha)
+            choice = choose(problem, self.basis_, candidates, alpha, refine=len(candidates) > SHORTLIST)
             self.solver_ = problem.solver
             self.spectrum_, self.alpha_ = choice.trial.spectrum, choice.trial.alpha
             self.loo_error_, self.trials_ = choice.trial.error, choice.tried
