@@ -26,6 +26,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "generated_pages",  # docs/_ext: the API from the names of the package, benchmarks from their results
+    "readable_formulas",  # docs/_ext: real indices in text, links from code
     "plain_mathematics",  # docs/_ext: |G| in a docstring means what it says, and `name` is a link
 ]
 exclude_patterns = ["_build", "examples", "_ext", "auto_examples/**/*.ipynb", "**.ipynb_checkpoints"]
@@ -81,4 +82,5 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "monokai",
 }
-html_sidebars = {"start": [], "choose": [], "notation": [], "changelog": [], "index": []}
+_without_sidebar = ("index", "start", "choose", "theory", "notation", "design", "benchmarks", "cite", "versions")
+html_sidebars = {page: [] for page in (*_without_sidebar, "changelog")}

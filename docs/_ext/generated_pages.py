@@ -38,6 +38,8 @@ def setup(app: Any) -> dict[str, Any]:
     write(folder / "versions.md", versions(Path(app.srcdir).parent / "pyproject.toml"))
     if not (folder / "costs.md").exists() or os.environ.get("SPECAVG_DOCS_MEASURE", "1") == "1":
         write(folder / "costs.md", costs())
+    if not (folder / "start.png").exists():
+        picture(folder / "start.png")
     app.config.exclude_patterns += [f"generated/{name}.md" for name in ("benchmarks", "versions", "costs")]
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -161,6 +163,34 @@ def costs() -> str:
 
 def _big(n: int) -> str:
     return f"{n:,}" if n < 10**9 else f"about 10^{int((n.bit_length() - 1) * math.log10(2))}"
+
+
+# --- the picture of the first page -----------------------------------------------------------------
+
+
+def picture(path: Path) -> None:
+    """What the first page says in numbers, as two globes."""
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    import specavg as sa
+
+    def stiffness(X: Any) -> Any:
+        return 1 / (0.4 + (X**4).sum(axis=1))
+
+    space, group = sa.Sphere(3), sa.groups.point_group("Oh")
+    X, Z = space.sample(50, random_state=0), space.sample(2000, random_state=1)
+    figure = plt.figure(figsize=(8.4, 3.9), layout="constrained")
+    for i, (name, who) in enumerate((("with the 48 symmetries of the cube", group), ("without", None))):
+        model = sa.InvariantKernelRidge(space, who).fit(X, stiffness(X))
+        error = np.sqrt(np.mean((model.predict(Z) - stiffness(Z)) ** 2))
+        ax = figure.add_subplot(1, 2, i + 1, projection="3d")
+        sa.plot.sphere(model, data=X, symmetry=who is not None, ax=ax, colorbar=False)
+        ax.set_axis_off()
+        ax.set(xlim=(-0.7, 0.7), ylim=(-0.7, 0.7), zlim=(-0.7, 0.7), box_aspect=(1, 1, 1))
+        ax.set_title(f"{name}: error {error:.0e}", y=0.98, fontsize="medium")
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
 
 
 # --- versions ----------------------------------------------------------------------------------------
