@@ -25,7 +25,7 @@ __all__ = ["Cutoff", "InvariantBasis", "Row", "default_group", "default_space", 
 
 Array = NDArray[np.float64]
 _EIGENVALUE_TOLERANCE = 1e-9
-_BARREN = 20_000  # eigenspaces in a row without a single invariant before the search is given up
+_BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
 
 
 @dataclass(frozen=True)
@@ -199,11 +199,13 @@ class InvariantBasis:
 
     def _unless_nan(self, work: Callable[[Array], Array], X: ArrayLike) -> Array:
         """`work` on checked points. On a torus only NaN is no point, and it shows in the result."""
-        free = isinstance(self.space, Torus) and isinstance(X, np.ndarray) and X.dtype == np.float64
-        if not free or X.shape[1:] != self.space.shape:
+        points: Any = X
+        if not (isinstance(self.space, Torus) and isinstance(points, np.ndarray) and points.dtype == np.float64):
+            return work(self.space.check_points(X))
+        if points.shape[1:] != self.space.shape:
             return work(self.space.check_points(X))
         with np.errstate(invalid="ignore"):
-            result = work(X)
+            result = work(points)
         if not np.isfinite(result).all():
             self.space.check_points(X)
         return result

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
-from math import lcm
+from functools import cached_property, lru_cache
+from math import lcm, prod
 from typing import Any, final
 
 import numpy as np
@@ -61,7 +61,6 @@ class Torus(Space):
                 raise ValueError("the lattice vectors are linearly dependent: they span no cell")
             self._periods = np.ones(len(B))
             self._lattice: NDArray[np.float64] | None = B
-            self._metric = B @ B.T
         else:
             if d is None or d < 1 or int(d) != d:
                 raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
@@ -72,11 +71,12 @@ class Torus(Space):
                 raise ValueError(f"periods must be positive and finite; got {period!r}")
             self._periods = np.broadcast_to(periods, (int(d),)).copy()
             self._lattice = None
-            self._metric = np.diag(self._periods**2)
-        for array in (self._periods, self._metric):
-            array.setflags(write=False)
+        self._periods.setflags(write=False)
         # A cubic box has eigenvalues in exact proportion to the integers |k|².
-        self._cubic = bool(np.array_equal(self._metric, self._metric[0, 0] * np.eye(len(self._metric))))
+        if self._lattice is None:
+            self._cubic = bool(np.all(self._periods == self._periods[0]))
+        else:
+            self._cubic = bool(np.array_equal(self.metric, self.metric[0, 0] * np.eye(self.dim)))
 
     # --- what it is --------------------------------------------------------------------------------
 
@@ -90,9 +90,7 @@ class Torus(Space):
 
     @property
     def volume(self) -> float:
-        return (
-            float(np.sqrt(np.linalg.det(self._metric))) if self._lattice is not None else float(np.prod(self._periods))
-        )
+        return float(np.sqrt(np.linalg.det(self.metric))) if self._lattice is not None else prod(self._periods.tolist())
 
     @property
     def period(self) -> NDArray[np.float64]:
@@ -104,10 +102,17 @@ class Torus(Space):
         """The lattice vectors as rows, or None for a box."""  # (d, d)
         return self._lattice
 
-    @property
+    @cached_property
     def metric(self) -> NDArray[np.float64]:
-        """M with |δ|² = δᵀMδ for a displacement δ in periods."""  # (d, d)
-        return self._metric
+        """M with |δ|² = δᵀMδ for a displacement δ in periods."""  # (d, d), made when it is asked for
+        M = np.diag(self._periods**2) if self._lattice is None else self._lattice @ self._lattice.T
+        M.setflags(write=False)
+        return M
+
+    @property
+    def side(self) -> float:
+        """The side length of a cubic box."""
+        return float(self._periods[0]) if self._lattice is None else float(np.sqrt(self.metric[0, 0]))
 
     @property
     def is_cubic(self) -> bool:
@@ -115,7 +120,7 @@ class Torus(Space):
         return self._cubic
 
     def _key(self) -> tuple[Any, ...]:
-        return (self._periods.tobytes(), self._metric.tobytes(), self._lattice is None)
+        return (self._periods.tobytes(), None if self._lattice is None else self._lattice.tobytes())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Torus) and self._key() == other._key()
@@ -138,7 +143,7 @@ class Torus(Space):
 
     def eigenspaces(self) -> Iterator[Eigenspace]:
         if self._cubic:
-            unit = 4 * np.pi**2 / self._metric[0, 0]
+            unit = (2 * np.pi / self.side) ** 2
             for n, size in shell_sizes(self.dim):
                 yield Eigenspace(float(unit * n), size, n)
             return
@@ -153,7 +158,7 @@ class Torus(Space):
 
     @property
     def _dual_metric(self) -> NDArray[np.float64]:
-        return 4 * np.pi**2 * np.linalg.inv(self._metric)
+        return 4 * np.pi**2 * np.linalg.inv(self.metric)
 
     def frequencies(self, eigenspace: Eigenspace) -> NDArray[np.int64]:
         """One of each pair ±k with eigenvalue λ, first non-zero entry positive.
@@ -196,12 +201,12 @@ class Torus(Space):
             if self._cubic:
                 return g
             image, signs = g.image_array, g.signs_array
-            pulled = (signs[:, None] * signs) * self._metric  # AᵀMA, without the matrices
+            pulled = (signs[:, None] * signs) * self.metric  # AᵀMA, without the matrices
             moved = np.empty_like(pulled)
             moved[np.ix_(image, image)] = pulled
         else:
-            moved = g.matrix.T @ self._metric @ g.matrix
-        residual = float(np.abs(moved - self._metric).max() / np.abs(self._metric).max())
+            moved = g.matrix.T @ self.metric @ g.matrix
+        residual = float(np.abs(moved - self.metric).max() / np.abs(self.metric).max())
         if residual > METRIC_TOLERANCE:
             raise ValueError(
                 f"{g!r} is not an isometry of {self!r}: AᵀMA differs from the metric M by {residual:.2g} of its "
@@ -272,7 +277,7 @@ class Torus(Space):
         return u if self._lattice is not None else (u - 0.5) * self._periods
 
     def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        reach = np.sqrt(max_eigenvalue * np.diag(self._metric)) / (2 * np.pi)
+        reach = np.sqrt(max_eigenvalue * np.diag(self.metric)) / (2 * np.pi)
         nodes = 2 * np.floor(reach * (1 + 1e-9)).astype(int) + 1
         total = float(np.prod(nodes.astype(float)))
         require_memory(8.0 * 3 * total * self.dim, f"a product grid of {total:.3g} points", "Lower max_eigenvalue.")
