@@ -45,7 +45,7 @@ CASES = {
 def plain(functions: Functions, X: np.ndarray) -> np.ndarray:
     if isinstance(functions, Combinations):
         return np.asarray(plain(functions._functions, X) @ functions._matrix)
-    return functions._values_numpy(X)  # type: ignore[attr-defined]
+    return functions.plain_values(X)  # type: ignore[attr-defined]
 
 
 def case(name: str, n: int = 700):

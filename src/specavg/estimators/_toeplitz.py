@@ -110,7 +110,7 @@ class ToeplitzPath(Path):
     def scores(self, alphas: Array) -> Scores:
         """Generalised cross-validation; the trace by random signs, exact where functions do not mix."""
         p, error = self._problem, []
-        right = np.concatenate([self._b, self._probes], axis=1)
+        right: Array = np.concatenate([self._b, self._probes], axis=1, dtype=np.float64)
         x: Array | None = None
         for alpha in alphas:
             x = self._solve(right, float(alpha), _SCORED, x)

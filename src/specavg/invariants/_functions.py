@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -51,7 +52,7 @@ class Functions(abc.ABC):
         """Whether changing signs of coordinates changes no bit of a value."""
         return False
 
-    @property
+    @cached_property
     def fourier(self) -> Any:
         """The same functions on a torus of few dimensions as `TrigonometricSums`; None elsewhere."""
         return None
@@ -79,7 +80,7 @@ class Functions(abc.ABC):
 
     def gram(self, X: Array, weights: Array | None = None) -> Array:
         """Φᵀ diag(weights) Φ, by chunks and one triangle at a time; weights ≥ 0."""  # (n,) -> (dim, dim)
-        from scipy.linalg.blas import dsyrk
+        from scipy.linalg import get_blas_funcs
 
         from specavg.invariants._toeplitz import dense_is_faster, toeplitz_gram
 
@@ -91,11 +92,13 @@ class Functions(abc.ABC):
             48.0 * self.dim**2, f"the Gram matrix of {self.dim} functions", "Lower the cutoff, or take more memory."
         )
 
+        syrk: Any = get_blas_funcs("syrk", dtype=np.float64)
+
         def update(rows: slice) -> Array:
             values = self._values(X[rows])
             if weights is not None:
                 values = values * np.sqrt(weights[rows])[:, None]
-            return dsyrk(1.0, values.T)  # the upper triangle
+            return syrk(1.0, values.T)  # the upper triangle
 
         total = compensated_sum(map(update, self.chunks(len(X))), (self.dim, self.dim))
         return np.triu(total) + np.triu(total, 1).T
@@ -121,13 +124,13 @@ class Products(Functions):
 
     _FEW = 8  # columns of data up to which one run through the tree for each beats values and a matrix product
 
-    @property
-    @abc.abstractmethod
+    @cached_property
     def program(self) -> ProductTree:
         """The compiled tree."""
+        raise NotImplementedError
 
     @abc.abstractmethod
-    def _values_numpy(self, X: Array) -> Array:
+    def plain_values(self, X: Array) -> Array:
         """The same values by plain NumPy: what the compiled ones are tested against."""
 
     def _values(self, X: Array) -> Array:

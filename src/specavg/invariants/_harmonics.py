@@ -57,7 +57,7 @@ class HarmonicSums(Functions):
 
     def _values(self, X: Array) -> Array:
         if self._kernel is None:
-            return self._values_numpy(X)
+            return self.plain_values(X)
         kernel, places = self._kernel
         harmonics = kernel.values(X)
         columns = [
@@ -66,7 +66,7 @@ class HarmonicSums(Functions):
         ]
         return np.concatenate([np.empty((len(X), 0)), *columns], axis=1)
 
-    def _values_numpy(self, X: Array) -> Array:
+    def plain_values(self, X: Array) -> Array:
         columns = [np.empty((len(X), 0))]
         for V, Q in self._parts:
             values = self._space._evaluate(V, X)  # pyright: ignore[reportPrivateUsage]

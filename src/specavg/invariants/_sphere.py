@@ -62,7 +62,7 @@ def _amplification(terms: _OrbitSums | _MonomialSums, Q: Array, X: Array) -> flo
     """Size of the terms of the sums `terms`·Q beside the sums (which have mean square one), at points X."""
     if not Q.shape[1]:
         return 0.0
-    values = terms._values_numpy(X)  # pyright: ignore[reportPrivateUsage] - a few points: not worth compiling for
+    values = terms.plain_values(X)  # pyright: ignore[reportPrivateUsage] - a few points: not worth compiling for
     return float(np.sqrt(np.mean((np.abs(values) @ np.abs(Q)) ** 2, axis=0)).max())
 
 
@@ -209,8 +209,8 @@ class _OrbitSums(Functions):
     def _values(self, X: Array) -> Array:
         return self._sums._values(X)  # pyright: ignore[reportPrivateUsage]
 
-    def _values_numpy(self, X: Array) -> Array:
-        return self._sums._values_numpy(normalized(X))  # pyright: ignore[reportPrivateUsage]
+    def plain_values(self, X: Array) -> Array:
+        return self._sums.plain_values(normalized(X))  # pyright: ignore[reportPrivateUsage]
 
     def correlate(self, X: Array, Y: Array) -> Array:
         return self._sums.correlate(X, Y)
@@ -418,7 +418,7 @@ class _MonomialSums(Functions):
             blocks.append(coo_array(entries, shape=(len(alive), found.orbits.count)))
             wanted.append((found.degree, alive))
         self._monomials = _MonomialProducts(d, wanted, hermite=bool(degrees) and degrees[0][1])
-        self._orbits = block_diag(blocks, format="csr") if blocks else coo_array((0, 0)).tocsr()
+        self._orbits: Any = block_diag(blocks, format="csr") if blocks else coo_array((0, 0)).tocsr()
 
     @property
     def dim(self) -> int:
@@ -431,8 +431,8 @@ class _MonomialSums(Functions):
     def _values(self, X: Array) -> Array:
         return np.asarray(self._monomials._values(X) @ self._orbits)  # pyright: ignore[reportPrivateUsage]
 
-    def _values_numpy(self, X: Array) -> Array:
-        return np.asarray(self._monomials._values_numpy(X) @ self._orbits)  # pyright: ignore[reportPrivateUsage]
+    def plain_values(self, X: Array) -> Array:
+        return np.asarray(self._monomials.plain_values(X) @ self._orbits)  # pyright: ignore[reportPrivateUsage]
 
     def correlate(self, X: Array, Y: Array) -> Array:
         return np.asarray(self._orbits.T @ self._monomials.correlate(X, Y))
@@ -482,7 +482,7 @@ class _MonomialProducts(Products):
             np.concatenate([np.empty(0, dtype=np.int64), *(starts[k] + rows for k, rows in self._wanted)]),
         )
 
-    def _values_numpy(self, X: Array) -> Array:
+    def plain_values(self, X: Array) -> Array:
         z = np.sqrt(self._d) * normalized(X).T  # (d, n)
         factor = _hermite(z, self._top) if self._hermite else [z**j for j in range(self._top + 1)]
         table = {0: np.ones((1, len(X)))}
@@ -539,7 +539,7 @@ class _EvenHarmonics(Products):
     def program(self) -> ProductTree:
         return harmonic_tree(self._d, self._degrees, even=True)
 
-    def _values_numpy(self, X: Array) -> Array:
+    def plain_values(self, X: Array) -> Array:
         unit = normalized(X)
         columns = [harmonics(unit, degree, even=True) for degree in self._degrees]
         return np.concatenate([np.empty((len(X), 0)), *columns], axis=1)

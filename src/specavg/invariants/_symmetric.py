@@ -247,7 +247,7 @@ class SymmetrizedProducts(Functions):
             values[rows] = self._kernel.combine(X[rows], C, self._given(X[rows]))
         return values
 
-    def _values_numpy(self, X: Array) -> Array:
+    def plain_values(self, X: Array) -> Array:
         """The same values by plain NumPy: what the compiled ones are tested against."""
         flat = X.reshape(len(X) * self._copies, -1)
         values = self._one_copy._values(flat)  # pyright: ignore[reportPrivateUsage]

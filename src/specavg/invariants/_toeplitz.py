@@ -7,6 +7,7 @@ by the (band-limited) density of the data, and take the coefficients back. Two F
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -72,8 +73,7 @@ class ToeplitzGram:
         return out
 
     def _apply(self, C: Array) -> Array:
-        from scipy.fft import irfftn, rfftn
-
+        fft: Any = import_module("scipy.fft")  # its types are those of arguments, not of results
         mixed = np.asarray(self._Q @ C)  # (2F, q)
         F, q = len(self._place), C.shape[1]
         axes, workers = tuple(range(1, 1 + len(self._shape))), settings().n_threads
@@ -83,9 +83,9 @@ class ToeplitzGram:
         grid = np.zeros((q, int(np.prod(self._spectrum_shape))), dtype=complex)
         grid[:, self._place] = c
         grid[:, self._mirror] = np.conj(c[:, self._plane])
-        values = irfftn(grid.reshape(q, *self._spectrum_shape), s=self._shape, axes=axes, workers=workers)
+        values = fft.irfftn(grid.reshape(q, *self._spectrum_shape), s=self._shape, axes=axes, workers=workers)
         values *= self.density
-        back = rfftn(values, axes=axes, workers=workers).reshape(q, -1)[:, self._place]
+        back = fft.rfftn(values, axes=axes, workers=workers).reshape(q, -1)[:, self._place]
         # Σ over the grid of f e^{−2πik·u}: the cosine sum and minus the sine sum.
         sines = -np.where(self._flip > 0, back.imag, -back.imag)
         return np.asarray(self._Q.T @ np.concatenate([back.real, sines], axis=1).T)
@@ -111,8 +111,7 @@ def toeplitz_gram(
     functions: Any, X: Array, weights: Array, Y: Array | None = None
 ) -> tuple[ToeplitzGram, Array] | None:
     """The operator and Φᵀ (w, wY), where it exists (tori of up to three dimensions, finufft); None elsewhere."""
-    from scipy.fft import irfftn, next_fast_len
-
+    fft: Any = import_module("scipy.fft")
     fourier = functions.fourier
     if fourier is None or not _nufft.available() or _nufft.cost(len(X), 2 * fourier.K) == np.inf:
         return None
@@ -124,12 +123,12 @@ def toeplitz_gram(
     waves = np.concatenate([chosen.real, chosen.imag], axis=1).T
     correlation = np.sqrt(2.0) * np.asarray(fourier.Q.T @ waves)
     # The density has frequencies up to 2·reach, and so have products of two functions.
-    shape = tuple(int(next_fast_len(int(4 * r + 1), real=True)) for r in reach)
+    shape = tuple(int(fft.next_fast_len(int(4 * r + 1), real=True)) for r in reach)
     spectrum = np.zeros((*shape[:-1], shape[-1] // 2 + 1), dtype=complex)
     last = 2 * int(reach[-1])
     axes = [np.arange(-2 * r, 2 * r + 1) for r in reach[:-1]] + [np.arange(last + 1)]
     spectrum[np.ix_(*axes)] = np.conj(sums[0][..., last:])  # Σ w e^{−2πik·u}, k_d ≥ 0
-    density: Array = irfftn(spectrum, s=shape) * float(np.prod(shape))
+    density: Array = fft.irfftn(spectrum, s=shape) * float(np.prod(shape))
     return ToeplitzGram(fourier, density), correlation
 
 

@@ -140,7 +140,7 @@ class TrigonometricSums(Functions):
         self.Q = Q  # sparse (2F, dim)
         self.waves = Waves(period, K)
 
-    @property
+    @cached_property
     def fourier(self) -> TrigonometricSums:
         return self
 
@@ -173,7 +173,7 @@ class TrigonometricSums(Functions):
     def combine(self, X: Array, C: Array) -> Array:
         return self.waves.combine(X, np.sqrt(2) * np.asarray(self.Q @ C))
 
-    def _values_numpy(self, X: Array) -> Array:
+    def plain_values(self, X: Array) -> Array:
         turns = (X / self._period) @ self.K.T
         turns -= np.rint(turns)
         turns *= 2 * np.pi
@@ -194,7 +194,8 @@ def fourier_sums(
     from scipy.sparse import coo_array
 
     d = values.shape[1]
-    K, coefficient, column = values, weights.astype(complex), columns
+    K, column = values, columns
+    coefficient: NDArray[np.complex128] = weights.astype(np.complex128)
     for i in range(d):  # √2cos = (e₊ + e₋)/√2, √2sin = (e₊ − e₋)/(√2 i)
         split = K[:, i] != 0
         scale = np.where(split, np.sqrt(0.5) * np.where(sines[:, i], -1j, 1.0), 1.0)
@@ -349,7 +350,7 @@ class CosineProducts(Products):
         faster = by_nufft(self.fourier, len(X), self.program.nanoseconds, FEWEST_TO_COMBINE)
         return super().combine(X, C) if faster is None else faster.combine(X, C)
 
-    def _values_numpy(self, X: Array) -> Array:
+    def plain_values(self, X: Array) -> Array:
         tree = self.tree
         turns = (X / self._period).T
         turns -= np.rint(turns)

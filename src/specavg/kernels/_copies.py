@@ -92,12 +92,13 @@ class SymmetricSums:
     def _run(self, operation: int, X: Array, given: Array | None, data: Array, out: Array, n: int) -> None:
         from specavg.kernels._symmetric import symmetric
 
+        kernel: Any = symmetric
         scale = self._scale
         if self._few and len(scale) == 1 and self._mode != TABLE:
             scale = np.repeat(scale, X.shape[1])
         values = read_only(_NOTHING if given is None else given)
         size = block_size(n, self._size + self._functions)
-        symmetric(
+        kernel(
             operation, self._few, self._mode, scale, *self._arguments, read_only(X), values, read_only(data), size, out
         )
 

@@ -65,6 +65,7 @@ class Waves:
             return _nufft.sums(self.period, self.K, X, Y)
         from specavg.kernels._waves import wave_sums
 
+        kernel: Any = wave_sums
         n, q = len(X), Y.shape[1]
         points, data, arguments = read_only(X), read_only(Y), self._arguments
         size = block_size(n, self._rows())
@@ -72,7 +73,7 @@ class Waves:
 
         def work(rows: slice) -> Array:
             out = np.zeros((q, self.dim))
-            wave_sums(*arguments, points[rows], data[rows], size, out)
+            kernel(*arguments, points[rows], data[rows], size, out)
             return out
 
         total = compensated_sum(in_order(work, row_chunks(n, q * self.dim)), (q, self.dim))
@@ -84,6 +85,7 @@ class Waves:
             return _nufft.combine(self.period, self.K, X, C)
         from specavg.kernels._waves import wave_combine
 
+        kernel: Any = wave_combine
         n = len(X)
         points, coefficients, arguments = read_only(X), read_only(np.asarray(C.T)), self._arguments
         out = np.empty((n, C.shape[1]))
@@ -91,7 +93,7 @@ class Waves:
         self._check_memory()
 
         def work(rows: slice) -> None:
-            wave_combine(*arguments, points[rows], coefficients, size, out[rows])
+            kernel(*arguments, points[rows], coefficients, size, out[rows])
 
         for _ in in_order(work, row_chunks(n)):
             pass
@@ -101,6 +103,7 @@ class Waves:
         """All cosines and all sines."""  # (n, d) -> (n, 2F)
         from specavg.kernels._waves import wave_values
 
+        kernel: Any = wave_values
         n = len(X)
         points, arguments = read_only(X), self._arguments
         out = np.empty((n, self.dim))
@@ -108,7 +111,7 @@ class Waves:
         self._check_memory()
 
         def work(rows: slice) -> None:
-            wave_values(*arguments, points[rows], size, out[rows])
+            kernel(*arguments, points[rows], size, out[rows])
 
         for _ in in_order(work, row_chunks(n)):
             pass

@@ -50,12 +50,13 @@ class HarmonicsOfS2:
         """Φᵀ Y."""  # (n, 3), (n, q) -> (dim, q)
         from specavg.kernels._s2 import s2_sums
 
+        kernel: Any = s2_sums
         n, q = len(X), Y.shape[1]
         points, data, size, arguments = read_only(X), read_only(Y), block_size(n, 10), self._arguments()
 
         def work(rows: slice) -> Array:
             out = np.zeros((q, self.dim))
-            s2_sums(*arguments, points[rows], data[rows], size, out)
+            kernel(*arguments, points[rows], data[rows], size, out)
             return out
 
         return np.ascontiguousarray(compensated_sum(in_order(work, row_chunks(n, q * self.dim)), (q, self.dim)).T)
@@ -64,12 +65,13 @@ class HarmonicsOfS2:
         """Φ C."""  # (n, 3), (dim, q) -> (n, q)
         from specavg.kernels._s2 import s2_combine
 
+        kernel: Any = s2_combine
         n = len(X)
         points, coefficients, size = read_only(X), read_only(np.asarray(C.T)), block_size(n, 10)
         out, arguments = np.empty((n, C.shape[1])), self._arguments()
 
         def work(rows: slice) -> None:
-            s2_combine(*arguments, points[rows], coefficients, size, out[rows])
+            kernel(*arguments, points[rows], coefficients, size, out[rows])
 
         for _ in in_order(work, row_chunks(n)):
             pass
@@ -79,13 +81,14 @@ class HarmonicsOfS2:
         """Φ."""  # (n, 3) -> (n, dim)
         from specavg.kernels._s2 import s2_values
 
+        kernel: Any = s2_values
         n = len(X)
         require_memory(8.0 * n * self.dim, f"{self.dim} harmonics at {n} points", "Evaluate chunks of rows.")
         points, size, arguments = read_only(X), block_size(n, 10), self._arguments()
         out = np.empty((n, self.dim))
 
         def work(rows: slice) -> None:
-            s2_values(*arguments, points[rows], size, out[rows])
+            kernel(*arguments, points[rows], size, out[rows])
 
         for _ in in_order(work, row_chunks(n)):
             pass

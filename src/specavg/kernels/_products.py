@@ -107,6 +107,7 @@ class ProductTree:
         """Φᵀ Y."""  # (n, d), (n, q) -> (dim, q)
         from specavg.kernels._tree import tree_sums
 
+        kernel: Any = tree_sums
         n, d = X.shape
         q = Y.shape[1]
         self._check_memory(d, 0)
@@ -115,7 +116,7 @@ class ProductTree:
 
         def work(rows: slice) -> Array:
             out = np.zeros((q, self.dim))
-            tree_sums(*arguments, points[rows], data[rows], size, out)
+            kernel(*arguments, points[rows], data[rows], size, out)
             return out
 
         total = compensated_sum(in_order(work, row_chunks(n, q * self.dim)), (q, self.dim))
@@ -125,6 +126,7 @@ class ProductTree:
         """Φ C."""  # (n, d), (dim, q) -> (n, q)
         from specavg.kernels._tree import tree_combine
 
+        kernel: Any = tree_combine
         n, d = X.shape
         self._check_memory(d, 0)
         weighted = C if self._weights is None else C * self._weights[:, None]
@@ -133,7 +135,7 @@ class ProductTree:
         out = np.empty((n, C.shape[1]))
 
         def work(rows: slice) -> None:
-            tree_combine(*arguments, points[rows], coefficients, size, out[rows])
+            kernel(*arguments, points[rows], coefficients, size, out[rows])
 
         for _ in in_order(work, row_chunks(n)):
             pass
@@ -143,6 +145,7 @@ class ProductTree:
         """Φ."""  # (n, d) -> (n, dim)
         from specavg.kernels._tree import tree_values
 
+        kernel: Any = tree_values
         n, d = X.shape
         self._check_memory(d, self.dim)
         points = read_only(X)
@@ -150,7 +153,7 @@ class ProductTree:
         out = np.empty((n, self.dim))
 
         def work(rows: slice) -> None:
-            tree_values(*arguments, points[rows], size, out[rows])
+            kernel(*arguments, points[rows], size, out[rows])
             if self._weights is not None:
                 out[rows] *= self._weights
 
