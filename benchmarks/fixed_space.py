@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +69,7 @@ def generators(kind: str, d: int) -> list[tuple[np.ndarray, np.ndarray]]:
 def tensor_power(image: np.ndarray, signs: np.ndarray, order: int) -> Any:
     """The signed permutation on tensors of an order: (g⊗…⊗g)."""
     d = len(image)
-    index = np.array(list(product(range(d), repeat=1))).ravel()
-    place, sign = index * 0, np.ones(1, dtype=int)
-    place = np.zeros(1, dtype=np.int64)
+    place, sign = np.zeros(1, dtype=np.int64), np.ones(1, dtype=int)
     for _ in range(order):
         place = (place[:, None] * d + image[None, :]).ravel()
         sign = (sign[:, None] * signs[None, :]).ravel()

@@ -74,9 +74,9 @@ def symmetric_group() -> list[dict[str, Any]]:
     averaged = {}
     for d in (3, 4, 5, 6, 7):  # |G| = d!, every element of which the averaged kernel visits
         space, group = sa.Sphere(d), sa.groups.symmetric(d)
-        X = space.sample(n // 4, random_state=0)
+        X = space.sample(300, random_state=0)
         y = (X**3).sum(axis=1)
-        kernel = sa.baselines.SpectralKernel(space, "heat", length_scale=0.5, max_eigenvalue=4.0 * (d + 2))
+        kernel = sa.baselines.SpectralKernel(space, spectrum="heat", length_scale=0.5, max_eigenvalue=4.0 * (d + 2))
         ridge = sa.baselines.GroupAveragedKernelRidge(kernel=kernel, group=group, alpha=1e-3)
         averaged[d] = best_times([lambda r=ridge, X=X, y=y: r.fit(X, y)], [1])[0] / d
         if averaged[d] * d > 30:
