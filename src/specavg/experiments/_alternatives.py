@@ -151,14 +151,11 @@ def run(quick: bool, track: Track) -> Result:
     """Eight methods on four tasks."""
     n, n_test = (40, 200) if quick else (100, 1000)
     result = Result(
-        f"n = {n} points with noise σ = {NOISE:g}. Exact: ID over the group (1000 random elements of the "
-        "large one), relative to "
-        "the spread of the target. Continuous: the largest jump along a path across the boundary of "
-        "fundamental domains. "
-        "Error: root mean square, relative to the target's spread. The heat kernel (ℓ = 0.4) for every "
-        "kernel method, its "
-        "penalty chosen on 30 % of the points held out; times are of one fit with the chosen values, and of "
-        "1000 predictions."
+        f"n = {n} points with noise σ = {NOISE:g}. Exact: ID over the group (1000 random elements of the large "
+        "one), relative to the spread of the target. Continuous: the largest jump along a path across the "
+        "boundary of fundamental domains. Error: root mean square, relative to the target's spread. The heat "
+        "kernel (ℓ = 0.4) for every kernel method, its penalty chosen on 30 % of the points held out; times "
+        "are of one fit with the chosen values, and of 1000 predictions."
     )
     found: dict[str, list[Row]] = {}
     tasks = TASKS if quick else (*TASKS, LARGE)
@@ -175,19 +172,17 @@ def run(quick: bool, track: Track) -> Result:
     result.claims = _claims(found)
     result.notes = [
         "The frame on the torus under permutations: the coordinates lie on one circle, which may be cut in "
-        "any of its d gaps; "
-        "the d orders are weighted by their gaps, so that none appears or vanishes suddenly. For point "
-        "groups: the images near "
-        "the maximum of a fixed functional, weighted by how near. On spheres under permutations: sorting, as "
-        "in canonicalisation.",
+        "any of its d gaps; the d orders are weighted by their gaps, so that none appears or vanishes "
+        "suddenly. For point groups: the images near the maximum of a fixed functional, weighted by how "
+        "near. On spheres under permutations: sorting, as in canonicalisation.",
         "Spec-Avg uses the empirical mean, faithfully; invariant kernel ridge regression uses the same kind of basis.",
     ]
     return result
 
 
 _CAPTION = (
-    "Discrepancy against error, both relative to the spread of the target; left and low is best. "
-    "Open markers: discontinuous."
+    "Discrepancy against error, both relative to the spread of the target; left and low is best. Open "
+    "markers: discontinuous."
 )
 
 
@@ -234,8 +229,7 @@ def _claims(found: dict[str, list[Row]]) -> list[Claim]:
         Claim(
             "Spec-Avg is exactly invariant, and a continuous function.",
             "Over all tasks its discrepancy (and that of ridge regression on the same basis) is at most "
-            f"{worst_id:.1g}, its "
-            f"largest jump {worst_jump:.1g}.",
+            f"{worst_id:.1g}, its largest jump {worst_jump:.1g}.",
             worst_id <= 1e-12 and worst_jump <= CONTINUOUS,
         ),
         Claim(
@@ -247,16 +241,15 @@ def _claims(found: dict[str, list[Row]]) -> list[Claim]:
         Claim(
             "Canonicalisation has unavoidable discontinuities.",
             "It depends on the space: sorting is continuous on the sphere (jump "
-            f"{rows[sphere, sort].jump:.1g}) and jumps on the "
-            f"torus ({rows[torus, sort].jump:.2g} of the spread), as does the point group "
-            f"({rows[cubic, sort].jump:.2g}).",
+            f"{rows[sphere, sort].jump:.1g}) and jumps on the torus ({rows[torus, sort].jump:.2g} of the "
+            f"spread), as does the point group ({rows[cubic, sort].jump:.2g}).",
             True if min(rows[t, sort].jump for t in (sphere, torus, cubic)) > CONTINUOUS else None,
         ),
         Claim(
             "For frame averaging it is unclear how to be continuous with small frames.",
             "The weighted frame of d cuts on the torus has no jump "
-            f"({rows[torus, 'frame averaging + KRR'].jump:.1g}) with {4} images "
-            "per point; point groups needed a weighted list of the group. Each frame had to be designed.",
+            f"({rows[torus, 'frame averaging + KRR'].jump:.1g}) with {4} images per point; point groups "
+            "needed a weighted list of the group. Each frame had to be designed.",
             None,
         ),
     ]

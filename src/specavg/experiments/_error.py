@@ -21,10 +21,8 @@ def run(quick: bool, track: Track) -> Result:
     sweep = task.sweep(quick, track)
     result = Result(
         "Mean squared error on 100 test points against n (noise-free), for KRR with the von Mises kernel and "
-        "several "
-        "λ, and for Spec-Avg with D ∈ {11, 56, 176, 396} sign-invariant functions. The paper states neither "
-        "η, nor the "
-        "noise, nor the sizes, nor whether λ is multiplied by n; each is varied below."
+        "several λ, and for Spec-Avg with D ∈ {11, 56, 176, 396} sign-invariant functions. The paper states "
+        "neither η, nor the noise, nor the sizes, nor whether λ is multiplied by n; each is varied below."
     )
     result.figures = [
         Figure("figure-2", _main_figure(sweep), _MAIN_CAPTION),
@@ -35,12 +33,10 @@ def run(quick: bool, track: Track) -> Result:
     result.tables = [_open_choices(sweep)]
     result.notes = [
         "f*(x) = (1/d) Σ i x_i² has a kink at ±1: its Fourier coefficients fall as 1/k², so it is not in H^s "
-        "for "
-        "s > d/2 = 5, and the theorem does not cover this experiment. The rate is measured on targets in H^s "
-        "below.",
+        "for s > d/2 = 5, and the theorem does not cover this experiment. The rate is measured on targets in "
+        "H^s below.",
         "D counts sign-invariant functions (1, 11, 56, 176, 396 for Σℓ² ≤ 0, 1, 2, 3, 4), as in the paper's "
-        "experiment, "
-        "and not all functions D_λ (1, 21, 201, 1161, 4541), as in its theorem.",
+        "experiment, and not all functions D_λ (1, 21, 201, 1161, 4541), as in its theorem.",
         "“Same order” is read as a factor below √10 ≈ 3.2 either way.",
     ]
     result.records = [
@@ -53,8 +49,7 @@ def run(quick: bool, track: Track) -> Result:
 
 _MAIN_CAPTION = (
     "Left: KRR at η = 1. Right: Spec-Avg, as in Algorithm 1. The dotted line is the error of predicting the "
-    "mean of y: "
-    "below it a method has learned something. Means over seeds."
+    "mean of y: below it a method has learned something. Means over seeds."
 )
 _ETA_CAPTION = "The claim’s two methods, KRR (λ = 50) for several η and Spec-Avg (D = 176)."
 _SAME_CAPTION = (
@@ -116,8 +111,7 @@ def _claim_mean(sweep: task.Sweep) -> Claim:
     return Claim(
         "(not in the paper) Do the two beat predicting the mean of y?",
         f"{listed}. Predicting the mean has error {reference[-1]:.2g}; centring y brings Spec-Avg (D = 176) "
-        "to "
-        f"{_spec(sweep, 176, 'Spec-Avg, centred')[-1]:.2g} at n = {sweep.sizes[-1]}.",
+        f"to {_spec(sweep, 176, 'Spec-Avg, centred')[-1]:.2g} at n = {sweep.sizes[-1]}.",
         bool(all(below.any() for below in beaten.values())),
     )
 
@@ -127,9 +121,8 @@ def _claim_functions(sweep: task.Sweep) -> Claim:
     return Claim(
         "(not in the paper) Is the empirical mean a good way to find the coefficients?",
         f"With the same 176 functions at n = {sweep.sizes[-1]}, least squares has error {squares:.2g} where "
-        "the mean has "
-        f"{plain:.2g}: {plain / squares:.0f} times less. Algorithm 1 is exact in its invariance, not frugal "
-        "with data.",
+        f"the mean has {plain:.2g}: {plain / squares:.0f} times less. Algorithm 1 is exact in its invariance, "
+        "not frugal with data.",
         bool(plain <= 2 * squares),
     )
 

@@ -75,10 +75,8 @@ def run(quick: bool, track: Track) -> Result:
     """Both examples in numbers, and the generators of the catalogue."""
     result = Result(
         "Example 1: all permutations of the coordinates of S^{d−1}, from the two generators (1 2) and (1 2 … "
-        "d). "
-        "Example 2: rotations of the circle by multiples of 2π/|G|, from one generator. And the number of "
-        "generators of "
-        "every family of the catalogue beside log2|G|."
+        "d). Example 2: rotations of the circle by multiples of 2π/|G|, from one generator. And the number of "
+        "generators of every family of the catalogue beside log2|G|."
     )
     _permutations(quick, track, result)
     _rotations(300 if quick else 1000, track, result)
@@ -121,8 +119,7 @@ def _permutations(quick: bool, track: Track, result: Result) -> None:
         Claim(
             "Two generators are enough for all permutations on the sphere, and the functions are exactly invariant.",
             f"Up to d = {rows[-1][0]} ({rows[-1][1]} elements): the bases take at most {slowest:.2g} s, and "
-            "no discrepancy "
-            f"exceeds {worst:.1g} relative to the function, also without canonical points.",
+            f"no discrepancy exceeds {worst:.1g} relative to the function, also without canonical points.",
             worst <= 1e-12,
         )
     )
@@ -185,8 +182,8 @@ def _generators(track: Track, result: Result) -> None:
     result.claims.append(
         Claim(
             "ρ(G) ≤ log2|G| for every finite group.",
-            f"It holds for all {total} groups of the catalogue that were tried; sign flips attain it, S_d "
-            "and cyclic groups stay at 2 and 1."
+            f"It holds for all {total} groups of the catalogue that were tried; sign flips attain it, S_d and "
+            "cyclic groups stay at 2 and 1."
             if fits
             else "A group of the catalogue has more generators than log2 of its order.",
             bool(fits),

@@ -40,13 +40,11 @@ def _cases(quick: bool) -> list[Case]:
 def run(quick: bool, track: Track) -> Result:
     """Fit times of three methods on three families of groups."""
     result = Result(
-        f"Seconds to fit n = {N} points, the basis included. Left: one data set on T^10 (1161 functions up "
-        "to the cutoff) and "
-        "larger and larger groups on it. Middle: all permutations of d coordinates on the sphere, d up to "
-        "1000. "
-        "Right: all sign flips of d coordinates on the torus. The sum over the group refuses above "
-        f"{MAX_TERMS[quick]:.2g} kernel values, augmentation (with kernel ridge regression) above "
-        f"{MAX_ROWS[quick]} rows."
+        f"Seconds to fit n = {N} points, the basis included. Left: one data set on T^10 (1161 functions up to "
+        "the cutoff) and larger and larger groups on it. Middle: all permutations of d coordinates on the "
+        "sphere, d up to 1000. Right: all sign flips of d coordinates on the torus. The sum over the group "
+        f"refuses above {MAX_TERMS[quick]:.2g} kernel values, augmentation (with kernel ridge regression) "
+        f"above {MAX_ROWS[quick]} rows."
     )
     found: dict[str, dict[str, list[tuple[int, float]]]] = {}
     refused: dict[str, dict[str, int]] = {}
@@ -69,18 +67,16 @@ def run(quick: bool, track: Track) -> Result:
     result.tables = [_table(found, refused)]
     result.notes = [
         "Times are wall times of one machine: compare them with each other. The middle and right panels read "
-        "n·d numbers, "
-        "so that the time of every method grows with d, by little beside |G|.",
+        "n·d numbers, so that the time of every method grows with d, by little beside |G|.",
         "The group-averaged kernel under sign flips factorises over coordinates and needs no sum: it stays "
-        "cheap there. "
-        "Under permutations the average is a permanent.",
+        "cheap there. Under permutations the average is a permanent.",
     ]
     return result
 
 
 _CAPTION = (
-    "A cross marks the first group at which a method refused. Spec-Avg never does; its last group has "
-    "1000! ≈ 10^2567 elements."
+    "A cross marks the first group at which a method refused. Spec-Avg never does; its last group has 1000! ≈ "
+    "10^2567 elements."
 )
 
 
@@ -111,8 +107,7 @@ def _claims(found: dict[str, Any], refused: dict[str, Any]) -> list[Claim]:
         Claim(
             "The time does not grow with |G| (at most polylogarithmically).",
             f"On the same data, from |G| = {orders[0]} to {size_text(orders[-1])}, Spec-Avg takes "
-            f"{flat[0]:.3g} s at first and "
-            f"{flat[-1]:.3g} s at last (longest {max(flat):.3g} s): "
+            f"{flat[0]:.3g} s at first and {flat[-1]:.3g} s at last (longest {max(flat):.3g} s): "
             f"{'flat or falling' if flat[-1] <= 2 * flat[0] else 'growing'}.",
             flat[-1] <= 2 * flat[0],
         )

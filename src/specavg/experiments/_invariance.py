@@ -22,11 +22,9 @@ def run(quick: bool, track: Track) -> Result:
     }
     spec = sweep.values("discrepancy", "Spec-Avg", D=176, sigma=0.0)
     result = Result(
-        "The invariance discrepancy ID(f) = max |f(gx) − f(x)| over the 100 test points and all 1024 "
-        "elements of "
-        f"{{±1}}^10, for kernel ridge regression with the von Mises kernel (η = {task.ETA:g}, noise-free, K "
-        "+ λI) "
-        f"and for Spec-Avg with D = 176. Means over seeds {sweep.seeds[0]}–{sweep.seeds[-1]}."
+        "The invariance discrepancy ID(f) = max |f(gx) − f(x)| over the 100 test points and all 1024 elements "
+        f"of {{±1}}^10, for kernel ridge regression with the von Mises kernel (η = {task.ETA:g}, noise-free, K "
+        f"+ λI) and for Spec-Avg with D = 176. Means over seeds {sweep.seeds[0]}–{sweep.seeds[-1]}."
     )
     result.figures.append(Figure(NAME, _figure(sweep.sizes, krr, spec), _CAPTION))
     smallest = min(float(values.min()) for values in krr.values())
@@ -34,8 +32,8 @@ def run(quick: bool, track: Track) -> Result:
     result.claims = [
         Claim(
             "KRR is not G-invariant.",
-            f"Its discrepancy is never below {smallest:.2g} in {sum(v.size for v in krr.values())} fits "
-            f"(the target's values range over [0, 5.5]): not invariant for any λ and n tried.",
+            f"Its discrepancy is never below {smallest:.2g} in {sum(v.size for v in krr.values())} fits (the "
+            "target's values range over [0, 5.5]): not invariant for any λ and n tried.",
             smallest > 1e-6,
         ),
         Claim(
@@ -48,8 +46,7 @@ def run(quick: bool, track: Track) -> Result:
     result.tables.append(_table(sweep.sizes, krr, spec))
     result.notes.append(
         "The average over elements is exhaustive: the kernel is a product over coordinates, so all 1024 "
-        "images of a "
-        "test point come from two sets of 32 products and one matrix product."
+        "images of a test point come from two sets of 32 products and one matrix product."
     )
     result.records = [
         Record(NAME, fit.method, "ID", fit.discrepancy, fit.n, fit.seed, {**fit.settings, "elements": 1024})
@@ -61,8 +58,7 @@ def run(quick: bool, track: Track) -> Result:
 
 _CAPTION = (
     "Mean over seeds; bars: standard error. More data does not make KRR invariant; a larger penalty shrinks "
-    "the whole "
-    "function, and the discrepancy with it."
+    "the whole function, and the discrepancy with it."
 )
 
 

@@ -25,11 +25,9 @@ def run(quick: bool, track: Track) -> Result:
     sizes = np.unique(np.round(np.geomspace(2_000, 60_000 if quick else 1_000_000, 7 if quick else 12)).astype(int))
     result = Result(
         f"S² with the {GROUP.order} octahedral rotations ({len(GROUP.generators)} generators), s = {S:g}, so "
-        "that "
-        f"D = n^{1 / (1 + theory.exponent(2, S)):.3f}. Oracle calls: values φ(x_i), and inner products ⟨φ_l, "
-        "φ_k∘g⟩, as "
-        "Algorithm 1 asks for them and as they were made here. Predictions: microseconds per point, in a "
-        "batch."
+        f"that D = n^{1 / (1 + theory.exponent(2, S)):.3f}. Oracle calls: values φ(x_i), and inner products "
+        "⟨φ_l, φ_k∘g⟩, as Algorithm 1 asks for them and as they were made here. Predictions: microseconds per "
+        "point, in a batch."
     )
     rows: list[dict[str, Any]] = []
     for n in track(sizes, "oracle calls and time against n"):
@@ -46,10 +44,9 @@ def run(quick: bool, track: Track) -> Result:
         Claim(
             "O(log|G| n^(2/(1+α)) + n^((2+α)/(1+α))) oracle calls.",
             f"Algorithm 1's calls are between {ratio.min():.2f} and {ratio.max():.2f} of the expression, at "
-            "every n below it "
-            f"with constant one; here {columns['calls made'][-1] / columns['calls of Algorithm 1'][-1]:.1%} "
-            "of them were made at "
-            f"n = {sizes[-1]}, since only invariant functions are evaluated.",
+            "every n below it with constant one; here "
+            f"{columns['calls made'][-1] / columns['calls of Algorithm 1'][-1]:.1%} of them were made at n = "
+            f"{sizes[-1]}, since only invariant functions are evaluated.",
             bool((ratio <= 1).all()),
         ),
         Claim(
@@ -73,8 +70,8 @@ def run(quick: bool, track: Track) -> Result:
 
 
 _CAPTION = (
-    "Dashed: the theorem's expressions, scaled to the first measured point in the two panels of times "
-    "(a bound has no seconds)."
+    "Dashed: the theorem's expressions, scaled to the first measured point in the two panels of times (a "
+    "bound has no seconds)."
 )
 
 

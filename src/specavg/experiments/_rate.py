@@ -88,10 +88,9 @@ def run(quick: bool, track: Track) -> Result:
     reach = 1_000 if quick else 3_000
     result = Result(
         "Risk ‖f̂ − f*‖² of Algorithm 1 with its own D = n^{1/(1+α)}, for targets on the edge of H^s: "
-        "squared coefficients "
-        f"D_λ^(−α−1) per function, random signs, up to {reach} functions; Gaussian noise σ = {NOISE:g}. The "
-        "risk is exact, "
-        "from coefficients, at sizes n where D is exactly some D_λ; interval: bootstrap over seeds."
+        f"squared coefficients D_λ^(−α−1) per function, random signs, up to {reach} functions; Gaussian noise "
+        f"σ = {NOISE:g}. The risk is exact, from coefficients, at sizes n where D is exactly some D_λ; "
+        "interval: bootstrap over seeds."
     )
     figure, axes = new_figure(3, width=10.6, height=3.7)
     rows = []

@@ -35,14 +35,12 @@ def write_report(folder: Path, sections: list[Section], quick: bool, seconds: fl
     body = [
         "<header><h1>Exact invariances, reproduced</h1>",
         "<p class=lead>The experiments and claims of <em>Learning with Exact Invariances in Polynomial "
-        "Time</em> "
-        "(Soleymani, Tahmasebi, Jegelka, Jaillet; ICML 2025), run with <code>specavg</code>, and the "
-        "alternatives it "
-        "argues against. Every verdict below is computed from the numbers of this run.</p>",
-        f"<p>{how}{len(claims)} claims and questions: <b class=yes>{count[True]} hold</b>, <b "
-        f"class=no>{count[False]} do "
-        f"not</b>, <b class=open>{count[None]} depend</b> on what the paper leaves open or on the case. "
-        f"Took {seconds:.0f} s; every number is in <code>results.csv</code>.</p></header>",
+        "Time</em> (Soleymani, Tahmasebi, Jegelka, Jaillet; ICML 2025), run with <code>specavg</code>, and "
+        "the alternatives it argues against. Every verdict below is computed from the numbers of this "
+        "run.</p>",
+        f"<p>{how}{len(claims)} claims and questions: <b class=yes>{count[True]} hold or "
+        f"are answered yes</b>, <b class=no>{count[False]} not</b>, <b class=open>{count[None]} depend</b> on what "
+        f"the paper leaves open or on the case. Took {seconds:.0f} s; every number is in <code>results.csv</code>.</p></header>",
         _summary(sections),
     ]
     body += [_section(folder, i, s) for i, s in enumerate(sections, start=1)]
@@ -70,9 +68,9 @@ def _summary(sections: list[Section]) -> str:
         for claim in s.result.claims
     ]
     return (
-        "<section><h2>At a glance</h2><div class=scroll><table "
-        "class=glance><thead><tr><th>experiment</th><th>claim or question"
-        f"</th><th></th></tr></thead><tbody>{''.join(rows)}</tbody></table></div></section>"
+        "<section><h2>At a glance</h2><div class=scroll><table class=glance>"
+        "<thead><tr><th>experiment</th><th>claim or question</th><th></th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div></section>"
     )
 
 
@@ -117,8 +115,7 @@ def _table(table: Table) -> str:
     rows = "".join("<tr>" + "".join(f"<td>{_text(c)}</td>" for c in row) + "</tr>" for row in table.rows)
     return (
         f"<details open><summary>{_text(table.caption)}</summary><div "
-        f"class=scroll><table><thead><tr>{head}</tr></thead>"
-        f"<tbody>{rows}</tbody></table></div></details>"
+        f"class=scroll><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></details>"
     )
 
 
@@ -138,20 +135,19 @@ def _text(text: str) -> str:
     return _INDEX.sub(lambda m: f"<sub>{inner(m)}</sub>", safe)
 
 
+_LEFT_OUT = {
+    "Actions that are not isometries.": "The paper says that its theory extends to them. The Laplacian does not commute "
+    "with such a group, and its eigenspaces are not mapped to themselves: maps that are not isometries are refused.",
+    "Manifolds with a boundary.": "The spaces here have none.",
+    "Infinite groups": "are outside of the paper's theorem and of this report.",
+    "The paper's own figures": "cannot be matched number by number: η, the noise, the sizes and the normalisation of λ "
+    "are not stated. The choices made are written with each figure.",
+}
+
+
 def _left_out() -> str:
-    return (
-        "<section><h2>What the paper mentions and this library leaves out</h2><ul>"
-        "<li><b>Actions that are not isometries.</b> The paper says its theory extends to them; then the "
-        "Laplacian does not "
-        "commute with the group, and its eigenspaces are not mapped to themselves. Maps that are not "
-        "isometries of the space are refused.</li>"
-        "<li><b>Manifolds with a boundary.</b> The spaces here have none.</li>"
-        "<li><b>Infinite groups</b> are outside of the paper's theorem and of this report.</li>"
-        "<li><b>The paper's own figures</b> cannot be matched number by number: η, the noise, the sizes and "
-        "the "
-        "normalisation of λ are not stated. The choices made are written with each "
-        "figure.</li></ul></section>"
-    )
+    items = "".join(f"<li><b>{escape(what)}</b> {escape(why)}</li>" for what, why in _LEFT_OUT.items())
+    return f"<section><h2>What the paper mentions and this library leaves out</h2><ul>{items}</ul></section>"
 
 
 _STYLE = """

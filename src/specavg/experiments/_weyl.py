@@ -29,8 +29,8 @@ def run(quick: bool, track: Track) -> Result:
     """D_λ and D_{λ,G} against ω_d vol(M) λ^{d/2}/(2π)^d and the same with vol(M/G)."""
     result = Result(
         "D_λ counts all eigenfunctions with eigenvalue up to λ, D_{λ,G} those invariant under G. Weyl's law "
-        "says "
-        "D_λ ~ ω_d vol(M) λ^{d/2} / (2π)^d; with symmetry vol(M/G) = vol(M)/|G| takes the place of vol(M)."
+        "says D_λ ~ ω_d vol(M) λ^{d/2} / (2π)^d; with symmetry vol(M/G) = vol(M)/|G| takes the place of "
+        "vol(M)."
     )
     figure, axes = new_figure(4, width=12.4, height=3.5)
     rows = []
@@ -50,9 +50,8 @@ def run(quick: bool, track: Track) -> Result:
             Claim(
                 f"Weyl's law, with and without symmetry — {title}.",
                 f"At λ = {eigenvalues[-1]:.4g}: D_λ is {counts[-1] / whole[-1]:.3f} and D_(λ,G) "
-                f"{survivors[-1] / part[-1]:.3f} "
-                "of the law; extrapolated to λ → ∞ (terms 1/√λ and 1/λ, from the boundary of the "
-                f"fundamental domain) the latter tends to {limit:.3f}.",
+                f"{survivors[-1] / part[-1]:.3f} of the law; extrapolated to λ → ∞ (terms 1/√λ and 1/λ, from "
+                f"the boundary of the fundamental domain) the latter tends to {limit:.3f}.",
                 bool(holds),
             )
         )

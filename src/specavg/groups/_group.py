@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, final
@@ -369,4 +370,5 @@ def _generator(random_state: int | np.random.Generator | np.random.RandomState |
 
 
 def _large(n: int) -> str:
-    return str(n) if n < 10**15 else f"about 10^{len(str(n)) - 1}"
+    # Not len(str(n)): Python refuses to write out integers of more than 4300 digits.
+    return str(n) if n < 10**15 else f"about 10^{math.floor(math.log10(n))}"
