@@ -296,7 +296,8 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         return_std : bool, default False
             Whether to return the posterior standard deviation of f(x) too: the same model read as a Gaussian
             process, with a flat prior on the constant. It is that of the function; an observation adds
-            `noise_variance_` to its square.
+            `noise_variance_` to its square. It trusts the prior: for nearly noise-free data and a "heat" spectrum,
+            which takes the target to be analytic, real errors can be several times larger.
 
         Returns
         -------
