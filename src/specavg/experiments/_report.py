@@ -38,9 +38,9 @@ def write_report(folder: Path, sections: list[Section], quick: bool, seconds: fl
         "Time</em> (Soleymani, Tahmasebi, Jegelka, Jaillet; ICML 2025), run with <code>specavg</code>, and "
         "the alternatives it argues against. Every verdict below is computed from the numbers of this "
         "run.</p>",
-        f"<p>{how}{len(claims)} claims and questions: <b class=yes>{count[True]} hold or "
-        f"are answered yes</b>, <b class=no>{count[False]} not</b>, <b class=open>{count[None]} depend</b> on what "
-        f"the paper leaves open or on the case. Took {seconds:.0f} s; every number is in <code>results.csv</code>.</p></header>",
+        f"<p>{how}{len(claims)} claims and questions: <b class=yes>{count[True]} hold or are answered yes</b>, "
+        f"<b class=no>{count[False]} not</b>, <b class=open>{count[None]} depend</b> on what the paper leaves open "
+        f"or on the case. Took {seconds:.0f} s; every number is in <code>results.csv</code>.</p></header>",
         _summary(sections),
     ]
     body += [_section(folder, i, s) for i, s in enumerate(sections, start=1)]
@@ -136,8 +136,8 @@ def _text(text: str) -> str:
 
 
 _LEFT_OUT = {
-    "Actions that are not isometries.": "The paper says that its theory extends to them. The Laplacian does not commute "
-    "with such a group, and its eigenspaces are not mapped to themselves: maps that are not isometries are refused.",
+    "Actions that are not isometries.": "The paper says that its theory extends to them. The Laplacian does not "
+    "commute with such a group, and its eigenspaces are not mapped to themselves: maps that are not isometries are refused.",
     "Manifolds with a boundary.": "The spaces here have none.",
     "Infinite groups": "are outside of the paper's theorem and of this report.",
     "The paper's own figures": "cannot be matched number by number: η, the noise, the sizes and the normalisation of λ "
