@@ -136,12 +136,16 @@ def _text(text: str) -> str:
 
 
 _LEFT_OUT = {
-    "Actions that are not isometries.": "The paper says that its theory extends to them. The Laplacian does not "
-    "commute with such a group, and its eigenspaces are not mapped to themselves: maps that are not isometries are refused.",
+    "Actions that are not isometries.": (
+        "The paper says that its theory extends to them. The Laplacian does not commute with such a group, and its "
+        "eigenspaces are not mapped to themselves: maps that are not isometries are refused."
+    ),
     "Manifolds with a boundary.": "The spaces here have none.",
     "Infinite groups": "are outside of the paper's theorem and of this report.",
-    "The paper's own figures": "cannot be matched number by number: η, the noise, the sizes and the normalisation of λ "
-    "are not stated. The choices made are written with each figure.",
+    "The paper's own figures": (
+        "cannot be matched number by number: η, the noise, the sizes and the normalisation of λ are not stated. "
+        "The choices made are written with each figure."
+    ),
 }
 
 
