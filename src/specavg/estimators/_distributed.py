@@ -102,7 +102,8 @@ def _aligned(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, Any, Any]]:
 def _delayed(collection: Any, like: Any) -> list[Any]:
     """The partitions along the first axis as delayed objects."""
     if not hasattr(collection, "chunks"):
-        return list(collection.to_delayed())
+        # Optimised, two selections of one Parquet table may be read in different numbers of partitions.
+        return list(collection.to_delayed(optimize_graph=False))
     if len(collection.chunks) > 1 and any(len(sizes) > 1 for sizes in collection.chunks[1:]):
         collection = collection.rechunk(dict.fromkeys(range(1, collection.ndim), -1))
     rows = getattr(like, "chunks", None)
