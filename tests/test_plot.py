@@ -107,17 +107,17 @@ def test_every_function_draws_in_the_axes_it_is_given():
     flat = sa.invariant_basis(sa.Torus(2), groups.hyperoctahedral(2), max_eigenvalue=50)
     ring = sa.invariant_basis(sa.Circle(), groups.dihedral(2), max_eigenvalue=20)
     ball = sa.invariant_basis(sa.Sphere(3), groups.point_group("D3"), max_eigenvalue=20)
-    fig = plt.figure()
-    ax = fig.add_subplot(2, 2, 1)
-    assert sa.plot.torus(flat, ax=ax, resolution=20) is ax
-    assert sa.plot.circle(ring, ax=ax) is ax
-    assert sa.plot.spectrum(flat, ax=ax) is ax
-    assert sa.plot.curves([1, 10], {"a": [1, 0.1]}, ax=ax) is ax
-    assert sa.plot.discrepancy(lambda X: X[:, 0], [[0.5, 0.1]], space=flat.space, group=flat.group, ax=ax) is ax
-    assert sa.plot.pole_figure(lambda X: 1 + X[:, 0], ax=ax, resolution=4, degree=2) is ax
-    globe = fig.add_subplot(2, 2, 2, projection="3d")
+    fig, panels = plt.subplots(3, 3, figsize=(9, 9))
+    a, b, c, d, e, f = panels.ravel()[:6]
+    assert sa.plot.torus(flat, ax=a, resolution=20) is a
+    assert sa.plot.circle(ring, ax=b) is b
+    assert sa.plot.spectrum(flat, ax=c) is c
+    assert sa.plot.curves([1, 10], {"a": [1, 0.1]}, ax=d) is d
+    assert sa.plot.discrepancy(lambda X: X[:, 0], [[0.5, 0.1]], space=flat.space, group=flat.group, ax=e) is e
+    assert sa.plot.pole_figure(lambda X: 1 + X[:, 0], ax=f, resolution=4, degree=2) is f
+    globe = fig.add_subplot(3, 3, 7, projection="3d")
     assert sa.plot.sphere(ball, ax=globe, resolution=8) is globe
-    world = fig.add_subplot(2, 2, 3, projection="mollweide")
+    world = fig.add_subplot(3, 3, 8, projection="mollweide")
     assert sa.plot.sphere(ball, ax=world, projection="mollweide", resolution=8, data=[[0, 0, 1]]) is world
     assert plt.get_fignums() == [fig.number]
     fig.canvas.draw()

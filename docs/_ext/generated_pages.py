@@ -186,9 +186,7 @@ def picture(path: Path) -> None:
         error = np.sqrt(np.mean((model.predict(Z) - stiffness(Z)) ** 2))
         ax = figure.add_subplot(1, 2, i + 1, projection="3d")
         sa.plot.sphere(model, data=X, symmetry=who is not None, ax=ax, colorbar=False)
-        ax.set_axis_off()
-        ax.set(xlim=(-0.7, 0.7), ylim=(-0.7, 0.7), zlim=(-0.7, 0.7), box_aspect=(1, 1, 1))
-        ax.set_title(f"{name}: error {error:.0e}", y=0.98, fontsize="medium")
+        ax.set_title(f"{name}: error {error:.0e}", y=1.04, fontsize="medium")
     figure.savefig(path, dpi=130)
     plt.close(figure)
 

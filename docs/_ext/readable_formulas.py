@@ -12,6 +12,7 @@ from sphinx.transforms import SphinxTransform
 
 _INDEX = re.compile(
     r"(?<![A-Za-z0-9])(?P<below>[A-Za-zΑ-ωƒ][̂]?)_(?P<sub>\{[^{}]*\}|[A-Za-z0-9λℓ])(?![A-Za-z0-9_])"
+    r"|(?<=\))_(?P<sub2>\{[^{}]*\})"
     r"|(?<=[\w)\]}])\^(?P<sup>\{[^{}]*\}|\([^()]*\)|\d+|[A-Za-zλ])(?![A-Za-z0-9_])"
 )
 _VERBATIM = (nodes.literal, nodes.literal_block, nodes.doctest_block, nodes.math, nodes.raw, desc_signature)
@@ -64,7 +65,8 @@ def _pieces(text: str) -> Any:
     end = 0
     for match in _INDEX.finditer(text):
         yield nodes.Text(text[end : match.start()] + (match["below"] or ""))
-        kind, inner = (nodes.subscript, match["sub"]) if match["sub"] else (nodes.superscript, match["sup"])
+        below = match["sub"] or match["sub2"]
+        kind, inner = (nodes.subscript, below) if below else (nodes.superscript, match["sup"])
         inner = inner[1:-1] if inner[0] in "{(" else inner
         yield kind("", "", nodes.Text(inner))
         end = match.end()

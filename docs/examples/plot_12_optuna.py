@@ -49,10 +49,10 @@ for name, group in (("with the symmetry", data.group), ("without", None)):
     start = perf_counter()
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=0))
     study.optimize(
-        lambda trial, group=group: -cross_val_score(
-            model_of(trial, group), X, y, scoring="neg_root_mean_squared_error"
-        ).mean(),
-        n_trials=25,
+        lambda trial, group=group: (
+            -cross_val_score(model_of(trial, group), X, y, scoring="neg_root_mean_squared_error").mean()
+        ),
+        n_trials=15,
     )
     seconds = perf_counter() - start
     studies[name] = study

@@ -4,7 +4,7 @@ Every function takes a fitted estimator, an invariant basis or a callable, draws
 figure, and returns the axes. Colours keep their order in grey; lines differ in dash and marker too.
 """
 
-from specavg.plot._curves import curves, learning_curve, rate
+from specavg.plot._curves import curves, learning_curve
 from specavg.plot._discrepancy import discrepancy
 from specavg.plot._flat import circle, torus
 from specavg.plot._poles import pole_density, pole_figure
@@ -18,7 +18,6 @@ __all__ = [
     "learning_curve",
     "pole_density",
     "pole_figure",
-    "rate",
     "spectrum",
     "sphere",
     "torus",

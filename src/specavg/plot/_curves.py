@@ -14,28 +14,9 @@ from specavg.plot._style import COLORS, DASHES, INK, MARKERS, axes_or_new, witho
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["curves", "learning_curve", "rate"]
+__all__ = ["curves", "learning_curve"]
 
 Array = NDArray[np.float64]
-
-
-def rate(dim: int, smoothness: float | None = None) -> float:
-    """The exponent of the theorem: the risk falls as n^rate, rate = −s/(s + d/2).
-
-    Parameters
-    ----------
-    dim : int
-        d, the dimension of the space.
-    smoothness : float, optional
-        s; d by default, as in the estimators.
-
-    Examples
-    --------
-    >>> rate(dim=2, smoothness=3)
-    -0.75
-    """
-    s = dim if smoothness is None else smoothness
-    return -s / (s + dim / 2)
 
 
 def curves(
@@ -55,7 +36,8 @@ def curves(
     errors : mapping of name to array-like of shape (k,) or (k, repeats)
         One line each, through the medians. Zero errors are not drawn: the axis is logarithmic.
     slope : float, optional
-        The exponent that theory promises, drawn as a line of that slope under the first curve (see `rate`).
+        The exponent that theory promises, drawn as a line of that slope under the curves: −`theory.rate(d, s)` for a
+        mean square error.
     ylabel : str
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
@@ -67,12 +49,11 @@ def curves(
     Examples
     --------
     >>> import specavg as sa
-    >>> ax = sa.plot.curves([10, 100, 1000], {"a model": [0.5, 0.1, 0.02]}, slope=sa.plot.rate(dim=2))
+    >>> ax = sa.plot.curves([10, 100, 1000], {"a model": [0.5, 0.1, 0.02]}, slope=-sa.theory.rate(2, 2))
     >>> ax.get_xscale()
     'log'
     """
     n = np.asarray(sizes, dtype=float)
-    new = ax is None
     panel: Any = axes_or_new(ax, (5.6, 3.8))
     lowest: list[Array] = []
     for i, (name, raw) in enumerate(errors.items()):
@@ -89,12 +70,11 @@ def curves(
         panel.plot(n, anchor * (n / n[0]) ** slope, color=INK, linewidth=1.2, linestyle=(0, (1, 1.5)),
                 label=f"theory: slope −{-slope:.3g}")  # fmt: skip
     panel.set(xscale="log", yscale="log")
-    if new:
-        if len(n) <= 8:
-            panel.set_xticks(n, [f"{v:g}" for v in n])
-            panel.minorticks_off()
-        panel.set(xlabel="number of samples n", ylabel=ylabel)
-        without_frame(panel)
+    if len(n) <= 8:
+        panel.set_xticks(n, [f"{v:g}" for v in n])
+        panel.minorticks_off()
+    panel.set(xlabel="number of samples n", ylabel=ylabel)
+    without_frame(panel)
     panel.legend(frameon=False, fontsize="small")
     return panel
 
@@ -170,6 +150,12 @@ def learning_curve(
                 if dim is None and hasattr(fitted, "basis_"):
                     dim = fitted.basis_.space.dim
                     smoothness = smoothness or getattr(model, "smoothness", None)
-    drawn = curves(sizes, errors, slope=None if dim is None else rate(dim, smoothness), ax=ax)
+    drawn = curves(sizes, errors, slope=None if dim is None else -_rate(dim, smoothness), ax=ax)
     drawn.errors_ = errors  # pyright: ignore[reportAttributeAccessIssue]
     return drawn
+
+
+def _rate(dim: int, smoothness: float | None) -> float:
+    """The theorem's s/(s + d/2), with the estimators' default s = d."""
+    s = dim if smoothness is None else smoothness
+    return s / (s + dim / 2)

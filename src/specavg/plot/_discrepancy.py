@@ -86,7 +86,6 @@ def discrepancy(
     positive = np.concatenate([*found.values(), [rounding]])
     positive = positive[positive > 0]
     zero = float(positive.min()) / 30 if len(positive) else 1e-17
-    new = ax is None
     panel: Any = axes_or_new(ax, (6.4, 0.9 + 0.55 * len(named)))
     rng = np.random.default_rng(0)
     for i, (_, values) in enumerate(found.items()):
@@ -99,18 +98,17 @@ def discrepancy(
         text = "0" if values.max() == 0 else f"{values.max():.1e}"
         panel.annotate(text, (top, i), (6, 0), textcoords="offset points", va="center", fontsize="small")
     panel.axvline(rounding, color="0.45", linewidth=1, linestyle="--", zorder=0)
-    if new:
-        panel.set(xscale="log", ylim=(len(named) - 0.4, -0.6))
-        panel.set_xlim(zero, float(positive.max()) * 30 if len(positive) else 1.0)
-        panel.set_yticks(range(len(named)), list(named))
-        ticks = [t for t in 10.0 ** np.arange(-18, 7, 3) if 3 * zero < t < panel.get_xlim()[1]]
-        panel.set_xticks([zero, *ticks], ["0", *(f"$10^{{{round(np.log10(t))}}}$" for t in ticks)])
-        panel.minorticks_off()
-        panel.set_xlabel(f"largest |f(gx) − f(x)| over {len(points)} points, for each of {len(elements)} elements g")
-        panel.annotate("rounding", (rounding, -0.6), (3, -2), textcoords="offset points", va="top", fontsize="x-small",
-                    color="0.35")  # fmt: skip
-        without_frame(panel)
-        panel.grid(False, axis="y")
+    panel.set(xscale="log", ylim=(len(named) - 0.4, -0.6))
+    panel.set_xlim(zero, float(positive.max()) * 30 if len(positive) else 1.0)
+    panel.set_yticks(range(len(named)), list(named))
+    ticks = [t for t in 10.0 ** np.arange(-18, 7, 3) if 3 * zero < t < panel.get_xlim()[1]]
+    panel.set_xticks([zero, *ticks], ["0", *(f"$10^{{{round(np.log10(t))}}}$" for t in ticks)])
+    panel.minorticks_off()
+    panel.set_xlabel(f"largest |f(gx) − f(x)| over {len(points)} points, for each of {len(elements)} elements g")
+    panel.annotate("rounding", (rounding, -0.6), (3, -2), textcoords="offset points", va="top", fontsize="x-small",
+                color="0.35")  # fmt: skip
+    without_frame(panel)
+    panel.grid(False, axis="y")
     return panel
 
 

@@ -75,7 +75,6 @@ def circle(
     source = source_of(model, space=space, group=group, index=index, output=output)
     period, start = _box(source.space, 1)
     elements = drawable(source.group, symmetry)
-    new = ax is None
     panel: Any = axes_or_new(ax, (6.4, 3.2))
     u = np.linspace(0, 1, resolution + 1)
     x = start[0] + period[0] * u
@@ -94,12 +93,11 @@ def circle(
             at = x[0] + (m * period[0] - x[0]) % period[0]
             for line in {at, at + period[0] if at == x[0] else at}:
                 panel.axvline(line, color="0.35", linewidth=1, linestyle=(0, (7, 2, 1.5, 2)), zorder=1)
-    if new:
-        panel.set_xlim(x[0], x[-1])
-        panel.set_ylabel(source.label)
-        _label_axis(panel.xaxis, period[0], start[0])
-        without_frame(panel)
-        panel.grid(False, axis="x")
+    panel.set_xlim(x[0], x[-1])
+    panel.set_ylabel(source.label)
+    _label_axis(panel.xaxis, period[0], start[0])
+    without_frame(panel)
+    panel.grid(False, axis="x")
     return panel
 
 
@@ -162,7 +160,6 @@ def torus(
     frame = np.diag(period) if lattice is None else lattice  # periods -> drawn coordinates, row vectors
     origin = start if lattice is None else np.zeros(2)
     elements = drawable(source.group, symmetry)
-    new = ax is None
     panel: Any = axes_or_new(ax, (5.4, 4.6))
 
     u = np.linspace(0, 1, resolution + 1)
@@ -188,19 +185,18 @@ def torus(
         for shifted in _copies(center.point, corner):
             at = origin + (shifted - corner) @ frame
             panel.plot(*at, zorder=6, **axis_style(center.order))
-    if new:
-        corners = origin + np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]) @ frame
-        panel.plot(*corners.T, color=INK, linewidth=1)
-        lengths = np.linalg.norm(frame, axis=1)
-        panel.set_aspect("equal" if lattice is not None or lengths.max() < 3 * lengths.min() else "auto")
-        if lattice is None:
-            _label_axis(panel.xaxis, period[0], start[0], "x₁")
-            _label_axis(panel.yaxis, period[1], start[1], "x₂")
-            panel.set(xlim=origin[0] + np.array([0, period[0]]), ylim=origin[1] + np.array([0, period[1]]))
-            panel.spines[:].set_visible(False)
-        else:
-            panel.set_axis_off()
-            panel.margins(0.02)
+    corners = origin + np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]) @ frame
+    panel.plot(*corners.T, color=INK, linewidth=1)
+    lengths = np.linalg.norm(frame, axis=1)
+    panel.set_aspect("equal" if lattice is not None or lengths.max() < 3 * lengths.min() else "auto")
+    if lattice is None:
+        _label_axis(panel.xaxis, period[0], start[0], "x₁")
+        _label_axis(panel.yaxis, period[1], start[1], "x₂")
+        panel.set(xlim=origin[0] + np.array([0, period[0]]), ylim=origin[1] + np.array([0, period[1]]))
+        panel.spines[:].set_visible(False)
+    else:
+        panel.set_axis_off()
+        panel.margins(0.02)
     if colorbar:
         colorbar_beside(filled, panel, source.label)
     return panel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import lgamma, log, pi
+from math import lgamma, log, log10, pi
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +49,6 @@ def spectrum(model: Any, *, weyl: bool = True, legend: bool = True, ax: Axes | N
     'log'
     """
     basis = _basis_of(model)
-    new = ax is None
     pyplot()  # says what to install, before anything else of Matplotlib is imported
     from matplotlib.ticker import MaxNLocator
 
@@ -101,16 +100,15 @@ def spectrum(model: Any, *, weyl: bool = True, legend: bool = True, ax: Axes | N
                 y = _weyl_log(basis.space, x**2 if bent else x) - divisor
                 shown = (y < _LARGEST_LOG) & (y > np.log(floor))
                 panel.plot(x[shown], np.exp(y[shown]), color=INK, linestyle=dash, linewidth=1.2, label=name)
-    if new:
-        panel.set(xlabel="eigenvalue λ", ylabel="number of functions", yscale="log")
-        panel.set_ylim(bottom=floor)
-        if bent:
-            ticks = MaxNLocator(7, steps=[1, 2, 5, 10]).tick_values(0, float(eigenvalues[-1]))
-            ticks = ticks[ticks <= eigenvalues[-1] * 1.02]
-            panel.set_xticks(np.sqrt(ticks), [f"{t:g}" for t in ticks])
-        without_frame(panel)
-        panel.grid(False, axis="x")
-        panel.set_title(f"{basis.dim} of {basis.total_dim} functions are invariant", fontsize="medium", loc="left")
+    panel.set(xlabel="eigenvalue λ", ylabel="number of functions", yscale="log")
+    panel.set_ylim(bottom=floor)
+    if bent:
+        ticks = MaxNLocator(7, steps=[1, 2, 5, 10]).tick_values(0, float(eigenvalues[-1]))
+        ticks = ticks[ticks <= eigenvalues[-1] * 1.02]
+        panel.set_xticks(np.sqrt(ticks), [f"{t:g}" for t in ticks])
+    without_frame(panel)
+    panel.grid(False, axis="x")
+    panel.set_title(f"{basis.dim} of {_count(basis.total_dim)} functions are invariant", fontsize="medium", loc="left")
     if legend:
         panel.legend(frameon=False, fontsize="small", ncols=2, loc="upper left", bbox_to_anchor=(0, -0.16))
     return panel
@@ -128,6 +126,10 @@ def _widths(values: Array) -> Array:
         return np.ones(1)
     gaps = np.diff(values)
     return 0.86 * np.minimum(np.append(gaps, gaps[-1]), np.insert(gaps, 0, gaps[0]))
+
+
+def _count(n: int) -> str:
+    return f"{n:,}" if n < 10**9 else f"about $10^{{{int((n.bit_length() - 1) * log10(2))}}}$"
 
 
 def _float(count: int) -> float:

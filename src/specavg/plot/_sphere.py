@@ -99,7 +99,6 @@ def sphere(
     if body and projection != "3d":
         raise ValueError(f"body=True needs projection='3d'; got {projection!r}")
     normals, axes = symmetry_of_sphere(drawable(source.group, symmetry))
-    new = ax is None
     panel: Any = axes_or_new(ax, (5.2, 4.4) if projection == "3d" else (7.2, 3.9), projection=projection)
     height = np.linspace(-np.pi / 2, np.pi / 2, resolution + 1)
     around = np.linspace(-np.pi, np.pi, 2 * resolution + 1)
@@ -116,8 +115,7 @@ def sphere(
         surface.marks(points, {**style, "color": "white", "markeredgecolor": INK, "markeredgewidth": 0.8})
     for axis in axes:
         surface.marks(np.stack([axis.direction, -axis.direction]), axis_style(axis.order, improper=axis.improper))
-    if new:
-        surface.finish()
+    surface.finish()
     if colorbar:
         shrink = 0.65 if projection == "3d" else 0.8
         colorbar_beside(mappable, panel, label or source.label, shrink=shrink)
