@@ -224,10 +224,29 @@ def benchmarks(results: Path) -> str:
 
 
 def tables(results: Any) -> str:
-    """Any JSON of records as tables: a list of flat records is one table, a mapping has one section per key."""
+    """The comparisons as one table each; anything else by its own keys."""
     lines: list[str] = []
+    comparisons = results.pop("comparisons", {}) if isinstance(results, dict) else {}
+    for name, rows in comparisons.items():
+        lines += [f"## {name.replace('-', ' ').replace('_', ' ').capitalize()}", ""]
+        lines += ["| comparison | result | target | seconds | of the other | note |", "|---|---|---|---|---|---|"]
+        lines += [_comparison(row) for row in rows]
+        lines.append("")
     _tables(results, 0, lines)
     return "\n".join(lines) + "\n"
+
+
+def _comparison(row: dict[str, Any]) -> str:
+    target = row.get("target")
+    wanted = "" if target is None else f"{'≤' if row.get('at_most') else '≥'} {target:g}{row.get('unit', '')}"
+    if target is not None and row.get("met") is not None:
+        wanted += " (met)" if row["met"] else " (**not met**)"
+    value = row["value"]
+    result = f"{value:.4g}" if not isinstance(value, float) or abs(value) < 1e4 else f"{value:,.0f}"
+    seconds = (row.get("seconds"), row.get("baseline_seconds"))
+    cells = [row["name"], f"{result} {row.get('unit', '')}", wanted]
+    cells += ["" if t is None else f"{t:.3g}" for t in seconds]
+    return "| " + " | ".join(_cell(c) for c in (*cells, row.get("note", ""))) + " |"
 
 
 def _tables(node: Any, depth: int, lines: list[str]) -> None:
