@@ -147,11 +147,15 @@ def costs() -> str:
         ("Power(Sphere(3), 100)", "symmetric(100)", sa.Power(sa.Sphere(3), 100), g.symmetric(100),
          {"max_invariant_dim": 60}),
     ]  # fmt: skip
-    lines = ["| space | group | \\|G\\| | invariant functions | of all | solver | exact | seconds |", "|" + "---|" * 8]
+    lines = [
+        "| space | group | \\|G\\| | invariant functions | of all | solver | exact | CPU seconds |",
+        "|" + "---|" * 8,
+    ]
     for space_name, group_name, space, group, cutoff in cases:
-        start = time.perf_counter()
+        sa.invariant_basis(space, group, max_invariant_dim=3).evaluate(space.sample(2, 0))  # compiles what it needs
+        start = time.process_time()
         basis = sa.invariant_basis(space, group, **cutoff)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         solvers = sorted({row.solver for row in basis.table})
         exact = "yes" if basis.residual == 0 else f"residual {basis.residual:.0e}"
         lines.append(

@@ -4,7 +4,7 @@ Explaining an invariant model with SHAP
 
 Shapley values say how much each coordinate contributed to one prediction. For a model of interchangeable coordinates
 they should respect the symmetry: exchange two coordinates, and their contributions are exchanged. If the model is
-invariant, this holds exactly, provided that the background data are as symmetric as the model. If it was only trained on
+invariant, this holds exactly, provided that the background data are as symmetric as the model. If it only learned from
 symmetric data, it does not hold.
 
 The example: four planets on circular orbits around one star, at angles :math:`\\theta_i`, all alike, and the sum over
