@@ -76,7 +76,7 @@ print(f"{type(lazy).__name__} of {lazy.npartitions} partitions, mean {lazy.mean(
 # %%
 # The error that is left
 # ----------------------
-# A quarter of a million measurements determine 441 harmonics well, and the 9 invariant ones among them better.
+# A quarter of a million measurements determine 441 harmonics well, and the 14 invariant ones among them better.
 figure, panels = plt.subplots(1, 2, figsize=(10, 3), subplot_kw={"projection": "mollweide"}, layout="constrained")
 for panel, model, title in zip(panels, (invariant, plain), ("with the symmetry", "without"), strict=True):
     sa.plot.sphere(
