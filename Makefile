@@ -53,7 +53,7 @@ benchmark: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-docs
 	@test -e docs/conf.py || { echo "no documentation yet: docs/conf.py is missing" >&2; exit 1; }
-	MPLBACKEND=Agg $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
 
 clean:
