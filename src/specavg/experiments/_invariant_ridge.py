@@ -60,7 +60,6 @@ def run(quick: bool, track: Track) -> Result:
             result.records.append(Record(NAME, method, "test RMSE", value, len(problem.X), 1, settings))
     result.tables = [_table(found)]
     compared = {t: e for t, e in found.items() if "group-averaged KRR" in e}
-    # Where both fit to rounding of the data, differences in the last digits decide nothing.
     wins = [t for t, e in compared.items() if e["invariant kernel ridge"] <= e["group-averaged KRR"]]
     losses = "; ".join(
         f"{t}: {compared[t]['invariant kernel ridge']:.4g} against {compared[t]['group-averaged KRR']:.4g}"
