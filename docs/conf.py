@@ -83,4 +83,4 @@ html_theme_options = {
     "pygments_dark_style": "monokai",
 }
 _without_sidebar = ("index", "start", "choose", "theory", "notation", "design", "benchmarks", "cite", "versions")
-html_sidebars = {page: [] for page in (*_without_sidebar, "changelog")}
+html_sidebars = {page: [] for page in (*_without_sidebar, "changelog", "auto_examples/*")}

@@ -11,6 +11,8 @@ import time
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import RidgeCV
 
 import specavg as sa
 
@@ -62,9 +64,6 @@ elapsed = time.perf_counter() - start
 # %%
 # For comparison: a forest and a ridge regression on the 300 numbers, which know nothing of sets, and the forest on
 # *sorted* points, a popular canonical order.
-
-from sklearn.ensemble import RandomForestRegressor  # noqa: E402
-from sklearn.linear_model import RidgeCV  # noqa: E402
 
 
 def in_order(X):

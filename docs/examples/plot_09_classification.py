@@ -66,14 +66,19 @@ for name, features in models.items():
 # %%
 # The probability of the class, and the points it was learned from.
 
-for name, model in models.items():
+
+def draw(name):
+    def probability(P):
+        return models[name].predict_proba(P)[:, 1]
+
     ax = sa.plot.sphere(
-        lambda P, model=model: model.predict_proba(P)[:, 1],
-        space=space,
-        group=group,
-        projection="mollweide",
-        data=X[y],
-        label="probability of high Schmid factor",
+        probability, space=space, group=group, projection="mollweide", data=X[y], label="probability of early yield"
     )
     ax.set_title(name)
     plt.show()
+
+
+draw("with the symmetry")
+
+# %%
+draw("without")
