@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import specavg as sa
-from specavg import groups
+from specavg import groups, spaces
 from specavg.invariants._functions import Combinations, Functions
 from specavg.kernels._harmonics import HarmonicsOfS2
 from specavg.kernels._products import block_size, depth_first
@@ -34,6 +34,8 @@ CASES = {
     "octahedral": (sa.Sphere(3), groups.point_group("O"), {"max_eigenvalue": 30.0 * 31}),
     "icosahedral": (sa.Sphere(3), groups.point_group("I"), {"max_eigenvalue": 20.0 * 21}),
     "sphere in R^6": (sa.Sphere(6), groups.trivial(6), {"max_eigenvalue": 4.0 * 8}),
+    "rotations": (spaces.Rotations(), groups.trivial(3), {"max_eigenvalue": 8.0 * 9}),
+    "crystal symmetry": (spaces.Rotations(), groups.crystal_symmetry("O"), {"max_eigenvalue": 8.0 * 9}),
     "even harmonics": (sa.Sphere(8), groups.sign_flips(8), {"max_eigenvalue": 6.0 * 12}),
     "monomials": (sa.Sphere(5), groups.cyclic_shifts(5), {"max_eigenvalue": 4.0 * 7}),
     "symmetric polynomials": (sa.Sphere(10), groups.symmetric(10), {"max_eigenvalue": 6.0 * 14}),
@@ -45,7 +47,8 @@ CASES = {
 def plain(functions: Functions, X: np.ndarray) -> np.ndarray:
     if isinstance(functions, Combinations):
         return np.asarray(plain(functions._functions, X) @ functions._matrix)
-    return functions.plain_values(X)  # type: ignore[attr-defined]
+    # Two-sided sums have plain values already: only their sums and combinations are compiled.
+    return getattr(functions, "plain_values", functions._values)(X)
 
 
 def case(name: str, n: int = 700):
@@ -161,6 +164,20 @@ def test_harmonics_of_s2_equal_scipys(degree):
         for i, column in enumerate(pair):
             place = degree**2 + (0 if order == 0 else 2 * order - 1 + i)
             assert np.abs(values[:, place] - column).max() < 1e-11
+
+
+@pytest.mark.parametrize("degree", [0, 3, 30])
+def test_wigner_functions_equal_those_of_the_space(degree):
+    from specavg.invariants._harmonics import _euler
+    from specavg.kernels._rotations import WignerFunctions
+
+    space = spaces.Rotations()
+    X = space.sample(40, random_state=0)
+    X[:2] = np.eye(3).ravel(), np.diag([1.0, -1.0, -1.0]).ravel()  # β = 0 and π
+    values = np.concatenate([space.evaluate(space.eigenspace(l), X) for l in range(degree + 1)], axis=1)
+    Y = np.random.default_rng(0).normal(size=(len(X), 2))
+    sums = WignerFunctions(degree).sums(_euler(X), Y)
+    assert np.abs(sums - values.T @ Y).max() <= TOLERANCE * np.abs(values).max() * np.abs(Y).sum(axis=0).max()
 
 
 def test_the_polynomial_cosine_is_right_to_rounding():

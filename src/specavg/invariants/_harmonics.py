@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 from specavg.invariants._functions import Functions, compensated_sum
 from specavg.kernels._harmonics import HarmonicsOfS2
 from specavg.kernels._products import PAIR, SOLID_STEP, SPHERE, ProductTree
-from specavg.spaces import Eigenspace, Space, Sphere
+from specavg.kernels._rotations import WignerFunctions
+from specavg.spaces import Eigenspace, Rotations, Space, Sphere
+from specavg.spaces._matrices import nearest_orthonormal
 from specavg.spaces._sphere import gegenbauer_recurrence
+from specavg.spaces._wigner import euler_angles, wigner_matrices
 
 __all__ = ["HarmonicSums", "harmonic_tree"]
 
@@ -109,9 +112,12 @@ def harmonics_kernel(
     space: Space, parts: Sequence[tuple[Eigenspace, Array | None]]
 ) -> tuple[Kernel, list[slice]] | None:
     """A compiled kernel for eigenspaces and where each has its columns; None where only NumPy can do it."""
-    if not isinstance(space, Sphere) or not parts:
+    if not isinstance(space, Rotations | Sphere) or not parts:
         return None
     degrees = [_degree(V) for V, _ in parts]
+    if isinstance(space, Rotations):
+        ends = np.cumsum([0, *((2 * l + 1) ** 2 for l in range(max(degrees) + 1))])
+        return _OnRotations(space, max(degrees)), [slice(int(ends[l]), int(ends[l + 1])) for l in degrees]
     if space.n_features == 3:
         orders = np.zeros(max(degrees) + 1, dtype=bool)
         for degree, (_, Q) in zip(degrees, parts, strict=True):
@@ -120,6 +126,36 @@ def harmonics_kernel(
     ends = np.cumsum([0, *(V.dim for V, _ in parts)])
     places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
     return harmonic_tree(space.n_features, degrees), places
+
+
+@final
+class _OnRotations:
+    """The compiled Wigner functions at rotation matrices."""
+
+    def __init__(self, space: Rotations, degree: int) -> None:
+        self._space = space
+        self._degree = degree
+        self._functions = WignerFunctions(degree)
+        self.dim = self._functions.dim
+
+    def sums(self, X: Array, Y: Array) -> Array:
+        return self._functions.sums(_euler(X), Y)
+
+    def combine(self, X: Array, C: Array) -> Array:
+        return self._functions.combine(_euler(X), C)
+
+    def values(self, X: Array) -> Array:
+        matrices = nearest_orthonormal(X.reshape(-1, 3, 3))
+        degrees = range(self._degree + 1)
+        blocks = [np.sqrt(2 * l + 1) * wigner_matrices(matrices, l).reshape(len(X), (2 * l + 1) ** 2) for l in degrees]
+        return np.concatenate(blocks, axis=1)
+
+
+def _euler(X: Array) -> Array:
+    """What the Wigner kernel reads: cos α, sin α, cos γ, sin γ, cos β, cos β/2, sin β/2."""  # (n, 9) -> (n, 7)
+    alpha, beta, gamma = euler_angles(nearest_orthonormal(X.reshape(-1, 3, 3)))
+    around = [function(angle) for angle in (alpha, gamma) for function in (np.cos, np.sin)]
+    return np.stack([*around, np.cos(beta), np.cos(beta / 2), np.sin(beta / 2)], axis=1)
 
 
 def _degree(V: Eigenspace) -> int:
