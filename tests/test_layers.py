@@ -109,9 +109,7 @@ def test_an_import_that_is_not_allowed_is_found_at_its_line(tmp_path, file, sour
 
 def test_the_script_names_file_line_and_rule_and_fails(tmp_path):
     package = _tree(tmp_path, **{"groups/__init__.py": "import os\nfrom ..spaces import Torus\n"})
-    run = subprocess.run(
-        [sys.executable, SCRIPT, package], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
+    run = subprocess.run([sys.executable, SCRIPT, package], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert run.returncode == 1
     assert f"{Path('specavg', 'groups', '__init__.py')}:2: groups may not import spaces" in run.stdout
 

@@ -14,7 +14,9 @@ from specavg import groups
 SPACE, GROUP = sa.Torus(2), groups.hyperoctahedral(2)
 MODELS = {
     "forest": RandomForestRegressor(100, random_state=0),
-    "network": MLPRegressor(hidden_layer_sizes=(50, 50), solver="lbfgs", max_iter=300, alpha=1e-3, random_state=0, tol=1e-3),
+    "network": MLPRegressor(
+        hidden_layer_sizes=(50, 50), solver="lbfgs", max_iter=300, alpha=1e-3, random_state=0, tol=1e-3
+    ),
     "process": GaussianProcessRegressor(RBF(0.5), alpha=1e-6, optimizer=None),
 }
 

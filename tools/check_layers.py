@@ -169,11 +169,7 @@ def _modules(node: ast.AST, within: tuple[str, ...]) -> list[str]:
     if isinstance(node, ast.Call) and node.args:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         first = node.args[0]
-        if (
-            name in ("import_module", "__import__")
-            and isinstance(first, ast.Constant)
-            and isinstance(first.value, str)
-        ):
+        if name in ("import_module", "__import__") and isinstance(first, ast.Constant) and isinstance(first.value, str):
             return [_absolute(first.value, within)]
     return []
 

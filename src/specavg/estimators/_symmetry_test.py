@@ -152,7 +152,7 @@ def symmetry_test(
     -----
     A generator is tested against functions that are invariant under *it*, not under the whole group, so one
     broken generator does not condemn the others. What the functions up to the cutoff and the further invariant
-    ones do not explain counts as noise. Where there is hardly any real noise *and* the points are far from uniform, that
+    ones do not explain counts as noise. Where there is hardly any real noise *and* points are far from uniform, that
     remainder is not exchangeable, and alarms are too many: 15 % instead of 5 % were measured for noise-free data with
     400 bell-shaped points on Torus(3), and 4.5 % with noise. A larger `max_dim` and more data help.
 
