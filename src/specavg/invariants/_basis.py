@@ -24,7 +24,7 @@ from specavg.spaces import Power, Product, Space, Torus
 __all__ = ["Cutoff", "InvariantBasis", "Row", "default_group", "default_space", "invariant_basis"]
 
 Array = NDArray[np.float64]
-_EIGENVALUE_TOLERANCE = 1e-9
+_TOLERANCE = 1e-9
 _BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
 
 
@@ -369,18 +369,19 @@ def _basis(space: Space, group: Group, cutoff: Cutoff, solver: str) -> Invariant
 
 def _solutions(space: Space, resolver: Resolver, cutoff: Cutoff) -> Iterator[Solution]:
     if cutoff.kind == "max_eigenvalue":
-        top = cutoff.value * (1 + _EIGENVALUE_TOLERANCE)
+        top = cutoff.value * (1 + _TOLERANCE)
         eigenspaces = list(takewhile(lambda V: V.eigenvalue <= top, space.eigenspaces()))
         resolver.check_memory(max(eigenspaces, key=lambda V: V.dim))
         yield from map(resolver.solve, eigenspaces)
         return
     total, barren = 0, 0
+    most = cutoff.value * (1 + _TOLERANCE)  # 1000^(1/3) is 9.999999999999998
     for V in space.eigenspaces():
-        if cutoff.kind == "max_dim" and total + V.dim > cutoff.value:
+        if cutoff.kind == "max_dim" and total + V.dim > most:
             return
         solution = resolver.solve(V)
         total += V.dim if cutoff.kind == "max_dim" else solution.invariant_dim
-        if total > cutoff.value:
+        if total > most:
             return
         yield solution
         barren = 0 if solution.invariant_dim else barren + 1
