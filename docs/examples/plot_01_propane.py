@@ -2,10 +2,10 @@
 Methyl torsions of propane
 ==========================
 
-Propane has two methyl groups. Turn them by the angles :math:`x_1` and :math:`x_2` and the energy changes: a function on
-the torus :math:`T^2`. A third of a turn of either group gives the same molecule, so do both angles reversed, and so
+Propane has two methyl groups. Turn them by the angles :math:`x₁` and :math:`x₂` and the energy changes: a function on
+the torus :math:`T²`. A third of a turn of either group gives the same molecule, so do both angles reversed, and so
 do the two groups exchanged. These maps generate the molecular symmetry group of propane, with
-:math:`3 \\cdot 3 \\cdot 4 = 36` elements. Three generators say all of it, and the library sees nothing else.
+3 · 3 · 4 = 36 elements. Three generators say all of it, and the library sees nothing else.
 
 The energies are those of GFN2-xTB for 2000 pairs of angles; 30 of them are for learning.
 """
@@ -60,8 +60,8 @@ print(f"kernel ridge, kernel averaged over the 36 elements: error {data.baseline
 # with the kernel averaged over all 36 elements is the same idea with a sum in it, and ends at the same error; the sum
 # is what becomes impossible for larger groups.
 #
-# The discrepancy, the largest :math:`|f(gx) - f(x)|` over the group, is rounding. It is not exactly zero here because
-# adding a third of :math:`2\pi` to an angle rounds.
+# The discrepancy, the largest :math:`|f(gx) − f(x)|` over the group, is rounding. It is not exactly zero here because
+# adding a third of 2π to an angle rounds.
 
 # %%
 # What was learned

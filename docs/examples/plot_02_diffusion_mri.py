@@ -3,8 +3,8 @@ Diffusion MRI: signals on the sphere
 ====================================
 
 Water in the brain diffuses along nerve fibres, and a magnetic resonance scanner sees the attenuation of its signal
-in one direction at a time. Diffusion along :math:`n` and along :math:`-n` is the same: the signal is a function on
-the sphere :math:`S^2` that is invariant to the inversion. The data are 48 voxels of a human brain in 64 directions; 44
+in one direction at a time. Diffusion along *n* and along the opposite of *n* is the same: the signal is a function on
+the sphere :math:`S²` that is invariant to the inversion. The data are 48 voxels of a human brain in 64 directions; 44
 directions are for learning, 20 for testing, and all 48 voxels are fitted at once as 48 outputs.
 """
 
@@ -28,7 +28,7 @@ print(data, data.y.shape)
 # With and without the symmetry
 # -----------------------------
 # Under the inversion only harmonics of even degree survive: a half of all. Practice in this field is to use those up
-# to degree 8, which here is a cutoff at the eigenvalue :math:`8 \cdot 9 = 72`; the penalty is chosen by leave-one-out.
+# to degree 8, which here is a cutoff at the eigenvalue 8 · 9 = 72; the penalty is chosen by leave-one-out.
 def report(name, model):
     start = perf_counter()
     model.fit(X, Y)
@@ -45,7 +45,8 @@ invariant = report("with the symmetry", sa.InvariantKernelRidge(data.space, data
 plain = report("without", sa.InvariantKernelRidge(data.space, max_eigenvalue=72))
 report("scikit-learn's KernelRidge", GridSearchCV(KernelRidge(kernel="rbf"), grid))
 print(
-    f"kernel ridge, averaged kernel: error {data.baseline['krr_Gavg']:.4f}; the mean: {data.baseline['mean_pred']:.4f}"
+    f"kernel ridge, averaged kernel: error {data.baseline['krr_Gavg']:.4f}; the mean: "
+    f"{data.baseline['mean_pred']:.4f}"
 )
 
 # %%
@@ -54,7 +55,7 @@ print(
 # even. Evaluation is at a canonical point of the orbit, so the discrepancy is 0, not just small.
 #
 # One split of 64 directions is a small sample. Here are ten random ones, with a third model that many would make by
-# hand: kernel ridge on the products :math:`n_i n_j`, which do not change when *n* changes its sign.
+# hand: kernel ridge on the products :math:`nᵢnⱼ`, which do not change when *n* changes its sign.
 rng = np.random.default_rng(0)
 grid = {"gamma": np.geomspace(0.1, 10, 5), "alpha": np.geomspace(1e-3, 10, 5)}
 
@@ -83,10 +84,10 @@ for name in ("without", "products, KernelRidge"):
 # %%
 # One voxel
 # ---------
-# The voxel of highest anisotropy. Signal is lost along the fibre: the dark spot, and its antipode at the back. Without
-# the symmetry the far side is guessed. Dots are the directions measured.
+# The voxel of highest anisotropy. Signal is lost along the fibre: the dark spot, and its antipode. Without the symmetry
+# the half of the sphere where nothing was measured is guessed. Dots are the directions measured.
 voxel = int(data.extra["fractional_anisotropy"].argmax())
 for model, title in ((invariant, "with the symmetry"), (plain, "without")):
     ax = sa.plot.sphere(model, output=voxel, projection="mollweide", data=X, label="signal S/S₀", symmetry=False)
-    ax.set_title(title)
+    ax.set_title(title, pad=18)
 plt.show()

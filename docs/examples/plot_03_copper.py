@@ -3,8 +3,8 @@ The stiffness of a copper crystal
 =================================
 
 How stiff a crystal is depends on the direction in which it is pulled. Young's modulus of copper is 190 GPa along the
-diagonals of its cubic cell and 67 GPa along the edges. It is a function on the sphere :math:`S^2`, invariant to the 48
-symmetries of a cube, the group :math:`O_h`. Its reciprocal is a polynomial of degree 4 in the direction, so there
+diagonals of its cubic cell and 67 GPa along the edges. It is a function on the sphere :math:`S²`, invariant to the 48
+symmetries of a cube, the group Oh. Its reciprocal is a polynomial of degree 4 in the direction, so there
 is a formula to compare with; the modulus itself is no polynomial.
 
 From 30 directions, learn all others.
@@ -29,7 +29,7 @@ print(data, "from", *data.group.generators)
 # %%
 # With and without the symmetry
 # -----------------------------
-# Of the 81 spherical harmonics up to degree 8, :math:`O_h` leaves four: degrees 0, 4, 6 and 8 have one each.
+# Of the 81 spherical harmonics up to degree 8, Oh leaves four: degrees 0, 4, 6 and 8 have one each.
 def report(name, model):
     start = perf_counter()
     model.fit(X, y)

@@ -5,7 +5,7 @@ Fibre frames in the brain: a density on rotations
 A diffusion tensor has three principal axes: the first along the nerve fibres, the third across the sheets they form.
 Arranged as columns of a matrix the axes are a rotation, but axes have no signs: turning any two of them around gives
 the same tensor. So the density of these frames over the rotations :math:`SO(3)` is invariant to the group
-:math:`D_2`, four elements, acting from the right.
+D2, four elements, acting from the right.
 
 The data are the frames of 692 voxels of a human brain, 300 of them for learning. Programs that compute eigenvectors
 give them signs of their own choice; here the signs are drawn at random, as they mean nothing.
@@ -27,7 +27,7 @@ X = np.concatenate([data.space.act(data.group.random(rng), x[None]) for x in dat
 # %%
 # With and without the symmetry
 # -----------------------------
-# `InvariantDensity` puts a series of invariant functions in the exponent, :math:`p = \exp(\sum c\,\psi) / Z`, and
+# `InvariantDensity` puts a series of invariant functions in the exponent, :math:`p = exp(Σ c ψ) / Z`, and
 # chooses the penalty by the leave-one-out likelihood. The score is the mean log-likelihood of the other 392 frames,
 # relative to the uniform density, which has 0.
 
@@ -66,5 +66,5 @@ axes = sa.plot.pole_figure(
     lambda R: invariant.density(inverse(R)), np.eye(3), data=inverse(X[data.train]), resolution=30
 )
 for panel, name in zip(axes, ("along the fibres", "second axis", "across the sheets"), strict=True):
-    panel.set_title(name)
+    panel.set_title(name, pad=16)
 plt.show()

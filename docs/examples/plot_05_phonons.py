@@ -96,8 +96,8 @@ def report(name, model):
     band_error = np.sqrt(np.mean((bands(predicted) - TERAHERTZ * np.sqrt(truth)) ** 2))
     change = sa.invariance_discrepancy(model, space, group, q_test[:50])
     print(
-        f"{name:18s} relative error {error.max():.1e}   bands {band_error:.4f} THz   discrepancy {float(change):.1e}   "
-        f"{seconds:.2f} s"
+        f"{name:18s} relative error {error.max():.1e}   bands {band_error:.4f} THz   discrepancy "
+        f"{float(change):.1e}   {seconds:.2f} s"
     )
     return model
 
@@ -112,7 +112,8 @@ spline = report("interpolation", Interpolation())
 # computed forces: finite displacements break the symmetry of the data themselves, a little.
 moved = [np.abs(squared_frequencies(space.act(g, q_test[:20])) - truth[:20]).max() for g in group.elements()]
 print(
-    f"the computed squared frequencies change by up to {max(moved) / truth.max():.0e} of the largest, under the group"
+    f"the computed squared frequencies change by up to {max(moved) / truth.max():.0e} of the largest, under "
+    "the group"
 )
 
 # %%

@@ -5,7 +5,7 @@ A contrast function on a Stiefel manifold
 Independent component analysis looks for directions in which data are least Gaussian. For two components of the four
 (whitened) iris measurements, the unknown is a 4 × 2 matrix *W* with orthonormal columns, a point of the Stiefel
 manifold :math:`V(4, 2)`, and the contrast is a sum over the columns :math:`w` of
-:math:`(\\mathbb{E} \\log\\cosh w \\cdot z - \\gamma)^2`, with :math:`\\gamma` the value for a Gaussian. Components have
+:math:`(E log cosh w·z − γ)²`, with :math:`γ` the value for a Gaussian. Components have
 neither order nor sign: the contrast is invariant to the 8 signed permutations of the columns, the hyperoctahedral
 group from the right.
 
@@ -59,7 +59,8 @@ invariant = report("with the symmetry", lambda: best(data.group))
 plain = report("without", lambda: best(None))
 report("scikit-learn's KernelRidge", lambda: GridSearchCV(KernelRidge(kernel="rbf"), grid).fit(X, y))
 print(
-    f"kernel ridge, averaged kernel: error {data.baseline['krr_Gavg']:.4f}; the mean: {data.baseline['mean_pred']:.4f}"
+    f"kernel ridge, averaged kernel: error {data.baseline['krr_Gavg']:.4f}; the mean: "
+    f"{data.baseline['mean_pred']:.4f}"
 )
 print(f"{invariant.basis_.dim} invariant functions, eigenvalues up to {invariant.cutoff_.value:g}")
 

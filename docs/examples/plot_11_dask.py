@@ -88,6 +88,6 @@ for panel, model, title in zip(panels, (invariant, plain), ("with the symmetry",
         label="error (GPa)",
         ax=panel,
     )
-    panel.set_title(title)
+    panel.set_title(title, pad=18)
 plt.show()
 folder.cleanup()

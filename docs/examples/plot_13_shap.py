@@ -7,8 +7,8 @@ they should respect the symmetry: exchange two coordinates, and their contributi
 invariant, this holds exactly, provided that the background data are as symmetric as the model. If it only learned from
 symmetric data, it does not hold.
 
-The example: four planets on circular orbits around one star, at angles :math:`\\theta_i`, all alike, and the sum over
-pairs of a soft repulsion, :math:`1 / (1.2 - \\cos(\\theta_i - \\theta_j))`.
+The example: four planets on circular orbits around one star, at angles :math:`θᵢ`, all alike, and the sum over
+pairs of a soft repulsion, :math:`1 / (1.2 − cos(θᵢ − θⱼ))`.
 """
 
 from itertools import permutations
@@ -44,7 +44,7 @@ print(f"standard deviation {energy(X_test).std():.3f}")
 # %%
 # Contributions
 # -------------
-# Exact Shapley values, over all :math:`2^4` sets of coordinates. The background is a few points with all 24
+# Exact Shapley values, over all 2⁴ sets of coordinates. The background is a few points with all 24
 # permutations of each. Three planets at nearly the same place and one across: what does each contribute? Then the
 # planets are renumbered.
 few = space.sample(4, random_state=2)
