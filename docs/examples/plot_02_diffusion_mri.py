@@ -45,8 +45,7 @@ invariant = report("with the symmetry", sa.InvariantKernelRidge(data.space, data
 plain = report("without", sa.InvariantKernelRidge(data.space, max_eigenvalue=72))
 report("scikit-learn's KernelRidge", GridSearchCV(KernelRidge(kernel="rbf"), grid))
 print(
-    f"kernel ridge, averaged kernel: error {data.baseline['krr_Gavg']:.4f}; the mean: "
-    f"{data.baseline['mean_pred']:.4f}"
+    f"kernel ridge, averaged kernel: error {data.baseline['krr_Gavg']:.4f}; the mean: {data.baseline['mean_pred']:.4f}"
 )
 
 # %%

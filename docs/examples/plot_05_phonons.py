@@ -112,8 +112,7 @@ spline = report("interpolation", Interpolation())
 # computed forces: finite displacements break the symmetry of the data themselves, a little.
 moved = [np.abs(squared_frequencies(space.act(g, q_test[:20])) - truth[:20]).max() for g in group.elements()]
 print(
-    f"the computed squared frequencies change by up to {max(moved) / truth.max():.0e} of the largest, under "
-    "the group"
+    f"the computed squared frequencies change by up to {max(moved) / truth.max():.0e} of the largest, under the group"
 )
 
 # %%

@@ -59,8 +59,7 @@ invariant = report("with the symmetry", lambda: best(data.group))
 plain = report("without", lambda: best(None))
 report("scikit-learn's KernelRidge", lambda: GridSearchCV(KernelRidge(kernel="rbf"), grid).fit(X, y))
 print(
-    f"kernel ridge, averaged kernel: error {data.baseline['krr_Gavg']:.4f}; the mean: "
-    f"{data.baseline['mean_pred']:.4f}"
+    f"kernel ridge, averaged kernel: error {data.baseline['krr_Gavg']:.4f}; the mean: {data.baseline['mean_pred']:.4f}"
 )
 print(f"{invariant.basis_.dim} invariant functions, eigenvalues up to {invariant.cutoff_.value:g}")
 
