@@ -158,7 +158,7 @@ class Torus(Space):
 
     @property
     def _dual_metric(self) -> NDArray[np.float64]:
-        return 4 * np.pi**2 * np.linalg.inv(self.metric)
+        return np.asarray(4 * np.pi**2 * np.linalg.inv(self.metric), dtype=np.float64)
 
     def frequencies(self, eigenspace: Eigenspace) -> NDArray[np.int64]:
         """One of each pair ±k with eigenvalue λ, first non-zero entry positive.
