@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory
+from specavg.invariants._toeplitz import dense_is_faster
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -155,7 +156,17 @@ class Moments:
             f"the Gram matrix of {basis.dim} invariant functions",
             "Lower the cutoff.",
         )
-        correlation, products = Sum.of(basis.correlate(X, sums)), Sum.of(basis.gram(X, w))
+        if dense_is_faster(basis.functions, n):  # Toeplitz: no products of values at all
+            correlation, products = Sum.of(basis.correlate(X, sums)), Sum.of(basis.gram(X, w))
+            return cls(count, weight, weight_squares, *_split(correlation, targets, target_squares), products)
+        points = basis.space.check_points(X)
+        correlation = Sum.of(np.zeros((basis.dim, sums.shape[1])))
+        products = Sum.of(np.zeros((basis.dim, basis.dim)))
+        for rows in basis.functions.chunks(n):
+            values = basis.functions.evaluate(points[rows])  # (m, D)
+            correlation += Sum.of(values.T @ sums[rows])
+            values *= np.sqrt(w[rows])[:, None]  # so that the product is one symmetric rank-m update
+            products += Sum.of(values.T @ values)
         return cls(count, weight, weight_squares, *_split(correlation, targets, target_squares), products)
 
     @classmethod
