@@ -18,7 +18,7 @@ __all__ = ["s2_combine", "s2_sums", "s2_values"]
 _SAFE = {"contract", "nsz"}
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _load(X: Any, start: int, B: int, x: Any, y: Any, z: Any) -> None:
     """A block of unit vectors, padded with the last point."""
     n = len(X)
@@ -32,7 +32,7 @@ def _load(X: Any, start: int, B: int, x: Any, y: Any, z: Any) -> None:
         z[b] *= scale
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _power(x: Any, y: Any, re: Any, im: Any, B: int) -> None:
     """Multiply re + i im by x + iy."""
     for b in range(B):
@@ -41,14 +41,14 @@ def _power(x: Any, y: Any, re: Any, im: Any, B: int) -> None:
         im[b] = old * y[b] + im[b] * x[b]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _step(z: Any, u: float, v: float, p: Any, q: Any, B: int) -> None:
     """The next of the recurrence in place of p: u·z·q − v·p."""
     for b in range(B):
         p[b] = u * z[b] * q[b] - v * p[b]
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
 def _two_steps(z: Any, u: float, v: float, s: float, t: float, p: Any, q: Any, f: Any, g: Any, B: int) -> Any:
     """Two steps of the recurrence, and the dot products of both with f and g."""
     a, c, d, e = 0.0, 0.0, 0.0, 0.0
@@ -64,7 +64,7 @@ def _two_steps(z: Any, u: float, v: float, s: float, t: float, p: Any, q: Any, f
     return a, c, d, e
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
 def _two_dots(p: Any, f: Any, g: Any, B: int) -> Any:
     a, c = 0.0, 0.0
     for b in range(B):
@@ -73,21 +73,21 @@ def _two_dots(p: Any, f: Any, g: Any, B: int) -> Any:
     return a, c
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _weigh(re: Any, im: Any, w: Any, scale: float, f: Any, g: Any, B: int) -> None:
     for b in range(B):
         f[b] = scale * re[b] * w[b]
         g[b] = scale * im[b] * w[b]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _add_two(f: Any, g: Any, c: float, s: float, p: Any, B: int) -> None:
     for b in range(B):
         f[b] += c * p[b]
         g[b] += s * p[b]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _step_add(z: Any, u: float, v: float, p: Any, q: Any, c: float, s: float, f: Any, g: Any, B: int) -> None:
     """A step of the recurrence in place of p, and its multiples added to f and g."""
     for b in range(B):
@@ -97,7 +97,7 @@ def _step_add(z: Any, u: float, v: float, p: Any, q: Any, c: float, s: float, f:
         g[b] += s * new
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _collect(total: Any, re: Any, im: Any, f: Any, g: Any, scale: float, B: int) -> None:
     for b in range(B):
         total[b] += scale * (re[b] * f[b] + im[b] * g[b])

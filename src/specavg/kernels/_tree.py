@@ -67,7 +67,7 @@ def sine(x: float) -> float:
     return _quarter(np.copysign(0.25 - abs(abs(r) - 0.25), r))
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def load(mode: int, scale: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
     """One block of points as rows x[i], padded with the last point to B columns."""
     n, d = X.shape
@@ -105,7 +105,7 @@ def load(mode: int, scale: Any, X: Any, start: int, B: int, x: Any, radius2: Any
                     after[b] = before[b] + xi[b] * xi[b]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def fill(ops: Any, ab: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
     """Every row of the table at one block."""
     for f in range(len(ops)):
@@ -154,7 +154,7 @@ def fill(ops: Any, ab: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
                 row[j] = a * xi[j] * first[j] - b * r2[j] * second[j]
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
 def _dot(p: Any, a: Any, B: int) -> float:
     s = 0.0
     for j in range(B):
@@ -162,7 +162,7 @@ def _dot(p: Any, a: Any, B: int) -> float:
     return s
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
 def _sum(p: Any, B: int) -> float:
     s = 0.0
     for j in range(B):
@@ -170,7 +170,7 @@ def _sum(p: Any, B: int) -> float:
     return s
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
 def _dot4(p: Any, a: Any, b: Any, c: Any, d: Any, B: int) -> tuple[float, float, float, float]:
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for j in range(B):
@@ -182,7 +182,7 @@ def _dot4(p: Any, a: Any, b: Any, c: Any, d: Any, B: int) -> tuple[float, float,
     return s0, s1, s2, s3
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
 def _dots8(
     p: Any, q: Any, a: Any, b: Any, c: Any, d: Any, B: int
 ) -> tuple[float, float, float, float, float, float, float, float]:
@@ -200,7 +200,7 @@ def _dots8(
     return s0, s1, s2, s3, t0, t1, t2, t3
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
 def _dots2(p: Any, q: Any, a: Any, B: int) -> tuple[float, float]:
     s, t = 0.0, 0.0
     for j in range(B):
@@ -209,26 +209,26 @@ def _dots2(p: Any, q: Any, a: Any, B: int) -> tuple[float, float]:
     return s, t
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _times(p: Any, a: Any, out: Any, B: int) -> None:
     for j in range(B):
         out[j] = p[j] * a[j]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _add1(out: Any, c: float, a: Any, B: int) -> None:
     for j in range(B):
         out[j] += c * a[j]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _add4(out: Any, c: Any, w0: int, a: Any, w1: int, b: Any, w2: int, e: Any, w3: int, d: Any, B: int) -> None:
     c0, c1, c2, c3 = c[w0], c[w1], c[w2], c[w3]
     for j in range(B):
         out[j] = out[j] + c0 * a[j] + c1 * b[j] + c2 * e[j] + c3 * d[j]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def block_sums(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any, out: Any) -> None:
     """out[slot] += Σ_b stack[0, b] · φ_slot(b)."""
     for i in range(len(nodes)):
@@ -253,7 +253,7 @@ def block_sums(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any,
             k += 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _block_sums2(
     T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any, other: Any, out: Any, more: Any
 ) -> None:
@@ -288,7 +288,7 @@ def _block_sums2(
             k += 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _block_combine(T: Any, nodes: Any, starts: Any, leaves: Any, C: Any, B: int, stack: Any) -> None:
     """stack[0, b] = Σ_slot C[slot] · φ_slot(b); stack must be zero before, and is zero after below row 0."""
     for i in range(len(nodes) - 1, -1, -1):
@@ -313,14 +313,14 @@ def _block_combine(T: Any, nodes: Any, starts: Any, leaves: Any, C: Any, B: int,
                 product[j] += c
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _close(above: Any, product: Any, c: float, factor: Any, B: int) -> None:
     for j in range(B):
         above[j] += factor[j] * (product[j] + c)
         product[j] = 0.0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _block_values(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any, values: Any) -> None:
     """values[slot, b] = φ_slot(b)."""
     for i in range(len(nodes)):

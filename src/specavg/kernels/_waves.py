@@ -19,7 +19,7 @@ _SAFE = {"contract", "nsz"}
 _PAD = 8
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _load(scale: Any, factors: Any, X: Any, start: int, B: int, x: Any, T: Any) -> None:
     """Reduced coordinates and the table: rows 2f and 2f + 1 are cosine and sine of factor f."""
     n, d = X.shape
@@ -36,7 +36,7 @@ def _load(scale: Any, factors: Any, X: Any, start: int, B: int, x: Any, T: Any) 
             s[b] = sine(v * xi[b])
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _times(pr: Any, pi: Any, c: Any, s: Any, sign: float, re: Any, im: Any, B: int) -> None:
     for b in range(B):
         t = sign * s[b]
@@ -44,7 +44,7 @@ def _times(pr: Any, pi: Any, c: Any, s: Any, sign: float, re: Any, im: Any, B: i
         im[b] = pr[b] * t + pi[b] * c[b]
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
 def _dots(pr: Any, pi: Any, c: Any, s: Any, B: int) -> Any:
     rc, rs, ic, iss = 0.0, 0.0, 0.0, 0.0
     for b in range(B):
@@ -55,7 +55,7 @@ def _dots(pr: Any, pi: Any, c: Any, s: Any, B: int) -> Any:
     return rc, rs, ic, iss
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
 def _totals(re: Any, im: Any, B: int) -> Any:
     a, c = 0.0, 0.0
     for b in range(B):
@@ -64,14 +64,14 @@ def _totals(re: Any, im: Any, B: int) -> Any:
     return a, c
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _add(re: Any, im: Any, p: float, q: float, r: float, t: float, c: Any, s: Any, B: int) -> None:
     for b in range(B):
         re[b] = re[b] + p * c[b] + q * s[b]
         im[b] = im[b] + r * c[b] + t * s[b]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _close(ar: Any, ai: Any, re: Any, im: Any, x: float, y: float, c: Any, s: Any, sign: float, B: int) -> None:
     """Add factor · (re + i im + x + i y) to the node above, and clear the node."""
     for b in range(B):

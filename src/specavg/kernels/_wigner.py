@@ -16,7 +16,7 @@ __all__ = ["wigner_combine", "wigner_sums"]
 _SAFE = {"contract", "nsz"}
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _powers(re: Any, im: Any, B: int, T: Any) -> None:
     """Rows 2k and 2k + 1 of T: real and imaginary part of (re + i im)^k."""
     T[0, :] = 1.0
@@ -28,7 +28,7 @@ def _powers(re: Any, im: Any, B: int, T: Any) -> None:
             d[i] = a[i] * im[i] + b[i] * re[i]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _plain_powers(x: Any, B: int, T: Any) -> None:
     T[0, :] = 1.0
     for k in range(1, len(T)):
@@ -37,7 +37,7 @@ def _plain_powers(x: Any, B: int, T: Any) -> None:
             b[i] = a[i] * x[i]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _load(angles: Any, first: int, B: int, degree: int, x: Any, A: Any, G: Any, P: Any, Q: Any) -> None:
     """Columns of `angles`: cos and sin of α and γ, cos β, cos β/2, sin β/2; x[4] is cos β afterwards."""
     n = len(angles)
@@ -51,7 +51,7 @@ def _load(angles: Any, first: int, B: int, degree: int, x: Any, A: Any, G: Any, 
     _plain_powers(x[6], B, Q)
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _begin(
     a: Any, b: Any, c: Any, d: Any, s: float, p: Any, q: Any, scale: float, f: Any, g: Any, old: Any, new: Any, B: int
 ) -> None:
@@ -63,14 +63,14 @@ def _begin(
         new[i] = scale * p[i] * q[i]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _weigh(f: Any, g: Any, w: Any, B: int) -> None:
     for i in range(B):
         f[i] *= w[i]
         g[i] *= w[i]
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
 def _dots(new: Any, f: Any, g: Any, B: int) -> Any:
     s, t = 0.0, 0.0
     for i in range(B):
@@ -79,14 +79,14 @@ def _dots(new: Any, f: Any, g: Any, B: int) -> Any:
     return s, t
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _step(z: Any, u: float, t: float, v: float, old: Any, new: Any, B: int) -> None:
     """The next degree, in place of `old`."""
     for i in range(B):
         old[i] = (u * z[i] - t) * new[i] - v * old[i]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE)
+@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
 def _add(total: Any, a: float, b: float, new: Any, f: Any, g: Any, B: int) -> None:
     for i in range(B):
         total[i] += new[i] * (a * f[i] + b * g[i])
