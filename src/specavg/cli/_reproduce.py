@@ -18,7 +18,7 @@ def add_parser(commands: Any) -> None:
         epilog="example:\n  specavg reproduce --quick --out results\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer seeds: minutes, same shapes")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer seeds: under a minute, same shapes")
     parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     parser.set_defaults(run=run)
 
@@ -27,5 +27,6 @@ def run(options: argparse.Namespace) -> int:
     """Run every experiment."""
     from specavg import experiments
 
-    experiments.reproduce(out=options.out, quick=options.quick)
+    report = experiments.reproduce(out=options.out, quick=options.quick)
+    print(f"the report: {report}")
     return 0
