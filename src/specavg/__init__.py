@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "config": "_config",
-    **dict.fromkeys(["Circle", "Power", "Product", "Sphere", "Torus"], "spaces"),
+    **dict.fromkeys(["Circle", "Power", "Product", "Rotations", "Sphere", "Stiefel", "Torus"], "spaces"),
     "invariant_basis": "invariants",
     "load": "io",
     **dict.fromkeys(["InvariantDensity", "InvariantFeatures", "InvariantKernelRidge"], "estimators"),
@@ -41,8 +41,10 @@ __all__ = [
     "InvariantKernelRidge",
     "Power",
     "Product",
+    "Rotations",
     "SpecAvgRegressor",
     "Sphere",
+    "Stiefel",
     "Symmetrized",
     "Torus",
     "__version__",
@@ -92,7 +94,7 @@ if TYPE_CHECKING:
     )
     from specavg.invariants import invariant_basis
     from specavg.io import load
-    from specavg.spaces import Circle, Power, Product, Sphere, Torus
+    from specavg.spaces import Circle, Power, Product, Rotations, Sphere, Stiefel, Torus
 
 
 def __getattr__(name: str) -> Any:
