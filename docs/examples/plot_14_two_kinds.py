@@ -56,9 +56,8 @@ spread = energy(Z).std()
 for name, (model, elapsed) in models.items():
     error = np.sqrt(np.mean((model.predict(Z) - energy(Z)) ** 2)) / spread
     change = sa.invariance_discrepancy(model, space, group, Z[:50])
-    print(
-        f"{name}: {model.basis_.dim} functions, error {error:.3f} of the spread, discrepancy {change!r}, {elapsed:.1f} s"
-    )
+    print(f"{name}: {model.basis_.dim} functions, error {error:.3f} of the spread, discrepancy {change!r}")
+    print(f"    fitted in {elapsed:.1f} s")
 
 # %%
 # Predicted against true energies of arrangements not seen before.
