@@ -56,7 +56,7 @@ def reproduce(
     out : path
         Folder for ``report.html``, ``results.csv`` and ``figures/*.png, *.svg``; made if missing.
     quick : bool
-        Smaller sizes and fewer seeds: well under a minute.
+        Smaller sizes and fewer seeds: under two minutes, compilation included.
     only : sequence of str, optional
         Names of the experiments to run; all by default.
     stream : file, optional
