@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, final
 
 from specavg._config import require_memory
 from specavg.groups import Group
-from specavg.invariants._fixed_space import null_space
+from specavg.invariants._fixed_space import FixedSpace, null_space
 from specavg.invariants._functions import Array, Functions
 from specavg.invariants._harmonics import HarmonicSums
 from specavg.invariants._solver import Solution, Solver
 from specavg.invariants._tape import taped
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["NullSpace"]
+__all__ = ["NullSpace", "taped_fixed_space"]
 
 
 @final
@@ -44,16 +44,26 @@ class NullSpace(Solver):
         )
         if not generators:
             return Solution(eigenspace, m, self, None)
-        residual, gap = 0.0, float("inf")  # a basis that is played back was certified when it was made
-
-        def compute() -> Array:
-            nonlocal residual, gap
-            found = null_space([self.space.representation(g, eigenspace) for g in generators])
-            residual, gap = found.residual, found.gap
-            return found.basis
-
-        Q = taped(compute, m)
+        Q, residual, gap = taped_fixed_space(
+            lambda: null_space([self.space.representation(g, eigenspace) for g in generators]), m
+        )
         return Solution(eigenspace, Q.shape[1], self, Q, residual, gap, len(generators) * m * m)
 
     def functions(self, solutions: Sequence[Solution]) -> Functions:
         return HarmonicSums(self.space, [(s.eigenspace, s.data) for s in solutions])
+
+
+def taped_fixed_space(compute: Callable[[], FixedSpace], size: int) -> tuple[Array, float, float]:
+    """The basis of `compute()` through the tape, its residual and its gap.
+
+    A basis that is played back was certified when it was made: its residual is 0 and its gap infinite.
+    """
+    certificate = (0.0, float("inf"))
+
+    def basis() -> Array:
+        nonlocal certificate
+        found = compute()
+        certificate = (found.residual, found.gap)
+        return found.basis
+
+    return taped(basis, size), *certificate

@@ -17,8 +17,8 @@ from specavg.groups import Group
 from specavg.invariants._fixed_space import null_space
 from specavg.invariants._functions import Array, Functions
 from specavg.invariants._harmonics import HarmonicSums
+from specavg.invariants._null_space import taped_fixed_space
 from specavg.invariants._solver import Solution, Solver
-from specavg.invariants._tape import taped
 from specavg.spaces import Eigenspace, Rotations, Space, Stiefel
 
 __all__ = ["LeftTimesRight"]
@@ -87,15 +87,7 @@ def _fixed(size: int, matrices: list[Array], full_size: int) -> tuple[Array, flo
     """
     if not matrices:
         return np.eye(size), 0.0, np.inf
-    residual, gap = 0.0, np.inf  # what is played back was certified when it was made
-
-    def compute() -> Array:
-        nonlocal residual, gap
-        found = null_space(matrices, full_size)
-        residual, gap = found.residual, found.gap
-        return found.basis
-
-    return taped(compute, size), residual, gap
+    return taped_fixed_space(lambda: null_space(matrices, full_size), size)
 
 
 @final
