@@ -21,10 +21,10 @@ from specavg.invariants._solver import Solution, Solver, Unsuitable
 from specavg.invariants._symmetric import SymmetrizedProducts
 from specavg.spaces import Eigenspace, Power, Product, Space, Torus
 from specavg.spaces._power import falling
+from specavg.spaces._space import SAME_EIGENVALUE
 
 __all__ = ["FactorByFactor", "TensorProducts", "WreathOnCopies"]
 
-_TOLERANCE = 1e-8
 _GROWTH = 1.3  # of a listing beyond what is asked: the number of ways grows with the power d/2 of the bound
 
 
@@ -45,14 +45,14 @@ class _Listing:
 
     def at(self, value: float) -> list[Any]:
         """The ways whose total is `value`."""
-        high = value * (1 + _TOLERANCE)
+        high = value * (1 + SAME_EIGENVALUE)
         if high > self._bound:
             self._bound = high * _GROWTH
             # Stable: ways with the same total stay in the order of their listing.
             found = sorted(self._up_to(self._bound), key=lambda way: way[0])
             self._totals = [total for total, _, _ in found]
             self._ways = [way for _, _, way in found]
-        return self._ways[bisect_left(self._totals, value * (1 - _TOLERANCE)) : bisect_right(self._totals, high)]
+        return self._ways[bisect_left(self._totals, value * (1 - SAME_EIGENVALUE)) : bisect_right(self._totals, high)]
 
 
 # --- M1 × M2 × … with G1 × G2 × … ----------------------------------------------------------------------
@@ -255,7 +255,7 @@ class WreathOnCopies(Solver):
             left -= V.dim
             if left <= 0:
                 break
-        return total * (1 - _TOLERANCE)
+        return total * (1 - SAME_EIGENVALUE)
 
     def _types(self, eigenspace: Eigenspace) -> Any:
         if isinstance(self.space, Power):

@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._config import require_memory
 from specavg.isometries import Isometry, identity
 
-__all__ = ["Eigenspace", "Space", "as_generator"]
+__all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space", "as_generator"]
+
+SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
 
 REPRESENTATION_TOLERANCE = 1e-9
 _OVERSAMPLING = 1.6  # points per function for the least-squares representation: condition number below 10

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import TypeVar
 
-from specavg.spaces._space import Eigenspace, Space
+from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
 
 __all__ = ["eigenspaces_up_to", "joined"]
 
-SAME_EIGENVALUE = 1e-8
 Part = TypeVar("Part")
 
 

@@ -14,12 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._config import require_memory
 from specavg.isometries import Affine, Isometry, SignedPermutation, flatten
 from specavg.spaces._frequencies import ellipsoid, rows_in, shell_sizes, shell_vectors
-from specavg.spaces._space import Eigenspace, Space, as_generator
+from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space, as_generator
 
 __all__ = ["Circle", "Torus"]
 
 METRIC_TOLERANCE = 1e-9
-_SAME_EIGENVALUE = 1e-8  # looser than METRIC_TOLERANCE, so that no orbit is split between eigenspaces
 
 
 @final
@@ -153,7 +152,7 @@ class Torus(Space):
             for V in _grouped(self, bound):
                 if V.eigenvalue > reached:
                     yield V
-                    reached = V.eigenvalue * (1 + _SAME_EIGENVALUE)
+                    reached = V.eigenvalue * (1 + SAME_EIGENVALUE)
             bound *= 2.0
 
     @property
@@ -321,10 +320,10 @@ def _grouped(space: Torus, bound: float) -> list[Eigenspace]:
     W = space._dual_metric  # pyright: ignore[reportPrivateUsage]
     K = ellipsoid(W, bound)
     values = np.sort(np.einsum("ki,ij,kj->k", K, W, K))
-    breaks = np.flatnonzero(np.diff(values) > _SAME_EIGENVALUE * values[1:]) + 1
+    breaks = np.flatnonzero(np.diff(values) > SAME_EIGENVALUE * values[1:]) + 1
     found = []
     for group in np.split(values, breaks):
-        if group[-1] < bound * (1 - 10 * _SAME_EIGENVALUE):
+        if group[-1] < bound * (1 - 10 * SAME_EIGENVALUE):
             found.append(Eigenspace(float(group.mean()), len(group), (float(group[0]), float(group[-1]))))
     return found
 
