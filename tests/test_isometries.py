@@ -1,6 +1,7 @@
 """The laws of isometries: composition, inverses, the action on points, equality, exactness."""
 
 import copy
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -159,6 +160,35 @@ def test_factors_flatten_to_one_map():
 def test_bad_maps_are_refused_with_a_sentence(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+KINDS = [
+    iso.signed_permutation([1, 0], [1, -1]),
+    iso.orthogonal([[0.6, -0.8], [0.8, 0.6]]),
+    iso.affine([[0, -1], [1, -1]], [0, Fraction(1, 2)]),
+    iso.left_right(np.eye(3), [[0, 1], [-1, 0]]),
+    iso.copies([1, 0], [iso.identity(2), iso.shift([Fraction(1, 3), 0])]),
+    iso.factors([iso.permutation([1, 0]), iso.shift([0.25])]),
+]
+
+
+@pytest.mark.parametrize("g", KINDS, ids=repr)
+def test_pickles_name_the_public_module_or_read_as_if_they_did(g):
+    """Whichever file a kind is written in, `specavg.isometries.Kind` in an old pickle still finds it."""
+    written = pickle.dumps(g, protocol=0)
+    for kind in ("SignedPermutation", "Orthogonal", "Affine", "LeftRight", "Copies", "Factors"):
+        file = getattr(iso, kind).__module__
+        written = written.replace(f"{file}\n{kind}\n".encode(), f"specavg.isometries\n{kind}\n".encode())
+    assert b"isometries._" not in written
+    assert pickle.loads(written) == g
+    assert pickle.loads(pickle.dumps(g)) == g
+
+
+@pytest.mark.parametrize("g", [KINDS[2], KINDS[4]], ids=repr)
+def test_a_simpler_kind_composes_from_either_side(g):
+    exchange = iso.permutation([1, 0])
+    assert (exchange @ g).inverse() == g.inverse() @ exchange.inverse()
+    assert exchange.inverse() @ (exchange @ g) == g == (g @ exchange) @ exchange.inverse()
 
 
 def test_maps_of_different_spaces_do_not_compose():

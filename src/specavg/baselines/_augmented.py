@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from specavg._random import as_generator
 from specavg.baselines._averaged import CostError
 from specavg.baselines._meta import MetaRegressor
 from specavg.estimators._base import weights_or_ones
 from specavg.groups import Group
 from specavg.isometries import Isometry
 from specavg.spaces import Space
-from specavg.spaces._space import as_generator
 
 __all__ = ["Augmented"]
 

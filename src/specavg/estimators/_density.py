@@ -12,6 +12,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from specavg._config import settings
+from specavg._random import as_generator
 from specavg.estimators._affordable import affordable_basis
 from specavg.estimators._base import InvariantEstimator, weights_or_ones
 from specavg.estimators._distributed import distributed_apply
@@ -300,7 +301,7 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
         starts again with the larger bound. A plain series is clipped at zero.
         """
         check_is_fitted(self)
-        rng = _generator(random_state)
+        rng = as_generator(random_state)
         space = self.basis_.space
         bound = 2.0 * float(self.density(space.sample(10_000, rng)).max())
         accepted: list[Array] = []
@@ -331,9 +332,3 @@ def _normalisation_error(nodes: Nodes, random: bool, fit: ExponentialFit) -> flo
     density = np.exp(np.minimum(nodes.values @ fit.coefficients - fit.log_z, 300.0))
     error = abs(float(np.log(max(float(nodes.weights @ density), 1e-300))))
     return max(error, float(density.std() / len(density) ** 0.5)) if random else error
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31, size=4))
-    return np.random.default_rng(random_state)

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._random import as_generator
 from specavg.groups._canonical import Level, least_image
 from specavg.groups._coordinates import levels, on_columns
 from specavg.groups._giants import giant
@@ -176,7 +177,7 @@ class Group:
         >>> groups.symmetric(5).random(0) == groups.symmetric(5).random(0)
         True
         """
-        rng = _generator(random_state)
+        rng = as_generator(random_state)
         try:
             known = self.recognised
         except ValueError:  # no stabiliser chain within reach
@@ -361,12 +362,6 @@ def _common_size(generators: tuple[Isometry, ...], size: int | None) -> int:
                 "all generators must act on the same space"
             )
     return common
-
-
-def _generator(random_state: int | np.random.Generator | np.random.RandomState | None) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
-    return np.random.default_rng(random_state)
 
 
 def _large(n: int) -> str:

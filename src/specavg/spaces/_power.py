@@ -10,9 +10,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._random import as_generator
 from specavg.isometries import Copies, Isometry, SignedPermutation
 from specavg.spaces._product import eigenspaces_first, row_products, tensor_quadrature
-from specavg.spaces._space import Eigenspace, Space, as_generator
+from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sums import eigenspaces_up_to, joined
 
 __all__ = ["Power"]

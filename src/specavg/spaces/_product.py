@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory
+from specavg._random import as_generator
 from specavg.isometries import Factors, Isometry
-from specavg.spaces._space import Eigenspace, Space, as_generator
+from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sums import eigenspaces_up_to, joined
 
 __all__ = ["Product"]

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
+from specavg._random import as_generator
 from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity, orthogonal
 from specavg.spaces._matrices import nearest_orthonormal, orthonormality_error
-from specavg.spaces._space import Eigenspace, Space, as_generator
+from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._wigner import wigner_matrices
 
 __all__ = ["Rotations", "rotations_from_bunge", "rotations_from_quaternions"]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._config import require_memory
 from specavg.isometries import Isometry, identity
 
-__all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space", "as_generator"]
+__all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
 
 SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
 
@@ -246,12 +246,3 @@ def _certainly_finite(points: NDArray[np.float64]) -> bool:
     flat = points.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(flat @ flat))
-
-
-def as_generator(random_state: Any) -> np.random.Generator:
-    """A `Generator` from None, an int, a `Generator` or a `RandomState`."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31, size=4))
-    return np.random.default_rng(random_state)

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory
+from specavg._random import as_generator
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
-from specavg.spaces._space import Eigenspace, Space, as_generator
+from specavg.spaces._space import Eigenspace, Space
 
 __all__ = ["Sphere", "gegenbauer_recurrence"]
 

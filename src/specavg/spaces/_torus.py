@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
+from specavg._random import as_generator
 from specavg.isometries import Affine, Isometry, SignedPermutation, flatten
 from specavg.spaces._frequencies import ellipsoid, rows_in, shell_sizes, shell_vectors
-from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space, as_generator
+from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
 
 __all__ = ["Circle", "Torus"]
 

@@ -1,0 +1,102 @@
+"""What every isometry is: a small immutable object that acts, composes, inverts and compares."""
+
+from __future__ import annotations
+
+import abc
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Isometry", "Matrices", "checked_points", "finite_square"]
+
+
+class Isometry(abc.ABC):
+    """A map of a space to itself that keeps distances.
+
+    ``g(X)`` acts on points where no space is needed to know what it does, ``g @ h`` is "h first, then g",
+    ``g.inverse()`` undoes it. Equality and hashes are by value.
+    """
+
+    @property
+    @abc.abstractmethod
+    def size(self) -> int:
+        """How many coordinates (or copies, or factors) the map acts on."""
+
+    @abc.abstractmethod
+    def inverse(self) -> Isometry:
+        """The map that undoes this one."""
+
+    @abc.abstractmethod
+    def _after(self, other: Isometry) -> Isometry | None:
+        """``self ∘ other`` for a kind that `self` knows, else None."""
+
+    def _before(self, other: Isometry) -> Isometry | None:
+        """``other ∘ self`` for a simpler kind, which does not know `self`; else None."""
+        return None
+
+    def __matmul__(self, other: Isometry) -> Isometry:
+        if self.size != other.size:
+            raise ValueError(f"cannot compose {self!r} with {other!r}: they act on {self.size} and {other.size} parts")
+        if self.is_identity:
+            return other
+        if other.is_identity:
+            return self
+        composed = self._after(other)
+        if composed is None:
+            composed = other._before(self)
+        if composed is None:
+            raise TypeError(f"cannot compose {self!r} with {other!r}: they are maps of different spaces")
+        return composed
+
+    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+        raise TypeError(f"{self!r} cannot act on bare points: what it does depends on the space. Use space.act(g, X).")
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether the map moves nothing (exactly)."""
+        return False
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the map is stored without rounding."""
+        return True
+
+    def __copy__(self) -> Isometry:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Isometry:
+        return self
+
+
+class Matrices(Isometry):
+    """Shared by kinds that hold arrays: value equality through bytes."""
+
+    @cached_property
+    @abc.abstractmethod
+    def _key(self) -> tuple[Any, ...]: ...
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._key == other._key  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+def checked_points(g: Isometry, X: ArrayLike) -> NDArray[np.float64]:
+    """`X` as float64 with one column per coordinate that `g` acts on, or an error."""
+    points = np.asarray(X, dtype=float)
+    if points.ndim == 0 or points.shape[-1] != g.size:
+        raise ValueError(f"{g!r} acts on points with {g.size} coordinates; got an array of shape {points.shape}")
+    return points
+
+
+def finite_square(matrix: ArrayLike, what: str) -> NDArray[np.float64]:
+    """A finite square matrix as float64, or an error that names `what` needs it."""
+    array = np.asarray(matrix, dtype=float)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise ValueError(f"{what} needs a square matrix; got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{what} needs finite entries; the matrix has NaN or infinity")
+    return array

@@ -1,0 +1,235 @@
+"""Linear maps of the coordinates: permutations and sign changes in integers, other orthogonal matrices in floats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg.isometries._isometry import Isometry, Matrices, checked_points, finite_square
+
+__all__ = [
+    "Orthogonal",
+    "SignedPermutation",
+    "exact_signed",
+    "identity",
+    "linear",
+    "orthogonal",
+    "permutation",
+    "signed_permutation",
+]
+
+ORTHOGONALITY_TOLERANCE = 1e-9
+_SNAP = 1e-15  # a float matrix this close to a signed permutation is one: cos(π/2) is 6e-17
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class SignedPermutation(Isometry):
+    """(gx)[i] = sign[i] · x[image[i]], in integers."""
+
+    image: tuple[int, ...]
+    signs: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.image)
+
+    @cached_property
+    def image_array(self) -> NDArray[np.intp]:
+        """`image` for indexing."""
+        return np.array(self.image, dtype=np.intp)
+
+    @cached_property
+    def signs_array(self) -> NDArray[np.float64]:
+        """`signs` for multiplying."""
+        return np.array(self.signs, dtype=float)
+
+    @cached_property
+    def is_permutation(self) -> bool:
+        """Whether every sign is +1."""
+        return all(s == 1 for s in self.signs)
+
+    @property
+    def is_identity(self) -> bool:
+        return self.is_permutation and self.image == tuple(range(self.size))
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """The matrix R with gx = R x."""  # (d, d)
+        R = np.zeros((self.size, self.size))
+        R[np.arange(self.size), self.image_array] = self.signs_array
+        return R
+
+    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+        moved = checked_points(self, X)[..., self.image_array]
+        return moved if self.is_permutation else moved * self.signs_array
+
+    def inverse(self) -> SignedPermutation:
+        image = [0] * self.size
+        signs = [1] * self.size
+        for i, (j, s) in enumerate(zip(self.image, self.signs, strict=True)):
+            image[j], signs[j] = i, s
+        return SignedPermutation(tuple(image), tuple(signs))
+
+    def _after(self, other: Isometry) -> Isometry | None:
+        if isinstance(other, SignedPermutation):
+            return SignedPermutation(
+                tuple(other.image[j] for j in self.image),
+                tuple(s * other.signs[j] for j, s in zip(self.image, self.signs, strict=True)),
+            )
+        if isinstance(other, Orthogonal):
+            return orthogonal(self(other.matrix.T).T)
+        return None
+
+    def __repr__(self) -> str:
+        image = list(self.image) if self.size <= 12 else f"<{self.size} coordinates>"
+        if self.is_permutation:
+            return f"permutation({image})"
+        signs = list(self.signs) if self.size <= 12 else "..."
+        return f"signed_permutation({image}, {signs})"
+
+
+@final
+class Orthogonal(Matrices):
+    """gx = R x with a floating-point orthogonal matrix."""
+
+    def __init__(self, matrix: NDArray[np.float64]) -> None:
+        self._matrix = matrix + 0.0  # a copy, and no -0.0
+        self._matrix.setflags(write=False)
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """The matrix R."""  # (d, d)
+        return self._matrix
+
+    @cached_property
+    def _key(self) -> tuple[Any, ...]:
+        return (self._matrix.shape, self._matrix.tobytes())
+
+    @property
+    def size(self) -> int:
+        return len(self._matrix)
+
+    @property
+    def is_exact(self) -> bool:
+        return False
+
+    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+        return checked_points(self, X) @ self._matrix.T
+
+    def inverse(self) -> Orthogonal:
+        return Orthogonal(self._matrix.T)
+
+    def _after(self, other: Isometry) -> Isometry | None:
+        if isinstance(other, SignedPermutation | Orthogonal):
+            return orthogonal(self._matrix @ other.matrix)
+        return None
+
+    def __repr__(self) -> str:
+        if self.size > 4:
+            return f"orthogonal(<{self.size} x {self.size}>)"
+        return f"orthogonal({np.array2string(self._matrix, precision=4, separator=', ').replace(chr(10), '')})"
+
+
+def identity(d: int) -> SignedPermutation:
+    """The map that moves nothing, on `d` coordinates.
+
+    Examples
+    --------
+    >>> identity(3)
+    permutation([0, 1, 2])
+    """
+    return SignedPermutation(tuple(range(d)), (1,) * d)
+
+
+def permutation(image: Sequence[int] | NDArray[np.integer[Any]]) -> SignedPermutation:
+    """(gx)[i] = x[image[i]].
+
+    Examples
+    --------
+    >>> permutation([1, 2, 0])([10.0, 20.0, 30.0])
+    array([20., 30., 10.])
+    """
+    return signed_permutation(image, [1] * len(image))
+
+
+def signed_permutation(
+    image: Sequence[int] | NDArray[np.integer[Any]], signs: Sequence[int] | NDArray[Any]
+) -> SignedPermutation:
+    """(gx)[i] = signs[i] · x[image[i]].
+
+    Examples
+    --------
+    >>> g = signed_permutation([1, 0], [1, -1])
+    >>> g([3.0, 4.0])
+    array([ 4., -3.])
+    >>> (g @ g @ g @ g).is_identity
+    True
+    """
+    exact = tuple(_integer(i, "an image entry") for i in image)
+    if sorted(exact) != list(range(len(exact))):
+        raise ValueError(
+            f"not a permutation of 0..{len(exact) - 1}: every index must appear exactly once; got {_short(exact)}"
+        )
+    flips = tuple(_integer(s, "a sign") for s in signs)
+    if len(flips) != len(exact):
+        raise ValueError(f"{len(exact)} images but {len(flips)} signs: give one sign per coordinate")
+    if any(s not in (1, -1) for s in flips):
+        raise ValueError(f"signs must be 1 or -1; got {_short(flips)}")
+    return SignedPermutation(exact, flips)
+
+
+def orthogonal(R: ArrayLike) -> SignedPermutation | Orthogonal:
+    """The map x ↦ R x: on spheres, and as the left factor on rotations and Stiefel manifolds.
+
+    A matrix that is a signed permutation becomes the exact kind.
+
+    Examples
+    --------
+    >>> orthogonal([[0, -1], [1, 0]])
+    signed_permutation([1, 0], [-1, 1])
+    """
+    matrix = finite_square(R, "orthogonal")
+    deviation = float(np.abs(matrix.T @ matrix - np.eye(len(matrix))).max())
+    if deviation > ORTHOGONALITY_TOLERANCE:
+        raise ValueError(
+            f"the matrix is not orthogonal: max|RᵀR - I| = {deviation:.2g}, tolerance "
+            f"{ORTHOGONALITY_TOLERANCE:.0e}. Exact invariance needs isometries; orthonormalise it "
+            "(for instance with a QR or polar decomposition) if it was meant to be one."
+        )
+    return exact_signed(matrix) or Orthogonal(matrix)
+
+
+def linear(g: Isometry) -> SignedPermutation | Orthogonal:
+    """`g`, which must be a linear map."""
+    if isinstance(g, SignedPermutation | Orthogonal):
+        return g
+    raise TypeError(f"{g!r} is not a linear map")
+
+
+def exact_signed(matrix: NDArray[np.float64]) -> SignedPermutation | None:
+    """The signed permutation that `matrix` is, or None."""
+    rounded = np.rint(matrix)
+    if np.abs(matrix - rounded).max(initial=0.0) > _SNAP or np.abs(rounded).max(initial=0.0) > 1:
+        return None
+    if np.any(np.abs(rounded).sum(axis=0) != 1) or np.any(np.abs(rounded).sum(axis=1) != 1):
+        return None
+    image = np.abs(rounded).argmax(axis=1)
+    signs = rounded[np.arange(len(image)), image]
+    return SignedPermutation(tuple(image.tolist()), tuple(int(s) for s in signs))
+
+
+def _integer(value: Any, what: str) -> int:
+    exact = int(value)
+    if exact != value:
+        raise ValueError(f"{what} must be an integer; got {value!r}")
+    return exact
+
+
+def _short(values: tuple[int, ...]) -> str:
+    return str(list(values)) if len(values) <= 12 else f"{list(values[:10])}... ({len(values)} entries)"

@@ -1,0 +1,160 @@
+"""Maps made of parts: on the copies of a power, and on the factors of a product."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from specavg.isometries._affine import Affine, affine, as_affine
+from specavg.isometries._isometry import Isometry
+from specavg.isometries._linear import Orthogonal, SignedPermutation, identity, linear, orthogonal, permutation
+
+__all__ = ["Copies", "Factors", "copies", "factors", "flatten"]
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Copies(Isometry):
+    """(gx)[i] = g_i(x[image[i]]) on the copies of a power space: permute the copies, then act on each."""
+
+    image: tuple[int, ...]
+    parts: tuple[Isometry, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.image)
+
+    @property
+    def is_exact(self) -> bool:
+        return all(g.is_exact for g in self.parts)
+
+    @property
+    def is_identity(self) -> bool:
+        return self.image == tuple(range(self.size)) and all(g.is_identity for g in self.parts)
+
+    def inverse(self) -> Copies:
+        image = [0] * self.size
+        parts = list(self.parts)
+        for i, j in enumerate(self.image):
+            image[j], parts[j] = i, self.parts[i].inverse()
+        return Copies(tuple(image), tuple(parts))
+
+    def _after(self, other: Isometry) -> Isometry | None:
+        if isinstance(other, SignedPermutation) and other.is_permutation:
+            other = self._exchange(other)
+        if not isinstance(other, Copies):
+            return None
+        return Copies(
+            tuple(other.image[j] for j in self.image),
+            tuple(g @ other.parts[j] for j, g in zip(self.image, self.parts, strict=True)),
+        )
+
+    def _before(self, other: Isometry) -> Isometry | None:
+        if isinstance(other, SignedPermutation) and other.is_permutation:
+            return self._exchange(other) @ self
+        return None
+
+    def _exchange(self, g: SignedPermutation) -> Copies:
+        """A permutation, read as one of these copies."""
+        return Copies(g.image, (identity(self.parts[0].size),) * g.size)
+
+    def __repr__(self) -> str:
+        if self.size > 6:
+            return f"copies(<{self.size}>)"
+        return f"copies({list(self.image)}, {list(self.parts)})"
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Factors(Isometry):
+    """Each part acts on its own factor of a product space (or block of coordinates)."""
+
+    parts: tuple[Isometry, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.parts)
+
+    @property
+    def is_exact(self) -> bool:
+        return all(g.is_exact for g in self.parts)
+
+    @property
+    def is_identity(self) -> bool:
+        return all(g.is_identity for g in self.parts)
+
+    def inverse(self) -> Factors:
+        return Factors(tuple(g.inverse() for g in self.parts))
+
+    def _after(self, other: Isometry) -> Isometry | None:
+        if not isinstance(other, Factors):
+            return None
+        return Factors(tuple(g @ h for g, h in zip(self.parts, other.parts, strict=True)))
+
+    def __repr__(self) -> str:
+        return f"factors({list(self.parts)})"
+
+
+def copies(image: Sequence[int], isometries: Sequence[Isometry]) -> Copies:
+    """(gx)[i] = g_i(x[image[i]]) on `Power`: permute the copies, then act on each.
+
+    Examples
+    --------
+    >>> from specavg.isometries import identity, signed_permutation
+    >>> mirror = signed_permutation([0, 1, 2], [1, 1, -1])
+    >>> g = copies([1, 0], [mirror, identity(3)])
+    >>> g @ g == copies([0, 1], [mirror, mirror])
+    True
+    """
+    exact = permutation(image).image
+    if len(exact) != len(isometries):
+        raise ValueError(f"{len(exact)} copies but {len(isometries)} isometries: give one per copy")
+    return Copies(exact, tuple(isometries))
+
+
+def factors(isometries: Sequence[Isometry]) -> Factors:
+    """Each isometry acts on its own factor of `Product` (on a torus or sphere: its own block of coordinates).
+
+    Examples
+    --------
+    >>> from specavg.isometries import permutation, signed_permutation
+    >>> flatten(factors([permutation([1, 0]), signed_permutation([0], [-1])]))
+    signed_permutation([1, 0, 2], [1, 1, -1])
+    """
+    return Factors(tuple(isometries))
+
+
+def flatten(g: Isometry) -> Isometry:
+    """`g` with blocks of linear or affine `factors` joined in one map of all coordinates.
+
+    Examples
+    --------
+    >>> from specavg.isometries import identity, shift
+    >>> flatten(factors([shift([Fraction(1, 2)]), identity(1)]))
+    shift([1/2, 0])
+    """
+    if not isinstance(g, Factors):
+        return g
+    parts = [flatten(part) for part in g.parts]
+    offsets = np.cumsum([0, *(part.size for part in parts)])
+    if all(isinstance(part, SignedPermutation) for part in parts):
+        image = [int(o) + i for o, part in zip(offsets, parts, strict=False) for i in linear(part).image]  # pyright: ignore[reportAttributeAccessIssue]
+        return SignedPermutation(tuple(image), tuple(s for part in parts for s in part.signs))  # pyright: ignore[reportAttributeAccessIssue]
+    if all(isinstance(part, SignedPermutation | Orthogonal) for part in parts):
+        matrix = np.zeros((offsets[-1], offsets[-1]))
+        for o, part in zip(offsets, parts, strict=False):
+            matrix[o : o + part.size, o : o + part.size] = linear(part).matrix
+        return orthogonal(matrix)
+    if all(isinstance(part, SignedPermutation | Affine) for part in parts):
+        integers = np.zeros((offsets[-1], offsets[-1]), dtype=np.int64)
+        t: list[Fraction | float] = []
+        for o, part in zip(offsets, parts, strict=False):
+            block = as_affine(part)
+            integers[o : o + part.size, o : o + part.size] = block.matrix
+            t.extend(block.shift)
+        return affine(integers, t)
+    return g
