@@ -13,7 +13,9 @@ from specavg.invariants._harmonics import HarmonicSums
 from specavg.invariants._null_space import NullSpace
 from specavg.invariants._products import FactorByFactor, WreathOnCopies
 from specavg.invariants._solver import Solution, Solver, Unsuitable
-from specavg.invariants._sphere import EvenHarmonics, MonomialOrbits, SymmetricPolynomials
+from specavg.invariants._sphere_flips import EvenHarmonics
+from specavg.invariants._sphere_monomials import MonomialOrbits
+from specavg.invariants._sphere_partitions import SymmetricPolynomials
 from specavg.invariants._torus import FrequencyOrbits, SignedFrequencies
 from specavg.invariants._two_sided import LeftTimesRight
 from specavg.spaces import Eigenspace, Space, Torus
