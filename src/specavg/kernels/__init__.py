@@ -3,7 +3,4 @@
 Nothing here knows of spaces or groups. Every kernel works on blocks of a few hundred points, so that what it
 touches stays in cache, and releases the interpreter, so that threads share the rows. Numba is imported when
 the first kernel is used, not before.
-
-Helpers are compiled with ``forceinline=True``. Otherwise a process that compiles calls the helper's own machine code,
-one that loads from the cache calls the copy inside its caller, and the two round differently.
 """

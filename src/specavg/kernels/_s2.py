@@ -11,14 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from specavg.kernels._jit import SAFE, helper, kernel
 
 __all__ = ["s2_combine", "s2_sums", "s2_values"]
 
-_SAFE = {"contract", "nsz"}
 
-
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _load(X: Any, start: int, B: int, x: Any, y: Any, z: Any) -> None:
     """A block of unit vectors, padded with the last point."""
     n = len(X)
@@ -32,7 +31,7 @@ def _load(X: Any, start: int, B: int, x: Any, y: Any, z: Any) -> None:
         z[b] *= scale
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _power(x: Any, y: Any, re: Any, im: Any, B: int) -> None:
     """Multiply re + i im by x + iy."""
     for b in range(B):
@@ -41,14 +40,14 @@ def _power(x: Any, y: Any, re: Any, im: Any, B: int) -> None:
         im[b] = old * y[b] + im[b] * x[b]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _step(z: Any, u: float, v: float, p: Any, q: Any, B: int) -> None:
     """The next of the recurrence in place of p: u·z·q − v·p."""
     for b in range(B):
         p[b] = u * z[b] * q[b] - v * p[b]
 
 
-@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
+@helper(fastmath=True)
 def _two_steps(z: Any, u: float, v: float, s: float, t: float, p: Any, q: Any, f: Any, g: Any, B: int) -> Any:
     """Two steps of the recurrence, and the dot products of both with f and g."""
     a, c, d, e = 0.0, 0.0, 0.0, 0.0
@@ -64,7 +63,7 @@ def _two_steps(z: Any, u: float, v: float, s: float, t: float, p: Any, q: Any, f
     return a, c, d, e
 
 
-@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
+@helper(fastmath=True)
 def _two_dots(p: Any, f: Any, g: Any, B: int) -> Any:
     a, c = 0.0, 0.0
     for b in range(B):
@@ -73,21 +72,21 @@ def _two_dots(p: Any, f: Any, g: Any, B: int) -> Any:
     return a, c
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _weigh(re: Any, im: Any, w: Any, scale: float, f: Any, g: Any, B: int) -> None:
     for b in range(B):
         f[b] = scale * re[b] * w[b]
         g[b] = scale * im[b] * w[b]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _add_two(f: Any, g: Any, c: float, s: float, p: Any, B: int) -> None:
     for b in range(B):
         f[b] += c * p[b]
         g[b] += s * p[b]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _step_add(z: Any, u: float, v: float, p: Any, q: Any, c: float, s: float, f: Any, g: Any, B: int) -> None:
     """A step of the recurrence in place of p, and its multiples added to f and g."""
     for b in range(B):
@@ -97,13 +96,13 @@ def _step_add(z: Any, u: float, v: float, p: Any, q: Any, c: float, s: float, f:
         g[b] += s * new
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _collect(total: Any, re: Any, im: Any, f: Any, g: Any, scale: float, B: int) -> None:
     for b in range(B):
         total[b] += scale * (re[b] * f[b] + im[b] * g[b])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def s2_sums(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     """Add Φᵀ Y to `out` (q, (degree + 1)²), for one chunk of rows; only the orders in `used`."""
     n = len(X)
@@ -164,7 +163,7 @@ def s2_sums(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, Y: Any, 
                         sums[place + 1] += c
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def s2_combine(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, C: Any, B: int, out: Any) -> None:
     """Put Φ Cᵀ in `out`, for one chunk of rows; C of shape (q, (degree + 1)²)."""
     n = len(X)
@@ -208,7 +207,7 @@ def s2_combine(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, C: An
                 out[start + b, column] = w[b]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def s2_values(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, B: int, out: Any) -> None:
     """Put Φ in `out` (n, (degree + 1)²), for one chunk of rows."""
     n = len(X)

@@ -10,31 +10,30 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from specavg.kernels._jit import SAFE, helper, kernel
 from specavg.kernels._products import SPHERE, TORUS
 from specavg.kernels._tree import block_sums, fill, load
 
 __all__ = ["symmetric"]
 
-_SAFE = {"contract", "nsz"}
 _PAD = 8
 SUMS, COMBINE, VALUES = range(3)
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _multiply_add(out: Any, a: Any, b: Any, B: int) -> None:
     for j in range(B):
         out[j] += a[j] * b[j]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _axpy(out: Any, c: float, a: Any, B: int) -> None:
     for j in range(B):
         out[j] += c * a[j]
 
 
-@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
+@helper(fastmath=True)
 def _dot(a: Any, b: Any, B: int) -> float:
     s = 0.0
     for j in range(B):
@@ -42,7 +41,7 @@ def _dot(a: Any, b: Any, B: int) -> float:
     return s
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _row(mode: int, scale: Any, point: Any, x: Any) -> None:
     """The copies of one point as coordinates."""
     m = len(point)
@@ -62,7 +61,7 @@ def _row(mode: int, scale: Any, point: Any, x: Any) -> None:
             x[i] = point[i]
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@helper()
 def _few(mode: int, scale: Any, ops: Any, ab: Any, entries: Any, X: Any, given: Any, start: int, B: int,
          x: Any, radius2: Any, T: Any, nodes: Any) -> None:  # fmt: skip
     """States of a block, copy by copy."""
@@ -84,7 +83,7 @@ def _few(mode: int, scale: Any, ops: Any, ab: Any, entries: Any, X: Any, given: 
             _multiply_add(nodes[entries[e, 0]], T[entries[e, 1]], nodes[entries[e, 2]], B)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@helper()
 def _many(mode: int, scale: Any, ops: Any, ab: Any, tree: Any, starts: Any, leaves: Any, X: Any, given: Any,
           start: int, B: int, width: int, x: Any, radius2: Any, T: Any, stack: Any, sums: Any,
           part: Any) -> None:  # fmt: skip
@@ -110,7 +109,7 @@ def _many(mode: int, scale: Any, ops: Any, ab: Any, tree: Any, starts: Any, leav
         sums[:, b] = part
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@helper()
 def _program(steps: Any, merged_starts: Any, merged: Any, sums: Any, nodes: Any, B: int) -> None:
     """Node = power sum · rest − Σ weight · node, one after the other."""
     nodes[0, :] = 1.0
@@ -123,7 +122,7 @@ def _program(steps: Any, merged_starts: Any, merged: Any, sums: Any, nodes: Any,
             _axpy(node, -float(merged[e, 0]), nodes[merged[e, 1]], B)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def symmetric(
     operation: int, few: bool, mode: int, scale: Any, ops: Any, ab: Any, tree: Any, starts: Any, leaves: Any,
     entries: Any, steps: Any, merged_starts: Any, merged: Any, size: int, outputs: Any, X: Any, given: Any,

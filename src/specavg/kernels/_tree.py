@@ -24,21 +24,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from specavg.kernels._jit import SAFE, helper, kernel
 from specavg.kernels._products import COLUMN, COSINE, PAIR, SINE, SPHERE, STEP, TORUS
 
 __all__ = ["block_sums", "cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values"]
 
 _ROOT2 = float(np.sqrt(2.0))
 
-# Rounding must be the same for a point wherever it stands in a block: products may be fused, sums not reordered.
-_SAFE = {"contract", "nsz"}
 _PAD = 8  # rows of a whole number of pages would fall on the same cache sets
-# One file holds all of it: the compiled cache looks at the file of the outer function only.
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, inline="always")
+@helper(fastmath=SAFE, early=True)
 def _quarter(u: float) -> float:
     """The sine of 2πu for |u| ≤ 1/4: an odd polynomial, interpolated at Chebyshev points; error 1e-16."""
     v = u * u
@@ -54,20 +51,20 @@ def _quarter(u: float) -> float:
     return p * u
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, inline="always")
+@helper(fastmath=SAFE, early=True)
 def cosine(x: float) -> float:
     """The cosine of 2πx: exactly even and periodic."""
     return _quarter(0.25 - abs(x - np.rint(x)))
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, inline="always")
+@helper(fastmath=SAFE, early=True)
 def sine(x: float) -> float:
     """The sine of 2πx: exactly odd."""
     r = x - np.rint(x)
     return _quarter(np.copysign(0.25 - abs(abs(r) - 0.25), r))
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def load(mode: int, scale: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
     """One block of points as rows x[i], padded with the last point to B columns."""
     n, d = X.shape
@@ -105,7 +102,7 @@ def load(mode: int, scale: Any, X: Any, start: int, B: int, x: Any, radius2: Any
                     after[b] = before[b] + xi[b] * xi[b]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def fill(ops: Any, ab: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
     """Every row of the table at one block."""
     for f in range(len(ops)):
@@ -154,7 +151,7 @@ def fill(ops: Any, ab: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
                 row[j] = a * xi[j] * first[j] - b * r2[j] * second[j]
 
 
-@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
+@helper(fastmath=True)
 def _dot(p: Any, a: Any, B: int) -> float:
     s = 0.0
     for j in range(B):
@@ -162,7 +159,7 @@ def _dot(p: Any, a: Any, B: int) -> float:
     return s
 
 
-@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
+@helper(fastmath=True)
 def _sum(p: Any, B: int) -> float:
     s = 0.0
     for j in range(B):
@@ -170,7 +167,7 @@ def _sum(p: Any, B: int) -> float:
     return s
 
 
-@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
+@helper(fastmath=True)
 def _dot4(p: Any, a: Any, b: Any, c: Any, d: Any, B: int) -> tuple[float, float, float, float]:
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for j in range(B):
@@ -182,7 +179,7 @@ def _dot4(p: Any, a: Any, b: Any, c: Any, d: Any, B: int) -> tuple[float, float,
     return s0, s1, s2, s3
 
 
-@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
+@helper(fastmath=True)
 def _dots8(
     p: Any, q: Any, a: Any, b: Any, c: Any, d: Any, B: int
 ) -> tuple[float, float, float, float, float, float, float, float]:
@@ -200,7 +197,7 @@ def _dots8(
     return s0, s1, s2, s3, t0, t1, t2, t3
 
 
-@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
+@helper(fastmath=True)
 def _dots2(p: Any, q: Any, a: Any, B: int) -> tuple[float, float]:
     s, t = 0.0, 0.0
     for j in range(B):
@@ -209,26 +206,26 @@ def _dots2(p: Any, q: Any, a: Any, B: int) -> tuple[float, float]:
     return s, t
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _times(p: Any, a: Any, out: Any, B: int) -> None:
     for j in range(B):
         out[j] = p[j] * a[j]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _add1(out: Any, c: float, a: Any, B: int) -> None:
     for j in range(B):
         out[j] += c * a[j]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _add4(out: Any, c: Any, w0: int, a: Any, w1: int, b: Any, w2: int, e: Any, w3: int, d: Any, B: int) -> None:
     c0, c1, c2, c3 = c[w0], c[w1], c[w2], c[w3]
     for j in range(B):
         out[j] = out[j] + c0 * a[j] + c1 * b[j] + c2 * e[j] + c3 * d[j]
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@helper()
 def block_sums(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any, out: Any) -> None:
     """out[slot] += Σ_b stack[0, b] · φ_slot(b)."""
     for i in range(len(nodes)):
@@ -253,7 +250,7 @@ def block_sums(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any,
             k += 1
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@helper()
 def _block_sums2(
     T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any, other: Any, out: Any, more: Any
 ) -> None:
@@ -288,7 +285,7 @@ def _block_sums2(
             k += 1
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@helper()
 def _block_combine(T: Any, nodes: Any, starts: Any, leaves: Any, C: Any, B: int, stack: Any) -> None:
     """stack[0, b] = Σ_slot C[slot] · φ_slot(b); stack must be zero before, and is zero after below row 0."""
     for i in range(len(nodes) - 1, -1, -1):
@@ -313,14 +310,14 @@ def _block_combine(T: Any, nodes: Any, starts: Any, leaves: Any, C: Any, B: int,
                 product[j] += c
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _close(above: Any, product: Any, c: float, factor: Any, B: int) -> None:
     for j in range(B):
         above[j] += factor[j] * (product[j] + c)
         product[j] = 0.0
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@helper()
 def _block_values(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any, values: Any) -> None:
     """values[slot, b] = φ_slot(b)."""
     for i in range(len(nodes)):
@@ -334,7 +331,7 @@ def _block_values(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: A
             _times(product, T[leaves[k, 0]], values[leaves[k, 1]], B)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def tree_sums(
     mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
     X: Any, Y: Any, B: int, out: Any,
@@ -373,7 +370,7 @@ def tree_sums(
                 column += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def tree_combine(
     mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
     X: Any, C: Any, B: int, out: Any,
@@ -393,7 +390,7 @@ def tree_combine(
             stack[0, :] = 0.0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def tree_values(
     mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
     X: Any, B: int, out: Any,

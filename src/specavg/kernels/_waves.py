@@ -9,17 +9,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from specavg.kernels._jit import SAFE, helper, kernel
 from specavg.kernels._tree import cosine, sine
 
 __all__ = ["wave_combine", "wave_sums", "wave_values"]
 
-_SAFE = {"contract", "nsz"}
 _PAD = 8
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _load(scale: Any, factors: Any, X: Any, start: int, B: int, x: Any, T: Any) -> None:
     """Reduced coordinates and the table: rows 2f and 2f + 1 are cosine and sine of factor f."""
     n, d = X.shape
@@ -36,7 +35,7 @@ def _load(scale: Any, factors: Any, X: Any, start: int, B: int, x: Any, T: Any) 
             s[b] = sine(v * xi[b])
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _times(pr: Any, pi: Any, c: Any, s: Any, sign: float, re: Any, im: Any, B: int) -> None:
     for b in range(B):
         t = sign * s[b]
@@ -44,7 +43,7 @@ def _times(pr: Any, pi: Any, c: Any, s: Any, sign: float, re: Any, im: Any, B: i
         im[b] = pr[b] * t + pi[b] * c[b]
 
 
-@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
+@helper(fastmath=True)
 def _dots(pr: Any, pi: Any, c: Any, s: Any, B: int) -> Any:
     rc, rs, ic, iss = 0.0, 0.0, 0.0, 0.0
     for b in range(B):
@@ -55,7 +54,7 @@ def _dots(pr: Any, pi: Any, c: Any, s: Any, B: int) -> Any:
     return rc, rs, ic, iss
 
 
-@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
+@helper(fastmath=True)
 def _totals(re: Any, im: Any, B: int) -> Any:
     a, c = 0.0, 0.0
     for b in range(B):
@@ -64,14 +63,14 @@ def _totals(re: Any, im: Any, B: int) -> Any:
     return a, c
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _add(re: Any, im: Any, p: float, q: float, r: float, t: float, c: Any, s: Any, B: int) -> None:
     for b in range(B):
         re[b] = re[b] + p * c[b] + q * s[b]
         im[b] = im[b] + r * c[b] + t * s[b]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _close(ar: Any, ai: Any, re: Any, im: Any, x: float, y: float, c: Any, s: Any, sign: float, B: int) -> None:
     """Add factor · (re + i im + x + i y) to the node above, and clear the node."""
     for b in range(B):
@@ -82,7 +81,7 @@ def _close(ar: Any, ai: Any, re: Any, im: Any, x: float, y: float, c: Any, s: An
         im[b] = 0.0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def wave_sums(scale: Any, factors: Any, nodes: Any, starts: Any, leaves: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     """Add Σ y cos and Σ y sin to `out` (q, 2F), cosines first, for one chunk of rows.
 
@@ -129,7 +128,7 @@ def wave_sums(scale: Any, factors: Any, nodes: Any, starts: Any, leaves: Any, X:
                         sums[half + minus] += ic - rs
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def wave_combine(
     scale: Any, factors: Any, nodes: Any, starts: Any, leaves: Any, X: Any, C: Any, B: int, out: Any
 ) -> None:
@@ -175,7 +174,7 @@ def wave_combine(
                     stack[:2, :] = 0.0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def wave_values(scale: Any, factors: Any, nodes: Any, starts: Any, leaves: Any, X: Any, B: int, out: Any) -> None:
     """Put the cosines and then the sines in `out` (n, 2F), for one chunk of rows."""
     n, d = X.shape

@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from specavg.kernels._jit import SAFE, helper, kernel
 
 __all__ = ["wigner_combine", "wigner_sums"]
 
-_SAFE = {"contract", "nsz"}
 
-
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _powers(re: Any, im: Any, B: int, T: Any) -> None:
     """Rows 2k and 2k + 1 of T: real and imaginary part of (re + i im)^k."""
     T[0, :] = 1.0
@@ -28,7 +27,7 @@ def _powers(re: Any, im: Any, B: int, T: Any) -> None:
             d[i] = a[i] * im[i] + b[i] * re[i]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _plain_powers(x: Any, B: int, T: Any) -> None:
     T[0, :] = 1.0
     for k in range(1, len(T)):
@@ -37,7 +36,7 @@ def _plain_powers(x: Any, B: int, T: Any) -> None:
             b[i] = a[i] * x[i]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _load(angles: Any, first: int, B: int, degree: int, x: Any, A: Any, G: Any, P: Any, Q: Any) -> None:
     """Columns of `angles`: cos and sin of α and γ, cos β, cos β/2, sin β/2; x[4] is cos β afterwards."""
     n = len(angles)
@@ -51,7 +50,7 @@ def _load(angles: Any, first: int, B: int, degree: int, x: Any, A: Any, G: Any, 
     _plain_powers(x[6], B, Q)
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _begin(
     a: Any, b: Any, c: Any, d: Any, s: float, p: Any, q: Any, scale: float, f: Any, g: Any, old: Any, new: Any, B: int
 ) -> None:
@@ -63,14 +62,14 @@ def _begin(
         new[i] = scale * p[i] * q[i]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _weigh(f: Any, g: Any, w: Any, B: int) -> None:
     for i in range(B):
         f[i] *= w[i]
         g[i] *= w[i]
 
 
-@njit(nogil=True, cache=True, fastmath=True, forceinline=True)
+@helper(fastmath=True)
 def _dots(new: Any, f: Any, g: Any, B: int) -> Any:
     s, t = 0.0, 0.0
     for i in range(B):
@@ -79,20 +78,20 @@ def _dots(new: Any, f: Any, g: Any, B: int) -> Any:
     return s, t
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _step(z: Any, u: float, t: float, v: float, old: Any, new: Any, B: int) -> None:
     """The next degree, in place of `old`."""
     for i in range(B):
         old[i] = (u * z[i] - t) * new[i] - v * old[i]
 
 
-@njit(nogil=True, cache=True, fastmath=_SAFE, forceinline=True)
+@helper(fastmath=SAFE)
 def _add(total: Any, a: float, b: float, new: Any, f: Any, g: Any, B: int) -> None:
     for i in range(B):
         total[i] += new[i] * (a * f[i] + b * g[i])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def wigner_sums(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any, Y: Any, B: int, out: Any) -> None:
     """Add Σ y d cos(jα + kγ) and Σ y d sin(jα + kγ) to out[column, l, j, degree + k], for one chunk of rows."""
     n, L = len(angles), degree
@@ -122,7 +121,7 @@ def wigner_sums(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any, Y:
                             old, new = new, old
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def wigner_combine(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any, C: Any, B: int, out: Any) -> None:
     """Put Σ c d cos(jα + kγ) + s d sin(jα + kγ) in `out`, c and s in C[column, l, j, degree + k]."""
     n, L = len(angles), degree
