@@ -239,8 +239,10 @@ def _dense(matrix: Any) -> Array:
 def _as_signed_permutation(matrix: Any) -> tuple[NDArray[np.intp], NDArray[np.int64]] | None:
     """(target, sign bit) of each unit vector, where D sends e_k to ±e_target; None for other matrices."""
     if isinstance(matrix, SignedPermutation):
-        inverse = matrix.inverse()
-        return inverse.image_array, (inverse.signs_array < 0).astype(np.int64)
+        # (gx)[i] = sign[i] x[image[i]]: e_k goes to the i with image[i] = k. `matrix.inverse()` would build Python tuples.
+        target, sign = np.empty(matrix.size, dtype=np.intp), np.empty(matrix.size, dtype=np.int64)
+        target[matrix.image_array], sign[matrix.image_array] = np.arange(matrix.size), matrix.signs_array < 0
+        return target, sign
     if isinstance(matrix, Orthogonal):
         return None
     m = _size(matrix)

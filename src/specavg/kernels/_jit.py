@@ -24,7 +24,7 @@ SAFE = frozenset({"contract", "nsz"})
 def _digest() -> str:
     """A short name for the text of all sources of this package."""
     text = hashlib.sha256()
-    for source in sorted(resources.files(__package__).iterdir(), key=lambda file: file.name):
+    for source in sorted(resources.files(__name__.rpartition(".")[0]).iterdir(), key=lambda file: file.name):
         if source.name.endswith(".py"):
             text.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
     return text.hexdigest()[:12]
