@@ -12,6 +12,7 @@ from specavg.invariants._functions import Functions, Joined
 from specavg.invariants._harmonics import HarmonicSums
 from specavg.invariants._null_space import NullSpace
 from specavg.invariants._products import FactorByFactor, WreathOnCopies
+from specavg.invariants._s2_point_groups import AxisThenNullSpace
 from specavg.invariants._solver import Solution, Solver, Unsuitable
 from specavg.invariants._sphere_flips import EvenHarmonics
 from specavg.invariants._sphere_monomials import MonomialOrbits
@@ -55,6 +56,7 @@ SOLVERS: tuple[type[Solver], ...] = (
     LeftTimesRight,
     FrequencyOrbits,
     MonomialOrbits,
+    AxisThenNullSpace,
     NullSpace,
 )
 """Every solver, the more special first. A new one is a file and a line here."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,11 +152,31 @@ def null_space(matrices: list[Array], rounding_size: int | None = None) -> Fixed
     for i, D in enumerate(matrices):
         if not np.isfinite(D).all():
             raise ValueError(f"matrix {i} has NaN or infinity: no null space can be certified")
-    Q, gap = _from_squares(matrices) or _from_stack(matrices, m)
-    residual = _residual(matrices, Q)
+    square = 2.0 * len(matrices) * np.eye(len(matrices[0]))  # BᵀB = Σ (2I − D − Dᵀ)
+    for D in matrices:
+        square -= D
+        square -= D.T
+    return _certified(square, lambda: (D - np.eye(len(D)) for D in matrices), len(matrices), m)
+
+
+def common_kernel(deviations: list[Array], rounding_size: int) -> FixedSpace:
+    """The vectors v with Bv = 0 for every B, certified as in `null_space`.
+
+    The matrices may be tall: D(g) − I cut to columns outside of which nothing can be fixed.
+    """
+    square = np.zeros((deviations[0].shape[1],) * 2)
+    for B in deviations:
+        square += B.T @ B
+    return _certified(square, lambda: deviations, len(deviations), rounding_size)
+
+
+def _certified(square: Array, deviations: Callable[[], Iterable[Array]], count: int, m: int) -> FixedSpace:
+    """The kernel of the `count` stacked matrices B, from BᵀB = `square` or, where squaring leaves a doubt, from B."""
+    Q, gap = _from_square(square, count) or _from_stack(list(deviations()), m)
+    residual = _residual(deviations(), Q)
     if residual > _zero(m):  # squaring hides singular values below 1e-7: where the residual is not rounding, look
-        Q, gap = _from_stack(matrices, m)
-        residual = _residual(matrices, Q)
+        Q, gap = _from_stack(list(deviations()), m)
+        residual = _residual(deviations(), Q)
     if residual > 100 * _zero(m):
         raise UnclearRank(
             f"the null space of the stacked D(g) - I has residual {residual:.2g}, too large for exact invariance "
@@ -165,9 +185,9 @@ def null_space(matrices: list[Array], rounding_size: int | None = None) -> Fixed
     return FixedSpace(Q, "null space", gap, residual)
 
 
-def _residual(matrices: list[Array], Q: Array) -> float:
-    """max‖D(g)q − q‖ over the matrices and the columns q of Q."""
-    return max((float(np.linalg.norm(D @ Q - Q, axis=0).max(initial=0.0)) for D in matrices), default=0.0)
+def _residual(deviations: Iterable[Array], Q: Array) -> float:
+    """max‖Bq‖ over the matrices and the columns q of Q."""
+    return max((float(np.linalg.norm(B @ Q, axis=0).max(initial=0.0)) for B in deviations), default=0.0)
 
 
 def _zero(m: int) -> float:
@@ -175,20 +195,30 @@ def _zero(m: int) -> float:
     return 3e-14 * np.sqrt(m)
 
 
-def _from_squares(matrices: list[Array]) -> tuple[Array, float] | None:
-    """Eigenvectors of BᵀB = Σ (2I − D − Dᵀ), or None where a small eigenvalue leaves a doubt."""
+def clear_zeros(values: Array, m: int) -> NDArray[np.bool_]:
+    """Which singular values of D(g) − I are zero; raises `UnclearRank` where some are neither zero nor clearly not."""
+    null = values <= _zero(m)
+    doubtful = values[~null & (values < _CLEAR)]
+    if doubtful.size:
+        raise UnclearRank(
+            f"the singular values of D(g) - I leave the number of invariants in doubt: {doubtful.size} of them lie "
+            f"between rounding ({_zero(m):.1e}) and {_CLEAR:.0e} (smallest {doubtful.min():.2g}). A "
+            "generator is nearly, but not exactly, the identity on a function. Give the generators exactly "
+            "(permutations, Fractions of the period, integer matrices) or correct them if they are rounded."
+        )
+    return null
+
+
+def _from_square(square: Array, count: int) -> tuple[Array, float] | None:
+    """Eigenvectors of BᵀB for `count` matrices, or None where a small eigenvalue leaves a doubt."""
     from scipy.linalg import eigh
 
-    m = len(matrices[0])
-    A = 2.0 * len(matrices) * np.eye(m)
-    for D in matrices:
-        A -= D
-        A -= D.T
+    m = len(square)
     if m <= 512:
-        values, vectors = eigh(A, check_finite=False)
+        values, vectors = eigh(square, check_finite=False)
     else:  # only the small end is wanted; anything above 1e-2 is certainly not zero
-        values, vectors = eigh(A, subset_by_value=(-1.0, 1e-2), check_finite=False)
-    zero = 4e-15 * len(matrices) * np.sqrt(m) * 8
+        values, vectors = eigh(square, subset_by_value=(-1.0, 1e-2), check_finite=False)
+    zero = 4e-15 * count * np.sqrt(m) * 8
     null = np.abs(values) <= zero
     rest = values[~null]
     if rest.size and rest.min() < _CLEAR_SQUARE:
@@ -197,25 +227,17 @@ def _from_squares(matrices: list[Array]) -> tuple[Array, float] | None:
     return vectors[:, null], float(gap)
 
 
-def _from_stack(matrices: list[Array], rounding_size: int) -> tuple[Array, float]:
+def _from_stack(deviations: list[Array], rounding_size: int) -> tuple[Array, float]:
     """Right singular vectors of the stacked D(g) − I."""
-    m = len(matrices[0])
+    m = deviations[0].shape[1]
     require_memory(
-        8.0 * 4 * len(matrices) * m * m,
-        f"the singular values of {len(matrices)} stacked {m} x {m} matrices",
+        8.0 * 4 * len(deviations) * len(deviations[0]) * m,
+        f"the singular values of {len(deviations)} stacked {len(deviations[0])} x {m} matrices",
         "Lower the cutoff.",
     )
-    R = np.linalg.qr(np.concatenate([D - np.eye(m) for D in matrices]), mode="r")
+    R = np.linalg.qr(np.concatenate(deviations), mode="r")
     _, values, vectors = np.linalg.svd(R)
-    null = values <= _zero(rounding_size)
-    doubtful = values[~null & (values < _CLEAR)]
-    if doubtful.size:
-        raise UnclearRank(
-            f"the singular values of D(g) - I leave the number of invariants in doubt: {doubtful.size} of them lie "
-            f"between rounding ({_zero(rounding_size):.1e}) and {_CLEAR:.0e} (smallest {doubtful.min():.2g}). A "
-            "generator is nearly, but not exactly, the identity on a function. Give the generators exactly "
-            "(permutations, Fractions of the period, integer matrices) or correct them if they are rounded."
-        )
+    null = clear_zeros(values, rounding_size)
     return vectors[null].T, float(values[~null].min(initial=np.inf))
 
 
@@ -239,7 +261,7 @@ def _dense(matrix: Any) -> Array:
 def _as_signed_permutation(matrix: Any) -> tuple[NDArray[np.intp], NDArray[np.int64]] | None:
     """(target, sign bit) of each unit vector, where D sends e_k to ±e_target; None for other matrices."""
     if isinstance(matrix, SignedPermutation):
-        # (gx)[i] = sign[i] x[image[i]]: e_k goes to the i with image[i] = k. `matrix.inverse()` would build Python tuples.
+        # (gx)[i] = sign[i] x[image[i]]: e_k goes to the i with image[i] = k. `inverse()` would build Python tuples.
         target, sign = np.empty(matrix.size, dtype=np.intp), np.empty(matrix.size, dtype=np.int64)
         target[matrix.image_array], sign[matrix.image_array] = np.arange(matrix.size), matrix.signs_array < 0
         return target, sign

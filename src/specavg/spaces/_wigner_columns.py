@@ -1,0 +1,126 @@
+"""Some columns of the real Wigner matrices of a turn around y, for degree after degree.
+
+M(Ry(β)) of `_wigner`, but only the columns of orders 0, s, 2s, … are wanted, and all degrees one after another. Each
+entry follows from those of the two degrees before it (Risbo's three terms):
+
+    d^{l+1} = (l+1)(2l+1) / √(((l+1)² − j²)((l+1)² − k²)) · ((cos β − jk/(l(l+1))) d^l − √((l²−j²)(l²−k²)) / (l(2l+1)) d^{l−1})
+
+and starts at l = max(j, |k|) as √binomial · cos(β/2)^a sin(β/2)^b. Such a product may be as small as 1e-1000 and
+still grow to order one, so numbers carry a power of 2^512 beside them while they are small.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["wigner_columns"]
+
+Array = NDArray[np.float64]
+_BITS = 512
+
+
+def wigner_columns(cosine: float, sine: float, step: int = 1) -> Iterator[tuple[Array, Array]]:
+    """The blocks of M(Ry(β)) between cosines and between sines, for degrees 0, 1, 2, … without end.
+
+    Parameters
+    ----------
+    cosine, sine : float
+        Of *half* the angle, β/2; neither negative.
+    step : int
+        Columns of the orders 0, step, 2·step, … only.
+
+    Yields
+    ------
+    C, S : ndarray of shape (l + 1, l // step + 1)
+        Rows are all orders 0..l. Row 0 and column 0 of S are zeros: order 0 has no sine.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> import numpy as np
+    >>> C, S = list(islice(wigner_columns(np.cos(0.15), np.sin(0.15)), 2))[1]
+    >>> np.allclose(C, [[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]]), S[1, 1]
+    (True, 1.0)
+    """
+    # cos β = 1 − 2 sin²(β/2) = 2 cos²(β/2) − 1, the first beside 1 and the other beside −1: near 0 and π the digits of
+    # the small part are those that count.
+    whole, part = (1.0, -2.0 * sine**2) if sine <= cosine else (-1.0, 2.0 * cosine**2)
+    edge, powers = _Small(np.ones(1)), (_Small(np.ones(1)), _Small(np.ones(1)))
+    now = _Small(np.ones((2, 1, 1)))  # d^l_{jk} and d^l_{j,−k}
+    before = np.zeros((2, 1, 1))  # d^{l−1}, in the units of `now`
+    degree = 0
+    while True:
+        yield _real(now.plain(), step)
+        rows, columns = np.arange(degree + 1.0)[:, None], step * np.arange(degree // step + 1.0)
+        after, signed = degree + 1.0, np.stack([rows * columns, -rows * columns])
+        scale = 1.0 / np.sqrt((after**2 - rows**2) * (after**2 - columns**2))
+        turn = (whole * degree * after - signed) / (degree * after) + part if degree else whole + part
+        back = np.sqrt((degree**2 - rows**2) * (degree**2 - columns**2)) / (degree or 1)
+        values = after * scale * ((2 * degree + 1) * turn * now.values - back * before)
+        degree += 1
+        # The new edge, orders −l..l: √binomial(2l, l + k) cos^{l+k} sin^{l−k}.
+        k = np.arange(1.0 - degree, degree)
+        edge = edge.times(np.sqrt(2 * degree * (2 * degree - 1) / ((degree - k) * (degree + k))) * cosine * sine)
+        powers = (powers[0].times(sine * sine), powers[1].times(cosine * cosine))
+        edge = _Small.joined([powers[0], edge, powers[1]])
+        now, before = _grown(now, values, edge, degree, step)
+
+
+def _grown(now: _Small, values: Array, edge: _Small, degree: int, step: int) -> tuple[_Small, Array]:
+    """The new degree: `values` inside, the edge in its last row and, if that order is wanted, last column."""
+    shape = (2, degree + 1, degree // step + 1)
+    inside = (slice(None), slice(0, degree), slice(0, values.shape[2]))
+    grown, before = _Small(np.zeros(shape)), np.zeros(shape)
+    grown.values[inside], grown.powers[inside], before[inside] = values, now.powers, now.values
+    wanted = step * np.arange(shape[2])
+    for sign in (0, 1):
+        grown.put((sign, degree), edge, degree + (wanted if sign == 0 else -wanted))
+    if degree % step == 0:
+        rows = np.arange(degree + 1)
+        grown.put((0, slice(None), -1), edge, degree + rows, np.where((degree - rows) % 2, -1.0, 1.0))
+        grown.put((1, slice(None), -1), edge, degree - rows)
+    if grown.powers.any():
+        large = (grown.powers < 0) & (np.abs(grown.values) > 1)
+        grown.values[large] *= 2.0**-_BITS
+        before[large] *= 2.0**-_BITS
+        grown.powers[large] += 1
+    return grown, before
+
+
+def _real(d: Array, step: int) -> tuple[Array, Array]:
+    """What cosines and sines see of d_{jk} and d_{j,−k}."""
+    signs = np.where(step * np.arange(d.shape[2]) % 2, -1.0, 1.0)
+    C, S = d[0] + signs * d[1], d[0] - signs * d[1]
+    C[0] *= np.sqrt(0.5)
+    C[:, 0] *= np.sqrt(0.5)
+    S[0] = S[:, 0] = 0.0
+    return C, S
+
+
+class _Small:
+    """Numbers `values`·2^(512·`powers`), `powers` ≤ 0: what is too small for a float until it grows."""
+
+    def __init__(self, values: Array, powers: NDArray[np.int64] | None = None) -> None:
+        self.values = values
+        self.powers = np.zeros(values.shape, dtype=np.int64) if powers is None else powers
+
+    def plain(self) -> Array:
+        return self.values if not self.powers.any() else np.where(self.powers < 0, 0.0, self.values)
+
+    def times(self, factor: Any) -> _Small:
+        values = self.values * factor
+        small = (np.abs(values) < 2.0 ** -(_BITS // 2)) & (values != 0)
+        large = (np.abs(values) > 1) & (self.powers < 0)
+        scale = np.where(small, 2.0**_BITS, np.where(large, 2.0**-_BITS, 1.0))
+        return _Small(values * scale, self.powers - small + large)
+
+    def put(self, place: Any, source: _Small, index: Any, signs: Any = 1.0) -> None:
+        self.values[place], self.powers[place] = signs * source.values[index], source.powers[index]
+
+    @staticmethod
+    def joined(parts: list[_Small]) -> _Small:
+        return _Small(np.concatenate([p.values for p in parts]), np.concatenate([p.powers for p in parts]))
