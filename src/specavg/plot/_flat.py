@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg.groups import Group
+from specavg.plot._bands import bands
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, colorbar_beside, without_frame
 from specavg.plot._symbols import axis_style
@@ -166,9 +167,7 @@ def torus(
     grid = np.stack(np.meshgrid(u, u, indexing="ij"), axis=-1).reshape(-1, 2)
     values = source.values(start + period * grid).reshape(len(u), len(u))
     drawn = (origin + grid @ frame).reshape(len(u), len(u), 2)
-    filled = panel.contourf(drawn[..., 0], drawn[..., 1], values, levels=_levels(values), cmap=cmap)
-    panel.contour(drawn[..., 0], drawn[..., 1], values, levels=filled.levels[::3], colors="black", linewidths=0.35)
-    filled.set_edgecolor("face")  # no hairlines between the bands in vector files
+    filled = bands(panel, drawn[..., 0], drawn[..., 1], values, cmap)
 
     corner = start / period  # of the drawn cell, in periods
     if data is not None:
@@ -222,13 +221,6 @@ def _label_axis(axis: Any, period: float, start: float, name: str | None = None)
     else:
         axis.set_ticks(start + np.arange(5) * period / 4)
         axis.set_label_text(name or "x")
-
-
-def _levels(values: Array) -> Array:
-    low, high = float(values.min()), float(values.max())
-    if high - low <= 1e-12 * max(1.0, abs(high)):
-        low, high = low - 0.5, high + 0.5
-    return np.linspace(low, high, 25)
 
 
 def _copies(point: Array, corner: Array) -> list[Array]:

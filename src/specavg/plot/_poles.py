@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg.groups import Group
 from specavg.isometries import LeftRight
+from specavg.plot._bands import bands, value_range
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, INK, colorbar_beside, pyplot
 from specavg.plot._symmetry import DRAWN
@@ -137,16 +138,11 @@ def pole_figure(
         _expanded(source.values, _unit(h), specimen.reshape(-1, 3), antipodal, degree).reshape(theta.shape)
         for h in directions
     ]
-    low, high = min(d.min() for d in densities), max(d.max() for d in densities)
-    if high - low < 1e-9 * max(1.0, abs(high)):
-        low, high = low - 0.5, high + 0.5
-    levels = np.linspace(low, high, 22)
+    limits = value_range(np.round(densities, 9))  # one for all panels; a uniform density comes with rounding
     filled: Any = None
     for panel, h, density in zip(axes, directions, densities, strict=True):
         plane = _project(specimen.reshape(-1, 3), projection).reshape(*theta.shape, 2)
-        filled = panel.contourf(plane[..., 0], plane[..., 1], density, levels=levels, cmap=cmap)
-        filled.set_edgecolor("face")
-        panel.contour(plane[..., 0], plane[..., 1], density, levels=levels[::3], colors="black", linewidths=0.35)
+        filled = bands(panel, plane[..., 0], plane[..., 1], density, cmap, limits)
         if data is not None:
             poles = _poles(Rotations().check_points(data).reshape(-1, 3, 3), h, source.group, antipodal)
             panel.plot(*_project(poles, projection).T, "o", color="white", markeredgecolor=INK,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg.groups import Group
+from specavg.plot._bands import bands, value_range
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, INK, axes_or_new, colorbar_beside
 from specavg.plot._symbols import axis_style
@@ -22,7 +23,7 @@ __all__ = ["sphere"]
 Array = NDArray[np.float64]
 MAPS = ("mollweide", "hammer", "aitoff")
 _TAG = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
-_LIFT = 1.004  # lines float a little above the surface
+_LIFT = 1.004  # marks, and lines on a body, float a little above the surface
 
 
 def sphere(
@@ -109,7 +110,7 @@ def sphere(
         surface = _Map(panel, source.values)
     mappable = surface.fill(height, around, cmap)
     for normal in normals:
-        surface.line(_great_circle(normal))
+        surface.mirror(normal)
     if points is not None:
         style = {"marker": "o", "linestyle": "none", "markersize": 4}
         surface.marks(points, {**style, "color": "white", "markeredgecolor": INK, "markeredgewidth": 0.8})
@@ -156,7 +157,7 @@ class _Globe:
                 )
             self.scale = float(values.max())
             radius = values / self.scale
-        norm = Normalize(*_range(values))
+        norm = Normalize(*value_range(values))
         colors = colormaps[cmap](norm(faces))
         if self.body:  # light from the eye's upper left shows the shape
             colors[..., :3] *= _shade(radius[..., None] * X, self.eye)[..., None]
@@ -172,27 +173,32 @@ class _Globe:
         )
         return ScalarMappable(norm, cmap)
 
-    def line(self, X: Array) -> None:
-        lifted = self._lifted(X)
-        hidden = self._hidden(X)
-        lifted[hidden] = np.nan
-        self.ax.plot(*lifted.T, color="white", linewidth=2.4, alpha=0.8, zorder=2)
-        self.ax.plot(*lifted.T, color=INK, linewidth=1.1, zorder=3)
+    def mirror(self, normal: Array) -> None:
+        if self.body:
+            X = _great_circle(normal)
+            line = np.where(self._hidden(X)[:, None], np.nan, _LIFT * self._on_surface(X))
+        else:  # the near half, from limb to limb: cut at the limb itself, not at the last point before it
+            near = self.eye - (normal @ self.eye) * normal
+            if np.linalg.norm(near) < 1e-6:
+                return  # the limb, which is drawn anyway
+            line = _great_circle(normal, near, turn=0.5)
+        style = {"solid_capstyle": "butt", "solid_joinstyle": "round"}
+        self.ax.plot(*line.T, color="white", linewidth=2.4, alpha=0.8, zorder=2, **style)
+        self.ax.plot(*line.T, color=INK, linewidth=1.1, zorder=3, **style)
 
     def marks(self, X: Array, style: dict[str, Any]) -> None:
         style = {**style, "clip_on": True}
-        self.ax.plot(*self._lifted(X)[~self._hidden(X)].T, zorder=4, **style)
+        self.ax.plot(*(_LIFT * self._on_surface(X)[~self._hidden(X)]).T, zorder=5, **style)
 
-    def _lifted(self, X: Array) -> Array:
-        radius = self.values(X) / self.scale if self.body else np.ones(len(X))
-        return _LIFT * radius[:, None] * X
+    def _on_surface(self, X: Array) -> Array:
+        return (self.values(X) / self.scale)[:, None] * X if self.body else X
 
     def _hidden(self, X: Array) -> NDArray[np.bool_]:
         """Whether something of the surface is in front of each point."""
         if not self.body:
             return X @ self.eye < 0
         inside = np.zeros(len(X), dtype=bool)
-        start = 1.02 * self._lifted(X)
+        start = 1.02 * _LIFT * self._on_surface(X)
         for step in np.linspace(0.0, 1.5, 40):
             ray = start + step * self.eye
             length = np.linalg.norm(ray, axis=1)
@@ -205,7 +211,8 @@ class _Globe:
         self.ax.set(xlim=(-limit, limit), ylim=(-limit, limit), zlim=(-limit, limit))
         self.ax.set_box_aspect((1, 1, 1))
         if not self.body:
-            self.ax.plot(*_great_circle(self.eye).T, color="0.3", linewidth=0.8, zorder=2)  # hides the facets' edge
+            # Wide enough to hide the edge of the facets and the ends of the mirrors.
+            self.ax.plot(*_great_circle(self.eye).T, color=INK, linewidth=1.6, zorder=4)
         for v, name in zip(np.eye(3), "xyz", strict=True):
             if v @ self.eye > 0:
                 foot = _LIFT * (float(self.values(v[None])[0]) / self.scale if self.body else 1.0)
@@ -222,14 +229,10 @@ class _Map:
     def fill(self, height: Array, around: Array, cmap: str) -> Any:
         X = _directions(height, around)
         values = self.values(X.reshape(-1, 3)).reshape(X.shape[:2])
-        low, high = _range(values)
-        filled = self.ax.contourf(around, height, values, levels=np.linspace(low, high, 25), cmap=cmap, zorder=0)
-        filled.set_edgecolor("face")
-        self.ax.contour(around, height, values, levels=filled.levels[::3], colors="black", linewidths=0.35, zorder=1)
-        return filled
+        return bands(self.ax, around, height, values, cmap, zorder=0)
 
-    def line(self, X: Array) -> None:
-        longitude, latitude = _angles(X)
+    def mirror(self, normal: Array) -> None:
+        longitude, latitude = _angles(_great_circle(normal))
         breaks = np.flatnonzero(np.abs(np.diff(longitude)) > np.pi) + 1
         for piece in np.split(np.stack([longitude, latitude]), breaks, axis=1):
             self.ax.plot(*piece, color="white", linewidth=2.4, alpha=0.8, zorder=2)
@@ -265,18 +268,12 @@ def _angles(X: Array) -> tuple[Array, Array]:
     return longitude, np.arctan2(X[:, 2], flat)
 
 
-def _great_circle(normal: Array, steps: int = 361) -> Array:
-    helper = np.eye(3)[np.abs(normal).argmin()]
-    a: Any = np.cross(normal, helper)
-    a /= np.linalg.norm(a)
-    angle: Array = np.linspace(0, 2 * np.pi, steps)[:, None]
+def _great_circle(normal: Array, middle: Array | None = None, turn: float = 1.0, steps: int = 361) -> Array:
+    """Points of the great circle across `normal`, or of a part of it around the direction `middle`."""
+    a: Any = np.cross(normal, np.eye(3)[np.abs(normal).argmin()]) if middle is None else middle
+    a = a / np.linalg.norm(a)
+    angle: Array = np.linspace(-turn * np.pi, turn * np.pi, steps)[:, None]
     return np.cos(angle) * a + np.sin(angle) * np.cross(normal, a)
-
-
-def _range(values: Array) -> tuple[float, float]:
-    low, high = float(values.min()), float(values.max())
-    flat = high - low <= 1e-12 * max(1.0, abs(high))
-    return (low - 0.5, high + 0.5) if flat else (low, high)
 
 
 def _shade(P: Array, eye: Array) -> Array:
