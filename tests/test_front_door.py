@@ -1,5 +1,7 @@
 """The public surface: every name is where users look for it, and importing it costs little."""
 
+import importlib
+import inspect
 import subprocess
 import sys
 
@@ -28,6 +30,40 @@ def test_every_listed_name_exists():
 def test_every_space_is_at_the_front_door():
     classes = [name for name in spaces.__all__ if name[0].isupper() and name not in ("Eigenspace", "Space")]
     assert set(classes) <= set(sa.__all__)
+
+
+DOCUMENTED = [
+    "baselines",
+    "datasets",
+    "estimators",
+    "experiments",
+    "groups",
+    "invariants",
+    "io",
+    "isometries",
+    "plot",
+    "spaces",
+    "testing",
+    "theory",
+]
+
+
+@pytest.mark.parametrize("module", ["", *DOCUMENTED])
+def test_every_public_object_has_an_example_that_runs(module):
+    """The doctests of the package run every ``>>>``; this says that each public class and function has one."""
+    home = importlib.import_module(f"specavg.{module}" if module else "specavg")
+    objects = [getattr(home, name) for name in home.__all__]
+    without = [o.__name__ for o in objects if (inspect.isclass(o) or inspect.isfunction(o)) and not has_example(o)]
+    assert not without
+
+
+def has_example(o):
+    lines = inspect.cleandoc(o.__doc__ or "").splitlines()
+    return "Examples" in lines and any(line.startswith(">>>") for line in lines[lines.index("Examples") :])
+
+
+def test_an_object_without_an_example_is_noticed():
+    assert not has_example(test_every_listed_name_exists)
 
 
 def test_an_unknown_name_is_an_attribute_error():

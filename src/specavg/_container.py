@@ -36,7 +36,19 @@ _MAX_ENTRIES = 100_000
 
 
 class ModelFileError(ValueError):
-    """A file is not a saved model, or not a whole one; the message is one sentence that says why."""
+    """A file is not a saved model, or not a whole one; the message is one sentence that says why.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import specavg as sa
+    >>> with tempfile.NamedTemporaryFile(suffix=".specavg") as file:
+    ...     try:
+    ...         sa.load(file.name)
+    ...     except sa.io.ModelFileError:
+    ...         print("an empty file is no model")
+    an empty file is no model
+    """
 
 
 def write_container(

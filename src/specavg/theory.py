@@ -103,6 +103,13 @@ class Bounds:
         n^(1/(1+α)), oracle calls and time alike.
     in_scope : bool
         Whether s > d/2, which the theorem assumes.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> found = sa.theory.bounds(1000, 10, s=10, order=1024)
+    >>> round(found.D, 6), round(found.risk, 6), found.in_scope
+    (10.0, 0.01, True)
     """
 
     n: float

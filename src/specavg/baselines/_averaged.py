@@ -18,7 +18,18 @@ __all__ = ["CostError", "GroupAveragedKernelRidge", "RandomlyAveragedKernelRidge
 
 
 class CostError(ValueError):
-    """A sum over the group that is refused for its size; `terms` says how many terms it has."""
+    """A sum over the group that is refused for its size; `terms` says how many terms it has.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> model = sa.baselines.GroupAveragedKernelRidge(group=sa.groups.symmetric(20))
+    >>> try:
+    ...     model.fit(sa.Torus(20).sample(10, random_state=0), range(10))
+    ... except sa.baselines.CostError as refusal:
+    ...     print(refusal.terms == sa.groups.symmetric(20).order * 10**2)
+    True
+    """
 
     def __init__(self, message: str, terms: int) -> None:
         super().__init__(message)

@@ -32,6 +32,14 @@ class Frame:
     images : ndarray of shape (k, n, n_features)
     weights : ndarray of shape (k, n)
         They sum to one over the images of each point; many may be zero.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> from specavg.baselines import frame
+    >>> images = frame(sa.Torus(3), sa.groups.symmetric(3), [[0.3, 0.1, 0.2]])
+    >>> images.images.shape, images.weights.sum(axis=0)
+    ((3, 1, 3), array([1.]))
     """
 
     name: str

@@ -28,6 +28,16 @@ class Kernel(BaseEstimator, abc.ABC):
     """A kernel that every isometry leaves alone: K(gx, gy) = K(x, y).
 
     Parameters are scikit-learn parameters, so that a grid search reaches them as ``kernel__eta`` and the like.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> from specavg.baselines import Kernel, VonMisesKernel
+    >>> space, g = sa.Torus(2), sa.isometries.permutation([1, 0])
+    >>> x, y = space.sample(1, random_state=0), space.sample(1, random_state=1)
+    >>> K = VonMisesKernel(eta=2.0)
+    >>> isinstance(K, Kernel), bool(abs(K(space.act(g, x), space.act(g, y)) - K(x, y)) < 1e-12)
+    (True, True)
     """
 
     space: Space | None

@@ -56,6 +56,12 @@ class Dataset:
     description, licence, origin : str
     extra : mapping of str to ndarray
         What else was measured, row by row.
+
+    Examples
+    --------
+    >>> data = load_copper()
+    >>> data.X[data.train].shape, data.units, data.group
+    ((30, 3), 'GPa', point_group('Oh'))
     """
 
     name: str

@@ -28,6 +28,14 @@ class Discrepancy(float):
         Whether they were all of the group.
     mean : float
         The mean of |f(gx) − f(x)| over the same elements and points.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> space, group = sa.Torus(2), sa.groups.symmetric(2)
+    >>> found = sa.invariance_discrepancy(lambda X: X[:, 0], space, group, [[0.25, 0.75], [0.5, 0.5]])
+    >>> found, found.mean, found.exhaustive
+    (0.5 (all 2 elements), 0.125, True)
     """
 
     n_elements: int

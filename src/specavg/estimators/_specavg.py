@@ -38,6 +38,15 @@ class OracleCalls:
         n · D_λ: Algorithm 1 evaluates every function.
     paper_inner_products : int
         |S| · Σ_λ m_λ²: Algorithm 1 asks for D(g) on every eigenspace and generator.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> X = sa.Torus(3).sample(100, random_state=0)
+    >>> model = sa.SpecAvgRegressor(sa.Torus(3), sa.groups.symmetric(3), max_dim=50).fit(X, X.sum(axis=1) ** 2)
+    >>> calls = model.oracle_calls_
+    >>> calls.evaluations, calls.paper_evaluations, calls.inner_products
+    (1200, 3300, 0)
     """
 
     evaluations: int

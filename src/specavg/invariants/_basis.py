@@ -46,6 +46,13 @@ class Row:
         max‖D(g)Q − Q‖ over the generators; 0 where the solver is exact.
     gap : float
         The smallest singular value that was not taken for zero; infinite where no rank was decided.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> row = sa.invariant_basis(sa.Torus(10), sa.groups.symmetric(10), max_eigenvalue=20).table[1]
+    >>> row.dim, row.invariant_dim, row.solver
+    (20, 2, 'closed form')
     """
 
     eigenvalue: float
@@ -65,6 +72,12 @@ class Cutoff:
     kind : str
         "max_eigenvalue", "max_dim" or "max_invariant_dim".
     value : float
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> sa.invariant_basis(sa.Torus(2), max_dim=10).cutoff
+    Cutoff(kind='max_dim', value=10.0)
     """
 
     kind: str
@@ -117,6 +130,18 @@ class InvariantBasis:
     eigenvalues : ndarray of shape (dim,)
     table : tuple of Row
         One row per eigenspace: .eigenvalue, .dim, .invariant_dim, .solver, .residual, .gap.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> basis = sa.invariant_basis(sa.Sphere(3), sa.groups.point_group("Oh"), max_eigenvalue=50)
+    >>> basis
+    <InvariantBasis: 3 of 49 functions on Sphere(3) under point_group('Oh'), 7 eigenspaces>
+    >>> basis.eigenvalues
+    array([ 0., 20., 42.])
+    >>> values = basis.evaluate([[0.0, 0.6, 0.8], [0.0, -0.8, 0.6]])  # the second point is the first, turned
+    >>> values.shape, bool(abs(values[0] - values[1]).max() < 1e-12)
+    ((2, 3), True)
     """
 
     def __init__(
@@ -415,10 +440,23 @@ def check_group(space: Space, group: Group) -> None:
 
 
 def default_space(n_features: int) -> Space:
-    """What `space=None` means: the paper's torus [−1, 1)^d."""
+    """What `space=None` means: the paper's torus [−1, 1)^d.
+
+    Examples
+    --------
+    >>> default_space(3)
+    Torus(3)
+    """
     return Torus(n_features)
 
 
 def default_group(space: Space) -> Group:
-    """What `group=None` means: no symmetry."""
+    """What `group=None` means: no symmetry.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> default_group(sa.Sphere(3))
+    trivial(3)
+    """
     return trivial(space.shape[0])

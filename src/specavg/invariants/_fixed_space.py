@@ -41,6 +41,14 @@ class FixedSpace:
         only small ones were computed); infinite where no rank had to be decided.
     residual : float
         max over the matrices of the largest column norm of D(g)Q − Q.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> found = sa.invariants.fixed_space([[[0.0, 1.0], [1.0, 0.0]]])
+    >>> found.basis.round(4), found.solver
+    (array([[0.7071],
+           [0.7071]]), 'orbits')
     """
 
     basis: Array

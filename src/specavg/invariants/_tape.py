@@ -22,7 +22,14 @@ _ORTHONORMAL = 1e-8
 
 
 class TapeError(ValueError):
-    """What is played back is not what this basis needs."""
+    """What is played back is not what this basis needs.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> issubclass(sa.invariants.TapeError, ValueError)
+    True
+    """
 
 
 _recorded: ContextVar[list[Array] | None] = ContextVar("_recorded", default=None)

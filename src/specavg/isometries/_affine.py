@@ -19,7 +19,15 @@ __all__ = ["Affine", "affine", "as_affine", "shift"]
 
 @final
 class Affine(Matrices):
-    """u ↦ A u + t in units of the periods, A an integer matrix, t exact where it can be."""
+    """u ↦ A u + t in units of the periods, A an integer matrix, t exact where it can be.
+
+    Examples
+    --------
+    >>> from specavg import isometries
+    >>> g = isometries.affine([[0, -1], [1, -1]], [0, Fraction(1, 2)])
+    >>> g.matrix.tolist(), g.shift, g.is_exact
+    ([[0, -1], [1, -1]], (Fraction(0, 1), Fraction(1, 2)), True)
+    """
 
     def __init__(self, matrix: NDArray[np.int64], shift: tuple[Fraction | float, ...]) -> None:
         self._matrix = matrix.copy()

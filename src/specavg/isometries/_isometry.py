@@ -17,6 +17,15 @@ class Isometry(abc.ABC):
 
     ``g(X)`` acts on points where no space is needed to know what it does, ``g @ h`` is "h first, then g",
     ``g.inverse()`` undoes it. Equality and hashes are by value.
+
+    Examples
+    --------
+    >>> from specavg import isometries
+    >>> g, h = isometries.permutation([1, 2, 0]), isometries.signed_permutation([0, 1, 2], [1, 1, -1])
+    >>> (g @ h)([1.0, 2.0, 3.0]), g(h([1.0, 2.0, 3.0]))
+    (array([ 2., -3.,  1.]), array([ 2., -3.,  1.]))
+    >>> g @ g.inverse() == isometries.identity(3)
+    True
     """
 
     @property

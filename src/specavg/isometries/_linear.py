@@ -30,7 +30,15 @@ _SNAP = 1e-15  # a float matrix this close to a signed permutation is one: cos(�
 @final
 @dataclass(frozen=True, repr=False)
 class SignedPermutation(Isometry):
-    """(gx)[i] = sign[i] · x[image[i]], in integers."""
+    """(gx)[i] = sign[i] · x[image[i]], in integers.
+
+    Examples
+    --------
+    >>> from specavg import isometries
+    >>> g = isometries.signed_permutation([1, 0], [1, -1])
+    >>> g.image, g.signs, g.is_permutation
+    ((1, 0), (1, -1), False)
+    """
 
     image: tuple[int, ...]
     signs: tuple[int, ...]
@@ -96,7 +104,15 @@ class SignedPermutation(Isometry):
 
 @final
 class Orthogonal(Matrices):
-    """gx = R x with a floating-point orthogonal matrix."""
+    """gx = R x with a floating-point orthogonal matrix.
+
+    Examples
+    --------
+    >>> from specavg import isometries
+    >>> g = isometries.orthogonal([[0.6, -0.8], [0.8, 0.6]])
+    >>> g([1.0, 0.0]), g.is_exact
+    (array([0.6, 0.8]), False)
+    """
 
     def __init__(self, matrix: NDArray[np.float64]) -> None:
         self._matrix = matrix + 0.0  # a copy, and no -0.0

@@ -19,7 +19,15 @@ __all__ = ["Copies", "Factors", "copies", "factors", "flatten"]
 @final
 @dataclass(frozen=True, repr=False)
 class Copies(Isometry):
-    """(gx)[i] = g_i(x[image[i]]) on the copies of a power space: permute the copies, then act on each."""
+    """(gx)[i] = g_i(x[image[i]]) on the copies of a power space: permute the copies, then act on each.
+
+    Examples
+    --------
+    >>> from specavg import isometries
+    >>> g = isometries.copies([1, 0], [isometries.identity(3), isometries.permutation([1, 2, 0])])
+    >>> g.image, g.size
+    ((1, 0), 2)
+    """
 
     image: tuple[int, ...]
     parts: tuple[Isometry, ...]
@@ -71,7 +79,15 @@ class Copies(Isometry):
 @final
 @dataclass(frozen=True, repr=False)
 class Factors(Isometry):
-    """Each part acts on its own factor of a product space (or block of coordinates)."""
+    """Each part acts on its own factor of a product space (or block of coordinates).
+
+    Examples
+    --------
+    >>> from specavg import isometries
+    >>> g = isometries.factors([isometries.permutation([1, 0]), isometries.identity(3)])
+    >>> (g @ g).is_identity
+    True
+    """
 
     parts: tuple[Isometry, ...]
 

@@ -16,7 +16,15 @@ __all__ = ["LeftRight", "left_right"]
 @final
 @dataclass(frozen=True, repr=False)
 class LeftRight(Isometry):
-    """gX = A X Bᵀ on matrices."""
+    """gX = A X Bᵀ on matrices.
+
+    Examples
+    --------
+    >>> from specavg import isometries
+    >>> g = isometries.left_right([[0, 1, 0], [0, 0, 1], [1, 0, 0]], [[0, 1], [1, 0]])
+    >>> g.left, g.right
+    (permutation([1, 2, 0]), permutation([1, 0]))
+    """
 
     left: SignedPermutation | Orthogonal
     right: SignedPermutation | Orthogonal

@@ -34,6 +34,13 @@ class Eigenspace:
         The multiplicity m_λ.
     label : hashable
         What the space needs to find it again: a degree, a squared frequency, ...
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> import specavg as sa
+    >>> list(islice(sa.Sphere(3).eigenspaces(), 3))
+    [Eigenspace(eigenvalue=0.0, dim=1), Eigenspace(eigenvalue=2.0, dim=3), Eigenspace(eigenvalue=6.0, dim=5)]
     """
 
     eigenvalue: float
@@ -47,6 +54,20 @@ class Space(abc.ABC):
     Every basis is real and orthonormal under the uniform *probability* measure. A new space writes the
     abstract methods below; ``representation`` has a general implementation that most can keep.
     `specavg.testing.check_space` runs every law on it.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> import specavg as sa
+    >>> space = sa.Sphere(3)
+    >>> X = space.sample(5, random_state=0)
+    >>> V = next(islice(space.eigenspaces(), 2, None))
+    >>> space.evaluate(V, X).shape
+    (5, 5)
+    >>> g = sa.isometries.permutation([1, 2, 0])
+    >>> D = space.representation(g, V)
+    >>> bool(abs(space.evaluate(V, space.act(g, X)) - space.evaluate(V, X) @ D).max() < 1e-12)
+    True
     """
 
     # --- to be written by each space ---------------------------------------------------------------

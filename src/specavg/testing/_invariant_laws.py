@@ -138,6 +138,13 @@ def check_mean_character(
     -------
     float
         The residual.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> basis = sa.invariant_basis(sa.Sphere(3), sa.groups.point_group("Oh"), max_eigenvalue=20)
+    >>> check_mean_character(basis, sa.Sphere(3).eigenspace(4)) < 1e-9
+    True
     """
     if projector is None:
         projector = average_projector(basis.space, basis.group, eigenspace)
@@ -199,7 +206,14 @@ def check_solvers_agree(
 
 
 def solver_names(space: Space, group: Group) -> tuple[str, ...]:
-    """The solvers that apply to a space and a group."""
+    """The solvers that apply to a space and a group.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> solver_names(sa.Torus(3), sa.groups.symmetric(3))
+    ('closed form', 'null space', 'orbits')
+    """
     return tuple(sorted({kind.name for kind in SOLVERS if kind.fits(space, group)}))
 
 

@@ -20,6 +20,12 @@ class LawBroken(AssertionError):
         How far it may be.
     where : str
         On which space, group and eigenspace.
+
+    Examples
+    --------
+    >>> raise LawBroken("orthonormality", 0.1, 1e-10, "Torus(2)")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    specavg.testing.LawBroken: ...
     """
 
     def __init__(self, law: str, residual: float, tolerance: float, where: str) -> None:
@@ -46,6 +52,13 @@ class Checked:
         What it was compared with.
     left_out : str
         Why the law was not checked; empty where it was.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> first = sa.testing.check_space(sa.Circle(), sa.groups.dihedral(3))[0]
+    >>> first.residual <= first.tolerance
+    True
     """
 
     law: str

@@ -41,6 +41,13 @@ def check_spectrum(space: Space, eigenspaces: Sequence[Eigenspace], *, tolerance
     -------
     float
         The residual.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> import specavg as sa
+    >>> check_spectrum(sa.Torus(2), list(islice(sa.Torus(2).eigenspaces(), 8))) < 1e-12
+    True
     """
     law, where = "eigenvalues increase from 0, whose function is the constant 1", repr(space)
     values = np.array([V.eigenvalue for V in eigenspaces])
@@ -97,6 +104,12 @@ def check_addition_theorem(
     -------
     float
         The largest |Σ φ² − m| / m over random points.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> check_addition_theorem(sa.Sphere(3), sa.Sphere(3).eigenspace(10)) < 1e-12
+    True
     """
     values = space.evaluate(eigenspace, space.sample(20, random_state))
     residual = _largest(np.einsum("nl,nl->n", values, values) / eigenspace.dim - 1.0)
@@ -141,6 +154,13 @@ def check_action(
     -------
     float
         The largest |φ((gh)x) − φ(g(hx))|, relative to the largest |φ|.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> space, group = sa.Sphere(3), sa.groups.point_group("Oh")
+    >>> check_action(space, group.random(0), group.random(1), space.eigenspace(4)) < 1e-12
+    True
     """
     X = space.sample(20, random_state)
     once = space.evaluate(eigenspace, space.act(g @ h, X))
@@ -157,6 +177,13 @@ def check_composition(
     -------
     float
         The largest difference of entries.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> space, group = sa.Sphere(3), sa.groups.point_group("Oh")
+    >>> check_composition(space, group.random(0), group.random(1), space.eigenspace(4)) < 1e-12
+    True
     """
     D = [space.representation(f, eigenspace) for f in (g @ h, h, g)]
     return kept("D(gh) = D(h)D(g)", _largest(D[0] - D[1] @ D[2]), tolerance, _where(space, eigenspace, g, h))
@@ -169,6 +196,12 @@ def check_orthogonality(space: Space, g: Isometry, eigenspace: Eigenspace, *, to
     -------
     float
         The largest difference of entries.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> check_orthogonality(sa.Sphere(3), sa.groups.point_group("I").random(0), sa.Sphere(3).eigenspace(6)) < 1e-12
+    True
     """
     D = space.representation(g, eigenspace)
     residual = _largest(D.T @ D - np.eye(eigenspace.dim))
