@@ -37,6 +37,15 @@ class Trial:
         Leave-one-out root mean squared error, in standard deviations of the target.
     density : float
         Minus the mean leave-one-out log predictive density, up to a constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import specavg as sa
+    >>> X = sa.Circle().sample(40, random_state=0)
+    >>> model = sa.InvariantKernelRidge(sa.Circle(), sa.groups.dihedral(3)).fit(X, np.cos(3 * X[:, 0]))
+    >>> min(trial.error for trial in model.trials_) < 1e-3
+    True
     """
 
     spectrum: Spectrum

@@ -1,4 +1,4 @@
-"""Nested linear models from sums over the data: residuals, F statistics and permutations."""
+"""Nested linear models: what the functions of the larger one add, and how often chance adds as much."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ __all__ = ["Comparison", "Models", "permutation_p_values"]
 Array = NDArray[np.float64]
 _RANK_TOLERANCE = 1e-10
 _ROUNDING = 1e-12  # of the variance of y: differences below it are rounding
+_LEAST_FREEDOM = 1e-6  # a point that its own fit determines has no residual to speak of
 
 
 @final
@@ -31,7 +32,11 @@ class Comparison:
 
 @final
 class Models:
-    """Every linear model on subspaces of the columns Z, from ZᵀZ, Zᵀy and yᵀy alone.
+    """Linear models on subspaces of the columns Z, each against the model on all columns.
+
+    The first reading of the data gives ZᵀZ, Zᵀy and yᵀy, from which the columns are made orthonormal: rows
+    a = (s, t), with s for the smaller model and t for the functions that only the full one has. A second reading,
+    where there is one, gives the residuals r of the smaller model and the variance of Σ r t under chance.
 
     Parameters
     ----------
@@ -42,6 +47,7 @@ class Models:
     """
 
     def __init__(self, columns: Callable[[Array], Array], chunks: Iterable[tuple[Array, Array]]) -> None:
+        self._columns = columns
         total: Sum | None = None
         self.count = 0
         offset: float | None = None  # a constant changes no model, and a large one would cost digits
@@ -53,53 +59,139 @@ class Models:
             part = Sum.of(Z.T @ Z)
             total = part if total is None else total + part
             self.count += len(X)
-        if total is None:
+        if total is None or offset is None:
             raise ValueError("there are no samples")
         products = total.value
         mean = products[0, -1] / products[0, 0]
         gram, cross = products[:-1, :-1], products[:-1, -1]
-        self._gram = gram / self.count
-        self._cross = (cross - mean * gram[:, 0]) / self.count  # of y minus its mean
+        cross = cross - mean * gram[:, 0]  # of y minus its mean
+        self._mean = offset + float(mean)
         self.variance = max(0.0, float(products[-1, -1] / self.count - mean**2))
-        self.size = len(gram)
-
-    def residual(self, span: Array | None) -> tuple[float, int]:
-        """Mean squared residual and rank of least squares on the columns Z·span (on all of them if None)."""
-        gram, cross = self._gram, self._cross
-        if span is not None:
-            gram, cross = span.T @ gram @ span, span.T @ cross
         values, vectors = np.linalg.eigh(gram)
-        kept = values > _RANK_TOLERANCE * max(float(values[-1]), 1.0)
-        explained = float(np.sum((vectors[:, kept].T @ cross) ** 2 / values[kept]))
-        return max(0.0, self.variance - explained), int(kept.sum())
+        kept = values > _RANK_TOLERANCE * max(float(values[-1]), float(self.count))
+        self._whiten = vectors[:, kept] / np.sqrt(values[kept])  # (p, r): Z·whiten has orthonormal columns
+        self._into = self._whiten.T @ gram  # (r, p): coordinates of Z·span are into·span
+        self._coef = self._whiten.T @ cross  # (r,)
+        self.rank = int(kept.sum())
 
     def explained(self) -> float:
         """Share of the variance of y that all columns explain, noise subtracted."""
-        full, rank = self.residual(None)
         total = self.variance * self.count / (self.count - 1)
-        return float(np.clip(1 - self._noise(full, rank) / total, 0.0, 1.0)) if total > 0 else 0.0
+        noise = self._noise(self._residual(self._coef), self.rank)
+        return float(np.clip(1 - noise / total, 0.0, 1.0)) if total > 0 else 0.0
+
+    def _residual(self, coef: Array) -> float:
+        """Mean squared residual of a model with orthonormal columns."""
+        return max(0.0, self.variance - float(coef @ coef) / self.count)
 
     def _noise(self, residual: float, rank: int) -> float:
         """The variance that a model leaves, its own fit to chance taken into account."""
         return residual * self.count / (self.count - rank)
 
-    def compare(self, span: Array) -> Comparison:
-        """The model on Z·span against the one on all columns."""
+    def split(self, span: Array) -> tuple[Array, Array]:
+        """Orthonormal coordinates of the columns Z·span, and of what all columns have beside them."""  # (r, k), (r, q)
+        directions, sizes, _ = np.linalg.svd(self._into @ span)
+        rank = int(np.sum(sizes > np.sqrt(_RANK_TOLERANCE) * max(float(sizes[0]), np.sqrt(self.count))))
+        return directions[:, :rank], directions[:, rank:]
+
+    def compare(self, spans: Sequence[Array], chunks: Iterable[tuple[Array, Array]] | None) -> list[Comparison]:
+        """The model on each Z·span against the one on all columns.
+
+        Parameters
+        ----------
+        spans : sequence of ndarray of shape (p, k)
+        chunks : iterable of (X, y), or None
+            The same data once more. Without them the p-values are those of the F test, which takes the residuals of
+            a true model to be noise of one and the same variance.
+        """
+        splits = [self.split(span) for span in spans]
+        if chunks is None:
+            return [self._textbook(*split) for split in splits]
+        scores = [_Score(kept, tested, self._coef) for kept, tested in splits]
+        for X, y in chunks:
+            rows, targets = self._columns(X) @ self._whiten, y - self._mean
+            for score in scores:
+                score.add(rows, targets)
+        return [self._robust(score) for score in scores]
+
+    def _share(self, kept: Array, gain: float) -> float:
+        """Share of the explained variance that only the full model explains."""
+        full = self._residual(self._coef)
+        # Mean squares, not sums: invariant functions too explain a part of the rest, by chance.
+        noise = self._noise(full, self.rank)
+        signal = self.variance * self.count / (self.count - 1) - noise
+        share = (self._noise(full + gain, kept.shape[1]) - noise) / signal if signal > 0 else 0.0
+        return float(np.clip(share, 0.0, 1.0))
+
+    def _textbook(self, kept: Array, tested: Array) -> Comparison:
         from scipy.stats import f as distribution
 
-        small, small_rank = self.residual(span)
-        full, full_rank = self.residual(None)
-        tested, left = full_rank - small_rank, self.count - full_rank
-        gain = small - full
-        if tested <= 0 or gain <= _ROUNDING * self.variance:
-            return Comparison(0.0, 0.0, max(tested, 0), 1.0)
-        statistic = (gain / tested) / (full / left) if full > _ROUNDING * self.variance else np.inf
-        # Mean squares, not sums: invariant functions too explain a part of the rest, by chance.
-        noise = self._noise(full, full_rank)
-        signal = self.variance * self.count / (self.count - 1) - noise
-        share = (self._noise(small, small_rank) - noise) / signal if signal > 0 else 0.0
-        p_value = float(distribution.sf(statistic, tested, left))
-        return Comparison(float(np.clip(share, 0.0, 1.0)), float(statistic), tested, p_value)
+        q, left = tested.shape[1], self.count - self.rank
+        gain = float(np.sum((tested.T @ self._coef) ** 2)) / self.count
+        if q == 0 or gain <= _ROUNDING * self.variance:
+            return Comparison(0.0, 0.0, q, 1.0)
+        statistic = (gain / q) / (max(self._residual(self._coef), _ROUNDING * self.variance) / left)
+        return Comparison(self._share(kept, gain), statistic, q, float(distribution.sf(statistic, q, left)))
+
+    def _robust(self, score: _Score) -> Comparison:
+        """A quadratic form Σ r_i r_j t_i·t_j against its law when every r_i has a sign of its own."""
+        from scipy.stats import gamma as distribution
+
+        q = score.tested.shape[1]
+        squares = float(np.sum(score.sums**2))
+        gain = squares / self.count
+        if q == 0 or gain <= _ROUNDING * self.variance:
+            return Comparison(0.0, 0.0, q, 1.0)
+        mean, shape = score.law(self.count)
+        p_value = float(distribution.sf(squares, shape, scale=mean / shape))
+        return Comparison(self._share(score.kept, gain), squares / mean, q, p_value)
+
+
+@final
+class _Score:
+    """|Σ r t|², what the functions t add to the smaller model s with residuals r, and its law under chance.
+
+    The residuals are r = (1 − P)e of errors e, with P = s sᵀ. The errors have means zero and variances v_i, each
+    its own: then |Σ r t|² has the mean Σ v_i |t_i|², and what the pairs i ≠ j add to its variance is
+    2 Σ v_i v_j (t_i·t_j)². Two estimates of v_i are used, both unbiased if all are equal:
+
+    - r_i² / (1 − P_ii), which is MacKinnon and White's HC2, and too small where large errors meet a large P_ii;
+    - (r_i² − Σ_{j≠i} P_ij² v_j) / (1 − P_ii)², with the first estimate for v_j, which is right there too.
+
+    The larger of the two means is taken: an alarm too few rather than too many.
+    """
+
+    def __init__(self, kept: Array, tested: Array, coef: Array) -> None:
+        self.kept, self.tested = kept, tested
+        self._coef = kept.T @ coef
+        q, k = tested.shape[1], kept.shape[1]
+        self.sums = np.zeros(q)  # Σ r t
+        self._products = np.zeros((q, q))  # Σ v t tᵀ
+        self._diagonal = 0.0  # Σ (v |t|²)²
+        self._own = 0.0  # Σ u (r² + P_ii² v), with u = |t|² / (1 − P_ii)²
+        self._weighted = np.zeros((k, k)), np.zeros((k, k))  # Σ u s sᵀ and Σ v s sᵀ: their product sums u_i P_ij² v_j
+
+    def add(self, rows: Array, targets: Array) -> None:
+        """More rows, of shapes (n, r) and (n,)."""
+        s, t = rows @ self.kept, rows @ self.tested
+        residuals = targets - s @ self._coef
+        leverage, size = np.sum(s**2, axis=1), np.sum(t**2, axis=1)
+        freedom = np.maximum(1 - leverage, _LEAST_FREEDOM)
+        v, u = residuals**2 / freedom, size / freedom**2
+        self.sums += residuals @ t
+        self._products += (v[:, None] * t).T @ t
+        self._diagonal += float(np.sum((v * size) ** 2))
+        self._own += float(np.sum(u * (residuals**2 + leverage**2 * v)))
+        for total, weight in zip(self._weighted, (u, v), strict=True):
+            total += (weight[:, None] * s).T @ s
+
+    def law(self, count: int) -> tuple[float, float]:
+        """Mean and shape of the gamma law with the two moments."""
+        first = float(np.trace(self._products))
+        second = self._own - float(np.sum(self._weighted[0] * self._weighted[1]))
+        # Terms with i = j have no sign, and so no variance. A bound keeps one single point from being certainty.
+        variance = max(2 * (float(np.sum(self._products**2)) - self._diagonal), 2 * first**2 / count)
+        return max(first, second), first**2 / variance
 
 
 def permutation_p_values(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, final
@@ -21,7 +21,8 @@ __all__ = ["GeneratorTest", "SymmetryTest", "symmetry_test"]
 Array = NDArray[np.float64]
 _PIECE = 20_000  # rows whose functions are held at a time
 _MAX_FUNCTIONS = 300
-_FURTHER = 6.0  # how far beyond the tested functions further invariant ones are fitted, in functions counted
+_MAX_INVARIANT = 500  # invariant functions fitted in both models, at most, and at most a quarter of the samples
+_FURTHEST = 5000.0  # all functions up to where invariant ones are looked for
 
 
 @final
@@ -35,10 +36,18 @@ class GeneratorTest:
     outside : float
         Share of the explained variance that functions invariant under this generator cannot have.
     statistic : float
-        F, with `n_tested` and n − p degrees of freedom.
+        As `SymmetryTest.statistic`.
     n_tested : int
         Functions that are not invariant under it.
     p_value : float
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> X = sa.Torus(2).sample(300, random_state=0)
+    >>> y = X[:, 0] ** 2 + X[:, 1] ** 2 + 0.1 * sa.Torus(1).sample(300, random_state=1)[:, 0]
+    >>> [part.p_value > 0.01 for part in sa.symmetry_test(X, y, sa.Torus(2), sa.groups.sign_flips(2)).generators]
+    [True, True]
     """
 
     generator: Isometry
@@ -61,18 +70,28 @@ class SymmetryTest:
     explained : float
         Share of the variance of y that the functions up to the cutoff explain, noise subtracted.
     statistic : float
-        F, with `n_tested` and n − p degrees of freedom.
+        What the tested functions explain, over what they would explain by chance: near 1 if the symmetry holds.
     n_tested : int
         Functions tested: those up to the cutoff that are not invariant.
     n_invariant : int
         Invariant functions fitted, also beyond the cutoff.
     n_samples : int
     p_value : float
-        Probability of an F this large if the function is invariant and the noise is exchangeable.
+        Probability of a statistic this large if the function is invariant.
     generators : tuple of GeneratorTest
         The same for each generator alone: which symmetry fails.
     method : str
-        "F" or "permutation".
+        "robust" (noise may be of any size in any place), "F" (of the same size everywhere) or "permutation".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import specavg as sa
+    >>> X = sa.Torus(2).sample(300, random_state=0)
+    >>> noise = 0.1 * np.random.default_rng(0).standard_normal(300)
+    >>> test = sa.symmetry_test(X, np.sin(np.pi * X[:, 0]) + noise, sa.Torus(2), sa.groups.sign_flips(2))
+    >>> test.p_value < 1e-6, test.outside > 0.9
+    (True, True)
     """
 
     outside: float
@@ -124,14 +143,15 @@ def symmetry_test(
     """Test whether y, as a function of X, has the symmetry of `group`, and each generator alone.
 
     Two nested linear models are compared: the invariant functions only, and all functions up to a cutoff. The
-    null hypothesis is that y = f(x) + noise with f invariant and the noise exchangeable; the F statistic measures
-    how much better than chance the non-invariant functions do. Invariant functions beyond the cutoff are fitted
-    in both models, so that they are not mistaken for noise.
+    null hypothesis is that y = f(x) + noise with f invariant and the noise independent from row to row, of mean zero
+    and any size. Invariant functions beyond the cutoff are fitted in both models, so that they are not mistaken for
+    noise: a quarter as many as there are samples, if there are so many among the first 5000 functions.
 
     Parameters
     ----------
     X : array-like of shape (n, n_features) or (n, *space.shape), or iterable of (X, y) chunks
-        With chunks, `y` is None, and the data never have to fit in memory.
+        With chunks, `y` is None, and the data never have to fit in memory. Chunks are read twice; an iterator, which
+        can be read once only, gives the p-values of the F test, for noise of the same size everywhere.
     y : array-like of shape (n,), or None
     space : Space
     group : Group
@@ -139,8 +159,8 @@ def symmetry_test(
         How many functions to look at, all counted. Default: at most n/5 and 300. What breaks a symmetry only in
         finer detail than that is not seen; more functions see finer detail, with less power against coarse one.
     n_permutations : int, default 0
-        If positive, p-values come from that many permutations of the residuals (Freedman and Lane) instead of
-        the F distribution: for small samples with noise far from normal. Not with chunks.
+        If positive, p-values come from that many permutations of the residuals (Freedman and Lane): for small samples
+        with noise far from normal, but of the same size everywhere. Not with chunks.
     random_state : int, Generator, RandomState or None
         For the permutations.
 
@@ -171,17 +191,16 @@ def symmetry_test(
     >>> sa.symmetry_test(X, y, space, group).failing()
     (2,)
     """
-    chunks, n = _as_chunks(X, y, n_permutations)
+    chunks, n, again = _as_chunks(X, y, n_permutations)
     columns = _Columns.choose(space, group, n, max_dim)
-    pieces = (piece for X, y in chunks for piece in columns.pieces(X, y))
-    models = Models(columns.evaluate, pieces)
+    models = Models(columns.evaluate, columns.pieces(chunks))
     if models.count <= 2 * columns.size:
         raise ValueError(
             f"{models.count} samples are too few for {columns.size} functions: give at least {2 * columns.size + 1}, "
             "or a smaller max_dim"
         )
     spans = [columns.span(group), *(columns.span(Group([g])) for g in group.generators)]
-    whole, *parts = (models.compare(span) for span in spans)
+    whole, *parts = models.compare(spans, columns.pieces(chunks) if again else None)
     p_values = [whole.p_value, *(part.p_value for part in parts)]
     if n_permutations:
         points, targets = space.check_points(chunks[0][0]), chunks[0][1]
@@ -199,11 +218,12 @@ def symmetry_test(
             GeneratorTest(g, part.outside, part.statistic, part.tested, p)
             for g, part, p in zip(group.generators, parts, p_values[1:], strict=True)
         ),
-        method="permutation" if n_permutations else "F",
+        method="permutation" if n_permutations else "robust" if again else "F",
     )
 
 
-def _as_chunks(X: Any, y: Any, n_permutations: int) -> tuple[Any, int]:
+def _as_chunks(X: Any, y: Any, n_permutations: int) -> tuple[Any, int, bool]:
+    """Chunks, how many rows to count on, and whether the chunks can be read twice."""
     if y is not None:
         values = np.asarray(y, dtype=np.float64)
         if values.ndim != 1:
@@ -212,10 +232,13 @@ def _as_chunks(X: Any, y: Any, n_permutations: int) -> tuple[Any, int]:
             raise ValueError(f"y has NaN or infinity in {int((~np.isfinite(values)).sum())} of {len(values)} rows")
         if len(X) != len(values):
             raise ValueError(f"X has {len(X)} rows but y has {len(values)}")
-        return [(X, values)], len(values)
+        return [(X, values)], len(values), True
     if n_permutations:
         raise ValueError("permutations need all data at once: give X and y, or n_permutations=0")
-    return X, 5 * _MAX_FUNCTIONS  # how many rows will come is not known: as if there were enough
+    if isinstance(X, Sequence):
+        return X, sum(len(targets) for _, targets in X), True
+    # How many rows will come is not known: as if there were enough.
+    return X, 5 * _MAX_FUNCTIONS, iter(X) is not X
 
 
 @final
@@ -238,11 +261,15 @@ class _Columns:
                 f"constant has {first.dim}. Give at least {5 * (1 + first.dim)} samples, or max_dim"
             )
         try:
-            further = invariant_basis(space, group, max_dim=_FURTHER * basis.dim)
+            further = invariant_basis(space, group, max_dim=max(_FURTHEST, basis.dim))
         except MemoryError:
             return cls(basis, None, np.empty(0, dtype=np.intp))
         beyond = np.flatnonzero(further.eigenvalues > basis.eigenvalues[-1] * (1 + 1e-9))
-        return cls(basis, further, beyond[: int(n / 8)])
+        levels = further.eigenvalues[beyond]
+        room = min(_MAX_INVARIANT, int(n / 4)) - (further.dim - len(beyond))
+        if room < len(beyond):  # whole eigenspaces only: no generator is to be favoured
+            beyond = beyond[levels < levels[max(room, 0)] * (1 - 1e-9)]
+        return cls(basis, further, beyond)
 
     @property
     def size(self) -> int:
@@ -252,13 +279,14 @@ class _Columns:
         values = self.basis.evaluate(X)
         return values if self.further is None else np.hstack([values, self.further.evaluate(X)[:, self.beyond]])
 
-    def pieces(self, X: Any, y: Any) -> Iterator[tuple[Array, Array]]:
+    def pieces(self, chunks: Any) -> Iterator[tuple[Array, Array]]:
         """Checked points and targets in pieces of bounded working memory."""
-        points, targets = self.basis.space.check_points(X), np.asarray(y, dtype=np.float64)
-        if targets.shape != (len(points),) or not np.isfinite(targets).all():
-            raise ValueError(f"{len(points)} points need as many finite targets; got shape {targets.shape}")
-        for start in range(0, len(points), _PIECE):
-            yield points[start : start + _PIECE], targets[start : start + _PIECE]
+        for X, y in chunks:
+            points, targets = self.basis.space.check_points(X), np.asarray(y, dtype=np.float64)
+            if targets.shape != (len(points),) or not np.isfinite(targets).all():
+                raise ValueError(f"{len(points)} points need as many finite targets; got shape {targets.shape}")
+            for start in range(0, len(points), _PIECE):
+                yield points[start : start + _PIECE], targets[start : start + _PIECE]
 
     def span(self, group: Group) -> Array:
         """The columns that are invariant under `group`, as combinations of all."""  # (size, k)

@@ -29,6 +29,11 @@ class Claim:
         A sentence computed from the numbers.
     holds : bool or None
         Whether it reproduced; None where it depends on choices that the paper leaves open.
+
+    Examples
+    --------
+    >>> Claim("the discrepancy is 0", "largest found: 0.0", holds=True).holds
+    True
     """
 
     text: str
@@ -38,7 +43,14 @@ class Claim:
 
 @dataclass(frozen=True)
 class Figure:
-    """A matplotlib figure, its file name (without ending) and a caption."""
+    """A matplotlib figure, its file name (without ending) and a caption.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> Figure("empty", plt.figure(), "Nothing to see.").name
+    'empty'
+    """
 
     name: str
     figure: Any
@@ -47,7 +59,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Table:
-    """A small table for the report; every cell is text already."""
+    """A small table for the report; every cell is text already.
+
+    Examples
+    --------
+    >>> Table("Errors", ["n", "error"], [["100", "0.1"]]).columns
+    ['n', 'error']
+    """
 
     caption: str
     columns: Sequence[str]
@@ -56,7 +74,13 @@ class Table:
 
 @dataclass(frozen=True)
 class Record:
-    """One number, with everything that is needed to compute it again."""
+    """One number, with everything that is needed to compute it again.
+
+    Examples
+    --------
+    >>> Record("rate", "sphere", "slope", -0.52, n=1000, seed=0).value
+    -0.52
+    """
 
     experiment: str
     series: str
@@ -69,7 +93,13 @@ class Record:
 
 @dataclass
 class Result:
-    """What one experiment found."""
+    """What one experiment found.
+
+    Examples
+    --------
+    >>> Result("Nothing was measured.").claims
+    []
+    """
 
     summary: str
     claims: list[Claim] = field(default_factory=list)
@@ -84,6 +114,12 @@ class Experiment:
     """One experiment: its short name, its title, and the function that runs it.
 
     `run(quick, track)` returns a `Result`; `track(items, description)` shows progress.
+
+    Examples
+    --------
+    >>> from specavg.experiments import EXPERIMENTS
+    >>> all(isinstance(experiment, Experiment) for experiment in EXPERIMENTS)
+    True
     """
 
     name: str
