@@ -57,6 +57,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "min_reported_time": 1,
+    "write_computation_times": False,  # its pages would fetch scripts from elsewhere
     "plot_gallery": "True",
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
