@@ -90,7 +90,10 @@ class Models:
 
     def split(self, span: Array) -> tuple[Array, Array]:
         """Orthonormal coordinates of the columns Z·span, and of what all columns have beside them."""  # (r, k), (r, q)
-        directions, sizes, _ = np.linalg.svd(self._into @ span)
+        from scipy.linalg import qr
+
+        directions, triangle, _ = qr(self._into @ span, pivoting=True)
+        sizes = np.abs(np.diagonal(triangle))
         rank = int(np.sum(sizes > np.sqrt(_RANK_TOLERANCE) * max(float(sizes[0]), np.sqrt(self.count))))
         return directions[:, :rank], directions[:, rank:]
 

@@ -171,15 +171,21 @@ def symmetry_test(
     Notes
     -----
     A generator is tested against functions that are invariant under *it*, not under the whole group, so one
-    broken generator does not condemn the others. What the functions up to the cutoff and the further invariant
-    ones do not explain counts as noise. Where there is hardly any real noise *and* the points are far from uniform,
-    that remainder is not exchangeable, and alarms are too many: 15 % instead of 5 % were measured for noise-free data
-    with 400 bell-shaped points on Torus(3), 4.5 % with noise.
+    broken generator does not condemn the others.
 
-    Measured at a nominal 5 % (sign flips on Torus(3), normal noise): false alarms in 5.2 % of 1000 samples of 400
-    points, in 5.1 % of 2510 samples of 1000, and in 8.5 % of 200 samples of 2000 (standard error 1.5 %). With a
-    breaking part a quarter as large as the noise, the power was 58 % at 400 points and 99.5 % at 2000;
-    half as large as the noise, 100 % at 400. `benchmarks/symmetry_test_power.py` measures more.
+    The p-value takes the residuals r of the invariant model as they are: a large residual is expected to be as large
+    wherever in its orbit the point lies, and only the sign of what it says about a non-invariant function ψ is left to
+    chance. So Σ rψ has no mean, and its variance is measured row by row, with what the fit has taken from the
+    residuals given back; where that can be done in two ways, the more cautious one is taken.
+
+    What cannot be guaranteed: no test can tell every invariant function plus noise from a function that is not
+    invariant, since points in general position lie on different orbits. If the *points* are spread over each orbit
+    evenly, as uniform ones are, p-values hold whatever the invariant function is. If they are not, ψ is
+    partly predictable from the orbit, and what the fitted invariant functions miss of *both* f and ψ speaks against a
+    true symmetry. Up to three dimensions that was too little to be seen; in ten dimensions, where few functions of
+    each coordinate can be fitted, it was not: the true symmetry of a kinked function without noise was rejected
+    every time. Then believe only a test on points that are spread evenly. Rows that are copies of each other, or noise that is correlated between rows, are not noise in this
+    sense either. `benchmarks/symmetry_test_power.csv` has the measured rates.
 
     Examples
     --------
