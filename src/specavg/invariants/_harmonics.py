@@ -17,7 +17,7 @@ from specavg.kernels._rotations import WignerFunctions
 from specavg.spaces import Eigenspace, Rotations, Space, Sphere
 from specavg.spaces._matrices import nearest_orthonormal
 from specavg.spaces._sphere import gegenbauer_recurrence
-from specavg.spaces._wigner import euler_angles, wigner_matrices
+from specavg.spaces._wigner import euler_angles
 
 __all__ = ["HarmonicSums", "harmonic_tree"]
 
@@ -63,6 +63,8 @@ class HarmonicSums(Functions):
             return self.plain_values(X)
         kernel, places = self._kernel
         harmonics = kernel.values(X)
+        if self.dim == kernel.dim and all(Q is None for _, Q in self._parts):
+            return harmonics
         columns = [
             harmonics[:, place] if Q is None else harmonics[:, place] @ Q
             for (_, Q), place in zip(self._parts, places, strict=True)
@@ -117,7 +119,7 @@ def harmonics_kernel(
     degrees = [_degree(V) for V, _ in parts]
     if isinstance(space, Rotations):
         ends = np.cumsum([0, *((2 * l + 1) ** 2 for l in range(max(degrees) + 1))])
-        return _OnRotations(space, max(degrees)), [slice(int(ends[l]), int(ends[l + 1])) for l in degrees]
+        return _OnRotations(max(degrees)), [slice(int(ends[l]), int(ends[l + 1])) for l in degrees]
     if space.n_features == 3:
         orders = np.zeros(max(degrees) + 1, dtype=bool)
         for degree, (_, Q) in zip(degrees, parts, strict=True):
@@ -132,9 +134,7 @@ def harmonics_kernel(
 class _OnRotations:
     """The compiled Wigner functions at rotation matrices."""
 
-    def __init__(self, space: Rotations, degree: int) -> None:
-        self._space = space
-        self._degree = degree
+    def __init__(self, degree: int) -> None:
         self._functions = WignerFunctions(degree)
         self.dim = self._functions.dim
 
@@ -145,10 +145,7 @@ class _OnRotations:
         return self._functions.combine(_euler(X), C)
 
     def values(self, X: Array) -> Array:
-        matrices = nearest_orthonormal(X.reshape(-1, 3, 3))
-        degrees = range(self._degree + 1)
-        blocks = [np.sqrt(2 * l + 1) * wigner_matrices(matrices, l).reshape(len(X), (2 * l + 1) ** 2) for l in degrees]
-        return np.concatenate(blocks, axis=1)
+        return self._functions.values(_euler(X))
 
 
 def _euler(X: Array) -> Array:

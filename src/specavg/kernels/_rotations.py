@@ -79,8 +79,24 @@ class WignerFunctions:
             pass
         return out
 
-    def _block(self, n: int) -> int:
-        return block_size(n, 8 * self.degree + 20)
+    def values(self, angles: Array) -> Array:
+        """Φ."""  # (n, 7) -> (n, dim)
+        from specavg.kernels._wigner import wigner_values
+
+        kernel: Any = wigner_values
+        n = len(angles)
+        points, size, arguments = read_only(angles), self._block(n, self.dim), self._arguments()
+        out = np.empty((n, self.dim))
+
+        def work(rows: slice) -> None:
+            kernel(*arguments, points[rows], size, out[rows])
+
+        for _ in in_order(work, row_chunks(n)):
+            pass
+        return out
+
+    def _block(self, n: int, more: int = 0) -> int:
+        return block_size(n, 8 * self.degree + 20 + more)
 
     # M[jc,kc] = P cos₊ + N cos₋, M[jc,ks] = −P sin₊ + N sin₋, M[js,kc] = P sin₊ + N sin₋, M[js,ks] = P cos₊ − N cos₋,
     # with P = d_{jk} at the angle jα + kγ and N = d_{j,−k} at jα − kγ; √2 d where one of the orders is zero.

@@ -17,6 +17,13 @@ from specavg.kernels._jit import SAFE, helper, kernel
 __all__ = ["s2_combine", "s2_sums", "s2_values"]
 
 
+@helper()
+def _rows(B: int) -> Any:
+    """Room for one block: the point, a power of x + iy, its weighted parts, two of the recurrence, the data."""
+    w = np.empty((10, B + 8))
+    return w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9]
+
+
 @helper(fastmath=SAFE)
 def _load(X: Any, start: int, B: int, x: Any, y: Any, z: Any) -> None:
     """A block of unit vectors, padded with the last point."""
@@ -106,19 +113,7 @@ def _collect(total: Any, re: Any, im: Any, f: Any, g: Any, scale: float, B: int)
 def s2_sums(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     """Add Φᵀ Y to `out` (q, (degree + 1)²), for one chunk of rows; only the orders in `used`."""
     n = len(X)
-    work = np.empty((10, B + 8))
-    x, y, z, re, im, f, g, p, q, w = (
-        work[0],
-        work[1],
-        work[2],
-        work[3],
-        work[4],
-        work[5],
-        work[6],
-        work[7],
-        work[8],
-        work[9],
-    )
+    x, y, z, re, im, f, g, p, q, w = _rows(B)
     for start in range(0, n, B):
         _load(X, start, B, x, y, z)
         inside = min(B, n - start)
@@ -167,19 +162,7 @@ def s2_sums(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, Y: Any, 
 def s2_combine(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, C: Any, B: int, out: Any) -> None:
     """Put Φ Cᵀ in `out`, for one chunk of rows; C of shape (q, (degree + 1)²)."""
     n = len(X)
-    work = np.empty((10, B + 8))
-    x, y, z, re, im, f, g, p, q, w = (
-        work[0],
-        work[1],
-        work[2],
-        work[3],
-        work[4],
-        work[5],
-        work[6],
-        work[7],
-        work[8],
-        work[9],
-    )
+    x, y, z, re, im, f, g, p, q, w = _rows(B)
     for start in range(0, n, B):
         _load(X, start, B, x, y, z)
         for column in range(len(C)):
@@ -211,19 +194,7 @@ def s2_combine(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, C: An
 def s2_values(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, B: int, out: Any) -> None:
     """Put Φ in `out` (n, (degree + 1)²), for one chunk of rows."""
     n = len(X)
-    work = np.empty((10, B + 8))
-    x, y, z, re, im, f, g, p, q, w = (
-        work[0],
-        work[1],
-        work[2],
-        work[3],
-        work[4],
-        work[5],
-        work[6],
-        work[7],
-        work[8],
-        work[9],
-    )
+    x, y, z, re, im, f, g, p, q, w = _rows(B)
     w[:] = 1.0
     for start in range(0, n, B):
         _load(X, start, B, x, y, z)

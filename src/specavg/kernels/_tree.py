@@ -28,7 +28,7 @@ import numpy as np
 from specavg.kernels._jit import SAFE, helper, kernel
 from specavg.kernels._products import COLUMN, COSINE, PAIR, SINE, SPHERE, STEP, TORUS
 
-__all__ = ["block_sums", "cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values"]
+__all__ = ["block_sums", "cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values", "turn"]
 
 _ROOT2 = float(np.sqrt(2.0))
 
@@ -331,6 +331,17 @@ def _block_values(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: A
             _times(product, T[leaves[k, 0]], values[leaves[k, 1]], B)
 
 
+@helper()
+def turn(values: Any, count: int, out: Any) -> None:
+    """The first `count` columns of `values` as rows of `out`, tile by tile: a cache line is used whole."""
+    for first in range(0, out.shape[1], 16):
+        last = min(first + 16, out.shape[1])
+        for b in range(count):
+            row = out[b]
+            for k in range(first, last):
+                row[k] = values[k, b]
+
+
 @kernel
 def tree_sums(
     mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
@@ -406,6 +417,4 @@ def tree_values(
         load(mode, scale, X, start, B, x, radius2)
         fill(ops, ab, x, radius2, B, T)
         _block_values(T, nodes, starts, leaves, B, stack, values)
-        for b in range(min(B, n - start)):
-            for k in range(out.shape[1]):
-                out[start + b, k] = values[k, b]
+        turn(values, min(B, n - start), out[start:])

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from specavg.kernels._jit import SAFE, helper, kernel
+from specavg.kernels._tree import turn
 
-__all__ = ["wigner_combine", "wigner_sums"]
+__all__ = ["wigner_combine", "wigner_sums", "wigner_values"]
 
 
 @helper(fastmath=SAFE)
@@ -91,6 +92,18 @@ def _add(total: Any, a: float, b: float, new: Any, f: Any, g: Any, B: int) -> No
         total[i] += new[i] * (a * f[i] + b * g[i])
 
 
+@helper(fastmath=SAFE)
+def _put(out: Any, c: float, new: Any, f: Any, B: int) -> None:
+    for i in range(B):
+        out[i] = c * new[i] * f[i]
+
+
+@helper(fastmath=SAFE)
+def _put_two(out: Any, new: Any, f: Any, c: float, more: Any, g: Any, d: float, B: int) -> None:
+    for i in range(B):
+        out[i] = c * (new[i] * f[i]) + d * (more[i] * g[i])
+
+
 @kernel
 def wigner_sums(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any, Y: Any, B: int, out: Any) -> None:
     """Add Σ y d cos(jα + kγ) and Σ y d sin(jα + kγ) to out[column, l, j, degree + k], for one chunk of rows."""
@@ -145,3 +158,52 @@ def wigner_combine(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any,
                             old, new = new, old
             for b in range(min(B, n - start)):
                 out[start + b, column] = w[b]
+
+
+@kernel
+def wigner_values(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any, B: int, out: Any) -> None:
+    """Put √(2l+1) M^l in `out` (n, dim), row by row, degrees one after the other, for one chunk of rows.
+
+    The entries of M, in the basis 0, 1c, 1s and so on, join the waves of k and −k.
+    """
+    n, L = len(angles), degree
+    x, work = np.empty((7, B + 8)), np.empty((8, B + 8))
+    A, G = np.empty((2 * L + 2, B + 8)), np.empty((2 * L + 2, B + 8))
+    P, Q = np.empty((2 * L + 1, B + 8)), np.empty((2 * L + 1, B + 8))
+    values = np.empty((out.shape[1], B + 8))
+    f, g, old, new = work[0], work[1], work[2], work[3]
+    f2, g2, old2, new2 = work[4], work[5], work[6], work[7]
+    for start in range(0, n, B):
+        _load(angles, start, B, L, x, A, G, P, Q)
+        for j in range(L + 1):
+            for m in range(L + 1):
+                both = j > 0 and m > 0
+                _begin(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], 1.0, P[j + m], Q[abs(j - m)],
+                       first[j, L + m], f, g, old, new, B)  # fmt: skip
+                if both:
+                    _begin(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], -1.0, P[abs(j - m)], Q[j + m],
+                           first[j, L - m], f2, g2, old2, new2, B)  # fmt: skip
+                for l in range(max(j, m), L + 1):
+                    size, c = 2 * l + 1, np.sqrt(2.0 * l + 1.0)
+                    place = l * (4 * l * l - 1) // 3  # 1 + 9 + … + (2l − 1)²
+                    if both:
+                        cosines, sines = place + (2 * j - 1) * size + 2 * m - 1, place + 2 * j * size + 2 * m - 1
+                        _put_two(values[cosines], new, f, c, new2, f2, c, B)
+                        _put_two(values[cosines + 1], new, g, -c, new2, g2, c, B)
+                        _put_two(values[sines], new, g, c, new2, g2, c, B)
+                        _put_two(values[sines + 1], new, f, c, new2, f2, -c, B)
+                    elif j > 0:
+                        _put(values[place + (2 * j - 1) * size], np.sqrt(2.0) * c, new, f, B)
+                        _put(values[place + 2 * j * size], np.sqrt(2.0) * c, new, g, B)
+                    elif m > 0:
+                        _put(values[place + 2 * m - 1], np.sqrt(2.0) * c, new, f, B)
+                        _put(values[place + 2 * m], -np.sqrt(2.0) * c, new, g, B)
+                    else:
+                        _put(values[place], c, new, f, B)
+                    if l < L:
+                        _step(x[4], u[l, j, m], t[l, j, m], v[l, j, m], old, new, B)
+                        old, new = new, old
+                        if both:
+                            _step(x[4], u[l, j, m], -t[l, j, m], v[l, j, m], old2, new2, B)
+                            old2, new2 = new2, old2
+        turn(values, min(B, n - start), out[start:])
