@@ -87,10 +87,11 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
     Densities are relative to the *uniform probability measure*: the uniform density is 1, its log 0, on every space.
     Subtract log(space.volume) for the density per unit of volume.
 
-    For the series, cutoff and shrinkage minimise the unbiased estimate of the L² risk,
+    What is chosen minimises an estimate of the L² risk. For the series, the unbiased
     Σ w²θ̂² − 2w (n²θ̂² − Σψ²)/(n(n−1)), over all cutoffs up to the given one and a grid of t. For the exponential family
-    α and s maximise the leave-one-out log-likelihood: the L² risk hardly sees the tails that decide it. Densities so
-    narrow that a second quadrature rule disagrees about log Z by more than 0.05 are not considered.
+    ∫f² − (2/n) Σ f₋ᵢ(x_i), over α and s, f₋ᵢ without the point i to first order; where only moments are known
+    (streams), α and s maximise the leave-one-out log-likelihood instead. Densities so narrow that a second quadrature
+    rule disagrees about log Z by more than 0.05 are not considered.
 
     Examples
     --------
@@ -212,16 +213,16 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
         d = self.basis_.space.dim
         best: tuple[ExponentialFit, float, float] | None = None
         for smoothness in (d / 2 + 1, d / 2 + 2):
-            start, since_best, here = np.zeros(len(values)), 0, -np.inf
+            start, since_best, here = np.zeros(len(values)), 0, np.inf
             for alpha in 10.0 ** np.arange(3.0, -3.1, -0.5):  # each fit starts where the last one ended
                 fit = maximise(nodes, alpha * (1 + values / values[0]) ** smoothness / n, start)
                 start = fit.coefficients
                 if _normalisation_error(others, check.random, fit) > TRUSTED:
                     break  # narrower than the nodes can see, and smaller penalties are narrower still
-                if best is None or fit.loo_log_likelihood > best[0].loo_log_likelihood:
+                if best is None or fit.loss < best[0].loss:
                     best = (fit, float(alpha), smoothness)
-                since_best = 0 if fit.loo_log_likelihood > here else since_best + 1
-                here = max(here, fit.loo_log_likelihood)
+                since_best = 0 if fit.loss < here else since_best + 1
+                here = min(here, fit.loss)
                 if since_best == 2:
                     break
         if best is None:

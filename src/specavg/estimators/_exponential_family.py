@@ -42,6 +42,11 @@ class ExponentialFit:
     loo_log_likelihood: float
     l2_risk: float
 
+    @property
+    def loss(self) -> float:
+        """What is compared between penalties: the L² risk, or minus the likelihood where the risk is not known."""
+        return -self.loo_log_likelihood if np.isnan(self.l2_risk) else self.l2_risk
+
 
 def exponential_fit(
     features: Array, weights: Array, nodes: Nodes, penalty: Array, start: Array, tolerance: float = 1e-8
