@@ -82,43 +82,35 @@ NOISE = {
     "normal": lambda rng, X: rng.normal(size=len(X)),
     "t3": lambda rng, X: rng.standard_t(3, size=len(X)) / np.sqrt(3),
     "exponential": lambda rng, X: rng.exponential(size=len(X)) - 1,
-    "uneven": lambda rng, X: (
-        np.sqrt(2) * np.sin(np.pi * X[:, 0] / 2) * rng.normal(size=len(X))
-    ),
+    "uneven": lambda rng, X: np.sqrt(2) * np.sin(np.pi * X[:, 0] / 2) * rng.normal(size=len(X)),
     "none": lambda rng, X: np.zeros(len(X)),
 }
 
 
 def situations() -> Iterator[Situation]:
-    # True symmetries on the torus: noise and none, even and crowded points, smooth and kinked functions.
-    for n in (200, 400, 1000, 2000):
-        yield Situation(TORUS, "smooth", "uniform", 0.0, "normal", 0.2, n)
-        yield Situation(TORUS, "kinked", "crowded", 0.0, "none", 0.0, n)
+    """True symmetries, with noise and none, on even and crowded points; then power. Small samples first."""
     for n in (200, 400):
-        yield Situation(TORUS, "kinked", "uniform", 0.0, "none", 0.0, n)
-        yield Situation(TORUS, "kinked", "crowded", 0.0, "normal", 0.2, n)
-        yield Situation(TORUS, "kinked", "crowded", 0.0, "normal", 0.02, n)
+        for problem in (TORUS, SPHERE):
+            yield Situation(problem, "smooth", "uniform", 0.0, "normal", 0.2, n)
+            yield Situation(problem, "kinked", "uniform", 0.0, "none", 0.0, n)
+            yield Situation(problem, "kinked", "crowded", 0.0, "normal", 0.2, n)
+            yield Situation(problem, "kinked", "crowded", 0.0, "none", 0.0, n)
     for noise in ("t3", "exponential", "uneven"):
         yield Situation(TORUS, "smooth", "uniform", 0.0, noise, 0.2, 400)
-    for n in (200, 400, 1000):
-        yield Situation(SPHERE, "smooth", "uniform", 0.0, "normal", 0.2, n)
-        yield Situation(SPHERE, "kinked", "crowded", 0.0, "none", 0.0, n)
-    yield Situation(SPHERE, "kinked", "uniform", 0.0, "none", 0.0, 400)
-    yield Situation(LARGE_TORUS, "kinked", "uniform", 0.0, "normal", 0.3, 1000)
-    yield Situation(LARGE_TORUS, "kinked", "uniform", 0.0, "none", 0.0, 1000)
-    yield Situation(LARGE_TORUS, "kinked", "crowded", 0.0, "normal", 0.3, 1000)
-    yield Situation(LARGE_TORUS, "kinked", "crowded", 0.0, "none", 0.0, 1000)
-    # Power.
-    for problem, sizes in ((TORUS, (0.05, 0.1, 0.5)), (SPHERE, (0.05, 0.1, 0.3))):
-        for size in sizes:
-            for n in (200, 400, 1000):
+    for n in (200, 400):
+        for problem, sizes in ((TORUS, (0.05, 0.1, 0.5)), (SPHERE, (0.05, 0.1, 0.3))):
+            for size in sizes:
                 yield Situation(problem, "smooth", "uniform", size, "normal", 0.2, n)
-        yield Situation(problem, "smooth", "crowded", 0.1, "normal", 0.2, 400)
-        yield Situation(problem, "kinked", "crowded", 0.05, "none", 0.0, 400)
+            yield Situation(problem, "kinked", "crowded", 0.05, "none", 0.0, n)
+    for points, noise, sigma in (("uniform", "normal", 0.3), ("crowded", "normal", 0.3), ("crowded", "none", 0.0)):
+        yield Situation(LARGE_TORUS, "kinked", points, 0.0, noise, sigma, 1000)
     yield Situation(LARGE_TORUS, "kinked", "uniform", 0.1, "normal", 0.3, 1000)
-    yield Situation(TORUS, "smooth", "uniform", 0.05, "normal", 0.2, 2000)
-    yield Situation(TORUS, "kinked", "crowded", 0.0, "none", 0.0, 5000)
-    yield Situation(TORUS, "smooth", "uniform", 0.0, "normal", 0.2, 5000)
+    for n in (1000, 2000, 5000):
+        for problem in (TORUS, SPHERE):
+            yield Situation(problem, "smooth", "uniform", 0.0, "normal", 0.2, n)
+            yield Situation(problem, "kinked", "crowded", 0.0, "none", 0.0, n)
+            if n == 1000:
+                yield Situation(problem, "smooth", "uniform", 0.05, "normal", 0.2, n)
 
 
 def points(case: Situation, rng: np.random.Generator) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +92,8 @@ class Models:
         """Orthonormal coordinates of the columns Z·span, and of what all columns have beside them."""  # (r, k), (r, q)
         from scipy.linalg import qr
 
-        directions, triangle, _ = qr(self._into @ span, pivoting=True)
+        factors: Any = qr(self._into @ span, pivoting=True)
+        directions, triangle = np.asarray(factors[0]), np.asarray(factors[1])
         sizes = np.abs(np.diagonal(triangle))
         rank = int(np.sum(sizes > np.sqrt(_RANK_TOLERANCE) * max(float(sizes[0]), np.sqrt(self.count))))
         return directions[:, :rank], directions[:, rank:]

@@ -21,7 +21,7 @@ __all__ = ["GeneratorTest", "SymmetryTest", "symmetry_test"]
 Array = NDArray[np.float64]
 _PIECE = 20_000  # rows whose functions are held at a time
 _MAX_FUNCTIONS = 300
-_MAX_INVARIANT = 500  # invariant functions fitted in both models, at most, and at most a quarter of the samples
+_MAX_INVARIANT = 300  # invariant functions fitted in both models, at most, and at most a quarter of the samples
 _FURTHEST = 5000.0  # all functions up to where invariant ones are looked for
 
 
@@ -184,8 +184,8 @@ def symmetry_test(
     partly predictable from the orbit, and what the fitted invariant functions miss of *both* f and ψ speaks against a
     true symmetry. Up to three dimensions that was too little to be seen; in ten dimensions, where few functions of
     each coordinate can be fitted, it was not: the true symmetry of a kinked function without noise was rejected
-    every time. Then believe only a test on points that are spread evenly. Rows that are copies of each other, or noise that is correlated between rows, are not noise in this
-    sense either. `benchmarks/symmetry_test_power.csv` has the measured rates.
+    every time. Then believe only a test on points that are spread evenly. Noise that is correlated between rows, or
+    rows that are copies of each other, are not covered either. `benchmarks/symmetry_test_power.csv` has measured rates.
 
     Examples
     --------
