@@ -1,4 +1,8 @@
-"""Run the comparisons: ``python -m benchmarks [name ...]``, each in a process of its own."""
+"""Run the comparisons, each in a process of its own.
+
+``python -m benchmarks`` runs all, ``python -m benchmarks emlp memory`` these and keeps the others' stored results,
+``python -m benchmarks --table`` only writes the figure and the table of README.md again.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks.table import measured, table, wanted, write_readme
+
 HERE = Path(__file__).parent
 
 COMPARISONS = {
@@ -22,6 +28,8 @@ COMPARISONS = {
     "symmetric": "sphere:symmetric_group",
     "memory": "torus:memory_and_time_in_n",
     "growth": "torus:growth",
+    "growth-of-the-fit": "kernels:growth_of_the_fit",
+    "kernels": "kernels:fractions_of_peak",
     "import": "imports:import_time",
 }
 
@@ -31,11 +39,14 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--one"]:
         print("RESULT " + json.dumps(_one(arguments[1])))
         return 0
+    path = HERE / "results.json"
+    if arguments == ["--table"]:
+        _publish(json.loads(path.read_text())["comparisons"])
+        return 0
     unknown = sorted(set(arguments) - set(COMPARISONS))
     if unknown:
         print(f"no comparison called {', '.join(unknown)}; there are: {', '.join(COMPARISONS)}", file=sys.stderr)
         return 2
-    path = HERE / "results.json"
     stored: dict[str, Any] = json.loads(path.read_text())["comparisons"] if arguments and path.exists() else {}
     failed = []
     for name in arguments or COMPARISONS:
@@ -53,10 +64,7 @@ def main(arguments: list[str]) -> int:
             print("  " + _line(row), flush=True)
     ordered = {name: stored[name] for name in COMPARISONS if name in stored}
     path.write_text(json.dumps({"machine": _machine(), "comparisons": ordered}, indent=1, ensure_ascii=False) + "\n")
-    from benchmarks.figure import draw
-
-    draw([row for rows in ordered.values() for row in rows], HERE / "results.png")
-    print("\n" + _table(ordered))
+    _publish(ordered)
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0
@@ -67,23 +75,20 @@ def _one(name: str) -> list[dict[str, Any]]:
     return getattr(importlib.import_module(f"benchmarks.{module}"), function)()
 
 
+def _publish(comparisons: dict[str, Any]) -> None:
+    """The table on the terminal and in README.md, and the figure."""
+    from benchmarks.figure import draw
+
+    draw([row for rows in comparisons.values() for row in rows], HERE / "results.png")
+    write_readme(comparisons, HERE.parent / "README.md")
+    print("\n" + table(comparisons))
+
+
 def _line(row: dict[str, Any]) -> str:
-    value = "—" if row["value"] != row["value"] else f"{row['value']:.3g}{row['unit']}"
-    target = "" if row["target"] is None else f" (target {'≤' if row['at_most'] else '≥'} {row['target']:g})"
-    verdict = {True: "met", False: "MISSED", None: ""}[row["met"]]
+    target = f" (target {wanted(row)})" if wanted(row) else ""
+    verdict = {True: " met", False: " MISSED", None: ""}[row["met"]]
     note = f" [{row['note']}]" if row["note"] else ""
-    return f"{row['name']}: {value}{target} {verdict}{note}"
-
-
-def _table(comparisons: dict[str, Any]) -> str:
-    lines = ["| comparison | measured | target | |", "|---|---|---|---|"]
-    for rows in comparisons.values():
-        for row in rows:
-            value = "—" if row["value"] != row["value"] else f"{row['value']:.3g}{row['unit']}"
-            target = "" if row["target"] is None else f"{'≤' if row['at_most'] else '≥'} {row['target']:g}"
-            verdict = {True: "met", False: "missed", None: ""}[row["met"]]
-            lines.append(f"| {row['name']} | {value} | {target} | {verdict} {row['note']} |")
-    return "\n".join(lines)
+    return f"{row['name']}: {measured(row)}{target}{verdict}{note}"
 
 
 def _machine() -> dict[str, Any]:

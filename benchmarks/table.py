@@ -1,0 +1,53 @@
+"""The results as a table, for the terminal and for README.md: numbers are never written by hand."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+__all__ = ["measured", "readme_table", "table", "wanted", "write_readme"]
+
+START, END = "<!-- from benchmarks/results.json, by `python -m benchmarks --table` -->", "<!-- end of the table -->"
+
+
+def measured(row: dict[str, Any]) -> str:
+    """A result as it is quoted: three digits, and a bound said to be one."""
+    value = row["value"]
+    if math.isnan(value):
+        return "—"
+    digits = f"{float(f'{value:.3g}'):,.0f}" if value >= 1000 else f"{value:.3g}"
+    return f"{'≥ ' if row.get('lower_bound') else ''}{digits}{row['unit']}"
+
+
+def wanted(row: dict[str, Any]) -> str:
+    """The target as it is quoted."""
+    return "" if row["target"] is None else f"{'≤' if row['at_most'] else '≥'} {row['target']:,g}{row['unit']}"
+
+
+def table(comparisons: dict[str, list[dict[str, Any]]]) -> str:
+    """Every row, with what was asked for and what there is to say."""
+    lines = ["| comparison | measured | target | |", "|---|---|---|---|"]
+    for row in (row for rows in comparisons.values() for row in rows):
+        verdict = {True: "met", False: "missed", None: ""}[row["met"]]
+        remark = "; ".join(filter(None, [verdict, row["note"]]))
+        lines.append(f"| {row['name']} | {measured(row)} | {wanted(row)} | {remark} |")
+    return "\n".join(lines)
+
+
+def readme_table(comparisons: dict[str, list[dict[str, Any]]]) -> str:
+    """The rows that have a target."""
+    lines = ["| measured on 2 cores | result | target |", "|---|---|---|"]
+    rows = [row for rows in comparisons.values() for row in rows if row["target"] is not None]
+    lines += [f"| {row['name'].replace('|', chr(92) + '|')} | {measured(row)} | {wanted(row)} |" for row in rows]
+    return "\n".join(lines)
+
+
+def write_readme(comparisons: dict[str, list[dict[str, Any]]], readme: Path) -> None:
+    """Put the table between its marks."""
+    text = readme.read_text(encoding="utf-8")
+    if START in text:
+        inside = re.escape(START) + r".*?" + re.escape(END)
+        text = re.sub(inside, lambda _: f"{START}\n{readme_table(comparisons)}\n{END}", text, flags=re.DOTALL)
+        readme.write_text(text, encoding="utf-8")

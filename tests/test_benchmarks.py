@@ -1,0 +1,51 @@
+"""What is said of speed is what was measured: the table of README.md comes from the stored results."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+RESULTS = json.loads((ROOT / "benchmarks" / "results.json").read_text(encoding="utf-8"))
+ROWS = [row for rows in RESULTS["comparisons"].values() for row in rows]
+
+
+@pytest.fixture(scope="module")
+def table():
+    spec = importlib.util.spec_from_file_location("benchmark_table", ROOT / "benchmarks" / "table.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_readme_quotes_the_stored_results(table):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    inside = text.split(table.START)[1].split(table.END)[0].strip()
+    assert inside == table.readme_table(RESULTS["comparisons"])
+
+
+def test_the_table_is_written_again_between_its_marks(table, tmp_path):
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{table.START}\nold numbers\n{table.END}\nafter\n", encoding="utf-8")
+    table.write_readme(RESULTS["comparisons"], readme)
+    assert readme.read_text(encoding="utf-8").splitlines()[0] == "before"
+    assert "old numbers" not in readme.read_text(encoding="utf-8")
+    assert table.readme_table(RESULTS["comparisons"]) in readme.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
+def test_a_target_is_met_only_if_the_number_says_so(row):
+    if row["met"] is not None:
+        assert row["met"] == (row["value"] <= row["target"] if row["at_most"] else row["value"] >= row["target"])
+
+
+def test_bounds_and_missing_numbers_are_quoted_as_such(table):
+    row = {"value": 218_181.8, "unit": "×", "target": 1000, "at_most": False}
+    assert table.measured(row) == "218,000×"
+    assert table.measured({**row, "lower_bound": True}) == "≥ 218,000×"
+    assert table.measured({**row, "value": float("nan")}) == "—"
+    assert table.measured({**row, "value": 0.0254}) == "0.0254×"
+    assert table.wanted(row) == "≥ 1,000×"
