@@ -66,15 +66,18 @@ def _gegenbauer_sum(t: Array, d: int, table: Weighted) -> Array:
     weights = {V.label: w * V.dim for V, w in table}
     degrees = max(int(k) for k in weights)  # pyright: ignore[reportArgumentType]
     total = np.full_like(t, weights.get(0, 0.0))
-    before, current = np.ones_like(t), t.copy()
+    before, current, spare = np.ones_like(t), t.copy(), np.empty_like(t)
     for k in range(1, degrees + 1):
         if k in weights:
-            total += weights[k] * current
+            total += np.multiply(current, weights[k], out=spare)
         n = k + 1
-        if d == 2:  # Chebyshev: the general coefficients are 0/0 at degree one
-            before, current = current, 2 * t * current - before
-        else:
-            before, current = current, ((2 * n + d - 4) * t * current - (n - 1) * before) / (n + d - 3)
+        # Chebyshev apart: the general coefficients are 0/0 at degree one.
+        up, down = (2.0, 1.0) if d == 2 else ((2 * n + d - 4) / (n + d - 3), (n - 1) / (n + d - 3))
+        np.multiply(t, current, out=spare)
+        spare *= up
+        before *= down
+        spare -= before
+        before, current, spare = current, spare, before
     return total
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from specavg import groups, theory
 from specavg.estimators import SpecAvgRegressor
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._style import PALETTE, REFERENCE, new_figure, plain_log
+from specavg.experiments._style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._timing import seconds
 from specavg.invariants import _basis, invariant_basis
 from specavg.spaces import Sphere
@@ -130,10 +130,9 @@ def _figure(columns: dict[str, Any]) -> Any:
         (predict, "Time to predict", "µs per point"),
     ):
         ax.set(xscale="log", yscale="log", xlabel="number of samples n", ylabel=label)
-        plain_log(ax)
         ax.set_title(title)
         ax.legend()
     return figure
 
 
-EXPERIMENT = Experiment(NAME, "Oracle calls and time against n", run)
+EXPERIMENT = Experiment(NAME, "Oracle calls and time against n", run, timed=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from specavg import groups, theory
 from specavg.estimators import SpecAvgRegressor
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._style import PALETTE, REFERENCE, new_figure, plain_log
+from specavg.experiments._style import PALETTE, REFERENCE, new_figure
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.isometries import signed_permutation
@@ -156,7 +156,6 @@ def _draw(ax: Any, case: Case, sizes: Array, risks: Array, slope: float, expecte
     middle = np.exp(np.log(mean).mean() - expected * np.log(sizes).mean())
     ax.plot(sizes, middle * sizes**expected, "--", color=REFERENCE, lw=1.2, label=f"theorem: slope {expected:.2f}")
     ax.set(xscale="log", yscale="log", xlabel="number of samples n")
-    plain_log(ax)
     ax.set_title(case.title)
     ax.legend(title=f"s = {case.s:g}", loc="lower left")
 

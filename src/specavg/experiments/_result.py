@@ -111,7 +111,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment: its short name, its title, and the function that runs it.
+    """One experiment: its short name, its title, the function that runs it, and whether it measures time.
 
     `run(quick, track)` returns a `Result`; `track(items, description)` shows progress.
 
@@ -125,3 +125,4 @@ class Experiment:
     name: str
     title: str
     run: Callable[[bool, Track], Result]
+    timed: bool = False

@@ -25,10 +25,11 @@ from specavg.experiments import (
     _rate,
     _weyl,
 )
+from specavg.experiments._ahead import compiling_ahead
 from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, write_report
 from specavg.experiments._result import Experiment, Record
-from specavg.experiments._style import own_settings
+from specavg.experiments._style import own_settings, save
 
 __all__ = ["EXPERIMENTS", "reproduce"]
 
@@ -83,14 +84,14 @@ def reproduce(
     sections: list[Section] = []
     records: list[Record] = []
     start = time.perf_counter()
-    with own_settings(), progress(stream) as track:
+    with own_settings(), progress(stream) as track, compiling_ahead() as compiled:
         for experiment in chosen:
+            if experiment.timed:
+                compiled()  # nothing else runs while time is measured
             begun = time.perf_counter()
             result = experiment.run(quick, track)
             for figure in result.figures:
-                for ending in ("png", "svg"):
-                    metadata = {"Date": None} if ending == "svg" else None
-                    figure.figure.savefig(folder / "figures" / f"{figure.name}.{ending}", metadata=metadata)
+                save(figure.figure, folder / "figures" / figure.name)
             sections.append(Section(experiment, result, time.perf_counter() - begun))
             records.extend(result.records)
     _write_csv(folder / "results.csv", records)

@@ -8,7 +8,7 @@ import numpy as np
 
 from specavg import groups, theory
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._style import PALETTE, REFERENCE, new_figure, plain_log
+from specavg.experiments._style import PALETTE, REFERENCE, new_figure
 from specavg.invariants import invariant_basis
 from specavg.spaces import Sphere, Torus
 
@@ -85,12 +85,11 @@ def _limit(eigenvalues: Any, ratio: Any) -> float:
 def _draw(
     ax: Any, title: str, order: int, eigenvalues: Any, counts: Any, survivors: Any, whole: Any, part: Any
 ) -> None:
-    ax.step(eigenvalues, counts, where="post", color=PALETTE[0], label="all, $D_\\lambda$")
-    ax.step(eigenvalues, survivors, where="post", color=PALETTE[1], label="invariant, $D_{\\lambda,G}$")
+    ax.step(eigenvalues, counts, where="post", color=PALETTE[0], label="all functions")
+    ax.step(eigenvalues, survivors, where="post", color=PALETTE[1], label="invariant ones")
     ax.plot(eigenvalues, whole, "--", color=REFERENCE, lw=1.1, label="Weyl's law")
     ax.plot(eigenvalues, part, "--", color=REFERENCE, lw=1.1)
     ax.set(xscale="log", yscale="log", xlabel="eigenvalue λ")
-    plain_log(ax)
     ax.set_title(f"{title}\n|G| = {order}")
     ax.legend(loc="upper left")
 

@@ -1,0 +1,54 @@
+"""Kernels that are needed later, compiled meanwhile by a second process: on two cores a first run waits half as long.
+
+The second process leaves machine code in numba's cache on disk, where this one finds it. If there is no cache, or it is
+filled already, nothing is lost but a few seconds of the other core.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+__all__ = ["compiling_ahead", "fit_small_models"]
+
+
+@contextmanager
+def compiling_ahead() -> Generator[Callable[[], None]]:
+    """Start the second process; what is yielded waits until it has finished."""
+    if (os.cpu_count() or 1) < 2:
+        yield lambda: None
+        return
+    command = "from specavg.experiments._ahead import fit_small_models; fit_small_models()"
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen([sys.executable, "-c", command], stdin=quiet, stdout=quiet, stderr=quiet)
+
+    def wait() -> None:
+        process.wait()
+
+    try:
+        yield wait
+    finally:
+        process.kill()
+        process.wait()
+
+
+def fit_small_models() -> None:
+    """Fit and predict once with each kernel that the first experiments do not compile themselves."""
+    import numpy as np
+
+    from specavg import groups
+    from specavg.estimators import SpecAvgRegressor
+    from specavg.spaces import Circle, Sphere, Torus
+
+    for space, group in (
+        (Circle(), groups.dihedral(1)),  # waves
+        (Sphere(3), groups.point_group("C2")),  # harmonics of S²
+        (Torus(4), groups.symmetric(4)),  # symmetric functions
+    ):
+        X = space.sample(20, np.random.default_rng(0))
+        model = SpecAvgRegressor(space, group, max_dim=9).fit(X, X[:, 0])
+        model.predict(X)
+        model.basis_.evaluate(X)
