@@ -120,3 +120,16 @@ def test_refusals():
     big = sa.Torus(12).sample(10, random_state=0)
     with pytest.raises(ValueError, match="too few"):
         sa.Symmetrized(Ridge(), sa.Torus(12), n_nodes=30, max_invariant_dim=30).fit(big, big[:, 0])
+
+
+@pytest.mark.parametrize("kind", ["iterator", "path", "dask"])
+def test_data_in_parts_are_refused_with_what_to_do(kind, tmp_path):
+    X = SPACE.sample(10, random_state=0)
+    if kind == "dask":
+        data = pytest.importorskip("dask.array").from_array(X, chunks=(5, 2))
+    else:
+        data = iter([(X, X[:, 0])]) if kind == "iterator" else tmp_path / "data.parquet"
+    model = sa.Symmetrized(Ridge(), SPACE, GROUP)
+    with pytest.raises(TypeError, match=r"fits Ridge on all data at once.*fit an InvariantKernelRidge"):
+        model.fit(data, None if kind != "dask" else data[:, 0])
+    assert not hasattr(model, "basis_")

@@ -17,7 +17,7 @@ __all__ = ["FORMAT_VERSION", "ModelFileError", "load"]
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model that `model.save(path)` wrote, with the same bits of prediction.
+    """The model that `model.save(path)` wrote, with the same bits of prediction (`save` says under which conditions).
 
     Parameters
     ----------

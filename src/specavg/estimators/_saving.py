@@ -44,12 +44,24 @@ class Savable:
         """Write the fitted model to one file that runs no code when it is read.
 
         The file is a zip: `model.json` says what the model is, arrays lie beside it, and `SHA256SUMS` guards
-        both. `specavg.load(path)` gives a model whose predictions have the same bits.
+        both. `specavg.load(path)` gives a model whose predictions have the same bits, standard deviations included.
 
         Parameters
         ----------
         path : path-like
             Written completely or not at all; a file that is there already is replaced.
+
+        Notes
+        -----
+        "The same bits" is meant for the same points in the same call, on the same machine with the same versions of
+        NumPy and SciPy and the same number of threads for linear algebra (``OMP_NUM_THREADS``). Predictions on tori,
+        spheres and rotations do not depend on that number. On Stiefel manifolds, whose functions are found and evaluated
+        by linear algebra, they agree to 1e-13 of their size if the number differs; standard deviations, which are
+        matrix products, to the last digits.
+
+        For an `InvariantKernelRidge` of D functions fitted to n points most of the file are the 8·D·min(n, D) bytes
+        that standard deviations need: 19 MB for 1000 points on Torus(10) with 2268 functions. These numbers do not
+        compress. Models fitted by conjugate gradients, and all others, need 8·D bytes and what describes the basis.
         """
         from sklearn.utils.validation import check_is_fitted
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,7 +16,7 @@ from specavg.estimators._affordable import FEWEST_FUNCTIONS, affordable_basis, r
 from specavg.estimators._base import InvariantEstimator
 from specavg.estimators._distributed import distributed_apply
 from specavg.estimators._quadrature import Rule, quadratures
-from specavg.estimators._streaming import is_dask
+from specavg.estimators._streaming import Stream, is_dask
 
 if TYPE_CHECKING:
     from specavg.groups import Group
@@ -104,12 +106,14 @@ class Symmetrized(MetaEstimatorMixin, RegressorMixin, InvariantEstimator):
         self.max_invariant_dim = max_invariant_dim
         self.max_eigenvalue = max_eigenvalue
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Symmetrized:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Symmetrized:
         """Fit `estimator`, then project it.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features) or (n, *space.shape)
+            All of it: `estimator` is fitted on the data as they are, not on sums over them, so chunks, files and Dask
+            collections are refused.
         y : array-like of shape (n,) or (n, n_outputs)
         sample_weight : array-like of shape (n,), optional
             Passed to `estimator`.
@@ -122,6 +126,12 @@ class Symmetrized(MetaEstimatorMixin, RegressorMixin, InvariantEstimator):
         """
         if not int(self.n_nodes) >= 1:
             raise ValueError(f"n_nodes must be at least 1; got {self.n_nodes!r}")
+        if is_dask(X) or isinstance(X, Iterator | str | os.PathLike | Stream):
+            raise TypeError(
+                f"Symmetrized fits {type(self.estimator).__name__} on all data at once, and cannot take them in parts; "
+                f"got a {type(X).__name__}. Give an array that fits in memory (a sample of the rows, if need be), or "
+                "fit an InvariantKernelRidge, which takes chunks"
+            )
         points, targets = self._points_and_targets(X, y)
         if sample_weight is not None:
             fit_params = {**fit_params, "sample_weight": sample_weight}
