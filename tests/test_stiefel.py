@@ -290,6 +290,23 @@ def test_rules_and_types_that_would_not_fit_are_refused():
         tall.evaluate(V, tall.sample(1, 0))
 
 
+@pytest.mark.parametrize("n, k, value, dim", [(10, 2, 40, 4158), (10, 3, 32, 2835), (20, 2, 57, 5280)])
+def test_tall_frames_at_higher_degree(n, k, value, dim):
+    """Functions of degree up to 4: Σφ² = m, the two sides act as orthogonal matrices, and φ(gx) = D(g)ᵀφ(x)."""
+    space = Stiefel(n, k)
+    V = next(V for V in space.eigenspaces() if V.eigenvalue >= value and V.dim >= dim)
+    X = space.sample(40, random_state=0)
+    g = isometries.left_right(np.eye(n), orthogonal(k, 1))
+    ((left, right),) = space.factor_representations(g, V)
+    values = space.evaluate(V, X)
+    moved = space.evaluate(V, space.act(g, X))
+    expected = np.einsum("nlw,wv->nlv", values.reshape(len(X), len(left), len(right)), right).reshape(values.shape)
+    assert V.dim == dim
+    assert np.abs((values**2).sum(axis=1) / dim - 1).max() < TOLERANCE
+    assert np.abs(right.T @ right - np.eye(len(right))).max() < TOLERANCE
+    assert np.abs(moved - expected).max() < 10 * TOLERANCE
+
+
 @pytest.mark.parametrize("n, k", [(3, 1), (3, 2), (4, 2), (5, 3), (6, 4)])
 def test_the_first_eigenfunction_is_one_and_not_minus_one(n, k):
     # Estimators take the first coefficient for the mean.

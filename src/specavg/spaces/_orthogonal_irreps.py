@@ -3,14 +3,18 @@
 A type λ lies once in μ ⊗ Rⁿ, μ being λ without the last box of its last row, and there it is an eigenspace of the
 coupling Σ ρ_μ(E_ij) ⊗ E_ij. Eigenvalues of the coupling are integers (contents of boxes), so the eigenspace is one
 or more apart from the others, and its dimension is known exactly: nothing is left to a tolerance.
+
+Every basis vector is even or odd in each coordinate, as a product of coordinates is. The coupling keeps these parities
+and a turn in the plane (i, j) changes just two of them, so that every matrix here falls apart in small blocks: types of
+several thousand dimensions are built from eigenproblems of a few dozen.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import combinations
-from typing import final
+from itertools import combinations, pairwise
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,35 +26,46 @@ __all__ = ["Irrep", "givens", "irrep"]
 
 Array = NDArray[np.float64]
 _WORKING_SET = 1 << 20  # numbers per chunk of points
+_DENSE = 64  # up to this dimension matrices with zeros are not worth the trouble
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Irrep:
-    """One type of O(n): ρ(E_ij) for the turns in the coordinate planes, and ρ of the last coordinate's reflection.
+    """One type of O(n): ρ(E_ij) for the turns in the coordinate planes, and the parities of the basis vectors.
 
     Only types with at most n/2 rows are built; the others are these times the determinant.
     """
 
     shape: Partition
     n: int
-    generators: dict[tuple[int, int], Array] = field(repr=False)  # (m, m) each, antisymmetric
-    reflection: Array = field(repr=False)  # (m, m)
+    generators: dict[tuple[int, int], Any] = field(repr=False)  # sparse (m, m) each, antisymmetric
+    odd: NDArray[np.bool_] = field(repr=False)  # (m, n): in which coordinates each vector is odd
 
     @property
     def dim(self) -> int:
         """The dimension m."""
-        return len(self.reflection)
+        return len(self.odd)
 
     def fixed_vectors(self, k: int, count: int, *, det: bool) -> Array:
         """Orthonormal vectors fixed by O(n − k) on the last coordinates, or multiplied by its determinant."""
-        # Casimir of so(n − k) plus the wrong reflections: integer eigenvalues, the smallest above 0 at least 1.
-        sign = -1.0 if det else 1.0
-        operator = 0.5 * (np.eye(self.dim) - sign * self.reflection)
-        for i, j in combinations(range(k, self.n), 2):
-            E = self.generators[i, j]
-            operator = operator - E @ E
-        return _eigenspace(operator, 0.0, count, f"the vectors of {self.shape} fixed by O({self.n - k})")
+        # Reflections leave vectors that are even in the last coordinates (with det: odd in all of them). On these the
+        # Casimir operator of so(n − k) has integer eigenvalues, the smallest above 0 at least 1.
+        parts: list[_Part] = []
+        for start, stop in _runs(self.odd):
+            if (self.odd[start, k:] == det).all():
+                casimir = np.zeros((stop - start, stop - start))
+                for i, j in combinations(range(k, self.n), 2):
+                    moved = self.generators[i, j][start:stop]
+                    casimir += (moved @ moved.T).toarray()  # −E², E being antisymmetric
+                what = f"the vectors of {self.shape} fixed by O({self.n - k})"
+                parts.append((np.arange(start, stop), _eigenspace(casimir, 0.0, what)))
+        fixed = _stacked(self.dim, parts).toarray()
+        if fixed.shape[1] != count:
+            raise ArithmeticError(
+                f"{self.shape}: {fixed.shape[1]} vectors fixed by O({self.n - k}) where there are {count}"
+            )
+        return fixed
 
     def turned(self, W: Array, turns: list[tuple[int, Array]]) -> Array:
         """ρ(g) W for g the product of plane turns, the last one applied first.
@@ -86,25 +101,57 @@ class Irrep:
     def matrix(self, A: Array, W: Array | None = None) -> Array:
         """ρ(A), or ρ(A) W, for an orthogonal matrix A, proper or not."""
         start = np.eye(self.dim) if W is None else W
+        if np.array_equal(A, np.eye(self.n)):  # one side of a map that acts from the other
+            return start
         if np.linalg.det(A) < 0:
-            start = self.reflection @ start  # A = g · diag(1, …, 1, −1) with g proper
+            start = np.where(self.odd[:, -1:], -start, start)  # A = g · diag(1, …, 1, −1) with g proper
         return self.turned(start, givens(A[None, :, : self.n - 1]))[0]
 
     @cached_property
-    def _planes(self) -> list[tuple[Array, Array]]:
+    def _planes(self) -> list[tuple[Any, Array]]:
         """For each plane (i, i + 1) a basis in which its turns are plane turns, and the integers they turn by."""
-        return [_normal_form(self.generators[i, i + 1]) for i in range(self.n - 1)]
+        return [self._normal_form(i) for i in range(self.n - 1)]
 
     @cached_property
-    def _changes(self) -> dict[tuple[int | None, int], Array]:
+    def _changes(self) -> dict[tuple[int | None, int], Any]:
         return {}
 
-    def _change(self, before: int | None, plane: int) -> Array:
+    def _change(self, before: int | None, plane: int) -> Any:
         if (before, plane) not in self._changes:
             basis = self._planes[plane][0].T
             change = basis if before is None else basis @ self._planes[before][0]
-            self._changes[before, plane] = np.ascontiguousarray(change)
+            self._changes[before, plane] = (
+                np.ascontiguousarray(change) if isinstance(change, np.ndarray) else change.tocsr()
+            )
         return self._changes[before, plane]
+
+    def _normal_form(self, i: int) -> tuple[Any, Array]:
+        """Q and μ with E = Q diag([[0, −μ], [μ, 0]], 0) Qᵀ: columns p₁…p_h, q₁…q_h, then the null vectors."""
+        # E takes vectors even in x_i to odd ones and back, [[0, −Bᵀ], [B, 0]]: B = U diag(μ) Vᵀ has all of it.
+        E, runs = self.generators[i, i + 1], _runs(self.odd)
+        where = {self.odd[start].tobytes(): (start, stop) for start, stop in runs}
+        first: list[_Part] = []
+        second: list[_Part] = []
+        still: list[_Part] = []
+        turns: list[Array] = []
+        for start, stop in runs:
+            parity = self.odd[start].copy()
+            parity[i : i + 2] ^= True
+            partner = where.get(parity.tobytes(), (0, 0))
+            rows, others = np.arange(start, stop), np.arange(*partner)
+            if self.odd[start, i] and len(others):
+                continue  # seen from its partner
+            U, mu, Vt = np.linalg.svd(_block(E, partner, (start, stop)))
+            whole = np.rint(mu)
+            if np.abs(mu - whole).max(initial=0.0) > 1e-6:
+                raise ArithmeticError(f"a plane turn has a fractional weight: {np.abs(mu - whole).max():.2g} off")
+            h = int(np.count_nonzero(whole))
+            first.append((rows, Vt[:h].T))
+            second.append((others, U[:, :h]))
+            still += [(rows, Vt[h:].T), (others, U[:, h:])]
+            turns.append(whole[:h])
+        Q = _stacked(self.dim, first + second + still)
+        return (Q.toarray() if self.dim <= _DENSE else Q), np.concatenate(turns)
 
 
 def givens(X: Array) -> list[tuple[int, Array]]:
@@ -129,39 +176,90 @@ def givens(X: Array) -> list[tuple[int, Array]]:
 @lru_cache(maxsize=64)
 def irrep(shape: Partition, n: int) -> Irrep:
     """The type λ of O(n) with at most n/2 rows."""
+    from scipy import sparse
+
     pairs = list(combinations(range(n), 2))
     if not shape:
-        return Irrep(shape, n, {pair: np.zeros((1, 1)) for pair in pairs}, np.ones((1, 1)))
+        return Irrep(shape, n, {pair: sparse.csr_array((1, 1)) for pair in pairs}, np.zeros((1, n), dtype=bool))
+    dim = type_dim(shape, n)
+    what = f"the type {shape} of O({n}), of dimension {dim},"
+    require_memory(16.0 * len(pairs) * dim, what, "Lower the cutoff.")  # at least; before the smaller ones are built
     row = shape[-1] - 1
     smaller = irrep((*shape[:-1], row) if row else shape[:-1], n)
-    m, dim = smaller.dim, type_dim(shape, n)
-    require_memory(
-        8.0 * (4.0 * (n * m) ** 2 + len(pairs) * dim**2),
-        f"the type {shape} of O({n}), of dimension {dim},",
-        "Lower the cutoff.",
-    )
-    coupling = np.zeros((n, m, n, m))
-    for (i, j), E in smaller.generators.items():
-        coupling[i, :, j], coupling[j, :, i] = -E, E
-    content = shape[-1] - len(shape)
-    vectors = _eigenspace(coupling.reshape(n * m, n * m), -content, dim, f"the type {shape} of O({n})")
-    L = vectors.reshape(n, m, dim)
-
-    def on_both(E: Array, i: int, j: int) -> Array:
-        moved = np.einsum("asx,ast->xt", L, np.einsum("sr,art->ast", E, L, optimize=True), optimize=True)
-        moved += L[j].T @ L[i] - L[i].T @ L[j]
-        return 0.5 * (moved - moved.T)
-
-    generators = {(i, i + 1): on_both(smaller.generators[i, i + 1], i, i + 1) for i in range(n - 1)}
+    odd = (smaller.odd[None, :, :] ^ np.eye(n, dtype=bool)[:, None, :]).reshape(-1, n)  # (n · m, n)
+    _, which = np.unique(np.packbits(odd, axis=1), axis=0, return_inverse=True)
+    order = np.argsort(which.ravel(), kind="stable")  # vectors of equal parities together
+    coupling = _coupling(smaller, pairs)[order][:, order]
+    parts: list[_Part] = [
+        (order[slice(*run)], _eigenspace(_block(coupling, run, run), len(shape) - shape[-1], f"the type {shape}"))
+        for run in _runs(odd[order])
+    ]
+    sizes = np.array([vectors.shape[1] for _, vectors in parts])
+    if sizes.sum() != dim:
+        raise ArithmeticError(f"{what} was found with {sizes.sum()}")
+    require_memory(16.0 * len(pairs) * float(dim * sizes.max()), what, "Lower the cutoff.")
+    L = _stacked(len(odd), parts)
+    generators: dict[tuple[int, int], Any] = {}
+    for i in range(n - 1):
+        turn = sparse.csr_array(([1.0, -1.0], ([i + 1, i], [i, i + 1])), shape=(n, n))
+        apart = (
+            sparse.kron(sparse.eye_array(n), smaller.generators[i, i + 1]),
+            sparse.kron(turn, sparse.eye_array(smaller.dim)),
+        )
+        moved = (L.T @ ((apart[0] + apart[1]).tocsr() @ L)).tocsr()
+        generators[i, i + 1] = (0.5 * (moved - moved.T)).tocsr()
     for gap in range(2, n):
         for i in range(n - gap):
             left, right = generators[i, i + gap - 1], generators[i + gap - 1, i + gap]
             product = right @ left
-            generators[i, i + gap] = product - product.T  # [E_jk, E_ij], both antisymmetric
-    flipped = np.einsum("sr,art->ast", smaller.reflection, L, optimize=True)
-    flipped[n - 1] *= -1
-    reflection = np.einsum("asx,ast->xt", L, flipped, optimize=True)
-    return Irrep(shape, n, generators, 0.5 * (reflection + reflection.T))
+            generators[i, i + gap] = (product - product.T).tocsr()  # [E_jk, E_ij], both antisymmetric
+    return Irrep(shape, n, generators, np.repeat(odd[[rows[0] for rows, _ in parts]], sizes, axis=0))
+
+
+def _coupling(mu: Irrep, pairs: list[tuple[int, int]]) -> Any:
+    """Σ ρ_μ(E_ij) ⊗ E_ij on Rⁿ ⊗ μ."""  # sparse (n · m, n · m)
+    from scipy import sparse
+
+    rows, columns, data = [], [], []
+    for i, j in pairs:
+        E = mu.generators[i, j].tocoo()
+        rows += [i * mu.dim + E.row, j * mu.dim + E.row]
+        columns += [j * mu.dim + E.col, i * mu.dim + E.col]
+        data += [-E.data, E.data]
+    size = mu.n * mu.dim
+    entries = (np.concatenate(data), (np.concatenate(rows), np.concatenate(columns)))
+    return sparse.csr_array(entries, shape=(size, size))
+
+
+_Part = tuple[NDArray[np.intp], Array]  # rows, and columns with nothing in the other rows
+
+
+def _runs(odd: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """From where to where the parities are the same."""
+    ends = np.flatnonzero((odd[1:] != odd[:-1]).any(axis=1)) + 1
+    return list(pairwise([0, *ends.tolist(), len(odd)]))
+
+
+def _block(M: Any, rows: tuple[int, int], columns: tuple[int, int]) -> Array:
+    """M[rows, columns], where the rows have nothing in other columns."""
+    entries = slice(M.indptr[rows[0]], M.indptr[rows[1]])
+    block = np.zeros((rows[1] - rows[0], columns[1] - columns[0]))
+    which = np.repeat(np.arange(len(block)), np.diff(M.indptr[rows[0] : rows[1] + 1]))
+    np.add.at(block, (which, M.indices[entries] - columns[0]), M.data[entries])
+    return block
+
+
+def _stacked(height: int, parts: list[_Part]) -> Any:
+    """The columns of all parts, side by side."""  # sparse (height, columns)
+    from scipy import sparse
+
+    widths = [values.shape[1] for _, values in parts]
+    first = np.cumsum([0, *widths])
+    rows = [np.repeat(rows, width) for (rows, _), width in zip(parts, widths, strict=True)]
+    columns = [start + np.tile(np.arange(w), len(r)) for start, w, (r, _) in zip(first, widths, parts, strict=False)]
+    data = [values.ravel() for _, values in parts]
+    entries = (np.concatenate(data), (np.concatenate(rows), np.concatenate(columns)))
+    return sparse.csr_array(entries, shape=(height, int(first[-1])))
 
 
 def short_type(shape: Partition, n: int) -> tuple[Irrep, bool]:
@@ -171,36 +269,21 @@ def short_type(shape: Partition, n: int) -> tuple[Irrep, bool]:
     return irrep(shape, n), False
 
 
-def _eigenspace(operator: Array, eigenvalue: float, count: int, what: str) -> Array:
-    """An orthonormal basis of an eigenspace whose dimension is known, the same on every machine.
+def _eigenspace(operator: Array, eigenvalue: float, what: str) -> Array:
+    """An orthonormal basis of an eigenspace, one or more apart from the others, the same on every machine.
 
     An eigensolver's basis of a degenerate eigenspace is arbitrary; what is returned is the polar factor of the
     projection of fixed numbers instead, which depends on the eigenspace only.
     """
-    from scipy.linalg import eigh
-
-    _, vectors = eigh(operator, subset_by_value=(eigenvalue - 0.5, eigenvalue + 0.5))
-    if vectors.shape[1] != count:
-        raise ArithmeticError(f"{what}: found {vectors.shape[1]} vectors where there are {count}")
+    values, vectors = np.linalg.eigh(operator)
+    vectors = vectors[:, np.abs(values - eigenvalue) < 0.5]
+    count = vectors.shape[1]
     raw = np.random.MT19937(20250713).random_raw(len(operator) * count)  # raw bits: a frozen stream
-    numbers = raw.astype(np.float64).reshape(len(operator), count) / 2.0**31 - 1.0
+    numbers = np.asarray(raw, dtype=np.float64).reshape(len(operator), count) / 2.0**31 - 1.0
     U, s, Vt = np.linalg.svd(vectors.T @ numbers)
     if count and s[-1] < 1e-7 * s[0]:
         raise ArithmeticError(f"{what}: no stable basis (condition {s[0] / s[-1]:.1g})")
     return vectors @ (U @ Vt)
-
-
-def _normal_form(E: Array) -> tuple[Array, Array]:
-    """Q and μ with E = Q diag([[0, −μ], [μ, 0]], 0) Qᵀ: columns p₁…p_h, q₁…q_h, then the null vectors."""
-    values, vectors = np.linalg.eigh(-1j * E)
-    real, imaginary = np.real(vectors), np.imag(vectors)
-    mu = np.rint(values)
-    if np.abs(values - mu).max(initial=0.0) > 1e-6:
-        raise ArithmeticError(f"a plane turn has a fractional weight: {np.abs(values - mu).max():.2g} off")
-    up, still = mu > 0, mu == 0
-    null = np.linalg.svd(np.concatenate([real[:, still], imaginary[:, still]], axis=1))[0][:, : still.sum()]
-    Q = np.concatenate([np.sqrt(2) * real[:, up], -np.sqrt(2) * imaginary[:, up], null], axis=1)
-    return np.ascontiguousarray(Q), mu[up]
 
 
 def _turn(state: Array, mu: Array, angles: Array) -> None:

@@ -47,6 +47,10 @@ class Stiefel(Space):
 
     Right multiplication by all of O(k) leaves functions on the Grassmann manifold of k-planes.
 
+    The matrices of a type are sparse in the basis used here, so that tall manifolds are affordable: all functions of
+    degree 4 on ``Stiefel(10, 3)`` (43,000) or of degree 3 on ``Stiefel(20, 2)`` (12,000) take seconds to build and
+    some hundred megabytes. The number of functions is then what limits: it grows like (nk)^degree.
+
     Examples
     --------
     >>> from itertools import islice
