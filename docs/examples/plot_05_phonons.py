@@ -36,7 +36,8 @@ TERAHERTZ = np.sqrt(units._e / units._amu) * 1e10 / (2 * np.pi) * 1e-12  # of th
 
 space = sa.Torus(lattice=groups.reciprocal_lattice(groups.primitive_lattice(225, 3.6 * np.eye(3))))
 group = groups.reciprocal_point_group(225)
-print(group, "of order", group.order, "from", *group.generators, sep="\n")
+print(f"{group}, of order {group.order}, from")
+print(*group.generators, sep="\n")
 
 # %%
 # What to learn

@@ -66,7 +66,8 @@ def boltzmann_factor(u, temperature=298.15, cutoff=12.0):
 # coordinates above are for. Two generators are enough. Translations are exact fractions of the cell.
 space = sa.Torus(lattice=side * np.eye(3))  # rows are the lattice vectors
 group = groups.space_group(227, setting="2")
-print(group, "of order", group.order, "from", *group.generators, sep="\n")
+print(f"{group}, of order {group.order}, from")
+print(*group.generators, sep="\n")
 
 u, u_test = space.sample(200, random_state=0), space.sample(4000, random_state=1)
 y, truth = boltzmann_factor(u), boltzmann_factor(u_test)

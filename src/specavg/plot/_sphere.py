@@ -207,7 +207,7 @@ class _Globe:
 
     def finish(self) -> None:
         self.ax.set_axis_off()
-        limit = 0.78 if not self.body else 0.85
+        limit = 0.82 if not self.body else 0.85
         self.ax.set(xlim=(-limit, limit), ylim=(-limit, limit), zlim=(-limit, limit))
         self.ax.set_box_aspect((1, 1, 1))
         if not self.body:
@@ -216,8 +216,10 @@ class _Globe:
         for v, name in zip(np.eye(3), "xyz", strict=True):
             if v @ self.eye > 0:
                 foot = _LIFT * (float(self.values(v[None])[0]) / self.scale if self.body else 1.0)
-                self.ax.plot(*np.stack([foot * v, 1.22 * v]).T, color="0.3", linewidth=0.9, zorder=3)
-                self.ax.text(*(1.34 * v), name, ha="center", va="center", bbox=_TAG, zorder=5, fontstyle="italic")
+                aside = np.linalg.norm(v - (v @ self.eye) * self.eye)  # as seen; near the limb the name stands outside
+                end = max(1.24, 1.16 / aside) if aside > 0.7 else 1.24
+                self.ax.plot(*np.stack([foot * v, (end - 0.1) * v]).T, color="0.3", linewidth=0.9, zorder=3)
+                self.ax.text(*(end * v), name, ha="center", va="center", bbox=_TAG, zorder=5, fontstyle="italic")
 
 
 class _Map:
