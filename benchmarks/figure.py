@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.table import measured
+
 __all__ = ["draw"]
 
 
@@ -22,7 +24,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     for i, r in enumerate(shown):
         margin = r["target"] / r["value"] if r["at_most"] else r["value"] / r["target"]
         axes.barh(i, margin, color="#2a7f62" if margin >= 1 else "#c0504d", height=0.6)
-        axes.text(margin * 1.05, i, f"{r['value']:.3g}{r['unit']}", va="center", fontsize=8)
+        axes.text(margin * 1.05, i, measured(r), va="center", fontsize=8)
     axes.axvline(1.0, color="black", linewidth=1)
     axes.set_xscale("log")
     axes.set_xlim(right=axes.get_xlim()[1] * 3)

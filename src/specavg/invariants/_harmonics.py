@@ -63,13 +63,24 @@ class HarmonicSums(Functions):
             return self.plain_values(X)
         kernel, places = self._kernel
         harmonics = kernel.values(X)
-        if self.dim == kernel.dim and all(Q is None for _, Q in self._parts):
+        if self._everything:
             return harmonics
         columns = [
             harmonics[:, place] if Q is None else harmonics[:, place] @ Q
             for (_, Q), place in zip(self._parts, places, strict=True)
         ]
         return np.concatenate([np.empty((len(X), 0)), *columns], axis=1)
+
+    @cached_property
+    def _everything(self) -> bool:
+        """Whether the functions of the kernel are the functions of the family, in the same order."""
+        return self._kernel is not None and self.dim == self._kernel[0].dim and all(Q is None for _, Q in self._parts)
+
+    def evaluate(self, X: Array) -> Array:
+        if not self._everything:
+            return super().evaluate(X)
+        self._require_values(len(X))
+        return self._values(X)
 
     def plain_values(self, X: Array) -> Array:
         columns = [np.empty((len(X), 0))]

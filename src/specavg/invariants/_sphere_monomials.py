@@ -25,7 +25,7 @@ from specavg.invariants._harmonic_polynomials import (
 from specavg.invariants._orbits import Orbits, orbits
 from specavg.invariants._solver import Solution, Solver
 from specavg.isometries import SignedPermutation
-from specavg.kernels._products import SPHERE, ProductTree
+from specavg.kernels._products import SPHERE, Mixing, ProductTree
 from specavg.spaces import Eigenspace, Space, Sphere
 from specavg.spaces._frequencies import Shell, dense, rows_in, shells
 from specavg.spaces._sphere import normalized
@@ -182,7 +182,11 @@ class _MonomialSums(Functions):
         return self._monomials.row_bytes + 8.0 * 2 * (self._monomials.dim + self.dim)
 
     def _values(self, X: Array) -> Array:
-        return np.asarray(self._monomials._values(X) @ self._orbits)  # pyright: ignore[reportPrivateUsage]
+        return self._monomials.program.values(X, self._mixing)
+
+    @cached_property
+    def _mixing(self) -> Mixing:
+        return Mixing.of(self._orbits)
 
     def plain_values(self, X: Array) -> Array:
         return np.asarray(self._monomials.plain_values(X) @ self._orbits)  # pyright: ignore[reportPrivateUsage]

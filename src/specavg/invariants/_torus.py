@@ -18,7 +18,7 @@ from specavg.invariants._orbits import orbits
 from specavg.invariants._solver import Solution, Solver
 from specavg.kernels._copies import CopyTable
 from specavg.kernels._frequencies import FEWEST_TO_COMBINE, Waves
-from specavg.kernels._products import COSINE, SINE, TORUS, ProductTree
+from specavg.kernels._products import COSINE, SINE, TORUS, Mixing, ProductTree
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._frequencies import Tree, frequency_tree
 
@@ -165,7 +165,15 @@ class TrigonometricSums(Functions):
         return CopyTable(TORUS, 1.0 / self._period, operations, np.stack([value, zero], axis=1).astype(float))
 
     def _values(self, X: Array) -> Array:
-        return np.sqrt(2) * np.asarray(self.waves.values(X) @ self.Q)
+        return self.waves.values(X, self._mixing)
+
+    def evaluate(self, X: Array) -> Array:
+        self._require_values(len(X))
+        return self._values(X)
+
+    @cached_property
+    def _mixing(self) -> Mixing:
+        return Mixing.of(np.sqrt(2) * self.Q)
 
     def correlate(self, X: Array, Y: Array) -> Array:
         return np.sqrt(2) * np.asarray(self.Q.T @ self.waves.sums(X, Y))

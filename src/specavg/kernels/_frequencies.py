@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from specavg._config import require_memory, settings
 from specavg.kernels import _nufft
-from specavg.kernels._products import block_size, depth_first
+from specavg.kernels._products import NO_MIXING, Mixing, block_size, depth_first
 from specavg.kernels._threads import compensated_sum, in_order, read_only, row_chunks
 
 __all__ = ["FEWEST_TO_COMBINE", "Waves"]
@@ -99,26 +99,26 @@ class Waves:
             pass
         return out
 
-    def values(self, X: Array) -> Array:
-        """All cosines and all sines."""  # (n, d) -> (n, 2F)
+    def values(self, X: Array, mixing: Mixing = NO_MIXING) -> Array:
+        """All cosines and all sines, or sparse combinations of them."""  # (n, d) -> (n, 2F)
         from specavg.kernels._waves import wave_values
 
         kernel: Any = wave_values
         n = len(X)
         points, arguments = read_only(X), self._arguments
-        out = np.empty((n, self.dim))
-        size = block_size(n, self._rows())
-        self._check_memory()
+        out = np.empty((n, len(mixing.starts) - 1 if len(mixing.starts) else self.dim))
+        size = block_size(n, self._rows() + self.dim)
+        self._check_memory(self.dim)
 
         def work(rows: slice) -> None:
-            kernel(*arguments, points[rows], size, out[rows])
+            kernel(*arguments, points[rows], self.dim, *mixing, size, out[rows])
 
         for _ in in_order(work, row_chunks(n)):
             pass
         return out
 
-    def _check_memory(self) -> None:
-        need = 8.0 * 64 * self._rows() * settings().n_threads
+    def _check_memory(self, more: int = 0) -> None:
+        need = 8.0 * 64 * (self._rows() + more) * settings().n_threads
         require_memory(need, f"{self.dim} waves at 64 points", "Lower the cutoff.")
 
 

@@ -84,7 +84,7 @@ class HarmonicsOfS2:
         kernel: Any = s2_values
         n = len(X)
         require_memory(8.0 * n * self.dim, f"{self.dim} harmonics at {n} points", "Evaluate chunks of rows.")
-        points, size, arguments = read_only(X), block_size(n, 10), self._arguments()
+        points, size, arguments = read_only(X), block_size(n, 10 + self.dim), self._arguments()
         out = np.empty((n, self.dim))
 
         def work(rows: slice) -> None:

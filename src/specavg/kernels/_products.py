@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from specavg.kernels._threads import compensated_sum, in_order, read_only, row_c
 __all__ = [
     "COLUMN",
     "COSINE",
+    "NO_MIXING",
     "PAIR",
     "SINE",
     "SOLID_STEP",
@@ -20,6 +21,7 @@ __all__ = [
     "STEP",
     "TABLE",
     "TORUS",
+    "Mixing",
     "ProductTree",
     "block_size",
 ]
@@ -141,25 +143,51 @@ class ProductTree:
             pass
         return out
 
-    def values(self, X: Array) -> Array:
-        """Φ."""  # (n, d) -> (n, dim)
+    def values(self, X: Array, mixing: Mixing | None = None) -> Array:
+        """Φ, or Φ Q for a sparse Q: the product is taken block by block, and Φ is never held."""  # (n, d) -> (n, dim)
         from specavg.kernels._tree import tree_values
 
         kernel: Any = tree_values
         n, d = X.shape
         self._check_memory(d, self.dim)
+        weights = self._weights
+        if mixing is not None and weights is not None:
+            mixing, weights = Mixing(mixing.starts, mixing.rows, mixing.weights * weights[mixing.rows]), None
+        mixing = mixing or NO_MIXING
         points = read_only(X)
+        width = len(mixing.starts) - 1 if len(mixing.starts) else self.dim
         size, arguments = block_size(n, self._rows(d) + self.dim), self._arguments(d)
-        out = np.empty((n, self.dim))
+        out = np.empty((n, width))
 
         def work(rows: slice) -> None:
-            kernel(*arguments, points[rows], size, out[rows])
-            if self._weights is not None:
-                out[rows] *= self._weights
+            kernel(*arguments, points[rows], self.dim, *mixing, size, out[rows])
+            if weights is not None:
+                out[rows] *= weights
 
         for _ in in_order(work, row_chunks(n)):
             pass
         return out
+
+
+class Mixing(NamedTuple):
+    """A sparse matrix Q by columns, as kernels read it: column c has the entries starts[c]..starts[c + 1]."""
+
+    starts: Indices
+    rows: Indices
+    weights: Array
+
+    @classmethod
+    def of(cls, Q: Any) -> Mixing:
+        """From any SciPy sparse matrix."""
+        columns = Q.tocsc()
+        return cls(
+            np.ascontiguousarray(columns.indptr, dtype=np.int64),
+            np.ascontiguousarray(columns.indices, dtype=np.int64),
+            np.ascontiguousarray(columns.data, dtype=np.float64),
+        )
+
+
+NO_MIXING = Mixing(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
 
 
 def depth_first(parent: Indices, factor: Indices, wanted: Indices) -> tuple[Indices, Indices, Indices]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from specavg.kernels._finish import turn
 from specavg.kernels._jit import SAFE, helper, kernel
 
 __all__ = ["s2_combine", "s2_sums", "s2_values"]
@@ -84,6 +85,12 @@ def _weigh(re: Any, im: Any, w: Any, scale: float, f: Any, g: Any, B: int) -> No
     for b in range(B):
         f[b] = scale * re[b] * w[b]
         g[b] = scale * im[b] * w[b]
+
+
+@helper(fastmath=SAFE)
+def _product(p: Any, f: Any, out: Any, B: int) -> None:
+    for b in range(B):
+        out[b] = p[b] * f[b]
 
 
 @helper(fastmath=SAFE)
@@ -195,10 +202,10 @@ def s2_values(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, B: int
     """Put Φ in `out` (n, (degree + 1)²), for one chunk of rows."""
     n = len(X)
     x, y, z, re, im, f, g, p, q, w = _rows(B)
+    values = np.empty((out.shape[1], B + 8))
     w[:] = 1.0
     for start in range(0, n, B):
         _load(X, start, B, x, y, z)
-        inside = min(B, n - start)
         re[:] = 1.0
         im[:] = 0.0
         for j in range(degree + 1):
@@ -212,8 +219,7 @@ def s2_values(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, B: int
                     _step(z, u[j, k - j], v[j, k - j], p, q, B)
                     p, q = q, p
                 place = k * k + (2 * j - 1 if j else 0)
-                for b in range(inside):
-                    out[start + b, place] = q[b] * f[b]
+                _product(q, f, values[place], B)
                 if j:
-                    for b in range(inside):
-                        out[start + b, place + 1] = q[b] * g[b]
+                    _product(q, g, values[place + 1], B)
+        turn(values, min(B, n - start), out[start:])

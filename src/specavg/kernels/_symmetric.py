@@ -191,6 +191,7 @@ def symmetric(
                 for b in range(inside):
                     out[start + b, column] = w[b]
         else:
-            for b in range(inside):
-                for k in range(len(outputs)):
-                    out[start + b, k] = nodes[outputs[k], b]
+            for first in range(0, len(outputs), 16):  # tile by tile, as in `turn`
+                for b in range(inside):
+                    for k in range(first, min(first + 16, len(outputs))):
+                        out[start + b, k] = nodes[outputs[k], b]

@@ -25,10 +25,11 @@ from typing import Any
 
 import numpy as np
 
+from specavg.kernels._finish import finish
 from specavg.kernels._jit import SAFE, helper, kernel
 from specavg.kernels._products import COLUMN, COSINE, PAIR, SINE, SPHERE, STEP, TORUS
 
-__all__ = ["block_sums", "cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values", "turn"]
+__all__ = ["block_sums", "cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values"]
 
 _ROOT2 = float(np.sqrt(2.0))
 
@@ -331,17 +332,6 @@ def _block_values(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: A
             _times(product, T[leaves[k, 0]], values[leaves[k, 1]], B)
 
 
-@helper()
-def turn(values: Any, count: int, out: Any) -> None:
-    """The first `count` columns of `values` as rows of `out`, tile by tile: a cache line is used whole."""
-    for first in range(0, out.shape[1], 16):
-        last = min(first + 16, out.shape[1])
-        for b in range(count):
-            row = out[b]
-            for k in range(first, last):
-                row[k] = values[k, b]
-
-
 @kernel
 def tree_sums(
     mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
@@ -404,17 +394,18 @@ def tree_combine(
 @kernel
 def tree_values(
     mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
-    X: Any, B: int, out: Any,
+    X: Any, dim: int, mix_starts: Any, mix_rows: Any, mix_weights: Any, B: int, out: Any,
 ) -> None:  # fmt: skip
-    """Put Φ in `out`, for one chunk of rows."""
+    """Put Φ, or sparse combinations of it, in `out`, for one chunk of rows."""
     n, d = X.shape
     x, radius2 = np.empty((d, B + _PAD)), np.empty((rows, B + _PAD))
     T = np.empty((len(ops), B + _PAD))
     stack = np.empty((nodes[:, 0].max() + 1, B + _PAD))
-    values = np.empty((out.shape[1], B + _PAD))
+    values = np.empty((dim, B + _PAD))
+    mixed = np.empty((max(len(mix_starts) - 1, 0), B + _PAD))
     stack[0, :] = 1.0
     for start in range(0, n, B):
         load(mode, scale, X, start, B, x, radius2)
         fill(ops, ab, x, radius2, B, T)
         _block_values(T, nodes, starts, leaves, B, stack, values)
-        turn(values, min(B, n - start), out[start:])
+        finish(values, mix_starts, mix_rows, mix_weights, mixed, min(B, n - start), out[start:])

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from specavg.kernels._finish import finish
 from specavg.kernels._jit import SAFE, helper, kernel
 from specavg.kernels._tree import cosine, sine
 
@@ -175,16 +176,29 @@ def wave_combine(
 
 
 @kernel
-def wave_values(scale: Any, factors: Any, nodes: Any, starts: Any, leaves: Any, X: Any, B: int, out: Any) -> None:
-    """Put the cosines and then the sines in `out` (n, 2F), for one chunk of rows."""
+def wave_values(
+    scale: Any,
+    factors: Any,
+    nodes: Any,
+    starts: Any,
+    leaves: Any,
+    X: Any,
+    dim: int,
+    mix_starts: Any,
+    mix_rows: Any,
+    mix_weights: Any,
+    B: int,
+    out: Any,
+) -> None:
+    """Put the cosines and then the sines, or sparse combinations of them, in `out`, for one chunk of rows."""
     n, d = X.shape
     x, T = np.empty((d, B + _PAD)), np.empty((2 * len(factors), B + _PAD))
     stack = np.empty((2 * (nodes[:, 0].max() + 1), B + _PAD))
-    last = np.empty((2, B + _PAD))
-    half = out.shape[1] // 2
+    values = np.empty((dim, B + _PAD))
+    mixed = np.empty((max(len(mix_starts) - 1, 0), B + _PAD))
+    half = dim // 2
     for start in range(0, n, B):
         _load(scale, factors, X, start, B, x, T)
-        inside = min(B, n - start)
         stack[0, :] = 1.0
         stack[1, :] = 0.0
         for i in range(len(nodes)):
@@ -195,15 +209,12 @@ def wave_values(scale: Any, factors: Any, nodes: Any, starts: Any, leaves: Any, 
                     stack[2 * depth - 2], stack[2 * depth - 1], T[2 * f], T[2 * f + 1], float(nodes[i, 2]), re, im, B
                 )
             if place >= 0:
-                for b in range(inside):
-                    out[start + b, place] = re[b]
-                    out[start + b, half + place] = im[b]
+                values[place, :B] = re[:B]
+                values[half + place, :B] = im[:B]
             for k in range(starts[i], starts[i + 1]):
                 g = leaves[k, 0]
                 for side in range(1, 3):
                     place = leaves[k, side]
                     if place >= 0:
-                        _times(re, im, T[2 * g], T[2 * g + 1], 3.0 - 2.0 * side, last[0], last[1], B)
-                        for b in range(inside):
-                            out[start + b, place] = last[0, b]
-                            out[start + b, half + place] = last[1, b]
+                        _times(re, im, T[2 * g], T[2 * g + 1], 3.0 - 2.0 * side, values[place], values[half + place], B)
+        finish(values, mix_starts, mix_rows, mix_weights, mixed, min(B, n - start), out[start:])

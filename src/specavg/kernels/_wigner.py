@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from specavg.kernels._finish import turn
 from specavg.kernels._jit import SAFE, helper, kernel
-from specavg.kernels._tree import turn
 
 __all__ = ["wigner_combine", "wigner_sums", "wigner_values"]
 
