@@ -124,7 +124,7 @@ def pole_figure(
     single = np.ndim(crystal) == 1
     directions = np.atleast_2d(np.asarray(crystal, dtype=float))
     if ax is None:
-        size = (3.1 * len(directions) + 0.9 * colorbar, 3.2)
+        size = (3.1 * len(directions) + 0.9 * colorbar, 3.6)
         _, ax = pyplot().subplots(1, len(directions), figsize=size, layout="constrained", squeeze=False)
     axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
     if len(axes) != len(directions):
@@ -151,7 +151,7 @@ def pole_figure(
         panel.plot([0], [0], "+", color=INK, markersize=7, zorder=4)
         panel.annotate(labels[0], (1, 0), (5, 0), textcoords="offset points", va="center")
         panel.annotate(labels[1], (0, 1), (0, 4), textcoords="offset points", ha="center")
-        panel.set_title(f"({' '.join(f'{c:g}' for c in h)})", y=1.06, fontsize="medium")
+        panel.set_title(f"({' '.join(f'{c:g}' for c in h)})", pad=20, fontsize="medium")
         panel.set_aspect("equal")
         panel.set_axis_off()
     if colorbar:
