@@ -1,4 +1,4 @@
-"""The automatic choice of spectrum and penalty: leave-one-out over a grid, and a rule for near-ties."""
+"""The automatic choice of spectrum and penalty: leave-one-out over a grid, then around its winner."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.estimators._ridge_paths import Path, Problem
-from specavg.estimators._spectra import SPECTRA, Spectrum
+from specavg.estimators._spectra import Spectrum, SpectrumGrid
 
 if TYPE_CHECKING:
     from specavg.invariants import InvariantBasis
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["Choice", "Trial", "choose", "relative_scale", "shortlist"]
 
 Array = NDArray[np.float64]
+Candidates = SpectrumGrid | list[Spectrum]
 _LARGEST_ALPHA = 10.0**1.5  # relative to the largest squared singular value
 _STEPS_PER_DECADE = 2
-_TIE = 1.0  # nats, over all rows
+_TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can tell apart
 _FINE_STEPS = tuple(k / 8 for k in (3, 2, 1, 0, -1, -2, -3))  # decades around the winner; larger penalties first
 
 
@@ -73,17 +74,6 @@ class Choice:
 class _Try:
     trial: Trial
     relative_alpha: float
-    top: float  # the largest squared singular value
-    n: int
-
-    @property
-    def rank(self) -> int:
-        return SPECTRA.index(self.trial.spectrum.name)
-
-    @property
-    def decades(self) -> float:
-        # Rounded: the same step of two grids is the same penalty, and rounding must not decide between them.
-        return round(float(np.log10(self.relative_alpha / self.top)), 6)
 
 
 def relative_scale(spectrum: Spectrum, basis: InvariantBasis, dim: int) -> tuple[Array, float]:
@@ -93,56 +83,47 @@ def relative_scale(spectrum: Spectrum, basis: InvariantBasis, dim: int) -> tuple
     return np.exp(0.5 * (logs - first)), first
 
 
-def choose(
-    problem: Problem,
-    basis: InvariantBasis,
-    candidates: Sequence[Spectrum],
-    alpha: float | None = None,
-    *,
-    refine: bool = True,
-) -> Choice:
+def choose(problem: Problem, basis: InvariantBasis, candidates: Candidates, alpha: float | None = None) -> Choice:
     """The spectrum and α that predict best what was left out; one decomposition per spectrum, no refits.
 
-    The smallest leave-one-out error alone is a noisy guide, with many near-ties. The predictive density of what
-    is left out weighs an error by the certainty it was predicted with, which separates spectra that the plain error
-    cannot tell apart; `Trial.score` joins the two. Candidates whose scores differ by less than one nat over all
-    rows are tied: among them the least smooth kind of spectrum wins, then the larger penalty.
+    The error alone is a noisy guide. The predictive density of what is left out weighs an error by the certainty it
+    was predicted with, which separates spectra that the plain error cannot tell apart; `Trial.score` joins the two.
 
     Parameters
     ----------
     problem : Problem
     basis : InvariantBasis
         Its first `len(problem.mean_features)` non-constant functions are the features.
-    candidates : sequence of Spectrum
+    candidates : SpectrumGrid or list of Spectrum
+        On a grid, what lies around its winner is tried as well.
     alpha : float, optional
         Given: only the spectrum is chosen.
-    refine : bool, default True
-        Whether to look between grid points around the winner.
     """
-    tried = [t for spectrum in candidates for t in _attempts(problem, basis, spectrum, alpha)]
-    best = tried[_winner(tried)]
-    if refine and len(candidates) > 1:
-        for spectrum in best.trial.spectrum.neighbours():
-            tried += _attempts(problem, basis, spectrum, alpha)
-        best = tried[_winner(tried)]
+    tried = _search(problem, basis, candidates, alpha)
+    best = _smallest(problem, tried)
     path, unit = _path(problem, basis, best.trial.spectrum)
-    if alpha is None and best.relative_alpha > 0:
+    if alpha is None:
         fine = best.relative_alpha * 10.0 ** np.array(_FINE_STEPS)
         extra = _score(path, unit, best.trial.spectrum, fine)
         tried += extra
-        best = min(extra, key=lambda t: t.trial.score)
+        best = _smallest(problem, extra)
     return Choice(best.trial, best.relative_alpha, path, tuple(t.trial for t in tried))
 
 
 def shortlist(
-    problem: Problem, basis: InvariantBasis, candidates: Sequence[Spectrum], alpha: float | None, size: int
+    problem: Problem, basis: InvariantBasis, candidates: Candidates, alpha: float | None, size: int
 ) -> list[Spectrum]:
-    """The `size` most promising spectra, by the same rule and as finely: a choice among them needs no refinement."""
-    tried = [t for spectrum in candidates for t in _attempts(problem, basis, spectrum, alpha)]
-    for spectrum in tried[_winner(tried)].trial.spectrum.neighbours():
-        tried += _attempts(problem, basis, spectrum, alpha)
-    order = [tried[_winner(tried)], *sorted(tried, key=lambda t: t.trial.score)]
+    """The `size` most promising spectra."""
+    tried = _search(problem, basis, candidates, alpha)
+    order = [_smallest(problem, tried), *sorted(tried, key=lambda t: t.trial.score)]
     return list(dict.fromkeys(t.trial.spectrum for t in order))[:size]
+
+
+def _search(problem: Problem, basis: InvariantBasis, candidates: Candidates, alpha: float | None) -> list[_Try]:
+    if not isinstance(candidates, SpectrumGrid):
+        return [t for spectrum in candidates for t in _attempts(problem, basis, spectrum, alpha)]
+    tried = _search(problem, basis, candidates.spectra(), alpha)
+    return tried + _search(problem, basis, candidates.around(_smallest(problem, tried).trial.spectrum), alpha)
 
 
 def _path(problem: Problem, basis: InvariantBasis, spectrum: Spectrum) -> tuple[Path, float]:
@@ -162,18 +143,12 @@ def _attempts(problem: Problem, basis: InvariantBasis, spectrum: Spectrum, alpha
 
 def _score(path: Path, unit: float, spectrum: Spectrum, alphas: Array) -> list[_Try]:
     scores = path.scores(alphas)
-    return [
-        _Try(
-            Trial(spectrum, float(a) * unit, float(scores.error[i]) ** 0.5, float(scores.density[i])),
-            float(a),
-            path.top or 1.0,
-            path.count,
-        )
-        for i, a in enumerate(alphas)
-    ]
+    table = zip(alphas.tolist(), np.sqrt(scores.error).tolist(), scores.density.tolist(), strict=True)
+    return [_Try(Trial(spectrum, a * unit, error, density), a) for a, error, density in table]
 
 
-def _winner(tried: Sequence[_Try]) -> int:
-    score = np.array([t.trial.score for t in tried])
-    tied: list[int] = np.flatnonzero(score <= score.min() + _TIE / tried[0].n).tolist()
-    return min(tied, key=lambda i: (tried[i].rank, -tried[i].decades, score[i]))
+def _smallest(problem: Problem, tried: Sequence[_Try]) -> _Try:
+    """Of the smallest score; where rounding alone would decide, the first: the roughest, with the larger penalty."""
+    best = min(tried, key=lambda t: t.trial.score).trial
+    bound = best.score + max(_TIE / problem.count, problem.rounding / max(best.error, 1e-150) ** 2)
+    return next(t for t in tried if t.trial.score <= bound)

@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from specavg._config import settings
 from specavg.estimators._affordable import FUNCTIONS_PER_POINT, affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantEstimator, weights_or_ones
-from specavg.estimators._choice import Choice, Trial, choose, shortlist
+from specavg.estimators._choice import Candidates, Choice, Trial, choose, shortlist
 from specavg.estimators._distributed import distributed_apply
 from specavg.estimators._moments import Moments, Sum
 from specavg.estimators._ridge_paths import FeatureProblem, MomentProblem, Problem
-from specavg.estimators._spectra import Spectrum, spectrum_candidates
+from specavg.estimators._spectra import Spectrum, SpectrumGrid
 from specavg.estimators._streaming import is_dask, needs_cutoff, stream_of
 from specavg.estimators._toeplitz import ToeplitzPosterior, ToeplitzProblem
 from specavg.invariants import Cutoff, InvariantBasis
@@ -32,7 +32,7 @@ __all__ = ["InvariantKernelRidge"]
 Array = NDArray[np.float64]
 
 FEATURES_HELD = 3e7  # n · D up to which features are held and decomposed; moments beyond
-DECOMPOSED = 2000  # functions up to which moments are decomposed once for each spectrum
+DECOMPOSED = 600  # functions up to which moments are decomposed even where their Gram matrix is Toeplitz
 SEARCH_ROWS = 400
 SHORTLIST = 3
 
@@ -81,7 +81,8 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     group : Group, optional
         Who acts. Default: the trivial group.
     spectrum : {"auto", "sobolev", "matern", "heat"}, default "auto"
-        D_λ^(−2s/d) as in the paper, (1 + ℓ²λ)^(−s), exp(−ℓ²λ/2); "auto" tries all three.
+        D_λ^(−2s/d) as in the paper, (1 + ℓ²λ)^(−s), exp(−ℓ²λ/2); "auto" chooses s and ℓ of "matern", which comes
+        near the others.
     smoothness : float, optional
         s, of "sobolev" and "matern"; may lie far above d, for analytic targets.
     length_scale : float, optional
@@ -115,13 +116,12 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
 
     Notes
     -----
-    *Choice.* A grid of spectra and penalties is compared by leave-one-out in closed form, from one
-    decomposition per spectrum, by predictive density and squared error together (`Trial.score`); between near-ties
-    the least smooth kind of spectrum is taken, then the larger penalty. Rows on one orbit are left out together.
-    Outputs are standardised for this and share spectrum and α: an α for each is noisier, and was worse on measured
-    data.
-    With more than 400 rows, three spectra are short-listed on 400 of them (chosen without regard to y) and
-    compared on all.
+    *Choice.* A grid of spectra and penalties is compared by leave-one-out in closed form, from one decomposition
+    per spectrum, and then what lies around the winner, by predictive density and squared error together
+    (`Trial.score`). The grid of "auto" is the Matérn family in s and ℓ together, of which "heat" is the limit of
+    large s. Rows on one orbit are left out together. Outputs are standardised for this and share spectrum and α: an α
+    for each is noisier, and was worse on measured data. With more than 400 rows, three spectra are short-listed on
+    400 of them (chosen without regard to y) and compared on all.
 
     *Cutoff.* Where none is given: about 3 invariant functions per distinct point (rounded up to 2^k or 1.5·2^k,
     so that folds of cross-validation share one basis; at least 96), while n · D · min(n, D) stays below 1e10 and no
@@ -131,7 +131,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     noise-free data to 1e-9 and better. Beyond, moments are, by generalised cross-validation, with half the digits.
 
     *Large problems on tori.* With up to three dimensions (and the extra ``specavg[nufft]``) the Gram matrix is
-    Toeplitz. With more than 2000 functions, or where spectrum and α are given, it is never formed: conjugate
+    Toeplitz. With more than 600 functions, or where spectrum and α are given, it is never formed: conjugate
     gradients with FFTs, and a stochastic estimate of the trace in generalised cross-validation.
 
     *Weights.* As elsewhere in scikit-learn a weight of two is a repeated observation.
@@ -205,19 +205,20 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         self.basis_ = self._invariant_basis(points)
         self.cutoff_ = self.basis_.cutoff
         canonical = self._canonical(points)
-        candidates = spectrum_candidates(self.basis_, self.spectrum, self.smoothness, self.length_scale)
+        candidates: Candidates = SpectrumGrid.of(self.basis_, self.spectrum, self.smoothness, self.length_scale)
         n, dim = len(points), self.basis_.dim
         held = n * dim <= FEATURES_HELD and 4 * 8.0 * n * dim <= settings().memory_limit / 2
-        if n > SEARCH_ROWS and len(candidates) > SHORTLIST and dim > 1:
+        one = candidates.one
+        if n > SEARCH_ROWS and not one and dim > 1:
             rows = np.sort(np.random.default_rng(20250713).permutation(n)[:SEARCH_ROWS])
             few = min(dim, FUNCTIONS_PER_POINT * SEARCH_ROWS)
             features = self.basis_.evaluate(canonical[rows])[:, 1:few]
-            sample = FeatureProblem(features, columns[rows], weights[rows])
+            sample = FeatureProblem(features, columns[rows], weights[rows], half_digits=not held)
             candidates = shortlist(sample, self.basis_, candidates, alpha, SHORTLIST)
         problem: Problem
         if held:
             problem = FeatureProblem(self.basis_.evaluate(canonical)[:, 1:], columns, weights)
-        elif (dim > DECOMPOSED or (alpha is not None and len(candidates) == 1)) and (
+        elif (dim > DECOMPOSED or (alpha is not None and one)) and (
             found := self.basis_.gram_operator(canonical, weights, columns)
         ):
             problem = ToeplitzProblem(*found, columns, weights)
@@ -242,8 +243,8 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> InvariantKernelRidge:
         alpha = self._alpha()
-        candidates = spectrum_candidates(self.basis_, self.spectrum, self.smoothness, self.length_scale)
-        if len(candidates) > SHORTLIST and self.basis_.dim > SEARCH_ROWS:  # spectra differ on few functions already
+        candidates: Candidates = SpectrumGrid.of(self.basis_, self.spectrum, self.smoothness, self.length_scale)
+        if not candidates.one and self.basis_.dim > SEARCH_ROWS:  # spectra differ on few functions already
             few = MomentProblem(moments.first(SEARCH_ROWS))
             candidates = shortlist(few, self.basis_, candidates, alpha, SHORTLIST)
         return self._fit_problem(MomentProblem(moments), candidates, alpha, outputs)
@@ -254,19 +255,20 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         return affordable_basis(self._basis, affordable_dim(rows))
 
     def _fit_problem(
-        self, problem: Problem, candidates: list[Spectrum], alpha: float | None, outputs: tuple[int, ...]
+        self, problem: Problem, candidates: Candidates, alpha: float | None, outputs: tuple[int, ...]
     ) -> InvariantKernelRidge:
         """Choose and solve, on features or on moments; needs `basis_` and `cutoff_`."""
         mean = problem.mean_targets
         if self.basis_.dim == 1 or problem.count == 1:
             self._warn_constant(problem.count)
-            self.solver_, self.spectrum_, self.alpha_ = "mean", candidates[0], alpha or 1.0
+            spectra = candidates.spectra() if isinstance(candidates, SpectrumGrid) else candidates
+            self.solver_, self.spectrum_, self.alpha_ = "mean", spectra[0], alpha or 1.0
             self.loo_error_, self.trials_, self._posterior = 1.0, (), None
             coefficients = np.zeros((self.basis_.dim, len(mean)))
             coefficients[0] = mean
             noise = np.zeros_like(mean)
         else:
-            choice = choose(problem, self.basis_, candidates, alpha, refine=len(candidates) > SHORTLIST)
+            choice = choose(problem, self.basis_, candidates, alpha)
             self.solver_ = problem.solver
             self.spectrum_, self.alpha_ = choice.trial.spectrum, choice.trial.alpha
             self.loo_error_, self.trials_ = choice.trial.error, choice.tried
