@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, ShuffleSplit
 from specavg import baselines, datasets, groups
 from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor
 from specavg.experiments import _paper_task as paper
+from specavg.experiments._resplits import add_resplits
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
 from specavg.experiments._style import PALETTE, REFERENCE, new_figure
 from specavg.groups import Group, trivial
@@ -74,6 +75,7 @@ def run(quick: bool, track: Track) -> Result:
             len(wins) == len(compared),
         )
     )
+    add_resplits(result, [load() for load in LOADERS], NAME, quick, track)
     curves = _learning_curves(quick, track, result)
     result.figures = [Figure(NAME, _figure(found, curves), _CAPTION)]
     return result
