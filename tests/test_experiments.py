@@ -15,7 +15,7 @@ from specavg import baselines, groups, theory
 
 pytest.importorskip("matplotlib")
 
-from specavg.experiments import EXPERIMENTS, Claim, Experiment, Figure, Record, Result, Table, reproduce
+from specavg.experiments import EXPERIMENTS, Claim, Experiment, Figure, Record, Result, Table, _ahead, reproduce
 from specavg.experiments import _alternatives as alternatives
 from specavg.experiments import _error as error
 from specavg.experiments import _examples as examples
@@ -24,7 +24,7 @@ from specavg.experiments import _paper_task as task
 from specavg.experiments import _rate as rate
 from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, _text, write_report
-from specavg.experiments._style import new_figure, own_settings
+from specavg.experiments._style import new_figure, own_settings, save
 
 
 def silent(items, description, total=None):
@@ -194,7 +194,8 @@ def test_the_page_is_self_contained_and_says_what_does_not_hold(tmp_path):
         ("n^(−s/(s+d/2))", "n<sup>−s/(s+d/2)</sup>"),
         ("D_λ", "D<sub>λ</sub>"),
         ("D_(λ,G)", "D<sub>λ,G</sub>"),
-        ("slope -0.5, 4e-15", "slope −0.5, 4e−15"),
+        ("slope -0.5, 4e-15", "slope −0.5, 4 × 10<sup>−15</sup>"),
+        ("above 5e+06 values", "above 5 × 10<sup>6</sup> values"),
         ("S^{d−1}", "S<sup>d−1</sup>"),
     ],
 )
@@ -221,3 +222,67 @@ def test_settings_of_matplotlib_are_left_alone():
 def test_experiments_have_distinct_names():
     names = [experiment.name for experiment in EXPERIMENTS]
     assert len(set(names)) == len(names) == 9
+
+
+# --- figures and kernels ----------------------------------------------------------------------------------------------
+
+
+def test_log_axes_have_plain_text_and_hand_made_ticks_stay(tmp_path):
+    with own_settings():
+        figure, (wide, narrow) = new_figure(2)
+        wide.loglog([1, 1e5], [1e-9, 1])
+        narrow.loglog([100, 1000], [0.02, 0.3])
+        narrow.set_xticks([100, 300], ["100", "300"])
+        save(figure, tmp_path / "drawn")
+    texts = lambda axis: {label.get_text() for label in axis.get_ticklabels()}  # noqa: E731
+    assert "10³" in texts(wide.xaxis)
+    assert "10⁻⁶" in texts(wide.yaxis)
+    assert texts(narrow.xaxis) == {"100", "300"}
+    assert {"0.02", "0.05", "0.1", "0.2"} <= texts(narrow.yaxis)
+    assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "drawn.svg").read_text(encoding="utf-8")
+
+
+def test_a_second_process_compiles_and_is_waited_for(monkeypatch):
+    started = []
+
+    class Process:
+        def __init__(self, command, **streams):
+            started.append(command)
+
+        def wait(self):
+            started.append("waited")
+
+        def kill(self):
+            started.append("killed")
+
+    monkeypatch.setattr(_ahead.subprocess, "Popen", Process)
+    monkeypatch.setattr(_ahead.os, "cpu_count", lambda: 2)
+    with _ahead.compiling_ahead() as compiled:
+        compiled()
+    assert "fit_small_models" in started[0][-1]
+    assert started[1:] == ["waited", "killed", "waited"]
+    started.clear()
+    with _ahead.compiling_ahead(wanted=False) as compiled:
+        compiled()
+    assert not started
+
+
+def test_the_small_models_use_the_kernels_that_are_compiled_ahead(monkeypatch):
+    fitted = []
+
+    class Model:  # compiling takes long, and is tested where kernels are
+        def __init__(self, space, group, max_dim):
+            self.basis_ = sa.invariant_basis(space, group, max_dim=max_dim)
+
+        def fit(self, X, y):
+            assert self.basis_.dim > 1
+            fitted.append(type(self.basis_.functions).__name__)
+            return self
+
+        def predict(self, X):
+            monkeypatch.setattr(type(self.basis_), "evaluate", lambda basis, X: None)
+
+    monkeypatch.setattr("specavg.estimators.SpecAvgRegressor", Model)
+    _ahead.fit_small_models()
+    assert len(set(fitted)) == 3  # one family of functions each

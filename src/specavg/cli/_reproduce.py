@@ -18,7 +18,7 @@ def add_parser(commands: Any) -> None:
         epilog="example:\n  specavg reproduce --quick --out results\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer seeds: under two minutes")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer seeds: under a minute")
     parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     parser.set_defaults(run=run)
 

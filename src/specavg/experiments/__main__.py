@@ -13,7 +13,7 @@ def main() -> None:
         prog="python -m specavg.experiments",
         description=reproduce.__doc__.splitlines()[0] if reproduce.__doc__ else None,
     )
-    parser.add_argument("--quick", action="store_true", help="smaller sizes: under two minutes")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes: under a minute")
     parser.add_argument("--out", default="results", help="folder for the results (default: results)")
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(e.name for e in EXPERIMENTS)} (default: all)")
     given = parser.parse_args()

@@ -1,7 +1,8 @@
 """Kernels that are needed later, compiled meanwhile by a second process: on two cores a first run waits half as long.
 
 The second process leaves machine code in numba's cache on disk, where this one finds it. If there is no cache, or it is
-filled already, nothing is lost but a few seconds of the other core.
+filled already, nothing is lost but a few seconds of the other core. Both compile each kernel for the same types: it
+does not matter which of them writes last.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ __all__ = ["compiling_ahead", "fit_small_models"]
 
 
 @contextmanager
-def compiling_ahead() -> Generator[Callable[[], None]]:
-    """Start the second process; what is yielded waits until it has finished."""
-    if (os.cpu_count() or 1) < 2:
+def compiling_ahead(wanted: bool = True) -> Generator[Callable[[], None]]:
+    """Start the second process, if `wanted`; what is yielded waits until it has finished."""
+    if not wanted or (os.cpu_count() or 1) < 2:
         yield lambda: None
         return
     command = "from specavg.experiments._ahead import fit_small_models; fit_small_models()"

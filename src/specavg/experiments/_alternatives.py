@@ -257,7 +257,7 @@ def _claims(found: dict[str, list[Row]]) -> list[Claim]:
             "(not in the paper) Exactness costs no accuracy.",
             f"Invariant kernel ridge is within 10 % of the lowest error on {len(better)} of {len(found)} "
             "tasks; Algorithm 1 itself has "
-            + ", ".join(f"{rows[t, 'Spec-Avg'].error / rows[t, 'invariant kernel ridge'].error:.2g}" for t in found)
+            + ", ".join(f"{rows[t, 'Spec-Avg'].error / rows[t, 'invariant kernel ridge'].error:.3g}" for t in found)
             + " times its error.",
             len(better) == len(found),
         )

@@ -165,7 +165,7 @@ def _main_figure(sweep: task.Sweep) -> Any:
     _axes(left, sweep, "Kernel ridge regression, η = 1")
     _axes(right, sweep, "Spec-Avg (Algorithm 1)")
     left.set_ylabel("test error (MSE)")
-    left.legend()
+    left.legend(loc="lower left", ncols=2)
     right.legend()
     return figure
 

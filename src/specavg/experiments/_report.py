@@ -120,13 +120,15 @@ def _table(table: Table) -> str:
 
 
 _EXPONENT = re.compile(r"\^(\([^()]*(?:\([^()]*\)[^()]*)*\)|\{[^{}]*\}|[−-]?[0-9]+(?:\.[0-9]+)?|[A-Za-z])")
-_MINUS = re.compile(r"(?<![\w.)])-(?=[0-9])|(?<=[0-9]e)-(?=[0-9])")
+_SCIENTIFIC = re.compile(r"(?<![\w.])([0-9]+(?:\.[0-9]+)?)e([+-]?)0*([0-9]+)(?!\w)")
+_MINUS = re.compile(r"(?<![\w.)])-(?=[0-9])")
 _INDEX = re.compile(r"_(\([^()]*\)|\{[^{}]*\}|[A-Za-z0-9λ]+(?:,G)?)")
 
 
 def _text(text: str) -> str:
-    """Escaped text with x^2 and D_λ set as exponents and indices."""
-    safe = _MINUS.sub("−", escape(text))
+    """Escaped text with x^2, D_λ and 1e-9 set with exponents and indices."""
+    powers = _SCIENTIFIC.sub(lambda m: f"{m[1]} × 10^{{{m[2].strip('+')}{m[3]}}}", escape(text))
+    safe = _MINUS.sub("−", powers)
 
     def inner(match: re.Match[str]) -> str:
         return match[1][1:-1] if match[1][0] in "({" else match[1]

@@ -57,7 +57,7 @@ def reproduce(
     out : path
         Folder for ``report.html``, ``results.csv`` and ``figures/*.png, *.svg``; made if missing.
     quick : bool
-        Smaller sizes and fewer seeds: under two minutes, compilation included.
+        Smaller sizes and fewer seeds: under a minute on two cores, compilation included.
     only : sequence of str, optional
         Names of the experiments to run; all by default.
     stream : file, optional
@@ -84,7 +84,7 @@ def reproduce(
     sections: list[Section] = []
     records: list[Record] = []
     start = time.perf_counter()
-    with own_settings(), progress(stream) as track, compiling_ahead() as compiled:
+    with own_settings(), progress(stream) as track, compiling_ahead(len(chosen) > 2) as compiled:
         for experiment in chosen:
             if experiment.timed:
                 compiled()  # nothing else runs while time is measured

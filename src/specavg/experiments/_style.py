@@ -79,26 +79,32 @@ def _plain_log(axes: Any) -> None:
 
     Matplotlib would parse each as a formula, which takes longer than all the rest of a figure.
     """
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     for axis in (axes.xaxis, axes.yaxis):
-        if axis.get_scale() != "log":
+        if axis.get_scale() != "log" or isinstance(axis.get_major_locator(), FixedLocator):  # chosen by hand
             continue
         low, high = sorted(axis.get_view_interval())
         decades = np.log10(high / low)
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 1.3 else (1.0,)))
-        axis.set_major_formatter(FuncFormatter(_power_text))
+        short = decades < 1.8
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,)))
+        axis.set_major_formatter(FuncFormatter(_number_text if short and low > 1e-3 and high < 1e5 else _power_text))
         if decades > 2.5:
             axis.set_minor_locator(NullLocator())
         axis.set_minor_formatter(NullFormatter())
 
 
+def _number_text(value: float, _: int = 0) -> str:
+    return f"{value:g}"
+
+
 def _power_text(value: float, _: int = 0) -> str:
-    """10⁻³ for powers of ten, a plain number for what lies between."""
-    power = round(np.log10(value), 9)
-    if power != int(power):
-        return f"{value:g}"
-    return "1" if power == 0 else "10" if power == 1 else "10" + str(int(power)).translate(_SUPERSCRIPTS)
+    """2·10⁻³, and 1 and 10 as they are."""
+    power = int(np.floor(np.log10(value) + 1e-9))
+    first = f"{value / 10.0**power:g}"
+    if first != "1":
+        return f"{first}·10" + str(power).translate(_SUPERSCRIPTS)
+    return "1" if power == 0 else "10" if power == 1 else "10" + str(power).translate(_SUPERSCRIPTS)
 
 
 def sequence(count: int, name: str = "viridis") -> list[Any]:
