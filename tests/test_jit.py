@@ -92,8 +92,11 @@ def test_everything_compiled_goes_through_the_one_decorator():
         assert ("numba" in imported) == (file.name == "_jit.py"), file.name
 
 
-def test_compiled_functions_are_cached_under_the_digest():
+def test_kernels_are_cached_under_the_digest_and_helpers_only_inside_them():
     from specavg.kernels import _jit, _tree, _wigner
 
-    for function in (_tree.tree_sums, _tree.fill, _wigner.wigner_sums):
+    for function in (_tree.tree_sums, _wigner.wigner_sums):
         assert function.py_func.__qualname__.endswith(_jit.digest)
+        assert function.stats.cache_path is not None
+    # A helper on its own would be one more file that two processes may write at the same time.
+    assert _tree.fill.stats.cache_path is None

@@ -33,19 +33,15 @@ def _digest() -> str:
 digest = _digest()
 
 
-def _compiled(function: Callable[..., Any], **options: Any) -> Any:
-    # Numba names the cached file after `__qualname__`, as it does for any function: no part of numba is replaced.
-    function.__qualname__ = f"{function.__qualname__}_{digest}"
-    return njit(nogil=True, cache=True, **options)(function)
-
-
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that is called from Python."""
-    return _compiled(function)
+    # Numba names the cached file after `__qualname__`, as it does for any function: no part of numba is replaced.
+    function.__qualname__ = f"{function.__qualname__}_{digest}"
+    return njit(nogil=True, cache=True)(function)
 
 
 def helper(*, fastmath: bool | frozenset[str] = False, early: bool = False) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function that becomes part of the kernels that call it.
+    """Compile a function that becomes part of the kernels that call it, and is stored with them only.
 
     Parameters
     ----------
@@ -63,6 +59,6 @@ def helper(*, fastmath: bool | frozenset[str] = False, early: bool = False) -> C
     flags = set(fastmath) if isinstance(fastmath, frozenset) else fastmath
 
     def decorate(function: Callable[..., Any]) -> Any:
-        return _compiled(function, fastmath=flags, **options)
+        return njit(nogil=True, fastmath=flags, **options)(function)
 
     return decorate
