@@ -61,7 +61,13 @@ class InvariantEstimator(Streaming, Savable, BaseEstimator):
         return pair
 
     def _table(self, X: Any) -> Any:
-        return X if self.space is None else self.space.as_table(X)
+        if self.space is None:
+            return X
+        if isinstance(self.space, type) or not hasattr(self.space, "as_table"):
+            raise TypeError(
+                f"space must be a specavg space, for instance sa.Sphere(3) or sa.Torus(2); got {self.space!r}"
+            )
+        return self.space.as_table(X)
 
     def _canonical(self, X: Array) -> Array:
         """Checked points, at the canonical place of their orbit where that is what makes values bit-exact."""

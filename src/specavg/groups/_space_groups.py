@@ -212,9 +212,9 @@ def _settings(number: int) -> list[tuple[int, str]]:
 
 
 def _hall_number(number: int, setting: str | int | None) -> int:
-    settings = _settings(number)
-    if isinstance(number, bool) or not settings:
+    if isinstance(number, bool) or number not in range(1, 231):
         raise ValueError(f"space groups have the numbers 1 to 230; got {number!r}")
+    settings = _settings(number)
     if setting is None:
         return settings[0][0]
     for hall, choice in settings:

@@ -375,7 +375,9 @@ def invariant_basis(
     if group is None:
         group = default_group(space)
     elif not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"group must be a specavg Group, from specavg.groups; got {group!r}")
+        raise TypeError(
+            f"group must be a specavg Group: one of specavg.groups, or groups.Group([g, h, ...]); got {group!r}"
+        )
     return _basis(space, group, cutoff, solver)
 
 
