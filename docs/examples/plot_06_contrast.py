@@ -32,23 +32,15 @@ print(data)
 print(*data.group.generators, sep="\n")
 
 # %%
-# How many functions?
-# -------------------
-# The number of invariant functions can be left to the estimator, or chosen: every fit knows its leave-one-out error.
-# The contrast is analytic, which a Matérn spectrum of high order expresses.
+# With and without the symmetry
+# -----------------------------
+# Nothing is set: how many functions, how fast their weights decay and the penalty are chosen from the 100 values, by
+# leave-one-out in closed form. Beside it stands scikit-learn's kernel ridge regression, tuned by cross-validation.
 
 
-def best(group):
-    fits = [
-        sa.InvariantKernelRidge(data.space, group, spectrum="matern", max_eigenvalue=bound).fit(X, y)
-        for bound in (8, 12, 24, 28, 36, 48)
-    ]
-    return min(fits, key=lambda model: model.loo_error_)
-
-
-def report(name, fit):
+def report(name, model):
     start = perf_counter()
-    model = fit()
+    model.fit(X, y)
     seconds = perf_counter() - start
     error = np.sqrt(np.mean((model.predict(X_test) - y_test) ** 2))
     change = sa.invariance_discrepancy(model, data.space, data.group, X_test[:200])
@@ -58,17 +50,18 @@ def report(name, fit):
 
 centred = TransformedTargetRegressor(KernelRidge(kernel="rbf"), transformer=StandardScaler())
 grid = {"regressor__gamma": np.geomspace(0.05, 5, 7), "regressor__alpha": 10.0 ** np.arange(-6, 1)}
-invariant = report("with the symmetry", lambda: best(data.group))
-plain = report("without", lambda: best(None))
-report("scikit-learn's KernelRidge", lambda: GridSearchCV(centred, grid).fit(X, y))
+invariant = report("with the symmetry", sa.InvariantKernelRidge(data.space, data.group))
+plain = report("without", sa.InvariantKernelRidge(data.space))
+report("scikit-learn's KernelRidge", GridSearchCV(centred, grid))
 print(
     f"kernel ridge, averaged kernel: error {data.baseline['krr_Gavg']:.4f}; the mean: {data.baseline['mean_pred']:.4f}"
 )
-print(f"{invariant.basis_.dim} invariant functions, eigenvalues up to {invariant.cutoff_.value:g}")
+print(f"chosen: {invariant.basis_.dim} invariant functions of {invariant.basis_.total_dim}")
 
 # %%
-# Without the symmetry 100 points of a five-dimensional manifold say next to nothing: the predictions are little better
-# than the mean. With it the error halves, to that of kernel ridge with the averaged kernel.
+# Without the symmetry 100 points of a five-dimensional manifold say next to nothing: the predictions are hardly better
+# than the mean. With it the error nearly halves. Kernel ridge with the averaged kernel, its parameters tuned, is a few
+# percent better still.
 figure, panels = plt.subplots(1, 2, figsize=(8.4, 4), sharex=True, sharey=True, layout="constrained")
 for panel, model, title in zip(panels, (invariant, plain), ("with the symmetry", "without"), strict=True):
     panel.scatter(y_test, model.predict(X_test), s=7, color="#0072B2", alpha=0.5, linewidths=0)
