@@ -29,7 +29,7 @@ extensions = [
     "readable_formulas",  # docs/_ext: real indices in text, links from code
     "plain_mathematics",  # docs/_ext: |G| in a docstring means what it says, and `name` is a link
 ]
-exclude_patterns = ["_build", "examples", "_ext", "auto_examples/**/*.ipynb", "**.ipynb_checkpoints"]
+exclude_patterns = ["_build", "examples", "_ext", "**sg_execution_times.rst", "auto_examples/**/*.ipynb", "**.ipynb_checkpoints"]
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # the gallery's sorting function cannot be stored between builds
 
