@@ -16,6 +16,7 @@ from specavg import baselines, groups
 from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor, invariance_discrepancy
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
 from specavg.experiments._style import PALETTE, new_figure
+from specavg.experiments._timing import duration
 from specavg.groups import Group
 from specavg.spaces import Space, Sphere, Torus
 
@@ -276,7 +277,7 @@ def _table(title: str, rows: list[Row]) -> Table:
         continuous = "yes" if row.jump <= CONTINUOUS else "no"
         best = " ★" if row.error <= 1.1 * lowest else ""
         body.append([row.method, f"{exact} ({row.discrepancy:.1g})", f"{continuous} ({row.jump:.1g})",
-                     f"{row.error:.3g}{best}", f"{1e3 * row.fit:.3g} ms", f"{1e3 * row.predict:.3g} ms"])  # fmt: skip
+                     f"{row.error:.3g}{best}", duration(row.fit), duration(row.predict)])  # fmt: skip
     header = ["method", "exact? (ID)", "continuous? (jump)", "error", "fit", "predict 1000"]
     return Table(f"{title} (★: within 10 % of the lowest error)", header, body)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,14 +104,16 @@ def _fits(n: int, seed: int) -> list[Fit]:
             fits.append(Fit(method, n, seed, error, found, {**settings, "sigma": sigma}))
 
     add("mean of y", np.full(N_TEST, y.mean()), 0.0)
-    for eta, penalty, alpha in product(ETAS, ("sum", "mean"), PENALTIES):
-        if not _wanted(n, eta, penalty, alpha):
-            continue
-        model = baselines.KernelRidge(baselines.VonMisesKernel(eta), alpha, penalty=penalty).fit(X, Y)
-        discrepancy = None
-        if penalty == "sum" and eta == ETA:
-            discrepancy = kernel_discrepancy(X, model.dual_coef_[:, 0], eta, tests)
-        add("KRR", model.predict(tests), discrepancy, eta=eta, alpha=alpha, penalty=penalty)
+    choices: list[tuple[float, Literal["sum", "mean"], float]] = [  # η, normalisation, λ
+        c for c in product(ETAS, ("sum", "mean"), PENALTIES) if _wanted(n, *c)
+    ]
+    models = {c: baselines.KernelRidge(baselines.VonMisesKernel(c[0]), c[2], penalty=c[1]).fit(X, Y) for c in choices}
+    shown = [choice for choice in choices if choice[:2] == (ETA, "sum")]
+    duals = np.stack([models[choice].dual_coef_[:, 0] for choice in shown], axis=1)
+    discrepancies = dict(zip(shown, kernel_discrepancy(X, duals, ETA, tests), strict=True))
+    for choice in choices:
+        eta, penalty, alpha = choice
+        add("KRR", models[choice].predict(tests), discrepancies.get(choice), eta=eta, alpha=alpha, penalty=penalty)
     for dim in DIMENSIONS:
         model = SpecAvgRegressor(SPACE, GROUP, max_invariant_dim=dim)
         found = spec_avg_discrepancy(model.fit(X, y), tests) if dim == 176 else None
@@ -149,20 +151,29 @@ def spec_avg_discrepancy(model: Any, tests: Array) -> float:
     return float(np.abs(values - model.predict(tests)[:, None]).max())
 
 
-def kernel_discrepancy(points: Array, dual: Array, eta: float, tests: Array) -> float:
-    """The ID of a von Mises kernel machine over *all* sign flips, without 2^d kernel evaluations per pair.
+def kernel_discrepancy(points: Array, duals: Array, eta: float, tests: Array) -> list[float]:
+    """The ID of von Mises kernel machines over *all* sign flips, without 2^d kernel evaluations per pair.
 
     K(gx, y) = exp(η Σ cos πx_i cos πy_i) Π_i exp(±η sin πx_i sin πy_i). Half of the coordinates give 2^{d/2}
-    products per pair, the other half as many, and one matrix product over the training points joins them.
-    """
+    products per pair, the other half as many, and one matrix product over the training points joins them. `duals`
+    has a column of coefficients for each machine.
+    """  # (n, d), (n, q), (tests, d) -> (q,)
     half = points.shape[1] // 2
-    cosines = np.exp(eta * (np.cos(np.pi * tests) @ np.cos(np.pi * points).T)) * dual  # (tests, n)
-    sines = np.sin(np.pi * points)
-    largest = 0.0
+    cosines = np.exp(eta * (np.cos(np.pi * tests) @ np.cos(np.pi * points).T))  # (tests, n)
+    sines = np.sin(np.pi * points).T  # (d, n)
+    largest = np.zeros(duals.shape[1])
     for x, weights in zip(tests, cosines, strict=True):
-        S = eta * np.sin(np.pi * x) * sines  # (n, d)
-        first = np.exp(_signs(half) @ S[:, :half].T)  # (2^h, n)
-        second = np.exp(_signs(points.shape[1] - half) @ S[:, half:].T)
-        values = (first * weights) @ second.T  # every sign pattern at once; [0, 0] flips nothing
-        largest = max(largest, float(np.abs(values - values[0, 0]).max()))
-    return largest
+        factors = np.exp(eta * np.sin(np.pi * x)[:, None] * sines)  # (d, n)
+        first, second = _sign_products(factors[:half]) * weights, _sign_products(factors[half:])
+        for j, dual in enumerate(duals.T):
+            values = (first * dual) @ second.T  # every sign pattern at once; [0, 0] flips nothing
+            largest[j] = max(largest[j], np.abs(values - values[0, 0]).max())
+    return largest.tolist()
+
+
+def _sign_products(factors: Array) -> Array:
+    """Π_i factors_i^{±1} for every choice of signs, all plus first."""  # (h, n) -> (2^h, n)
+    products = np.ones((1, factors.shape[1]))
+    for factor in factors:
+        products = np.concatenate([products * factor, products / factor])
+    return products
