@@ -1,4 +1,4 @@
-"""The automatic choice of spectrum and penalty: leave-one-out over a grid, then around its winner."""
+"""The automatic choice of spectrum and penalty: leave-one-out over a grid."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.estimators._ridge_paths import Path, Problem
-from specavg.estimators._spectra import Spectrum, SpectrumGrid
+from specavg.estimators._spectra import Spectrum
 
 if TYPE_CHECKING:
     from specavg.invariants import InvariantBasis
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Choice", "Trial", "choose", "relative_scale", "shortlist"]
 
 Array = NDArray[np.float64]
-Candidates = SpectrumGrid | list[Spectrum]
 _LARGEST_ALPHA = 10.0**1.5  # relative to the largest squared singular value
 _STEPS_PER_DECADE = 2
 _TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can tell apart
@@ -83,7 +82,9 @@ def relative_scale(spectrum: Spectrum, basis: InvariantBasis, dim: int) -> tuple
     return np.exp(0.5 * (logs - first)), first
 
 
-def choose(problem: Problem, basis: InvariantBasis, candidates: Candidates, alpha: float | None = None) -> Choice:
+def choose(
+    problem: Problem, basis: InvariantBasis, candidates: Sequence[Spectrum], alpha: float | None = None
+) -> Choice:
     """The spectrum and α that predict best what was left out; one decomposition per spectrum, no refits.
 
     The error alone is a noisy guide. The predictive density of what is left out weighs an error by the certainty it
@@ -94,12 +95,12 @@ def choose(problem: Problem, basis: InvariantBasis, candidates: Candidates, alph
     problem : Problem
     basis : InvariantBasis
         Its first `len(problem.mean_features)` non-constant functions are the features.
-    candidates : SpectrumGrid or list of Spectrum
-        On a grid, what lies around its winner is tried as well.
+    candidates : sequence of Spectrum
+        The roughest first.
     alpha : float, optional
         Given: only the spectrum is chosen.
     """
-    tried = _search(problem, basis, candidates, alpha)
+    tried = [t for spectrum in candidates for t in _attempts(problem, basis, spectrum, alpha)]
     best = _smallest(problem, tried)
     path, unit = _path(problem, basis, best.trial.spectrum)
     if alpha is None:
@@ -111,19 +112,13 @@ def choose(problem: Problem, basis: InvariantBasis, candidates: Candidates, alph
 
 
 def shortlist(
-    problem: Problem, basis: InvariantBasis, candidates: Candidates, alpha: float | None, size: int
+    problem: Problem, basis: InvariantBasis, candidates: Sequence[Spectrum], alpha: float | None, size: int
 ) -> list[Spectrum]:
-    """The `size` most promising spectra."""
-    tried = _search(problem, basis, candidates, alpha)
+    """The `size` most promising spectra, in their order."""
+    tried = [t for spectrum in candidates for t in _attempts(problem, basis, spectrum, alpha)]
     order = [_smallest(problem, tried), *sorted(tried, key=lambda t: t.trial.score)]
-    return list(dict.fromkeys(t.trial.spectrum for t in order))[:size]
-
-
-def _search(problem: Problem, basis: InvariantBasis, candidates: Candidates, alpha: float | None) -> list[_Try]:
-    if not isinstance(candidates, SpectrumGrid):
-        return [t for spectrum in candidates for t in _attempts(problem, basis, spectrum, alpha)]
-    tried = _search(problem, basis, candidates.spectra(), alpha)
-    return tried + _search(problem, basis, candidates.around(_smallest(problem, tried).trial.spectrum), alpha)
+    promising = list(dict.fromkeys(t.trial.spectrum for t in order))[:size]
+    return [spectrum for spectrum in candidates if spectrum in promising]
 
 
 def _path(problem: Problem, basis: InvariantBasis, spectrum: Spectrum) -> tuple[Path, float]:

@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from specavg._config import settings
 from specavg.estimators._affordable import FUNCTIONS_PER_POINT, affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantEstimator, weights_or_ones
-from specavg.estimators._choice import Candidates, Choice, Trial, choose, shortlist
+from specavg.estimators._choice import Choice, Trial, choose, shortlist
 from specavg.estimators._distributed import distributed_apply
 from specavg.estimators._moments import Moments, Sum
 from specavg.estimators._ridge_paths import FeatureProblem, MomentProblem, Problem
-from specavg.estimators._spectra import Spectrum, SpectrumGrid
+from specavg.estimators._spectra import Spectrum, spectrum_candidates
 from specavg.estimators._streaming import is_dask, needs_cutoff, stream_of
 from specavg.estimators._toeplitz import ToeplitzPosterior, ToeplitzProblem
 from specavg.invariants import Cutoff, InvariantBasis
@@ -117,11 +117,11 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     Notes
     -----
     *Choice.* A grid of spectra and penalties is compared by leave-one-out in closed form, from one decomposition
-    per spectrum, and then what lies around the winner, by predictive density and squared error together
-    (`Trial.score`). The grid of "auto" is the Matérn family in s and ℓ together, of which "heat" is the limit of
-    large s. Rows on one orbit are left out together. Outputs are standardised for this and share spectrum and α: an α
-    for each is noisier, and was worse on measured data. With more than 400 rows, three spectra are short-listed on
-    400 of them (chosen without regard to y) and compared on all.
+    per spectrum, by predictive density and squared error together (`Trial.score`). The grid of "auto" is the Matérn
+    family in s and ℓ together, of which "heat" is the limit of large s. Rows on one orbit are left out together.
+    Outputs are standardised for this and share spectrum and α: an α for each is noisier, and was worse on measured
+    data. With more than 400 rows, three spectra are short-listed on 400 of them (chosen without regard to y) and
+    compared on all.
 
     *Cutoff.* Where none is given: about 3 invariant functions per distinct point (rounded up to 2^k or 1.5·2^k,
     so that folds of cross-validation share one basis; at least 96), while n · D · min(n, D) stays below 1e10 and no
@@ -205,11 +205,10 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         self.basis_ = self._invariant_basis(points)
         self.cutoff_ = self.basis_.cutoff
         canonical = self._canonical(points)
-        candidates: Candidates = SpectrumGrid.of(self.basis_, self.spectrum, self.smoothness, self.length_scale)
+        candidates = spectrum_candidates(self.basis_, self.spectrum, self.smoothness, self.length_scale)
         n, dim = len(points), self.basis_.dim
         held = n * dim <= FEATURES_HELD and 4 * 8.0 * n * dim <= settings().memory_limit / 2
-        one = candidates.one
-        if n > SEARCH_ROWS and not one and dim > 1:
+        if n > SEARCH_ROWS and len(candidates) > SHORTLIST and dim > 1:
             rows = np.sort(np.random.default_rng(20250713).permutation(n)[:SEARCH_ROWS])
             few = min(dim, FUNCTIONS_PER_POINT * SEARCH_ROWS)
             features = self.basis_.evaluate(canonical[rows])[:, 1:few]
@@ -218,7 +217,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         problem: Problem
         if held:
             problem = FeatureProblem(self.basis_.evaluate(canonical)[:, 1:], columns, weights)
-        elif (dim > DECOMPOSED or (alpha is not None and one)) and (
+        elif (dim > DECOMPOSED or (alpha is not None and len(candidates) == 1)) and (
             found := self.basis_.gram_operator(canonical, weights, columns)
         ):
             problem = ToeplitzProblem(*found, columns, weights)
@@ -243,8 +242,8 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> InvariantKernelRidge:
         alpha = self._alpha()
-        candidates: Candidates = SpectrumGrid.of(self.basis_, self.spectrum, self.smoothness, self.length_scale)
-        if not candidates.one and self.basis_.dim > SEARCH_ROWS:  # spectra differ on few functions already
+        candidates = spectrum_candidates(self.basis_, self.spectrum, self.smoothness, self.length_scale)
+        if len(candidates) > SHORTLIST and self.basis_.dim > SEARCH_ROWS:  # spectra differ on few functions already
             few = MomentProblem(moments.first(SEARCH_ROWS))
             candidates = shortlist(few, self.basis_, candidates, alpha, SHORTLIST)
         return self._fit_problem(MomentProblem(moments), candidates, alpha, outputs)
@@ -255,14 +254,13 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         return affordable_basis(self._basis, affordable_dim(rows))
 
     def _fit_problem(
-        self, problem: Problem, candidates: Candidates, alpha: float | None, outputs: tuple[int, ...]
+        self, problem: Problem, candidates: list[Spectrum], alpha: float | None, outputs: tuple[int, ...]
     ) -> InvariantKernelRidge:
         """Choose and solve, on features or on moments; needs `basis_` and `cutoff_`."""
         mean = problem.mean_targets
         if self.basis_.dim == 1 or problem.count == 1:
             self._warn_constant(problem.count)
-            spectra = candidates.spectra() if isinstance(candidates, SpectrumGrid) else candidates
-            self.solver_, self.spectrum_, self.alpha_ = "mean", spectra[0], alpha or 1.0
+            self.solver_, self.spectrum_, self.alpha_ = "mean", candidates[0], alpha or 1.0
             self.loo_error_, self.trials_, self._posterior = 1.0, (), None
             coefficients = np.zeros((self.basis_.dim, len(mean)))
             coefficients[0] = mean
