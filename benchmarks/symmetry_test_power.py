@@ -1,6 +1,6 @@
 """False alarms and power of `sa.symmetry_test`: true, nearly true and broken symmetries.
 
-    python benchmarks/symmetry_test_power.py [--runs 400] [--out benchmarks/symmetry_test_power.csv]
+    python benchmarks/symmetry_test_power.py [--runs 400] [--rows 0:40] [--out benchmarks/symmetry_test_power.csv]
 
 Each line is one situation: how often the test rejects at 5 %, overall and for the generator that is broken (or the
 first one), how often it blames the other generators, and the mean share of the explained variance that it finds outside
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -151,14 +152,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--out", default="benchmarks/symmetry_test_power.csv")
+    parser.add_argument("--rows", default=":", help="which situations, as a slice; others in the file are kept")
     options = parser.parse_args()
+    first, last = (int(end) if end else None for end in options.rows.split(":"))
     header = ["space", "symmetry", "function", "points", "breaking", "noise", "sigma", "n", "runs"]
     header += ["overall", "low", "high", "generator", "others", "outside"]
-    with open(options.out, "w", newline="") as file:
+    new = options.rows == ":" or not os.path.exists(options.out)
+    with open(options.out, "w" if new else "a", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
+        if new:
+            writer.writerow(header)
         print(" ".join(f"{name:>11}" for name in header))
-        for case in situations():
+        for case in list(situations())[first:last]:
             start = time.process_time()
             runs = options.runs if case.size == 0 else options.runs // 2
             overall, parts, outside = rejections(case, runs)

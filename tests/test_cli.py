@@ -16,6 +16,7 @@ import specavg as sa
 from specavg import groups
 from specavg.cli import main
 from specavg.cli._specs import group_of, space_of
+from specavg.cli._tables import open_table
 
 SPACE = sa.Torus(2)
 
@@ -46,6 +47,8 @@ def folder(tmp_path_factory):
     (path / "broken.toml").write_text("generators = [ {")
     (path / "empty.csv").write_text("")
     (path / "header.csv").write_text("a,b,y\n")
+    (path / "ragged.csv").write_text("a,b,y\n0,1,2\n1,1,2\n0,1,2,3,4\n")
+    (path / "long.csv").write_text("a,b,y\n0,1,2,3\n1,1,2,3\n")
     return path
 
 
@@ -181,9 +184,20 @@ BAD = {
     "two cutoffs": (["info", *TORUS, "--max-dim", "3", "--max-eigenvalue", "3"], 2, "not allowed with"),
     "a group of another size": (
         ["info", *TORUS, "--group", "sign_flips:3"],
-        1,
+        2,
         "generator 0 of sign_flips\\(3\\) does not fit",
     ),
+    "no dimension": (["info", "--space", "torus:0"], 2, "--space torus:0: Torus needs a dimension d ≥ 1"),
+    "a space too large": (["info", "--space", "torus:99999999999999"], 2, "--space torus:99999999999999: "),
+    "a negative cutoff": (["info", *TORUS, "--max-dim", "-5"], 2, "--max-dim must be"),
+    "a cutoff too large": (["info", *TORUS, "--max-invariant-dim", "1e12"], 2, "must be at most 1e\\+07"),
+    "a negative penalty": (["fit", "data.csv", *FIT, "--alpha", "-1", "-o", "m"], 2, "--alpha must be positive"),
+    "no target": (["fit", "data.csv", "--target", " ", *TORUS, "-o", "m"], 2, "--target names no column"),
+    "a column twice": (["fit", "data.csv", *FIT, "--features", "a,a", "-o", "m"], 2, "'a' is asked for twice"),
+    "a target among the features": (["fit", "data.csv", *FIT, "--features", "a,y", "-o", "m"], 2, "'y' is asked for"),
+    "rows of uneven length": (["fit", "ragged.csv", *FIT, "-o", "m"], 1, "Expected 3 fields in line 4, saw 5"),
+    "rows longer than the header": (["fit", "long.csv", *FIT, "-o", "m"], 1, "more fields than its first line"),
+    "an output that is the input": (["fit", "data.csv", *FIT, "-o", "data.csv"], 2, "data.csv is an input"),
     "no such file": (["fit", "nowhere.csv", *FIT, "-o", "m"], 1, "nowhere.csv: there is no such file"),
     "no such kind of file": (["fit", "data.xlsx", *FIT, "-o", "m"], 2, "must end in .csv"),
     "an empty file": (["fit", "empty.csv", *FIT, "-o", "m"], 1, "empty.csv is empty"),
@@ -196,7 +210,7 @@ BAD = {
     "points off the manifold": (
         ["fit", "data.csv", "--target", "y", "--space", "sphere:2", "-o", "m"],
         1,
-        "points are not on Sphere\\(2\\)",
+        "300 of 300 points are not on Sphere\\(2\\)",
     ),
     "a bad generator": (["info", *TORUS, "--group", "bad.toml"], 1, r"bad.toml: group.generators\[0\]: not a perm"),
     "a broken file": (["info", *TORUS, "--group", "broken.toml"], 1, "broken.toml cannot be read"),
@@ -280,3 +294,62 @@ def test_a_closed_pipe_is_not_an_error(here):
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=os.environ, check=False)
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+def test_progress_is_shown_on_a_terminal_only(here):
+    """Each phase on one line of standard error, which is cleared at the end."""
+    pty = pytest.importorskip("pty")
+    script = (
+        "import time\n"
+        "from specavg.cli._progress import Progress\n"
+        "with Progress('reading', 200) as progress:\n"
+        "    progress(50); time.sleep(1.0)\n"
+        "    progress.phase('fitting'); time.sleep(0.6)\n"
+        "print('done')\n"
+    )
+    parent, child = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=child, env=os.environ, check=True
+    )
+    os.close(child)
+    shown = os.read(parent, 10_000).decode()
+    os.close(parent)
+    assert "reading   25 %  50 rows" in shown
+    assert "fitting  0 s" in shown
+    assert shown.endswith("\r\033[K")
+    assert done.stdout == b"done\n"
+    piped = subprocess.run([sys.executable, "-c", script], capture_output=True, env=os.environ, check=True)
+    assert piped.stderr == b""
+
+
+def test_a_checked_table_larger_than_memory_is_read_twice(here, capsys):
+    """In pieces, with the p-values of the whole."""
+    rng = np.random.default_rng(1)
+    X = SPACE.sample(1500, random_state=1)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    frame["y"] = np.cos(np.pi * X).sum(axis=1) + 0.1 * rng.normal(size=1500)
+    frame.to_parquet("more.parquet")
+    arguments = [
+        "check",
+        "more.parquet",
+        "--target",
+        "y",
+        "--space",
+        "torus:2",
+        "--group",
+        "sign_flips:2",
+        "--max-dim",
+        "60",
+    ]
+    whole = run(capsys, *arguments)
+    with sa.config(memory_limit=200_000):
+        table = open_table(here / "more.parquet")
+        assert not table.fits_in_memory(3)
+    from specavg.cli import _tables
+
+    held = _tables.Table.fits_in_memory
+    try:
+        _tables.Table.fits_in_memory = lambda self, n_columns: False
+        assert run(capsys, *arguments) == whole
+    finally:
+        _tables.Table.fits_in_memory = held

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, final
 
 from specavg.cli._fit import add_data_options, read_all, separated
 from specavg.cli._problem import Problem
-from specavg.cli._specs import add_space_and_group, group_of, space_of
+from specavg.cli._specs import add_space_and_group, fitting_group, space_of
+
+if TYPE_CHECKING:
+    from specavg.cli._progress import Progress
+    from specavg.cli._tables import TableStream
 
 __all__ = ["add_parser"]
 
@@ -44,26 +49,32 @@ def run(options: argparse.Namespace) -> int:
     from specavg.cli._tables import TableStream, open_table, split_columns
     from specavg.estimators import symmetry_test
 
+    if options.permutations < 0:
+        raise Problem(f"--permutations must not be negative; got {options.permutations}", 2)
+    if options.max_dim is not None and not options.max_dim >= 2:
+        raise Problem(f"--max-dim must be at least 2; got {options.max_dim:g}", 2)
     if not 0 < options.level < 1:
         raise Problem(f"--level must lie between 0 and 1; got {options.level:g}", 2)
     space = space_of(options.space)
-    group = group_of(options.group, space)
+    group = fitting_group(options.group, space)
     if not group.generators:
         raise Problem(f"{group!r} has no generators: there is no symmetry to check", 2)
     table = open_table(options.data)
     features, targets = split_columns(table, separated(options.target), separated(options.features), space)
     if len(targets) != 1:
         raise Problem("check one target at a time", 2)
-    with Progress("reading", table.rows, quiet=options.quiet) as progress:
+    with Progress("counting rows", quiet=options.quiet) as progress:
         stream = TableStream(table, features, targets, progress)
         settings: dict[str, Any] = {"max_dim": options.max_dim, "n_permutations": options.permutations}
         if stream.rows == 0:
             raise Problem(f"{table.path} has no rows")
+        progress.phase("reading", stream.rows)
         if table.fits_in_memory(len(features) + 1):
             X, y = read_all(stream)
+            progress.phase("testing")
             found = symmetry_test(X, y, space, group, random_state=0, **settings)
         else:
-            found = symmetry_test(stream.chunks(), None, space, group, **settings)
+            found = symmetry_test(_Twice(stream, progress), None, space, group, **settings)
     fails = found.p_value < options.level
     if not options.quiet:
         print(found)
@@ -72,3 +83,16 @@ def run(options: argparse.Namespace) -> int:
         verdict = "The symmetry does not hold." + which if fails else "Nothing speaks against the symmetry."
         print(verdict)
     return 3 if fails else 0
+
+
+@final
+class _Twice:
+    """The chunks of a table that does not fit in memory, read anew each time they are asked for."""
+
+    def __init__(self, stream: TableStream, progress: Progress) -> None:
+        self._stream, self._progress, self._readings = stream, progress, 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self._readings += 1
+        self._progress.phase("reading" if self._readings == 1 else "reading again", self._stream.rows)
+        return self._stream.chunks()

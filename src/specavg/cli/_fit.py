@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specavg.cli._problem import Problem
-from specavg.cli._specs import add_symmetry_options, cutoff_of, group_of, space_of
+from specavg.cli._specs import add_symmetry_options, cutoff_of, fitting_group, space_of
 
 if TYPE_CHECKING:
     from specavg.cli._tables import TableStream
@@ -68,10 +68,12 @@ def run(options: argparse.Namespace) -> int:
     from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor
 
     space = space_of(options.space)
-    group = group_of(options.group, space)
+    group = fitting_group(options.group, space)
     if options.alpha is not None and options.model == "mean":
         raise Problem("--alpha is for --model ridge: the mean has no penalty", 2)
-    check_output(options.output)
+    if options.alpha is not None and not 0 < options.alpha < float("inf"):
+        raise Problem(f"--alpha must be positive and finite; got {options.alpha:g}", 2)
+    check_output(options.output, options.data)
     table = open_table(options.data)
     features, targets = split_columns(table, separated(options.target), separated(options.features), space)
     if options.model == "ridge":
@@ -80,18 +82,22 @@ def run(options: argparse.Namespace) -> int:
     else:
         model = SpecAvgRegressor(space, group, **cutoff_of(options))
     held = table.fits_in_memory(len(features) + len(targets))
-    with Progress("reading", table.rows, quiet=options.quiet) as progress:
+    with Progress("counting rows", quiet=options.quiet) as progress:
         stream = TableStream(table, features, targets, progress)
         if stream.rows == 0:
             raise Problem(f"{table.path} has no rows")
+        progress.phase("reading" if held else "reading and summing", stream.rows)
         if held:
             import pandas as pd
 
             X, Y = read_all(stream)
+            space.check_points(X)  # all of them: what is wrong is then told with the row of the table
+            progress.phase("choosing and fitting")
             model.fit(pd.DataFrame(X, columns=features), Y)
         else:
             model.fit(stream)
-    model.save(options.output)
+        progress.phase("saving")
+        model.save(options.output)
     if not options.quiet:
         print(_summary(model, table.rows, options.output))
     return 0

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from specavg.cli._specs import add_symmetry_options, cutoff_of, group_of, space_of
+from specavg.cli._specs import add_symmetry_options, cutoff_of, fitting_group, space_of
 
 __all__ = ["add_parser"]
 
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     from specavg.invariants import invariant_basis
 
     space = space_of(options.space)
-    group = group_of(options.group, space)
+    group = fitting_group(options.group, space)
     basis = invariant_basis(space, group, **(cutoff_of(options) or {"max_invariant_dim": 100}))
     count = len(group.generators)
     print(f"{space!r} under {group!r}, order {_order(group)}, {count} generator{'s' * (count != 1)}")

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.model.exists():
         raise Problem(f"{options.model}: there is no such file")
     if options.output is not None:
-        check_output(options.output)
+        check_output(options.output, options.model, options.data)
     model = load(options.model)
     if not hasattr(model, "predict"):
         raise Problem(f"{options.model} holds a {type(model).__name__}, which does not predict")
@@ -97,7 +97,7 @@ def _write(model: Any, table: Table, features: list[str], writer: Writer, option
     names = ["prediction"] if not outputs else [f"prediction_{j}" for j in range(outputs[0])]
     labels = list(getattr(model, "feature_names_in_", features))
     done = 0
-    with Progress("predicting", quiet=options.quiet) as progress:
+    with Progress("predicting", table.known_rows, quiet=options.quiet) as progress:
         for piece in table.pieces(features):
             X = pd.DataFrame(piece, columns=labels) if hasattr(model, "feature_names_in_") else piece
             mean, std = model.predict(X, return_std=True) if options.std else (model.predict(X), None)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import final
 
 __all__ = ["Progress"]
 
+_PATIENCE = 0.5  # seconds before anything is said: short work needs no words
+_EVERY = 0.2
+
 
 @final
 class Progress:
-    """A line such as ``reading  42 %  1,234,567 rows`` on standard error, if that is a terminal.
+    """A line such as ``reading  42 %  1,234,567 rows  12 s`` on standard error, if that is a terminal.
+
+    It is written by a thread of its own, so that work that reports nothing for a while is seen to go on.
 
     Parameters
     ----------
@@ -24,25 +30,42 @@ class Progress:
     """
 
     def __init__(self, what: str, total: int | None = None, *, quiet: bool = False) -> None:
-        self._what, self._total = what, total
         self._shown = not quiet and sys.stderr.isatty()
-        self._last = time.monotonic()
-        self._written = False
+        self._done = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.phase(what, total)
+
+    def phase(self, what: str, total: int | None = None) -> None:
+        """Say what is being done from now on."""
+        self._what, self._total, self._rows, self._start = what, total, 0, time.monotonic()
 
     def __call__(self, rows: int) -> None:
-        """Say that so many rows are done; at most ten times a second, and not in the first half second."""
-        now = time.monotonic()
-        if not self._shown or now - self._last < (0.1 if self._written else 0.5):
-            return
-        self._last, self._written = now, True
-        share = f"{100 * rows // max(self._total, 1):3d} %  " if self._total else ""
-        print(f"\r\033[K{self._what}  {share}{rows:,} rows", end="", file=sys.stderr, flush=True)
+        """Say that so many rows are done."""
+        self._rows = rows
+
+    def line(self) -> str:
+        """What the terminal shows now."""
+        share = f"  {min(100, 100 * self._rows // self._total):3d} %" if self._total and self._rows else ""
+        rows = f"  {self._rows:,} rows" if self._rows else ""
+        return f"{self._what}{share}{rows}  {time.monotonic() - self._start:.0f} s"
+
+    def _write(self) -> None:
+        wait, written = _PATIENCE, False
+        while not self._done.wait(wait):
+            print(f"\r\033[K{self.line()}", end="", file=sys.stderr, flush=True)
+            wait, written = _EVERY, True
+        if written:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
 
     def __enter__(self) -> Progress:
+        if self._shown:
+            self._thread = threading.Thread(target=self._write, daemon=True)
+            self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._written:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        self._done.set()
+        if self._thread is not None:
+            self._thread.join()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specavg.groups import Group
     from specavg.spaces import Space
 
-__all__ = ["add_space_and_group", "add_symmetry_options", "cutoff_of", "group_of", "space_of"]
+__all__ = ["add_space_and_group", "add_symmetry_options", "cutoff_of", "fitting_group", "group_of", "space_of"]
 
 _SPACE_HELP = (
     "torus:10, torus:10,period=1, circle, sphere:3, rotations, stiefel:5,2; A*B is a product, A^5 five copies; or a "
@@ -26,6 +26,7 @@ _GROUP_HELP = (
     "dihedral_shifts:8, point_group:Oh; G*H is a direct product; or a TOML or JSON file with generators "
     "(default: no symmetry)"
 )
+_MOST_FUNCTIONS = 1e7
 _CUTOFFS = ("max_eigenvalue", "max_dim", "max_invariant_dim")
 
 
@@ -44,9 +45,28 @@ def add_symmetry_options(parser: argparse.ArgumentParser, *, space_required: boo
     cutoffs.add_argument("--max-invariant-dim", type=float, metavar="R", help="at most R invariant functions")
 
 
+def fitting_group(text: str | None, space: Space) -> Group:
+    """The group that `text` names, if it acts on `space`; found out before any data are read."""
+    from specavg.invariants import invariant_basis
+
+    try:
+        group = group_of(text, space)
+        invariant_basis(space, group, max_eigenvalue=0.0)
+    except (ValueError, TypeError, MemoryError) as error:
+        raise Problem(f"--group {text}: {error}", 2) from None
+    return group
+
+
 def cutoff_of(options: argparse.Namespace) -> dict[str, Any]:
     """The cutoff given, as a keyword argument; empty if there is none."""
-    return {name: getattr(options, name) for name in _CUTOFFS if getattr(options, name) is not None}
+    given = {name: getattr(options, name) for name in _CUTOFFS if getattr(options, name) is not None}
+    for name, value in given.items():
+        least = 0 if name == "max_eigenvalue" else 1
+        if not least <= value < float("inf"):
+            raise Problem(f"--{name.replace('_', '-')} must be a number of at least {least}; got {value:g}", 2)
+    if given.get("max_invariant_dim", 0) > _MOST_FUNCTIONS:
+        raise Problem(f"--max-invariant-dim must be at most {_MOST_FUNCTIONS:.0g}; nothing holds more functions", 2)
+    return given
 
 
 def space_of(text: str) -> Space:
@@ -66,6 +86,15 @@ def space_of(text: str) -> Space:
     base, power, copies = text.strip().rpartition("^")
     if power:
         return spaces.Power(space_of(base), _integer(copies, text))
+    try:
+        return _named_space(text)
+    except (ValueError, MemoryError, OverflowError) as error:
+        raise Problem(f"--space {text}: {error}", 2) from None
+
+
+def _named_space(text: str) -> Space:
+    from specavg import spaces
+
     name, values, settings = _parse(text)
     if name == "torus":
         _expect(text, len(values) == 1 and set(settings) <= {"period"}, "torus:10 or torus:10,period=1")

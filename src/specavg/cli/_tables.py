@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, final
@@ -59,6 +60,11 @@ class Table:
             self._rows = sum(len(piece) for piece in self._pieces(self.columns[:1]))
         return self._rows
 
+    @property
+    def known_rows(self) -> int | None:
+        """How many rows, if that is known without reading them."""
+        return self._rows
+
     def pieces(self, columns: Sequence[str]) -> Iterator[Array]:
         """Numbers of the chosen columns, piece by piece; what is not a finite number is an error with its row."""
         first = 1
@@ -101,9 +107,18 @@ def _open_csv(path: Path) -> Table:
     exact = {"float_precision": "round_trip"} if int(pandas.__version__.split(".")[0]) < 3 else {}
 
     def pieces(columns: list[str]) -> Iterator[Any]:
+        # All columns are parsed: with `usecols` a row with too many fields would pass unnoticed.
         try:
-            with pandas.read_csv(path, sep=separator, usecols=columns, chunksize=_PIECE_ROWS, **exact) as reader:
-                yield from reader
+            with (
+                warnings.catch_warnings(),
+                pandas.read_csv(path, sep=separator, index_col=False, chunksize=_PIECE_ROWS, **exact) as reader,
+            ):
+                warnings.simplefilter("ignore", pandas.errors.DtypeWarning)  # words among numbers are found below
+                warnings.simplefilter("error", pandas.errors.ParserWarning)
+                for frame in reader:
+                    yield frame[columns]
+        except pandas.errors.ParserWarning:
+            raise Problem(f"{path} cannot be read as CSV: its rows have more fields than its first line") from None
         except (ValueError, OSError, UnicodeDecodeError) as error:
             raise Problem(f"{path} cannot be read as CSV: {error}") from None
 
@@ -154,7 +169,11 @@ def split_columns(
     table: Table, targets: Sequence[str], features: Sequence[str] | None, space: Space | None
 ) -> tuple[list[str], list[str]]:
     """The feature columns and the target columns; errors name what is missing or too many."""
+    if not targets:
+        raise Problem("--target names no column", 2)
     for name in [*targets, *(features or ())]:
+        if [*targets, *(features or ())].count(name) > 1:
+            raise Problem(f"the column {name!r} is asked for twice; targets and features must differ", 2)
         if name not in table.columns:
             raise Problem(f"{table.path} has no column {name!r}; it has {_listed(table.columns)}")
     chosen = list(features) if features else [name for name in table.columns if name not in targets]
@@ -167,7 +186,8 @@ def split_columns(
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
+    shown = [name if name.isprintable() else repr(name) for name in names[:12]]
+    return ", ".join(shown) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
 
 
 @final
@@ -256,8 +276,11 @@ def open_writer(final_name: Path, unfinished: Path) -> Writer:
     return _CsvWriter(unfinished.open("w", encoding="utf-8", newline=""), separator)
 
 
-def check_output(path: Path) -> None:
-    """Refuse an output that could not be written, before any work is done."""
+def check_output(path: Path, *inputs: Path) -> None:
+    """Refuse an output that could not be written, or would replace an input, before any work is done."""
+    for given in inputs:
+        if given.exists() and path.exists() and path.samefile(given):
+            raise Problem(f"{path} is an input of this command: give the output another name", 2)
     if path.is_dir():
         raise Problem(f"{path} is a folder; give the name of a file in it")
     if not path.parent.is_dir():

@@ -55,7 +55,7 @@ class Savable:
         -----
         "The same bits" is meant for the same points in the same call, on the same machine with the same versions of
         NumPy and SciPy and the same number of threads for linear algebra (``OMP_NUM_THREADS``). Predictions on tori,
-        spheres and rotations do not depend on that number. On Stiefel manifolds, whose functions are found and evaluated
+        spheres and rotations do not depend on that number. On Stiefel manifolds, whose functions are computed
         by linear algebra, they agree to 1e-13 of their size if the number differs; standard deviations, which are
         matrix products, to the last digits.
 
