@@ -29,7 +29,14 @@ extensions = [
     "readable_formulas",  # docs/_ext: real indices in text, links from code
     "plain_mathematics",  # docs/_ext: |G| in a docstring means what it says, and `name` is a link
 ]
-exclude_patterns = ["_build", "examples", "_ext", "**sg_execution_times.rst", "auto_examples/**/*.ipynb", "**.ipynb_checkpoints"]
+exclude_patterns = [
+    "_build",
+    "examples",
+    "_ext",
+    "**sg_execution_times.rst",
+    "auto_examples/**/*.ipynb",
+    "**.ipynb_checkpoints",
+]
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # the gallery's sorting function cannot be stored between builds
 
@@ -75,7 +82,7 @@ html_theme_options = {
     "logo": {"text": "specavg"},
     "navigation_with_keys": False,
     "show_toc_level": 2,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "navbar_align": "left",
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -83,5 +90,16 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "monokai",
 }
-_without_sidebar = ("index", "start", "choose", "theory", "notation", "design", "benchmarks", "cite", "versions")
+_without_sidebar = (
+    "index",
+    "start",
+    "choose",
+    "command_line",
+    "theory",
+    "notation",
+    "design",
+    "benchmarks",
+    "cite",
+    "versions",
+)
 html_sidebars = {page: [] for page in (*_without_sidebar, "changelog", "auto_examples/*")}

@@ -66,8 +66,8 @@ def report(name, model):
 
 sa.InvariantDensity(space, group, max_eigenvalue=20).fit(X)  # the first call compiles
 both = report("both symmetries", sa.InvariantDensity(space, group, max_eigenvalue=12 * 13))
-report("crystal only", sa.InvariantDensity(space, groups.crystal_symmetry("O"), max_eigenvalue=12 * 13))
-report("none", sa.InvariantDensity(space, max_dim=500))
+crystal_only = report("crystal only", sa.InvariantDensity(space, groups.crystal_symmetry("O"), max_eigenvalue=12 * 13))
+neither = report("none", sa.InvariantDensity(space, max_dim=500))
 
 # %%
 # Without any symmetry 300 grains among 24 equivalent orientations each say next to nothing. The true symmetry of the
