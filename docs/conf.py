@@ -45,6 +45,7 @@ default_role = "name"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"  # `evaluate()`, not `InvariantBasis.evaluate()`, beside the page
 numpydoc_show_class_members = False
 # --- pages
 myst_enable_extensions = ["colon_fence", "deflist"]
