@@ -21,12 +21,6 @@ def turn(values: Any, count: int, out: Any) -> None:
 
 
 @helper(fastmath=SAFE)
-def _scaled(out: Any, c: float, a: Any, B: int) -> None:
-    for j in range(B):
-        out[j] = c * a[j]
-
-
-@helper(fastmath=SAFE)
 def _add(out: Any, c: float, a: Any, B: int) -> None:
     for j in range(B):
         out[j] += c * a[j]
@@ -44,10 +38,9 @@ def finish(values: Any, starts: Any, rows: Any, weights: Any, mixed: Any, count:
     B = values.shape[1]
     for c in range(len(mixed)):
         e, end = starts[c], starts[c + 1]
-        if e == end:
-            mixed[c, :] = 0.0
-            continue
-        _scaled(mixed[c], weights[e], values[rows[e]], B)
-        for i in range(e + 1, end):
-            _add(mixed[c], weights[i], values[rows[i]], B)
+        row = mixed[c]
+        for b in range(B):
+            row[b] = 0.0
+        for i in range(e, end):
+            _add(row, weights[i], values[rows[i]], B)
     turn(mixed, count, out)

@@ -106,7 +106,8 @@ def _many(mode: int, scale: Any, ops: Any, ab: Any, tree: Any, starts: Any, leav
             else:
                 fill(ops, ab, x[:, first : first + size], radius2, size, T)
             block_sums(T, tree, starts, leaves, size, stack, part)
-        sums[:, b] = part
+        for k in range(len(part)):  # numba takes seconds to compile an assignment between slices
+            sums[k, b] = part[k]
 
 
 @helper()
@@ -174,7 +175,8 @@ def symmetric(
                 part,
             )
             for b in range(inside, B):
-                sums[:, b] = sums[:, inside - 1]
+                for k in range(count):
+                    sums[k, b] = sums[k, inside - 1]
             _program(steps, merged_starts, merged, sums, nodes, B)
         if operation == SUMS:
             for column in range(data.shape[1]):

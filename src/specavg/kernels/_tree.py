@@ -327,7 +327,9 @@ def _block_values(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: A
         if i > 0:
             _times(stack[depth - 1], T[nodes[i, 1]], product, B)
         if slot >= 0:
-            values[slot, :B] = product[:B]
+            row = values[slot]
+            for j in range(B):  # numba takes seconds to compile an assignment between slices
+                row[j] = product[j]
         for k in range(starts[i], starts[i + 1]):
             _times(product, T[leaves[k, 0]], values[leaves[k, 1]], B)
 

@@ -209,8 +209,9 @@ def wave_values(
                     stack[2 * depth - 2], stack[2 * depth - 1], T[2 * f], T[2 * f + 1], float(nodes[i, 2]), re, im, B
                 )
             if place >= 0:
-                values[place, :B] = re[:B]
-                values[half + place, :B] = im[:B]
+                cosines, sines = values[place], values[half + place]
+                for b in range(B):  # numba takes seconds to compile assignments between slices
+                    cosines[b], sines[b] = re[b], im[b]
             for k in range(starts[i], starts[i + 1]):
                 g = leaves[k, 0]
                 for side in range(1, 3):
