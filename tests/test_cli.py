@@ -48,6 +48,7 @@ def folder(tmp_path_factory):
     (path / "empty.csv").write_text("")
     (path / "header.csv").write_text("a,b,y\n")
     (path / "ragged.csv").write_text("a,b,y\n0,1,2\n1,1,2\n0,1,2,3,4\n")
+    (path / "same.csv").write_text("a,b,y\n" + "0.5,0.5,1\n" * 50)
     (path / "long.csv").write_text("a,b,y\n0,1,2,3\n1,1,2,3\n")
     return path
 
@@ -216,6 +217,11 @@ BAD = {
     "a broken file": (["info", *TORUS, "--group", "broken.toml"], 1, "broken.toml cannot be read"),
     "a file that is no model": (["predict", "data.csv", "new.csv"], 1, "not a readable zip file"),
     "no model": (["predict", "nowhere", "new.csv"], 1, "nowhere: there is no such file"),
+    "points that are all the same": (
+        ["check", "same.csv", "--target", "y", *TORUS, "--group", "sign_flips:2"],
+        1,
+        "the points of same.csv cannot tell",
+    ),
     "nothing to check": (["check", "data.csv", "--target", "y", *TORUS], 2, "no generators"),
     "an impossible level": (
         ["check", "data.csv", "--target", "y", *TORUS, "--group", "sign_flips:2", "--level", "2"],
@@ -253,6 +259,11 @@ def test_predict_names_the_column_it_misses(here, capsys):
     assert code == 1
     assert "has no column 'b', which m needs" in err
     assert run(capsys, "predict", "m", "renamed.csv", "--features", "a,c")[0] == 0
+
+
+def test_no_rows_give_no_predictions(here, capsys):
+    assert run(capsys, "fit", "data.csv", *FIT, "-o", "m")[0] == 0
+    assert run(capsys, "predict", "m", "header.csv") == (0, "prediction\n", "")
 
 
 def test_a_failed_prediction_leaves_the_old_file(here, capsys):

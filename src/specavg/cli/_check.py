@@ -75,6 +75,8 @@ def run(options: argparse.Namespace) -> int:
             found = symmetry_test(X, y, space, group, random_state=0, **settings)
         else:
             found = symmetry_test(_Twice(stream, progress), None, space, group, **settings)
+    if found.n_tested == 0:
+        raise Problem(f"the points of {table.path} cannot tell: too few of them differ to test any function")
     fails = found.p_value < options.level
     if not options.quiet:
         print(found)

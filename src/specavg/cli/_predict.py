@@ -99,6 +99,8 @@ def _write(model: Any, table: Table, features: list[str], writer: Writer, option
     done = 0
     with Progress("predicting", table.known_rows, quiet=options.quiet) as progress:
         for piece in table.pieces(features):
+            if not len(piece):  # a table with names and no rows
+                continue
             X = pd.DataFrame(piece, columns=labels) if hasattr(model, "feature_names_in_") else piece
             mean, std = model.predict(X, return_std=True) if options.std else (model.predict(X), None)
             frame = pd.DataFrame(mean.reshape(len(piece), -1), columns=names)
