@@ -25,6 +25,7 @@ from specavg.experiments import _rate as rate
 from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, _text, write_report
 from specavg.experiments._style import new_figure, own_settings, save
+from specavg.invariants import InvariantBasis
 
 
 def silent(items, description, total=None):
@@ -270,20 +271,43 @@ def test_a_second_process_compiles_and_is_waited_for(monkeypatch):
 
 
 def test_the_small_models_use_the_kernels_that_are_compiled_ahead(monkeypatch):
-    fitted = []
+    fitted, evaluated = [], []
 
     class Model:  # compiling takes long, and is tested where kernels are
         def __init__(self, space, group, max_dim):
             self.basis_ = sa.invariant_basis(space, group, max_dim=max_dim)
 
         def fit(self, X, y):
-            assert self.basis_.dim > 1
-            fitted.append(type(self.basis_.functions).__name__)
+            fitted.append(len(self.basis_.eigenvalues))
             return self
 
         def predict(self, X):
-            monkeypatch.setattr(type(self.basis_), "evaluate", lambda basis, X: None)
+            self.basis_.space.check_points(X)
+
+    def evaluate(basis, X):
+        evaluated.append(type(basis.functions).__name__)
 
     monkeypatch.setattr("specavg.estimators.SpecAvgRegressor", Model)
+    monkeypatch.setattr(InvariantBasis, "evaluate", evaluate)
     _ahead.fit_small_models()
-    assert len(set(fitted)) == 3  # one family of functions each
+    assert len(fitted) == 3
+    assert min(fitted) > 1
+    assert len(set(evaluated)) == 4  # one family of functions each
+
+
+def test_experiments_that_measure_time_come_last_and_are_reported_in_their_place(tmp_path, monkeypatch):
+    ran = []
+
+    def experiment(name, timed):
+        def run(quick, track):
+            ran.append(name)
+            return Result("Nothing.", records=[Record(name, "none", "none", 0.0)])
+
+        return Experiment(name, name.title(), run, timed)
+
+    monkeypatch.setattr("specavg.experiments._run.EXPERIMENTS", (experiment("slow", True), experiment("first", False)))
+    page = reproduce(tmp_path, stream=io.StringIO()).read_text(encoding="utf-8")
+    assert ran == ["first", "slow"]
+    assert page.index("1. Slow") < page.index("2. First")
+    rows = (tmp_path / "results.csv").read_text(encoding="utf-8").splitlines()[1:]
+    assert [row.split(",")[0] for row in rows] == ["slow", "first"]

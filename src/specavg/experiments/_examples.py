@@ -191,4 +191,4 @@ def _generators(track: Track, result: Result) -> None:
     )
 
 
-EXPERIMENT = Experiment(NAME, "The paper's examples, and how many generators a group needs", run)
+EXPERIMENT = Experiment(NAME, "The paper's examples, and how many generators a group needs", run, timed=True)

@@ -82,10 +82,9 @@ def reproduce(
     folder = Path(out)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     sections: list[Section] = []
-    records: list[Record] = []
     start = time.perf_counter()
     with own_settings(), progress(stream) as track, compiling_ahead(len(chosen) > 2) as compiled:
-        for experiment in chosen:
+        for experiment in sorted(chosen, key=lambda e: e.timed):
             if experiment.timed:
                 compiled()  # nothing else runs while time is measured
             begun = time.perf_counter()
@@ -93,7 +92,8 @@ def reproduce(
             for figure in result.figures:
                 save(figure.figure, folder / "figures" / figure.name)
             sections.append(Section(experiment, result, time.perf_counter() - begun))
-            records.extend(result.records)
+    sections.sort(key=lambda section: chosen.index(section.experiment))
+    records = [record for section in sections for record in section.result.records]
     _write_csv(folder / "results.csv", records)
     return write_report(folder, sections, quick, time.perf_counter() - start, _versions())
 
