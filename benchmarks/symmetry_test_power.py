@@ -7,9 +7,9 @@ first one), how often it blames the other generators, and the mean share of the 
 the invariant functions. `low` and `high` are the exact binomial 95 % interval of the overall rate.
 
 Points are uniform, or crowded: a bell of width 0.35 around 0.2 in each coordinate of the torus, directions of
-normal vectors around (0.6, 0.2, 0.5) on the sphere. The breaking part is √2 sin πx₂ on
-the torus, which breaks the second generator only, and √15 xz on the sphere, which breaks all three. Where the symmetry is
-not true, half as many runs are made.
+normal vectors around (0.6, 0.2, 0.5) on the sphere. The breaking part is √2 sin πx₂ on the torus, which breaks the
+second generator only, and √15 xz on the sphere, which breaks all three. Where the symmetry is not true, half as many
+runs are made.
 """
 
 from __future__ import annotations
