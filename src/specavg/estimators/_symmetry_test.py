@@ -145,7 +145,7 @@ def symmetry_test(
     Two nested linear models are compared: the invariant functions only, and all functions up to a cutoff. The
     null hypothesis is that y = f(x) + noise with f invariant and the noise independent from row to row, of mean zero
     and any size. Invariant functions beyond the cutoff are fitted in both models, so that they are not mistaken for
-    noise: a quarter as many as there are samples, if there are so many among the first 5000 functions.
+    noise: a quarter as many as there are samples, up to 300, if there are so many among the first 5000 functions.
 
     Parameters
     ----------
@@ -183,8 +183,8 @@ def symmetry_test(
     evenly, as uniform ones are, p-values hold whatever the invariant function is. If they are not, ψ is
     partly predictable from the orbit, and what the fitted invariant functions miss of *both* f and ψ speaks against a
     true symmetry. Up to three dimensions that was too little to be seen; in ten dimensions, where few functions of
-    each coordinate can be fitted, it was not: the true symmetry of a kinked function without noise was rejected
-    every time. Then believe only a test on points that are spread evenly. Noise that is correlated between rows, or
+    each coordinate can be fitted, it was not: the true symmetry of a kinked function was rejected every time without
+    noise, and in a third of the samples with it. Then believe only a test on points that are spread evenly. Noise that is correlated between rows, or
     rows that are copies of each other, are not covered either. `benchmarks/symmetry_test_power.csv` has measured rates.
 
     Examples
