@@ -184,8 +184,9 @@ def symmetry_test(
     partly predictable from the orbit, and what the fitted invariant functions miss of *both* f and ψ speaks against a
     true symmetry. Up to three dimensions that was too little to be seen; in ten dimensions, where few functions of
     each coordinate can be fitted, it was not: the true symmetry of a kinked function was rejected every time without
-    noise, and in a third of the samples with it. Then believe only a test on points that are spread evenly. Noise that is correlated between rows, or
-    rows that are copies of each other, are not covered either. `benchmarks/symmetry_test_power.csv` has measured rates.
+    noise, and in a third of the samples with it. Then believe only a test on points that are spread evenly. Noise
+    that is correlated between rows, or rows that are copies of each other, are not covered either.
+    `benchmarks/symmetry_test_power.csv` has measured rates.
 
     Examples
     --------
