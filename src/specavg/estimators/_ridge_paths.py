@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy import linalg
 
 from specavg.estimators._moments import Moments
 
-__all__ = ["FeatureProblem", "MomentProblem", "Path", "Problem", "Scores", "degrees_of_freedom"]
+__all__ = ["FeatureProblem", "MomentProblem", "Path", "Problem", "Scores", "degrees_of_freedom", "one_blas_thread"]
 
 Array = NDArray[np.float64]
 _TINY = float(np.finfo(float).tiny)
@@ -282,6 +283,18 @@ class MomentPath(Path):
         p = self._problem
         quadratic = p.squares - (1.0 / (self.s**2 + alpha)) @ self._b**2
         return np.maximum(quadratic, 0.0) / degrees_of_freedom(p.weight, p.count)
+
+
+def one_blas_thread() -> Any:
+    """A context for many small decompositions: threads gain little there, and on a busy machine wait for each other."""
+    return _thread_pools().limit(limits=1, user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _thread_pools() -> Any:
+    from threadpoolctl import ThreadpoolController  # which scikit-learn needs too
+
+    return ThreadpoolController()
 
 
 def degrees_of_freedom(weight: float, count: int) -> float:
