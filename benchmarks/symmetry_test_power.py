@@ -126,11 +126,11 @@ def points(case: Situation, rng: np.random.Generator) -> np.ndarray:
     return (rng.normal(0.2, 0.35, size=(case.n, space.dim)) + 1) % 2 - 1
 
 
-def rejections(case: Situation, runs: int) -> tuple[int, np.ndarray, float]:
+def rejections(case: Situation, runs: int, first_seed: int = 0) -> tuple[int, np.ndarray, float]:
     """Rejections overall and per generator, and the mean share outside."""
     problem = case.problem
     overall, parts, outside = 0, np.zeros(len(problem.group.generators)), 0.0
-    for seed in range(runs):
+    for seed in range(first_seed, first_seed + runs):
         rng = np.random.default_rng([seed, case.n])
         X = points(case, rng)
         y = problem.functions[case.function](X) + case.size * problem.breaking(X)
@@ -155,6 +155,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--out", default="benchmarks/symmetry_test_power.csv")
     parser.add_argument("--rows", default=":", help="which situations, as a slice; others in the file are kept")
+    parser.add_argument("--first-seed", type=int, default=0)
     options = parser.parse_args()
     first, last = (int(end) if end else None for end in options.rows.split(":"))
     header = ["space", "symmetry", "function", "points", "breaking", "noise", "sigma", "n", "runs"]
@@ -168,7 +169,7 @@ def main() -> None:
         for case in list(situations())[first:last]:
             start = time.process_time()
             runs = options.runs if case.size == 0 else options.runs // 2
-            overall, parts, outside = rejections(case, runs)
+            overall, parts, outside = rejections(case, runs, options.first_seed)
             others = np.delete(parts, case.problem.broken)
             row = [repr(case.problem.space), case.symmetry, case.function, case.points, case.size]
             row += [case.noise, case.sigma, case.n, runs, f"{overall / runs:.3f}"]
