@@ -346,6 +346,8 @@ def test_memory_limit_is_kept_by_every_solver():
             sa.invariant_basis(sa.Torus(50), groups.sign_flips(50), max_eigenvalue=40.0)
     basis = sa.invariant_basis(sa.Torus(3), groups.sign_flips(3), max_dim=300)
     X = sa.Torus(3).sample(10_000, 0)
+    with pytest.raises(MemoryError, match=r"a basis of 1e\+12 functions would need .* Lower max_invariant_dim"):
+        sa.invariant_basis(sa.Torus(2), max_invariant_dim=1e12)
     with sa.config(memory_limit="1 MB"), pytest.raises(MemoryError, match="evaluate chunks of rows"):
         basis.evaluate(X)
     with sa.config(memory_limit="1 MB"):  # never holds the values

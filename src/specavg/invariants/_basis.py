@@ -11,9 +11,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._config import require_memory
 from specavg.groups import Group, direct_product, trivial, wreath
 from specavg.groups._structure import DirectProduct, Symmetric
 from specavg.invariants._choice import Resolver
+from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._functions import Functions
 from specavg.invariants._solver import Solution
 from specavg.invariants._tape import recording
@@ -21,10 +23,11 @@ from specavg.invariants._toeplitz import ToeplitzGram, toeplitz_gram
 from specavg.kernels._threads import in_order, row_chunks
 from specavg.spaces import Power, Product, Space, Torus
 
-__all__ = ["Cutoff", "InvariantBasis", "Row", "default_group", "default_space", "invariant_basis"]
+__all__ = ["InvariantBasis", "Row", "default_group", "default_space", "invariant_basis"]
 
 Array = NDArray[np.float64]
 _TOLERANCE = 1e-9
+_BYTES_PER_FUNCTION = 64.0  # at least: its eigenvalue, its place in the space, its value at a point
 _BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
 
 
@@ -61,56 +64,6 @@ class Row:
     solver: str
     residual: float
     gap: float
-
-
-@dataclass(frozen=True)
-class Cutoff:
-    """Where a basis ends: whole eigenspaces only, exactly one bound.
-
-    Attributes
-    ----------
-    kind : str
-        "max_eigenvalue", "max_dim" or "max_invariant_dim".
-    value : float
-
-    Examples
-    --------
-    >>> import specavg as sa
-    >>> sa.invariant_basis(sa.Torus(2), max_dim=10).cutoff
-    Cutoff(kind='max_dim', value=10.0)
-    """
-
-    kind: str
-    value: float
-
-    @classmethod
-    def of(cls, max_eigenvalue: float | None, max_dim: float | None, max_invariant_dim: float | None) -> Cutoff | None:
-        """The one cutoff that is given; None if there is none, an error if there are several."""
-        given = {
-            kind: value
-            for kind, value in (
-                ("max_eigenvalue", max_eigenvalue),
-                ("max_dim", max_dim),
-                ("max_invariant_dim", max_invariant_dim),
-            )
-            if value is not None
-        }
-        if not given:
-            return None
-        if len(given) > 1:
-            raise ValueError(f"give exactly one cutoff; got {' and '.join(f'{k}={v!r}' for k, v in given.items())}")
-        kind, value = next(iter(given.items()))
-        lowest = 0.0 if kind == "max_eigenvalue" else 1.0
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            raise ValueError(f"{kind} must be a number; got {value!r}") from None
-        if not number >= lowest or not np.isfinite(number):
-            raise ValueError(
-                f"{kind} = {value!r} is impossible: it must be finite and at least {lowest:g} "
-                "(the constant function is always there)"
-            )
-        return cls(kind, number)
 
 
 @final
@@ -401,6 +354,9 @@ def _solutions(space: Space, resolver: Resolver, cutoff: Cutoff) -> Iterator[Sol
         resolver.check_memory(max(eigenspaces, key=lambda V: V.dim))
         yield from map(resolver.solve, eigenspaces)
         return
+    if cutoff.kind == "max_invariant_dim":  # said at once, instead of after hours of listing them
+        what = f"a basis of {cutoff.value:.6g} functions"
+        require_memory(_BYTES_PER_FUNCTION * cutoff.value, what, "Lower max_invariant_dim.")
     total, barren = 0, 0
     most = cutoff.value * (1 + _TOLERANCE)  # 1000^(1/3) is 9.999999999999998
     for V in space.eigenspaces():

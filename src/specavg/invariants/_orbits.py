@@ -48,20 +48,20 @@ def orbits(m: int, targets: Sequence[NDArray[Any]], phases: Sequence[NDArray[Any
     """
     if m <= _SMALL:
         return _small_orbits(m, targets, phases, modulus)
-    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    source = np.tile(np.arange(m), len(targets))
-    target = np.concatenate([np.empty(0, dtype=np.intp), *targets])
-    graph = coo_array((np.ones(len(source), dtype=np.int8), (source, target)), shape=(m, m)).tocsr()
-    count, label = connected_components(graph, directed=False)
+    edges = np.stack(targets, axis=1).ravel() if len(targets) else np.empty(0, dtype=np.intp)
+    starts = np.arange(m + 1) * len(targets)
+    count, label = connected_components(_graph(edges, starts), directed=False)
     label = label.astype(np.int64)
     first = np.full(count, m, dtype=np.int64)
     np.minimum.at(first, label, np.arange(m))
     if modulus == 1 or not any(np.any(phase) for phase in phases):
         phase = np.zeros(m, dtype=np.int64)
         return _survivors(label, phase, first, np.ones(count, dtype=bool))
-    phase = _potentials(m, graph, first, targets, phases, modulus)
+    # A root joined to one function of every orbit makes the forest one tree: one search, no loop over orbits.
+    rooted = _graph(np.concatenate([edges, first]), np.append(starts, len(edges) + count))
+    phase = _potentials(m, rooted, targets, phases, modulus)
     alive = np.ones(count, dtype=bool)
     for t, p in zip(targets, phases, strict=True):
         wrong = (phase + p - phase[t]) % modulus != 0
@@ -104,21 +104,20 @@ def _survivors(
     return Orbits(number[label], phase, sizes[alive], first[alive])
 
 
+def _graph(edges: NDArray[Any], starts: NDArray[Any]) -> Any:
+    """The graph with edges from i to edges[starts[i]:starts[i + 1]]."""
+    from scipy.sparse import csr_array
+
+    m = len(starts) - 1
+    return csr_array((np.ones(len(edges)), edges, starts), shape=(m, m))
+
+
 def _potentials(
-    m: int,
-    graph: Any,
-    first: NDArray[np.int64],
-    targets: Sequence[NDArray[Any]],
-    phases: Sequence[NDArray[Any]],
-    modulus: int,
+    m: int, rooted: Any, targets: Sequence[NDArray[Any]], phases: Sequence[NDArray[Any]], modulus: int
 ) -> NDArray[Any]:
-    """Phase of each function relative to the first of its orbit, along a breadth-first forest."""
-    from scipy.sparse import block_array, coo_array
+    """Phase of each function relative to the first of its orbit, along the breadth-first tree from the root m."""
     from scipy.sparse.csgraph import breadth_first_order
 
-    # A root joined to one function of every orbit makes the forest one tree: one search, no loop over orbits.
-    roots = coo_array((np.ones(len(first), dtype=np.int8), (first, np.zeros(len(first), dtype=int))), shape=(m, 1))
-    rooted = block_array([[graph, roots], [roots.T, None]], format="csr")
     before = breadth_first_order(rooted, m, directed=False, return_predecessors=True)[1][:m].astype(np.int64)
     inner = np.flatnonzero(before != m)  # functions that are not the first of their orbit
     parent = before[inner]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from specavg._config import require_memory, settings
 from specavg.kernels import _nufft
 from specavg.kernels._products import NO_MIXING, Mixing, block_size, depth_first
-from specavg.kernels._threads import compensated_sum, in_order, read_only, row_chunks
+from specavg.kernels._threads import by_rows, compensated_sum, in_order, read_only, row_chunks
 
 __all__ = ["FEWEST_TO_COMBINE", "Waves"]
 
@@ -91,13 +91,7 @@ class Waves:
         out = np.empty((n, C.shape[1]))
         size = block_size(n, self._rows())
         self._check_memory()
-
-        def work(rows: slice) -> None:
-            kernel(*arguments, points[rows], coefficients, size, out[rows])
-
-        for _ in in_order(work, row_chunks(n)):
-            pass
-        return out
+        return by_rows(kernel, arguments, points, (coefficients, size), out)
 
     def values(self, X: Array, mixing: Mixing = NO_MIXING) -> Array:
         """All cosines and all sines, or sparse combinations of them."""  # (n, d) -> (n, 2F)
@@ -109,13 +103,7 @@ class Waves:
         out = np.empty((n, len(mixing.starts) - 1 if len(mixing.starts) else self.dim))
         size = block_size(n, self._rows() + self.dim)
         self._check_memory(self.dim)
-
-        def work(rows: slice) -> None:
-            kernel(*arguments, points[rows], self.dim, *mixing, size, out[rows])
-
-        for _ in in_order(work, row_chunks(n)):
-            pass
-        return out
+        return by_rows(kernel, arguments, points, (self.dim, *mixing, size), out)
 
     def _check_memory(self, more: int = 0) -> None:
         need = 8.0 * 64 * (self._rows() + more) * settings().n_threads

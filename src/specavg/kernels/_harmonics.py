@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from specavg._config import require_memory
 from specavg.kernels._products import block_size
-from specavg.kernels._threads import compensated_sum, in_order, read_only, row_chunks
+from specavg.kernels._threads import by_rows, compensated_sum, in_order, read_only, row_chunks
 
 __all__ = ["HarmonicsOfS2"]
 
@@ -69,13 +69,7 @@ class HarmonicsOfS2:
         n = len(X)
         points, coefficients, size = read_only(X), read_only(np.asarray(C.T)), block_size(n, 10)
         out, arguments = np.empty((n, C.shape[1])), self._arguments()
-
-        def work(rows: slice) -> None:
-            kernel(*arguments, points[rows], coefficients, size, out[rows])
-
-        for _ in in_order(work, row_chunks(n)):
-            pass
-        return out
+        return by_rows(kernel, arguments, points, (coefficients, size), out)
 
     def values(self, X: Array) -> Array:
         """Φ."""  # (n, 3) -> (n, dim)
@@ -86,10 +80,4 @@ class HarmonicsOfS2:
         require_memory(8.0 * n * self.dim, f"{self.dim} harmonics at {n} points", "Evaluate chunks of rows.")
         points, size, arguments = read_only(X), block_size(n, 10 + self.dim), self._arguments()
         out = np.empty((n, self.dim))
-
-        def work(rows: slice) -> None:
-            kernel(*arguments, points[rows], size, out[rows])
-
-        for _ in in_order(work, row_chunks(n)):
-            pass
-        return out
+        return by_rows(kernel, arguments, points, (size,), out)

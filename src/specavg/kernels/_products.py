@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory, settings
-from specavg.kernels._threads import compensated_sum, in_order, read_only, row_chunks
+from specavg.kernels._threads import by_rows, compensated_sum, in_order, read_only, row_chunks
 
 __all__ = [
     "COLUMN",
@@ -135,13 +135,7 @@ class ProductTree:
         points, coefficients = read_only(X), read_only(np.asarray(weighted.T))
         size, arguments = block_size(n, self._rows(d)), self._arguments(d)
         out = np.empty((n, C.shape[1]))
-
-        def work(rows: slice) -> None:
-            kernel(*arguments, points[rows], coefficients, size, out[rows])
-
-        for _ in in_order(work, row_chunks(n)):
-            pass
-        return out
+        return by_rows(kernel, arguments, points, (coefficients, size), out)
 
     def values(self, X: Array, mixing: Mixing | None = None) -> Array:
         """Φ, or Φ Q for a sparse Q: the product is taken block by block, and Φ is never held."""  # (n, d) -> (n, dim)
@@ -158,15 +152,8 @@ class ProductTree:
         width = len(mixing.starts) - 1 if len(mixing.starts) else self.dim
         size, arguments = block_size(n, self._rows(d) + self.dim), self._arguments(d)
         out = np.empty((n, width))
-
-        def work(rows: slice) -> None:
-            kernel(*arguments, points[rows], self.dim, *mixing, size, out[rows])
-            if weights is not None:
-                out[rows] *= weights
-
-        for _ in in_order(work, row_chunks(n)):
-            pass
-        return out
+        by_rows(kernel, arguments, points, (self.dim, *mixing, size), out)
+        return out if weights is None else np.multiply(out, weights, out=out)
 
 
 class Mixing(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.kernels._products import block_size
-from specavg.kernels._threads import compensated_sum, in_order, read_only, row_chunks
+from specavg.kernels._threads import by_rows, compensated_sum, in_order, read_only, row_chunks
 
 __all__ = ["WignerFunctions"]
 
@@ -71,13 +71,7 @@ class WignerFunctions:
         points, size, arguments = read_only(angles), self._block(n), self._arguments()
         coefficients = read_only(self._waves(C))
         out = np.empty((n, C.shape[1]))
-
-        def work(rows: slice) -> None:
-            kernel(*arguments, points[rows], coefficients, size, out[rows])
-
-        for _ in in_order(work, row_chunks(n)):
-            pass
-        return out
+        return by_rows(kernel, arguments, points, (coefficients, size), out)
 
     def values(self, angles: Array) -> Array:
         """Φ."""  # (n, 7) -> (n, dim)
@@ -87,13 +81,7 @@ class WignerFunctions:
         n = len(angles)
         points, size, arguments = read_only(angles), self._block(n, self.dim), self._arguments()
         out = np.empty((n, self.dim))
-
-        def work(rows: slice) -> None:
-            kernel(*arguments, points[rows], size, out[rows])
-
-        for _ in in_order(work, row_chunks(n)):
-            pass
-        return out
+        return by_rows(kernel, arguments, points, (size,), out)
 
     def _block(self, n: int, more: int = 0) -> int:
         return block_size(n, 8 * self.degree + 20 + more)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import settings
 
-__all__ = ["compensated_sum", "in_order", "read_only", "row_chunks"]
+__all__ = ["by_rows", "compensated_sum", "in_order", "read_only", "row_chunks"]
 
 Array = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -49,6 +49,17 @@ def in_order(work: Callable[[slice], Result], chunks: list[slice]) -> Iterator[R
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+def by_rows(kernel: Any, arguments: tuple[Any, ...], points: Array, more: tuple[Any, ...], out: Array) -> Array:
+    """`out`, filled by ``kernel(*arguments, points[rows], *more, out[rows])`` on chunks of rows, in threads."""
+
+    def work(rows: slice) -> None:
+        kernel(*arguments, points[rows], *more, out[rows])
+
+    for _ in in_order(work, row_chunks(len(points))):
+        pass
+    return out
 
 
 def compensated_sum(parts: Iterator[Array], shape: tuple[int, ...]) -> Array:
