@@ -189,6 +189,9 @@ def test_half_of_the_digits_give_the_same_scores():
     whole, half = FeatureProblem(F, Y, w), FeatureProblem(F, Y, w, half_digits=True)
     alphas = whole.path(scale).top * 10.0 ** np.arange(1.0, -9.0, -1.0)
     wanted, found = whole.path(scale).scores(alphas), half.path(scale).scores(alphas)
+    alone = whole.path(scale, scores_only=True).scores(alphas)
+    assert alone.error == pytest.approx(wanted.error, rel=1e-10)
+    assert alone.density == pytest.approx(wanted.density, abs=1e-10)
     assert found.error == pytest.approx(wanted.error, rel=1e-6)
     assert found.density == pytest.approx(wanted.density, abs=1e-6)
     assert half.smallest_alpha > whole.smallest_alpha

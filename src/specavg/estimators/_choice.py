@@ -121,13 +121,15 @@ def shortlist(
     return [spectrum for spectrum in candidates if spectrum in promising]
 
 
-def _path(problem: Problem, basis: InvariantBasis, spectrum: Spectrum) -> tuple[Path, float]:
+def _path(
+    problem: Problem, basis: InvariantBasis, spectrum: Spectrum, *, scores_only: bool = False
+) -> tuple[Path, float]:
     scale, log_first = relative_scale(spectrum, basis, len(problem.mean_features))
-    return problem.path(scale), float(np.exp(log_first))
+    return problem.path(scale, scores_only=scores_only), float(np.exp(log_first))
 
 
 def _attempts(problem: Problem, basis: InvariantBasis, spectrum: Spectrum, alpha: float | None) -> list[_Try]:
-    path, unit = _path(problem, basis, spectrum)
+    path, unit = _path(problem, basis, spectrum, scores_only=True)
     if alpha is not None:
         return _score(path, unit, spectrum, np.array([alpha / unit]))
     top = path.top or 1.0

@@ -17,7 +17,7 @@ from specavg.estimators._base import InvariantEstimator, weights_or_ones
 from specavg.estimators._choice import Choice, Trial, choose, shortlist
 from specavg.estimators._distributed import distributed_apply
 from specavg.estimators._moments import Moments, Sum
-from specavg.estimators._ridge_paths import FeatureProblem, MomentProblem, Problem, one_blas_thread
+from specavg.estimators._ridge_paths import FeatureProblem, MomentProblem, Problem
 from specavg.estimators._spectra import Spectrum, spectrum_candidates
 from specavg.estimators._streaming import is_dask, needs_cutoff, stream_of
 from specavg.estimators._toeplitz import ToeplitzPosterior, ToeplitzProblem
@@ -213,8 +213,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
             few = min(dim, FUNCTIONS_PER_POINT * SEARCH_ROWS)
             features = self.basis_.evaluate(canonical[rows])[:, 1:few]
             sample = FeatureProblem(features, columns[rows], weights[rows], half_digits=not held)
-            with one_blas_thread():
-                candidates = shortlist(sample, self.basis_, candidates, alpha, SHORTLIST)
+            candidates = shortlist(sample, self.basis_, candidates, alpha, SHORTLIST)
         problem: Problem
         if held:
             problem = FeatureProblem(self.basis_.evaluate(canonical)[:, 1:], columns, weights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, final
@@ -13,10 +14,11 @@ from scipy import linalg
 
 from specavg.estimators._moments import Moments
 
-__all__ = ["FeatureProblem", "MomentProblem", "Path", "Problem", "Scores", "degrees_of_freedom", "one_blas_thread"]
+__all__ = ["FeatureProblem", "MomentProblem", "Path", "Problem", "Scores", "degrees_of_freedom"]
 
 Array = NDArray[np.float64]
 _TINY = float(np.finfo(float).tiny)
+_SMALL = 400  # rows
 _VALUES_HELD = 4e6  # residuals held at once
 _SAME_ORBIT = 1e-10  # features closer than this, relative to their size, are those of one orbit
 
@@ -98,8 +100,8 @@ class Problem(abc.ABC):
     solver: ClassVar[str]  # what `InvariantKernelRidge.solver_` says
 
     @abc.abstractmethod
-    def path(self, scale: Array) -> Path:
-        """The decomposition for one spectrum."""
+    def path(self, scale: Array, *, scores_only: bool = False) -> Path:
+        """The decomposition for one spectrum; for `Path.scores` alone it may be cheaper."""
 
 
 @final
@@ -156,14 +158,24 @@ class FeatureProblem(Problem):
         if self._squared:
             self.smallest_alpha = MomentProblem.smallest_alpha
 
-    def path(self, scale: Array) -> FeaturePath:
+    def path(self, scale: Array, *, scores_only: bool = False) -> FeaturePath:
+        with _few_threads(self.count):
+            return self._path(scale, scores_only)
+
+    def _path(self, scale: Array, scores_only: bool) -> FeaturePath:
         if self._squared:
             syrk: Any = linalg.get_blas_funcs("syrk", dtype=np.float64)
             K = syrk(1.0, (self._core * scale).T, trans=1)  # the upper triangle
             values, U = linalg.eigh(K, lower=False, driver="evd", overwrite_a=True, check_finite=False)
             s, U = np.sqrt(np.maximum(values[::-1], 0.0)), U[:, ::-1]
             return FeaturePath(self, scale, s, np.empty((len(scale), 0)), U.T @ self._Y, self._back(U))
-        U, s, Vt = linalg.svd(self._core * scale, full_matrices=False, check_finite=False)
+        core = self._core * scale
+        n, D = core.shape
+        if scores_only and n < D:  # V is as long as there are functions, and is not asked for
+            triangle: Any = linalg.qr(core.T, mode="r", overwrite_a=True, check_finite=False)
+            U, s, _ = linalg.svd(triangle[0][:n].T, check_finite=False)
+            return FeaturePath(self, scale, s, np.empty((D, 0)), U.T @ self._Y, self._back(U))
+        U, s, Vt = linalg.svd(core, full_matrices=False, check_finite=False)
         left = self._back(U if self._Q is None else self._Q @ U)
         return FeaturePath(self, scale, s, Vt.T, U.T @ self._Y, left)
 
@@ -247,7 +259,7 @@ class MomentProblem(Problem):
         noise_floor = 1e-14 * moments.target_squares.value
         self.unit = np.where(squares > noise_floor, squares / self.weight, np.inf)
 
-    def path(self, scale: Array) -> MomentPath:
+    def path(self, scale: Array, *, scores_only: bool = False) -> MomentPath:
         values, V = linalg.eigh(self.gram * scale * scale[:, None], check_finite=False)
         s = np.sqrt(np.maximum(values[::-1], 0.0))
         V = V[:, ::-1]
@@ -285,9 +297,9 @@ class MomentPath(Path):
         return np.maximum(quadratic, 0.0) / degrees_of_freedom(p.weight, p.count)
 
 
-def one_blas_thread() -> Any:
-    """A context for many small decompositions: threads gain little there, and on a busy machine wait for each other."""
-    return _thread_pools().limit(limits=1, user_api="blas")
+def _few_threads(rows: int) -> Any:
+    """A context for decompositions: one thread for a few hundred rows, where two take several times as long."""
+    return _thread_pools().limit(limits=1, user_api="blas") if rows <= _SMALL else nullcontext()
 
 
 @lru_cache(maxsize=1)

@@ -71,7 +71,7 @@ class ToeplitzProblem(Problem):
         self.unit = np.where(self.squares > noise_floor, self.squares / self.weight, np.inf)
         self.iterations = 0
 
-    def path(self, scale: Array) -> ToeplitzPath:
+    def path(self, scale: Array, *, scores_only: bool = False) -> ToeplitzPath:
         return ToeplitzPath(self, scale)
 
     def posterior(self, basis: InvariantBasis, scale: Array, alpha: float) -> ToeplitzPosterior:

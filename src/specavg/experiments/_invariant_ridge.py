@@ -54,7 +54,7 @@ def run(quick: bool, track: Track) -> Result:
         "function of the Laplacian has: its weight of a wave falls with |k₁| + … + |k_d|, so that it prefers functions "
         "of one coordinate, and this target is a sum of such functions."
     )
-    problems = [_paper(200 if quick else 1000), _octahedral(40 if quick else 100), *map(_data, LOADERS)]
+    problems = [_paper(100 if quick else 1000), _octahedral(20 if quick else 100), *map(_data, LOADERS)]
     found: dict[str, dict[str, float]] = {}
     for problem in track(problems, "invariant kernel ridge, by problem"):
         found[problem.title] = _errors(problem)

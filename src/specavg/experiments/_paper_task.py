@@ -74,7 +74,7 @@ _cache: dict[bool, Sweep] = {}
 def sweep(quick: bool, track: Track) -> Sweep:
     """All fits of both figures; computed once per process."""
     if quick not in _cache:
-        sizes = (100, 300, 1000) if quick else (100, 300, 1000, 3000)
+        sizes = (50, 150, 500) if quick else (100, 300, 1000, 3000)
         seeds = tuple(range(1, 3 if quick else 11))
         fits: list[Fit] = []
         for seed in track(seeds, "the paper's task: fits, by seed"):

@@ -24,7 +24,7 @@ MOST_TESTS = 1000
 
 def add_resplits(result: Result, data_sets: list[Any], name: str, quick: bool, track: Track) -> None:
     """Add a table, a claim and a record for each split: test RMSE of both, each choosing everything from its data."""
-    splits = 3 if quick else 12
+    splits = 2 if quick else 12
     rows: list[list[str]] = []
     worse: list[str] = []
     for data in track(data_sets, "random splits, by data set"):
