@@ -25,7 +25,7 @@ print(f"{(data.extra['polarity'][data.train] > 0).sum()} of {len(X)} flows to le
 # %%
 # With and without the symmetry
 # -----------------------------
-# `InvariantDensity` chooses its penalty by the leave-one-out likelihood. The score is the mean log-likelihood of
+# `InvariantDensity` chooses its penalty by an estimate of the L² risk. The score is the mean log-likelihood of
 # the other 73 flows, relative to the uniform density, which has 0.
 
 
