@@ -82,6 +82,14 @@ def test_points_lie_on_the_space_and_splits_do_not_overlap(file):
     )
 
 
+@pytest.mark.parametrize("file", ["propane_t2", "cu_young_s2", "dmri64_s2", "ica_iris_v42"])
+def test_default_kernel_ridge_is_no_worse_than_tuned_kernel_ridge_with_the_averaged_kernel(file):
+    data = LOADERS[file]()
+    model = sa.InvariantKernelRidge(data.space, data.group).fit(data.X[data.train], data.y[data.train])
+    error = np.sqrt(np.mean((model.predict(data.X[data.test]) - data.y[data.test]) ** 2))
+    assert error <= data.baseline["krr_Gavg"]
+
+
 @EVERY
 def test_the_mean_prediction_of_the_baseline_is_reproduced(file):
     data = LOADERS[file]()

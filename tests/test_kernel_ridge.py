@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import specavg as sa
-from specavg import groups, isometries
+from specavg import datasets, groups, isometries
 from specavg.estimators import Moments, Spectrum
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._ridge_paths import FeatureProblem, MomentProblem
@@ -246,18 +246,128 @@ def test_predictions_are_invariant_to_the_last_bit_for_an_astronomical_group():
         assert (a == b).all()
 
 
-def test_outputs_share_the_choice_and_are_fitted_one_by_one():
-    space, group = sa.Torus(2), groups.sign_flips(2)
-    X = space.sample(60, random_state=0)
-    Y = np.stack([analytic(X), 1e6 * X[:, 0] ** 2], axis=1)
-    both = sa.InvariantKernelRidge(space, group).fit(X, Y)
-    s = both.spectrum_
-    for j in range(2):
+def noisy_outputs(n=50):
+    """Five outputs: two of one function, one of another, noise, and a constant."""
+    space, group = sa.Torus(2), groups.hyperoctahedral(2)
+    rng = np.random.default_rng(0)
+    X = space.sample(n, random_state=rng)
+    f, g = analytic(X), X[:, 0] ** 2 * X[:, 1] ** 2
+    Y = np.stack([f, 1e6 * f, g, 0 * f, 0 * f + 3.0], axis=1)
+    Y[:, :4] += rng.normal(size=(n, 4)) * [0.3, 3e5, 0.1, 1.0]
+    return space, group, X, Y
+
+
+def test_a_given_penalty_fits_outputs_one_by_one():
+    space, group, X, Y = noisy_outputs()
+    together = sa.InvariantKernelRidge(space, group, alpha=1e-3).fit(X, Y)
+    s = together.spectrum_
+    alone = sa.InvariantKernelRidge(
+        space, group, spectrum=s.name, smoothness=s.smoothness, length_scale=s.length_scale, alpha=1e-3
+    )
+    for j in range(5):
+        mean, std = alone.fit(X, Y[:, j]).predict(X, return_std=True)
+        np.testing.assert_allclose(together.predict(X)[:, j], mean, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(together.predict(X, return_std=True)[1][:, j], std, rtol=1e-9, atol=1e-12)
+    assert together.noise_variance_.shape == (5,)
+    assert not hasattr(together, "directions_")
+    with pytest.raises(ValueError, match="one number for all outputs"):
+        sa.InvariantKernelRidge(space, group, alpha=[1.0, 2.0]).fit(X, Y)
+
+
+def test_several_outputs_are_fitted_direction_by_direction():
+    space, group, X, Y = noisy_outputs()
+    w = np.random.default_rng(1).integers(1, 4, len(X)).astype(float)
+    model = sa.InvariantKernelRidge(space, group).fit(X, Y, w)
+    mean = w @ Y / w.sum()
+    forth = (
+        np.linalg.pinv(model.directions_ / Y.std(axis=0).clip(1e-9), rcond=1e-13) / Y.std(axis=0).clip(1e-9)[:, None]
+    )
+    s, Z = model.spectrum_, space.sample(30, random_state=2)
+    total, variance, noise = np.tile(mean, (30, 1)), np.zeros((30, 5)), np.zeros(5)
+    for row, alpha, column in zip(model.directions_, model.alpha_, forth.T, strict=True):
         one = sa.InvariantKernelRidge(
-            space, group, spectrum=s.name, smoothness=s.smoothness, length_scale=s.length_scale, alpha=both.alpha_
-        ).fit(X, Y[:, j])
-        np.testing.assert_allclose(both.predict(X)[:, j], one.predict(X), rtol=1e-6)
-    assert both.noise_variance_.shape == (2,)
+            space, group, spectrum=s.name, smoothness=s.smoothness, length_scale=s.length_scale, alpha=float(alpha)
+        ).fit(X, (Y - mean) @ column, w)
+        fitted, std = one.predict(Z, return_std=True)
+        total += np.outer(fitted, row)
+        variance += np.outer(std**2, row**2)
+        noise += one.noise_variance_ * row**2
+    predicted, std = model.predict(Z, return_std=True)
+    size = np.abs(Y).max(axis=0)
+    np.testing.assert_allclose(predicted / size, total / size, atol=1e-9)
+    np.testing.assert_allclose(std / size, np.sqrt(variance) / size, atol=1e-9)
+    np.testing.assert_allclose(model.noise_variance_ / size**2, noise / size**2, atol=1e-9)
+    assert (predicted[:, 4] == 3.0).all()
+    assert (std[:, 4] == 0.0).all()
+    assert len(set(model.alpha_)) > 1
+
+
+def test_the_error_of_several_outputs_is_that_of_leaving_out_each_row():
+    space, group, X, Y = noisy_outputs()
+    Y = Y[:, :4]
+    model = sa.InvariantKernelRidge(space, group).fit(X, Y)
+    forth = np.linalg.inv(model.directions_)
+    F = model.basis_.evaluate(X)[:, 1:] * np.sqrt(model.spectrum_.values(model.basis_)[1:])
+    left_out = np.empty_like(Y)
+    for i in range(len(X)):
+        keep = np.arange(len(X)) != i
+        f, z = F[keep] - F[keep].mean(axis=0), (Y[keep] - Y[keep].mean(axis=0)) @ forth
+        for j, alpha in enumerate(model.alpha_):
+            dual = np.linalg.solve(f @ f.T + alpha * np.eye(len(f)), z[:, j])
+            left_out[i, j] = (F[i] - F[keep].mean(axis=0)) @ f.T @ dual
+        left_out[i] = Y[i] - Y[keep].mean(axis=0) - left_out[i] @ model.directions_
+    assert model.loo_error_ == pytest.approx(np.sqrt(np.mean(left_out**2 / Y.var(axis=0))), rel=1e-7)
+
+
+def test_units_and_order_of_the_outputs_do_not_matter():
+    space, group, X, Y = noisy_outputs()
+    units, order = np.array([1e-5, 3.0, 1e4, 7.0, 1.0]), [3, 1, 4, 0, 2]
+    plain = sa.InvariantKernelRidge(space, group).fit(X, Y)
+    other = sa.InvariantKernelRidge(space, group).fit(X, (units * Y)[:, order])
+    for a, b in zip(plain.predict(X, return_std=True), other.predict(X, return_std=True), strict=True):
+        np.testing.assert_allclose(b / units[order], a[:, order], rtol=1e-7, atol=1e-9)
+
+
+def test_outputs_may_all_be_constant():
+    space, group, X, _ = noisy_outputs()
+    model = sa.InvariantKernelRidge(space, group).fit(X, np.tile([1.0, -2.0], (len(X), 1)))
+    mean, std = model.predict(X[:4], return_std=True)
+    assert (mean == [1.0, -2.0]).all()
+    assert (std == 0.0).all()
+    assert model.directions_.shape == (0, 2)
+
+
+def test_noise_of_one_output_stays_out_of_another():
+    space, group = sa.Torus(2), groups.hyperoctahedral(2)
+    X, Z = space.sample(60, random_state=0), space.sample(200, random_state=1)
+    noisy = analytic(X) + 0.5 * np.random.default_rng(2).normal(size=60)
+    model = sa.InvariantKernelRidge(space, group).fit(X, np.stack([analytic(X), noisy], axis=1))
+    errors = np.abs(model.predict(Z) - analytic(Z)[:, None]).max(axis=0)
+    assert errors[0] < 0.02  # the spectrum is chosen for both, and rough
+    assert errors[1] < 1.0
+
+
+def test_what_measured_outputs_have_in_common_is_averaged():
+    data = datasets.load_diffusion_mri()  # 48 voxels
+    ratios = []
+    for seed in range(6):
+        order = np.random.default_rng(seed).permutation(len(data.X))
+        train, test = order[:44], order[44:]
+        chosen = sa.InvariantKernelRidge(data.space, data.group).fit(data.X[train], data.y[train])
+        common = min(chosen.trials_, key=lambda trial: trial.score)
+        s = common.spectrum
+        alike = sa.InvariantKernelRidge(
+            data.space,
+            data.group,
+            spectrum=s.name,
+            smoothness=s.smoothness,
+            length_scale=s.length_scale,
+            alpha=common.alpha,
+        ).fit(data.X[train], data.y[train])
+        errors = [np.sum((m.predict(data.X[test]) - data.y[test]) ** 2) for m in (chosen, alike)]
+        ratios.append(errors[0] / errors[1])
+    assert max(ratios) < 1.0
+    assert np.mean(ratios) < 0.95
 
 
 def test_the_default_cutoff_counts_invariant_functions():

@@ -86,8 +86,9 @@ def test_the_variance_equals_that_of_the_matrix():
     Z = (features - moments.mean_features) * scale
     wanted = 1 / moments.weight + np.einsum("ni,in->n", Z, np.linalg.solve(A, Z.T))
     density = toeplitz.operator.density
-    posterior = ToeplitzPosterior(toeplitz.weight, toeplitz.mean_features, scale, alpha, density, basis)
-    assert posterior.variance(features) == pytest.approx(wanted, rel=1e-9)
+    noise = np.array([1.0, 4.0])
+    posterior = ToeplitzPosterior(toeplitz.weight, toeplitz.mean_features, scale, alpha, noise, density, basis)
+    assert posterior.variance(features) == pytest.approx(np.outer(wanted, noise), rel=1e-9)
 
 
 def test_steps_hardly_depend_on_the_number_of_functions():

@@ -121,7 +121,15 @@ def _summary(model: Any, rows: int, output: Path) -> str:
     text = f"{rows} rows, {basis.dim} invariant functions of {basis.total_dim} on {basis.space!r} under {basis.group!r}"
     if hasattr(model, "loo_error_"):
         text += (
-            f"\n{model.spectrum_!r}, alpha = {model.alpha_:.3g}; "
+            f"\n{model.spectrum_!r}, alpha = {_number(model.alpha_)}; "
             f"leave-one-out error {model.loo_error_:.3g} standard deviations of the target"
         )
     return f"{text}\nsaved to {output}"
+
+
+def _number(alpha: Any) -> str:
+    """A penalty, or the range of several."""
+    import numpy as np
+
+    low, high = np.min(alpha), np.max(alpha)
+    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.estimators._ridge_paths import Path, Problem
+from specavg.estimators._directions import Directions, directions_of
+from specavg.estimators._ridge_paths import FeaturePath, Path, Problem, joint_score
 from specavg.estimators._spectra import Spectrum
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ __all__ = ["Choice", "Trial", "choose", "relative_scale", "shortlist"]
 Array = NDArray[np.float64]
 _LARGEST_ALPHA = 10.0**1.5  # relative to the largest squared singular value
 _STEPS_PER_DECADE = 2
+_FINE_STEPS_PER_DECADE = 8
 _TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can tell apart
-_FINE_STEPS = tuple(k / 8 for k in (3, 2, 1, 0, -1, -2, -3))  # decades around the winner; larger penalties first
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Trial:
     @property
     def score(self) -> float:
         """What is compared: the density, and half as much the logarithm of the error."""
-        return self.density + 0.5 * float(np.log(max(self.error, 1e-300)))
+        return float(joint_score(self.error, self.density))
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,9 @@ class Choice:
 
     trial: Trial
     relative_alpha: float  # in the units of `path`
+    unit: float  # of those
     path: Path
+    directions: Directions | None  # where outputs are combined and each combination has its own penalty
     tried: tuple[Trial, ...]
 
 
@@ -103,12 +106,10 @@ def choose(
     tried = [t for spectrum in candidates for t in _attempts(problem, basis, spectrum, alpha)]
     best = _smallest(problem, tried)
     path, unit = _path(problem, basis, best.trial.spectrum)
-    if alpha is None:
-        fine = best.relative_alpha * 10.0 ** np.array(_FINE_STEPS)
-        extra = _score(path, unit, best.trial.spectrum, fine)
-        tried += extra
-        best = _smallest(problem, extra)
-    return Choice(best.trial, best.relative_alpha, path, tuple(t.trial for t in tried))
+    directions = None
+    if alpha is None and isinstance(path, FeaturePath) and path.targets.shape[1] > 1:
+        directions = directions_of(path, _alphas(problem, path, _FINE_STEPS_PER_DECADE))
+    return Choice(best.trial, best.relative_alpha, unit, path, directions, tuple(t.trial for t in tried))
 
 
 def shortlist(
@@ -132,10 +133,14 @@ def _attempts(problem: Problem, basis: InvariantBasis, spectrum: Spectrum, alpha
     path, unit = _path(problem, basis, spectrum, scores_only=True)
     if alpha is not None:
         return _score(path, unit, spectrum, np.array([alpha / unit]))
-    top = path.top or 1.0
+    return _score(path, unit, spectrum, _alphas(problem, path, _STEPS_PER_DECADE))
+
+
+def _alphas(problem: Problem, path: Path, per_decade: int) -> Array:
+    """The penalties to try, the larger first."""
     decades = np.log10(_LARGEST_ALPHA / problem.smallest_alpha)
-    steps = np.arange(round(float(decades) * _STEPS_PER_DECADE) + 1) / _STEPS_PER_DECADE
-    return _score(path, unit, spectrum, top * _LARGEST_ALPHA * 10.0**-steps)  # larger penalties first
+    steps = np.arange(round(float(decades) * per_decade) + 1) / per_decade
+    return (path.top or 1.0) * _LARGEST_ALPHA * 10.0**-steps
 
 
 def _score(path: Path, unit: float, spectrum: Spectrum, alphas: Array) -> list[_Try]:

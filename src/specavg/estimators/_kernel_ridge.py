@@ -40,30 +40,33 @@ SHORTLIST = 3
 @final
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The variance of f(x) in units of the noise variance: 1/Σw + z(FᵀF + αI)⁻¹zᵀ, z centred and scaled."""
+    """The variance of f(x), in units of the noise variance 1/Σw + z(FᵀF + αI)⁻¹zᵀ, z centred and scaled.
+
+    With several penalties the variance of an output is a sum over them.
+    """
 
     weight: float
     mean: Array  # (D,)
     scale: Array  # (D,)
     V: Array  # (D, r)
     s: Array  # (r,)
-    alpha: float
+    alphas: Array  # (A,)
+    noise: Array  # (A, q), the share of each in the noise variance of each output
 
     @classmethod
-    def of(cls, problem: Problem, choice: Choice) -> Posterior:
+    def of(cls, problem: Problem, choice: Choice, alphas: Array, noise: Array) -> Posterior:
         """From what was chosen."""
         path = choice.path
-        return cls(problem.weight, problem.mean_features, path.scale, path.V, path.s, choice.relative_alpha)
+        return cls(problem.weight, problem.mean_features, path.scale, path.V, path.s, alphas, noise)
 
     def variance(self, features: Array) -> Array:
-        """At points with these features, the constant left out."""
+        """At points with these features, the constant left out."""  # (n, D) -> (n, q)
         z = (features - self.mean) * self.scale
         seen = z @ self.V
-        inside = seen**2 @ (1.0 / (self.s**2 + self.alpha))
-        if self.V.shape[1] == self.V.shape[0]:
-            return 1.0 / self.weight + inside
-        outside = np.sum((z - seen @ self.V.T) ** 2, axis=1) / self.alpha  # a direction no data point has
-        return 1.0 / self.weight + inside + outside
+        relative = 1.0 / self.weight + seen**2 @ (1.0 / (self.s[:, None] ** 2 + self.alphas))
+        if self.V.shape[1] < self.V.shape[0]:  # there are directions no data point has
+            relative += np.sum((z - seen @ self.V.T) ** 2, axis=1)[:, None] / self.alphas
+        return relative @ self.noise
 
 
 class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
@@ -88,7 +91,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     length_scale : float, optional
         ℓ, of "matern" and "heat", in the units of the space.
     alpha : float or "auto", default "auto"
-        The penalty, positive; one for all outputs.
+        The penalty, positive, for all outputs; "auto" chooses it, for several outputs one for each direction of them.
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
         At most one explicit cutoff, as in `invariant_basis`; it is used as it is.
 
@@ -100,7 +103,11 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     cutoff_ : Cutoff
     spectrum_ : Spectrum
         The spectrum in use: `.name`, `.smoothness`, `.length_scale`.
-    alpha_ : float
+    alpha_ : float or ndarray of shape (n_directions,)
+        The penalty in use; an array where each row of `directions_` has its own.
+    directions_ : ndarray of shape (n_directions, n_outputs)
+        Only with several outputs and penalties chosen from features: what is added to the outputs by each of the
+        functions that were fitted one by one.
     noise_variance_ : float or ndarray of shape (n_outputs,)
         The estimated variance σ² of the noise of an observation of weight one.
     loo_error_ : float
@@ -119,9 +126,13 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     *Choice.* A grid of spectra and penalties is compared by leave-one-out in closed form, from one decomposition
     per spectrum, by predictive density and squared error together (`Trial.score`). The grid of "auto" is the Matérn
     family in s and ℓ together, of which "heat" is the limit of large s. Rows on one orbit are left out together.
-    Outputs are standardised for this and share spectrum and α: an α for each is noisier, and was worse on measured
-    data. With more than 400 rows, three spectra are short-listed on 400 of them (chosen without regard to y) and
+    With more than 400 rows, three spectra are short-listed on 400 of them (chosen without regard to y) and
     compared on all.
+
+    *Several outputs* share the spectrum, which is chosen with each of them standardised. Then they are measured in
+    units of their own leave-one-out error, rotated to their principal directions, and each direction has its own
+    penalty: what outputs have in common is averaged, what is mostly noise is smoothed away. With a given `alpha`, and
+    where only moments are known, all have the same penalty and every output is fitted as if it were alone.
 
     *Cutoff.* Where none is given: about 3 invariant functions per distinct point (rounded up to 2^k or 1.5·2^k,
     so that folds of cross-validation share one basis; at least 96), while n · D · min(n, D) stays below 1e10 and no
@@ -258,6 +269,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     ) -> InvariantKernelRidge:
         """Choose and solve, on features or on moments; needs `basis_` and `cutoff_`."""
         mean = problem.mean_targets
+        vars(self).pop("directions_", None)
         if self.basis_.dim == 1 or problem.count == 1:
             self._warn_constant(problem.count)
             self.solver_, self.spectrum_, self.alpha_ = "mean", candidates[0], alpha or 1.0
@@ -267,17 +279,25 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
             noise = np.zeros_like(mean)
         else:
             choice = choose(problem, self.basis_, candidates, alpha)
+            path, relative = choice.path, choice.relative_alpha
             self.solver_ = problem.solver
             self.spectrum_, self.alpha_ = choice.trial.spectrum, choice.trial.alpha
             self.loo_error_, self.trials_ = choice.trial.error, choice.tried
-            rest = choice.path.coefficients(choice.relative_alpha)
-            coefficients = np.concatenate([[mean - problem.mean_features @ rest], rest])
-            noise = choice.path.noise_variance(choice.relative_alpha)
-            if isinstance(problem, ToeplitzProblem):
-                self.n_iterations_ = problem.iterations
-                self._posterior = problem.posterior(self.basis_, choice.path.scale, choice.relative_alpha)
+            if choice.directions is not None:
+                directions = choice.directions
+                self.alpha_, self.directions_ = directions.alphas * choice.unit, directions.back
+                self.loo_error_ = directions.error
+                rest, shares = directions.coefficients(), directions.noise()
+                self._posterior = Posterior.of(problem, choice, directions.alphas, shares)
+                noise = shares.sum(axis=0)
             else:
-                self._posterior = Posterior.of(problem, choice)
+                rest, noise = path.coefficients(relative), path.noise_variance(relative)
+                if isinstance(problem, ToeplitzProblem):
+                    self.n_iterations_ = problem.iterations
+                    self._posterior = problem.posterior(self.basis_, path.scale, relative, noise)
+                else:
+                    self._posterior = Posterior.of(problem, choice, np.array([relative]), noise[None])
+            coefficients = np.concatenate([[mean - problem.mean_features @ rest], rest])
         self.coef_ = coefficients.reshape(self.basis_.dim, *outputs)
         self.noise_variance_: Any = noise if outputs else float(noise[0])
         return self
@@ -315,13 +335,12 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         mean = self.basis_.combine(points, C).reshape(len(points), *self.coef_.shape[1:])
         if not return_std:
             return mean
-        relative = np.zeros(len(points))
+        variance = np.zeros((len(points), C.shape[1]))
         if self._posterior is not None:
             checked = self.basis_.space.check_points(points)
             for rows in self.basis_.functions.chunks(len(points)):
-                relative[rows] = self._posterior.variance(self.basis_.functions.evaluate(checked[rows])[:, 1:])
-        noise = np.asarray(self.noise_variance_)
-        return mean, np.sqrt(np.multiply.outer(relative, noise))
+                variance[rows] = self._posterior.variance(self.basis_.functions.evaluate(checked[rows])[:, 1:])
+        return mean, np.sqrt(variance).reshape(mean.shape)
 
     def _alpha(self) -> float | None:
         """The penalty given, None for "auto"."""
@@ -329,6 +348,8 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
             if self.alpha != "auto":
                 raise ValueError(f"alpha must be a positive number or 'auto'; got {self.alpha!r}")
             return None
+        if np.ndim(self.alpha):
+            raise ValueError(f"alpha is one number for all outputs, or 'auto'; got {np.size(self.alpha)} numbers")
         if not (np.isfinite(self.alpha) and self.alpha > 0):
             raise ValueError(
                 f"alpha must be positive and finite; got {self.alpha!r}. 'auto' goes down to interpolation."

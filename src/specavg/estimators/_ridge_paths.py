@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +15,16 @@ from scipy import linalg
 
 from specavg.estimators._moments import Moments
 
-__all__ = ["FeatureProblem", "MomentProblem", "Path", "Problem", "Scores", "degrees_of_freedom"]
+__all__ = [
+    "FeaturePath",
+    "FeatureProblem",
+    "MomentProblem",
+    "Path",
+    "Problem",
+    "Scores",
+    "degrees_of_freedom",
+    "joint_score",
+]
 
 Array = NDArray[np.float64]
 _TINY = float(np.finfo(float).tiny)
@@ -38,6 +48,16 @@ class Scores:
 
     error: Array
     density: Array
+
+    @property
+    def joint(self) -> Array:
+        """What is compared, the smaller the better: the density, and half as much the logarithm of the error."""
+        return joint_score(np.sqrt(self.error), self.density)
+
+
+def joint_score(error: Any, density: Any) -> Any:
+    """The density, and half as much the logarithm of the root mean squared error."""
+    return density + 0.5 * np.log(np.maximum(error, 1e-300))
 
 
 class Path(abc.ABC):
@@ -77,7 +97,11 @@ class Path(abc.ABC):
 
     def coefficients(self, alpha: float) -> Array:
         """Of the unscaled features."""  # (D, q)
-        return self.scale[:, None] * (self.V @ ((self.s / (self.s**2 + alpha))[:, None] * self._c))
+        return self._coefficients(alpha)
+
+    def _coefficients(self, alpha: float | Array) -> Array:
+        s = self.s[:, None]
+        return self.scale[:, None] * (self.V @ (s / (s**2 + alpha) * self._c))
 
 
 class Problem(abc.ABC):
@@ -133,12 +157,12 @@ class FeatureProblem(Problem):
         means = np.stack([np.bincount(label, weights * y) for y in targets.T], axis=1) / w[:, None]
         self.count = len(w)
         self.weight = float(w.sum())
-        self.within = weights @ (targets - means[label]) ** 2  # (q,) around the mean of each orbit
+        self.within = np.sqrt(weights)[:, None] * (targets - means[label])  # (n, q) around the mean of each orbit
         features = features[first]
         self.mean_features = w @ features / self.weight
         self.mean_targets = w @ means / self.weight
         self.root = np.sqrt(w)
-        Y = (means - self.mean_targets) * self.root[:, None]
+        self.centred = Y = (means - self.mean_targets) * self.root[:, None]
         variance = np.sum(Y**2, axis=0) / self.weight
         noise_floor = (1e-14 * np.abs(means).max(axis=0, initial=0.0)) ** 2  # a constant target varies by rounding
         self.unit = np.where(variance > noise_floor, variance, np.inf)
@@ -192,17 +216,52 @@ class FeatureProblem(Problem):
 
 @final
 class FeaturePath(Path):
-    """Exact leave-one-out from the left singular vectors."""
+    """Exact leave-one-out from the left singular vectors; α may be one number for each output."""
 
     def __init__(self, problem: FeatureProblem, scale: Array, s: Array, V: Array, c: Array, left: Array) -> None:
         self._problem = problem
         self.scale, self.s, self.V, self._c, self._left = scale, s, V, c, left
+        self._rest, self._within, self._unit = problem.rest, problem.within, problem.unit
 
     @property
     def count(self) -> int:
         return self._problem.count
 
-    def scores(self, alphas: Array) -> Scores:
+    @property
+    def weight(self) -> float:
+        """Σw."""
+        return self._problem.weight
+
+    @property
+    def targets(self) -> Array:
+        """Centred, times the root of the weight."""  # (n, q)
+        return self._problem.centred
+
+    @property
+    def target_variance(self) -> Array:
+        """Of each output; infinite where it is a constant."""  # (q,)
+        return self._unit
+
+    def combined(self, weights: Array) -> FeaturePath:
+        """The same decomposition for combinations of the outputs, in units of their own."""  # (q, r) of weights
+        path = FeaturePath(self._problem, self.scale, self.s, self.V, self._c @ weights, self._left)
+        path._rest, path._within, path._unit = self._rest @ weights, self._within @ weights, np.ones(weights.shape[1])
+        return path
+
+    def coefficients(self, alpha: float | Array) -> Array:
+        return self._coefficients(alpha)
+
+    def left_out(self, alphas: Array) -> Iterator[tuple[slice, Array, Array]]:
+        """What is left out less its prediction, times the root of its weight, for each of `alphas`.
+
+        Yields
+        ------
+        some : slice
+            Of `alphas`: as many as fit in memory together.
+        residual : ndarray of shape (n, A, q)
+        h : ndarray of shape (n, A)
+            [(K + αI)⁻¹]_ii on the complement of the constant: the inverse variance of the prediction.
+        """
         # With H the hat matrix, (y − ŷ)/α = (K + αI)⁻¹y and (1 − H_ii)/α = [(K + αI)⁻¹]_ii on the complement of
         # the constant. Dividing the two never subtracts nearly equal numbers, however small α is.
         p = self._problem
@@ -210,8 +269,7 @@ class FeaturePath(Path):
         full = len(self.s) == p.count - 1  # then nothing lies outside the features
         outside = np.maximum(1.0 - p.root**2 / p.weight - squares.sum(axis=1), 0.0)[:, None]
         (n, _), q = self._left.shape, self._c.shape[1]
-        error, density = np.empty(len(alphas)), np.empty(len(alphas))
-        together = max(1, int(_VALUES_HELD / (n * q)))
+        together = max(1, int(_VALUES_HELD / max(n * q, 1)))
         for start in range(0, len(alphas), together):
             some = slice(start, start + together)
             a = alphas[some]
@@ -220,18 +278,41 @@ class FeaturePath(Path):
             residual = residual.reshape(n, len(a), q)
             h = squares @ G  # (n, A)
             if not full:
-                residual, h = residual + p.rest[:, None, :] / a[:, None], h + outside / a
+                residual, h = residual + self._rest[:, None, :] / a[:, None], h + outside / a
             h = np.maximum(h, _TINY)
-            squared = np.mean((residual / h[:, :, None]) ** 2 / p.unit, axis=2)  # (n, A), times the weights
-            error[some] = squared.sum(axis=0) / p.weight
-            profile = np.maximum(np.mean(squared * h, axis=0), _TINY)
-            density[some] = 0.5 * (np.log(profile) - np.mean(np.log(h), axis=0))
+            yield some, residual / h[:, :, None], h
+
+    def left_out_by_output(self, alpha: Array) -> Array:
+        """The same, with the α of each output."""  # (q,) -> (n, q)
+        values = np.empty((self.count, len(alpha)))
+        different, mine = np.unique(alpha, return_inverse=True)
+        for some, residual, _ in self.left_out(different):
+            for i, a in enumerate(range(*some.indices(len(different)))):
+                values[:, mine == a] = residual[:, i, mine == a]
+        return values
+
+    def scores(self, alphas: Array) -> Scores:
+        error, density = np.empty(len(alphas)), np.empty(len(alphas))
+        for some, residual, h in self.left_out(alphas):
+            squared = np.mean(residual**2 / self._unit, axis=2)  # (n, A)
+            error[some], density[some] = self._scores(squared, h)
         return Scores(error, density)
 
-    def noise_variance(self, alpha: float) -> Array:
+    def scores_by_output(self, alphas: Array) -> Scores:
+        """The scores of each output by itself; arrays of shape (n_alphas, q)."""
+        error, density = (np.empty((len(alphas), self._c.shape[1])) for _ in range(2))
+        for some, residual, h in self.left_out(alphas):
+            error[some], density[some] = self._scores(residual**2 / self._unit, h[:, :, None])
+        return Scores(error, density)
+
+    def _scores(self, squared: Array, h: Array) -> tuple[Array, Array]:
+        profile = np.maximum(np.mean(squared * h, axis=0), _TINY)
+        return squared.sum(axis=0) / self._problem.weight, 0.5 * (np.log(profile) - np.mean(np.log(h), axis=0))
+
+    def noise_variance(self, alpha: float | Array) -> Array:
         p = self._problem
-        g = alpha / (self.s**2 + alpha)
-        quadratic = g @ self._c**2 + np.sum(p.rest**2, axis=0) + p.within
+        g = alpha / (self.s[:, None] ** 2 + alpha)
+        quadratic = np.sum(g * self._c**2, axis=0) + np.sum(self._rest**2, axis=0) + np.sum(self._within**2, axis=0)
         return quadratic / degrees_of_freedom(p.weight, p.count)
 
 

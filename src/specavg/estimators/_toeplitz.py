@@ -74,9 +74,9 @@ class ToeplitzProblem(Problem):
     def path(self, scale: Array, *, scores_only: bool = False) -> ToeplitzPath:
         return ToeplitzPath(self, scale)
 
-    def posterior(self, basis: InvariantBasis, scale: Array, alpha: float) -> ToeplitzPosterior:
+    def posterior(self, basis: InvariantBasis, scale: Array, alpha: float, noise: Array) -> ToeplitzPosterior:
         """What predictions with a standard deviation need."""
-        return ToeplitzPosterior(self.weight, self.mean_features, scale, alpha, self.operator.density, basis)
+        return ToeplitzPosterior(self.weight, self.mean_features, scale, alpha, noise, self.operator.density, basis)
 
 
 @final
@@ -149,7 +149,7 @@ class ToeplitzPath(Path):
 
 @dataclass(frozen=True, eq=False)
 class ToeplitzPosterior:
-    """The variance of f(x) in units of the noise variance: 1/Σw + z(S G S + α)⁻¹zᵀ, z centred and scaled.
+    """The variance of f(x), in units of the noise variance 1/Σw + z(S G S + α)⁻¹zᵀ, z centred and scaled.
 
     Nothing is decomposed: each point takes a solution by conjugate gradients, many points together.
     """
@@ -158,11 +158,12 @@ class ToeplitzPosterior:
     mean: Array  # (D,)
     scale: Array  # (D,)
     alpha: float
+    noise: Array  # (q,)
     density: Array  # what the operator keeps of the data
     basis: InvariantBasis
 
     def variance(self, features: Array) -> Array:
-        """At points with these features, the constant left out."""  # (n, D) -> (n,)
+        """At points with these features, the constant left out."""  # (n, D) -> (n, q)
         operator = self.basis.gram_of_density(self.density)
         Z = (features - self.mean) * self.scale
         values = np.empty(len(Z))
@@ -170,7 +171,7 @@ class ToeplitzPosterior:
             right = np.ascontiguousarray(Z[start : start + _VARIANCE_COLUMNS].T)
             x, _ = solved(operator, self.weight, self.mean, self.scale, self.alpha, right, _VARIANCE)
             values[start : start + _VARIANCE_COLUMNS] = np.sum(right * x, axis=0)
-        return 1.0 / self.weight + values
+        return np.multiply.outer(1.0 / self.weight + values, self.noise)
 
 
 def solved(
