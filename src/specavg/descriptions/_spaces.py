@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from specavg.descriptions._fields import DescriptionError, Fields
-from specavg.spaces import Power, Product, Rotations, Space, Sphere, Stiefel, Torus
+from specavg.spaces import MixedTorus, Power, Product, Rotations, Space, Sphere, Stiefel, Torus
 
 __all__ = ["describe_space", "read_space"]
 
-_KINDS = "torus, sphere, rotations, stiefel, product, power"
+_KINDS = "torus, mixed torus, sphere, rotations, stiefel, product, power"
 
 
 def describe_space(space: Space) -> dict[str, Any]:
@@ -27,6 +27,8 @@ def describe_space(space: Space) -> dict[str, Any]:
         if space.lattice is not None:
             return {"kind": "torus", "lattice": space.lattice.tolist()}
         return {"kind": "torus", "dim": space.dim, "period": space.period.tolist()}
+    if isinstance(space, MixedTorus):
+        return {"kind": "mixed torus", "torus": describe_space(space.torus)}
     if isinstance(space, Sphere):
         return {"kind": "sphere", "coordinates": space.n_features}
     if isinstance(space, Rotations):
@@ -66,6 +68,8 @@ def read_space(value: Any, place: str = "space", depth: int = 0) -> Space:
 def _read(kind: str, fields: Fields) -> Space:
     if kind == "torus":
         return _torus(fields)
+    if kind == "mixed torus":
+        return MixedTorus(fields.one("torus", read_space))  # pyright: ignore[reportArgumentType]
     if kind == "sphere":
         return Sphere(fields.integer("coordinates", 2))
     if kind == "rotations":

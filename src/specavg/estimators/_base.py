@@ -45,10 +45,10 @@ class InvariantEstimator(Streaming, Savable, BaseEstimator):
         """The cutoff given by the user, or None."""
         return Cutoff.of(self.max_eigenvalue, self.max_dim, self.max_invariant_dim)
 
-    def _basis(self, cutoff: Cutoff) -> InvariantBasis:
+    def _basis(self, cutoff: Cutoff, space: Space | None = None) -> InvariantBasis:
         """The invariant basis, computed once for each (space, group, cutoff) and shared between fits."""
         bound: dict[str, Any] = {cutoff.kind: cutoff.value}
-        return invariant_basis(self._space(), self._group(), **bound)
+        return invariant_basis(self._space() if space is None else space, self._group(), **bound)
 
     def _points(self, X: Any, *, reset: bool) -> Array:
         """`X` as scikit-learn wants it: points flattened to (n, n_features), finite, float64."""

@@ -114,12 +114,13 @@ def choose(
 
 def shortlist(
     problem: Problem, basis: InvariantBasis, candidates: Sequence[Spectrum], alpha: float | None, size: int
-) -> list[Spectrum]:
-    """The `size` most promising spectra, in their order."""
+) -> tuple[list[Spectrum], float]:
+    """The `size` most promising spectra, in their order, and the score of the best."""
     tried = [t for spectrum in candidates for t in _attempts(problem, basis, spectrum, alpha)]
-    order = [_smallest(problem, tried), *sorted(tried, key=lambda t: t.trial.score)]
+    best = _smallest(problem, tried)
+    order = [best, *sorted(tried, key=lambda t: t.trial.score)]
     promising = list(dict.fromkeys(t.trial.spectrum for t in order))[:size]
-    return [spectrum for spectrum in candidates if spectrum in promising]
+    return [spectrum for spectrum in candidates if spectrum in promising], best.trial.score
 
 
 def _path(

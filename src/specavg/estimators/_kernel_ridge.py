@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final, overload
 
 import numpy as np
@@ -21,7 +22,7 @@ from specavg.estimators._ridge_paths import FeatureProblem, MomentProblem, Probl
 from specavg.estimators._spectra import Spectrum, spectrum_candidates
 from specavg.estimators._streaming import is_dask, needs_cutoff, stream_of
 from specavg.estimators._toeplitz import ToeplitzPosterior, ToeplitzProblem
-from specavg.invariants import Cutoff, InvariantBasis
+from specavg.invariants import Cutoff, InvariantBasis, mixed_space
 
 if TYPE_CHECKING:
     from specavg.groups import Group
@@ -85,7 +86,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         Who acts. Default: the trivial group.
     spectrum : {"auto", "sobolev", "matern", "heat"}, default "auto"
         D_λ^(−2s/d) as in the paper, (1 + ℓ²λ)^(−s), exp(−ℓ²λ/2); "auto" chooses s and ℓ of "matern", which comes
-        near the others.
+        near the others, or, on a torus of four and more dimensions, functions of few coordinates (see Notes).
     smoothness : float, optional
         s, of "sobolev" and "matern"; may lie far above d, for analytic targets.
     length_scale : float, optional
@@ -128,6 +129,12 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     family in s and ℓ together, of which "heat" is the limit of large s. Rows on one orbit are left out together.
     With more than 400 rows, three spectra are short-listed on 400 of them (chosen without regard to y) and
     compared on all.
+
+    *Many coordinates.* The first eigenspaces of a torus of four and more dimensions hold products of many coordinates
+    and only the lowest frequencies of each. With nothing given, a second basis competes with them, on the same rows by
+    the same score: that of a `specavg.spaces.MixedTorus`, whose "heat" spectrum is ∏(1 + 16 k_i²)^(−s), a kernel that
+    prefers sums of functions of one or two coordinates. `basis_.mixed` says which was chosen. Data in chunks, and
+    lattices, have the first only.
 
     *Several outputs* share the spectrum, which is chosen with each of them standardised. Then they are measured in
     units of their own leave-one-out error, rotated to their principal directions, and each direction has its own
@@ -213,22 +220,22 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         if not weights.all():  # a row of weight zero is a row that is not there
             points, columns, weights = points[weights > 0], columns[weights > 0], weights[weights > 0]
         alpha = self._alpha()
-        self.basis_ = self._invariant_basis(points)
-        self.cutoff_ = self.basis_.cutoff
+        bases = self._invariant_bases(points)
+        self.basis_ = bases[0]
         canonical = self._canonical(points)
-        candidates = spectrum_candidates(self.basis_, self.spectrum, self.smoothness, self.length_scale)
-        n, dim = len(points), self.basis_.dim
-        held = n * dim <= FEATURES_HELD and 4 * 8.0 * n * dim <= settings().memory_limit / 2
-        if n > SEARCH_ROWS and len(candidates) > SHORTLIST and dim > 1:
+        candidates = self._candidates(bases[0])
+        n, dim = len(points), bases[0].dim
+        if dim > 1 and (len(bases) > 1 or (n > SEARCH_ROWS and len(candidates) > SHORTLIST)):
             rows = np.sort(np.random.default_rng(20250713).permutation(n)[:SEARCH_ROWS])
-            few = min(dim, FUNCTIONS_PER_POINT * SEARCH_ROWS)
-            features = self.basis_.evaluate(canonical[rows])[:, 1:few]
-            sample = FeatureProblem(features, columns[rows], weights[rows], half_digits=not held)
-            candidates = shortlist(sample, self.basis_, candidates, alpha, SHORTLIST)
+            lists = [self._searched(basis, canonical[rows], columns[rows], weights[rows], n, alpha) for basis in bases]
+            best = min(range(len(bases)), key=lambda i: lists[i][1])
+            self.basis_, (candidates, _) = bases[best], lists[best]
+        self.cutoff_ = self.basis_.cutoff
+        held = self._held(n, self.basis_)
         problem: Problem
         if held:
             problem = FeatureProblem(self.basis_.evaluate(canonical)[:, 1:], columns, weights)
-        elif (dim > DECOMPOSED or (alpha is not None and len(candidates) == 1)) and (
+        elif (self.basis_.dim > DECOMPOSED or (alpha is not None and len(candidates) == 1)) and (
             found := self.basis_.gram_operator(canonical, weights, columns)
         ):
             problem = ToeplitzProblem(*found, columns, weights)
@@ -253,10 +260,10 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> InvariantKernelRidge:
         alpha = self._alpha()
-        candidates = spectrum_candidates(self.basis_, self.spectrum, self.smoothness, self.length_scale)
+        candidates = self._candidates(self.basis_)
         if len(candidates) > SHORTLIST and self.basis_.dim > SEARCH_ROWS:  # spectra differ on few functions already
             few = MomentProblem(moments.first(SEARCH_ROWS))
-            candidates = shortlist(few, self.basis_, candidates, alpha, SHORTLIST)
+            candidates, _ = shortlist(few, self.basis_, candidates, alpha, SHORTLIST)
         return self._fit_problem(MomentProblem(moments), candidates, alpha, outputs)
 
     def _stream_basis(self, rows: int | None) -> InvariantBasis:
@@ -356,14 +363,41 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
             )
         return float(self.alpha)
 
-    def _invariant_basis(self, points: Array) -> InvariantBasis:
-        """With the cutoff given; otherwise as many functions as the data can use within the budget."""
-        given = self._cutoff()
-        if given is not None:
-            return self._basis(given)
+    def _invariant_bases(self, points: Array) -> list[InvariantBasis]:
+        """With the cutoff given; otherwise as many functions as the data can use within the budget.
+
+        Where everything is to be chosen there may be two: one in the order of eigenvalues, and one with functions
+        of few coordinates first.
+        """
+        cutoff = self._cutoff()
+        if cutoff is not None:
+            return [self._basis(cutoff)]
         smallest = self._basis(Cutoff("max_eigenvalue", 0.0))
-        n = len(np.unique(smallest.canonical(points), axis=0))
-        return affordable_basis(self._basis, affordable_dim(n))
+        target = affordable_dim(len(np.unique(smallest.canonical(points), axis=0)))
+        bases = [affordable_basis(self._basis, target)]
+        given = self.spectrum != "auto" or self.smoothness is not None or self.length_scale is not None
+        mixed = None if given else mixed_space(self._space())
+        if mixed is not None:
+            bases.append(affordable_basis(partial(self._basis, space=mixed), target))
+        return bases
+
+    def _candidates(self, basis: InvariantBasis) -> list[Spectrum]:
+        return spectrum_candidates(basis, self.spectrum, self.smoothness, self.length_scale)
+
+    def _searched(
+        self, basis: InvariantBasis, points: Array, columns: Array, weights: Array, n: int, alpha: float | None
+    ) -> tuple[list[Spectrum], float]:
+        """The most promising spectra on some of `n` rows, and the score of the best."""
+        few = min(basis.dim, FUNCTIONS_PER_POINT * SEARCH_ROWS)
+        features = basis.evaluate(points)[:, 1:few]
+        sample = FeatureProblem(features, columns, weights, half_digits=not self._held(n, basis))
+        return shortlist(sample, basis, self._candidates(basis), alpha, SHORTLIST)
+
+    @staticmethod
+    def _held(n: int, basis: InvariantBasis) -> bool:
+        """Whether the features of `n` points are held and decomposed, rather than their moments."""
+        values = n * basis.dim
+        return values <= FEATURES_HELD and 4 * 8.0 * values <= settings().memory_limit / 2
 
     def _warn_constant(self, count: int) -> None:
         if count == 1:

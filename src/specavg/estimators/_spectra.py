@@ -24,6 +24,7 @@ SPECTRA = ("sobolev", "matern", "heat")
 _ORDERS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _LENGTHS = tuple(10.0 ** (k / 2) for k in range(-3, 4))
 _HEAT_LENGTHS = tuple(10.0 ** (k / 8) for k in range(-13, 9))
+_MIXED_SMOOTHNESSES = (0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)  # s of ∏(1 + 16 k_i²)^(−s), that is ℓ²/2
 _EXPONENTS = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0)  # 2s/d of "sobolev"
 
 
@@ -83,7 +84,8 @@ def spectrum_candidates(
     basis : InvariantBasis
         Its first non-constant eigenvalue sets the scale of lengths, its space the dimension.
     name : {"auto", "sobolev", "matern", "heat"}
-        "auto" is the Matérn family, which comes near the others.
+        "auto" is the Matérn family, which comes near the others; where functions of few coordinates come first
+        (`InvariantBasis.mixed`) it is "heat".
     smoothness, length_scale : float or None
         What is given is the same in all of them.
     """
@@ -100,8 +102,10 @@ def spectrum_candidates(
     first = float(basis.eigenvalues[min(1, basis.dim - 1)]) or 1.0
     if name == "sobolev":
         return [Spectrum("sobolev", s) for s in _given_or(smoothness, [0.5 * d * a for a in _EXPONENTS])]
-    if name == "heat":
-        lengths = [(t / first) ** 0.5 for t in _HEAT_LENGTHS]
+    if name == "heat" or (name == "auto" and basis.mixed and smoothness is None):
+        lengths = [(2 * s) ** 0.5 for s in _MIXED_SMOOTHNESSES]
+        if not basis.mixed:
+            lengths = [(t / first) ** 0.5 for t in _HEAT_LENGTHS]
         return [Spectrum("heat", length_scale=length) for length in _given_or(length_scale, lengths)]
     # Below d/2 functions are not even continuous, and nothing could be learned from values at points.
     return [

@@ -6,6 +6,7 @@ from specavg.invariants._basis import (
     default_group,
     default_space,
     invariant_basis,
+    mixed_space,
 )
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._fixed_space import FixedSpace, fixed_space
@@ -22,5 +23,6 @@ __all__ = [
     "default_space",
     "fixed_space",
     "invariant_basis",
+    "mixed_space",
     "restored_basis",
 ]

@@ -21,13 +21,15 @@ from specavg.invariants._solver import Solution
 from specavg.invariants._tape import recording
 from specavg.invariants._toeplitz import ToeplitzGram, toeplitz_gram
 from specavg.kernels._threads import in_order, row_chunks
-from specavg.spaces import Power, Product, Space, Torus
+from specavg.spaces import MixedTorus, Power, Product, Space, Torus
+from specavg.spaces._flat_torus import FlatTorus
 
-__all__ = ["InvariantBasis", "Row", "default_group", "default_space", "invariant_basis"]
+__all__ = ["InvariantBasis", "Row", "default_group", "default_space", "invariant_basis", "mixed_space"]
 
 Array = NDArray[np.float64]
 _TOLERANCE = 1e-9
 _BYTES_PER_FUNCTION = 64.0  # at least: its eigenvalue, its place in the space, its value at a point
+_MANY_COORDINATES = 4
 _BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
 
 
@@ -129,6 +131,11 @@ class InvariantBasis:
         return len(self.eigenvalues)
 
     @property
+    def mixed(self) -> bool:
+        """Whether functions of few coordinates come first, as on a `MixedTorus`."""
+        return isinstance(self.space, MixedTorus)
+
+    @property
     def total_dim(self) -> int:
         """Number of all eigenfunctions up to the cutoff, invariant or not."""
         return sum(row.dim for row in self.table)
@@ -178,7 +185,7 @@ class InvariantBasis:
     def _unless_nan(self, work: Callable[[Array], Array], X: ArrayLike) -> Array:
         """`work` on checked points. On a torus only NaN is no point, and it shows in the result."""
         points: Any = X
-        if not (isinstance(self.space, Torus) and isinstance(points, np.ndarray) and points.dtype == np.float64):
+        if not (isinstance(self.space, FlatTorus) and isinstance(points, np.ndarray) and points.dtype == np.float64):
             return work(self.space.check_points(X))
         if points.shape[1:] != self.space.shape:
             return work(self.space.check_points(X))
@@ -406,6 +413,22 @@ def default_space(n_features: int) -> Space:
     Torus(3)
     """
     return Torus(n_features)
+
+
+def mixed_space(space: Space) -> Space | None:
+    """The same torus with functions of few coordinates first, where that is worth a try; else None.
+
+    Up to three dimensions a basis of moderate size has high frequencies of a single coordinate anyway.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> mixed_space(sa.Torus(10))
+    MixedTorus(Torus(10))
+    """
+    if isinstance(space, Torus) and space.lattice is None and space.dim >= _MANY_COORDINATES:
+        return MixedTorus(space)
+    return None
 
 
 def default_group(space: Space) -> Group:

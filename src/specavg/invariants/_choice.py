@@ -19,7 +19,8 @@ from specavg.invariants._sphere_monomials import MonomialOrbits
 from specavg.invariants._sphere_partitions import SymmetricPolynomials
 from specavg.invariants._torus import FrequencyOrbits, SignedFrequencies
 from specavg.invariants._two_sided import LeftTimesRight
-from specavg.spaces import Eigenspace, Space, Torus
+from specavg.spaces import Eigenspace, Space
+from specavg.spaces._flat_torus import FlatTorus
 
 __all__ = ["SOLVER_NAMES", "Resolver"]
 
@@ -34,7 +35,7 @@ class Everything(Solver):
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return not group.generators and not isinstance(space, Torus)
+        return not group.generators and not isinstance(space, FlatTorus)
 
     def cost(self, eigenspace: Eigenspace) -> float:
         return 0.0

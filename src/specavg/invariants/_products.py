@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement, pairwise
@@ -19,7 +20,7 @@ from specavg.groups._structure import Alternating, DirectProduct, Hyperoctahedra
 from specavg.invariants._functions import Array, Functions
 from specavg.invariants._solver import Solution, Solver, Unsuitable
 from specavg.invariants._symmetric import SymmetrizedProducts
-from specavg.spaces import Eigenspace, Power, Product, Space, Torus
+from specavg.spaces import Eigenspace, MixedTorus, Power, Product, Space, Torus
 from specavg.spaces._power import falling
 from specavg.spaces._space import SAME_EIGENVALUE
 
@@ -186,6 +187,10 @@ def _as_power(space: Space, group: Group) -> tuple[Power, Group] | None:
             return power, trivial(1)
         if isinstance(structure, Hyperoctahedral):
             return power, sign_flips(1)
+    if isinstance(space, MixedTorus) and (found := _as_power(space.torus, group)):
+        power, part = found
+        assert isinstance(power.base, Torus)
+        return Power(MixedTorus(power.base), power.copies), part
     return None
 
 
@@ -260,6 +265,11 @@ class WreathOnCopies(Solver):
     def _types(self, eigenspace: Eigenspace) -> Any:
         if isinstance(self.space, Power):
             return eigenspace.label
+        if isinstance(self.space, MixedTorus):  # by integers: sums of logarithms come too close to one another
+            one_copy = self._power.base
+            assert isinstance(one_copy, MixedTorus)
+            types = self.space.types(eigenspace)
+            return [tuple((one_copy.wave(v), count) for v, count in sorted(Counter(t).items())) for t in types]
         return self._listing.at(eigenspace.eigenvalue)
 
     def functions(self, solutions: Sequence[Solution]) -> Functions:

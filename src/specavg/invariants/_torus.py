@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from math import isqrt, lcm
 from typing import Any, ClassVar, final
@@ -19,8 +19,10 @@ from specavg.invariants._solver import Solution, Solver
 from specavg.kernels._copies import CopyTable
 from specavg.kernels._frequencies import FEWEST_TO_COMBINE, Waves
 from specavg.kernels._products import COSINE, SINE, TORUS, Mixing, ProductTree
-from specavg.spaces import Eigenspace, Space, Torus
+from specavg.spaces import Eigenspace, MixedTorus, Space, Torus
+from specavg.spaces._flat_torus import FlatTorus
 from specavg.spaces._frequencies import Tree, frequency_tree
+from specavg.spaces._mixed_torus import mixed_tree
 
 __all__ = [
     "CosineProducts",
@@ -42,7 +44,7 @@ class FrequencyOrbits(Solver):
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return isinstance(space, Torus) and all(space.check_isometry(g).is_exact for g in group.generators)
+        return isinstance(space, FlatTorus) and all(space.check_isometry(g).is_exact for g in group.generators)
 
     def cost(self, eigenspace: Eigenspace) -> float:
         return 50.0 * (len(self.group.generators) + 1) * eigenspace.dim * self.space.dim
@@ -51,7 +53,7 @@ class FrequencyOrbits(Solver):
         return 4.0 * 8 * eigenspace.dim * self.space.dim
 
     def solve(self, eigenspace: Eigenspace) -> Solution:
-        assert isinstance(self.space, Torus)
+        assert isinstance(self.space, FlatTorus)
         K = self.space.frequencies(eigenspace)
         if eigenspace.eigenvalue == 0:
             constant = (np.zeros(1, dtype=int), np.zeros(1, dtype=int), np.full(1, np.sqrt(0.5)))  # √2 cos 0, halved
@@ -65,7 +67,7 @@ class FrequencyOrbits(Solver):
     def functions(self, solutions: Sequence[Solution]) -> Functions:
         from scipy.sparse import coo_array
 
-        assert isinstance(self.space, Torus)
+        assert isinstance(self.space, FlatTorus)
         sizes = np.array([len(s.data[0]) for s in solutions])
         total, starts = int(sizes.sum()), np.cumsum(sizes) - sizes
         ends = np.cumsum([0, *(s.invariant_dim for s in solutions)])
@@ -244,7 +246,8 @@ class SignedFrequencies(Solver):
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return isinstance(space, Torus) and space.is_cubic and isinstance(group.evident, SignFlips)
+        cubic = isinstance(space, MixedTorus) or (isinstance(space, Torus) and space.is_cubic)
+        return cubic and isinstance(group.evident, SignFlips)
 
     def cost(self, eigenspace: Eigenspace) -> float:
         return 1.0
@@ -253,7 +256,10 @@ class SignedFrequencies(Solver):
         n = eigenspace.label
         assert isinstance(n, int)
         # Flipping a sign pairs the ±k_i, so there are at most m_λ of these; often far fewer.
-        count = _nonnegative_count(self.space.dim, n)
+        if isinstance(self.space, MixedTorus):
+            count = self.space.sizes_count(eigenspace)
+        else:
+            count = _nonnegative_count(self.space.dim, n)
         require_memory(
             8.0 * 6 * count,
             f"{count} products of cosines (eigenvalue {eigenspace.eigenvalue:.6g})",
@@ -262,9 +268,9 @@ class SignedFrequencies(Solver):
         return Solution(eigenspace, count, self, n)
 
     def functions(self, solutions: Sequence[Solution]) -> Functions:
-        assert isinstance(self.space, Torus)
-        wanted = [s.data for s in solutions]
-        return CosineProducts(self.space.period, self.space.dim, wanted)
+        assert isinstance(self.space, FlatTorus)
+        tree = mixed_tree if isinstance(self.space, MixedTorus) else frequency_tree
+        return CosineProducts(self.space.period, self.space.dim, [s.data for s in solutions], tree)
 
 
 def _nonnegative_count(d: int, n: int) -> int:
@@ -284,12 +290,18 @@ def _nonnegative_counts(d: int) -> list[int]:
 
 @final
 class CosineProducts(Products):
-    """∏_i √2cos 2πk_i u_i for every k ≥ 0 with |k|² in `norms`: each is its parent times one more factor."""
+    """∏_i √2cos 2πk_i u_i for every k ≥ 0 with its norm in `norms`: each is its parent times one more factor.
 
-    def __init__(self, period: Array, d: int, norms: Sequence[int]) -> None:
+    The norm is |k|², or what else `frequencies` (d, bound) lists them by.
+    """
+
+    def __init__(
+        self, period: Array, d: int, norms: Sequence[int], frequencies: Callable[[int, int], Tree] = frequency_tree
+    ) -> None:
         self._period = period
         self._d = d
         self._norms = tuple(norms)
+        self._frequencies = frequencies
 
     @property
     def flips_exactly(self) -> bool:
@@ -299,7 +311,7 @@ class CosineProducts(Products):
     @cached_property
     def tree(self) -> Tree:
         """The frequencies, and those they grow from."""
-        return frequency_tree(self._d, max(self._norms, default=0))
+        return self._frequencies(self._d, max(self._norms, default=0))
 
     @cached_property
     def wanted(self) -> NDArray[np.intp]:
@@ -314,9 +326,9 @@ class CosineProducts(Products):
     def row_bytes(self) -> float:
         return 8.0 * (3 * len(self.tree.norm) + 2 * self._d * self._highest)
 
-    @property
+    @cached_property
     def _highest(self) -> int:
-        return isqrt(max(self._norms, default=0))
+        return int(self.tree.value.max(initial=0))
 
     @property
     def copy_table(self) -> CopyTable | None:

@@ -31,7 +31,8 @@ def spectrum(model: Any, *, weyl: bool = True, legend: bool = True, ax: Axes | N
     ----------
     model : InvariantBasis or fitted estimator
     weyl : bool, default True
-        Whether to draw Weyl's law. The invariant version is left out where the order is not known.
+        Whether to draw Weyl's law. The invariant version is left out where the order is not known, and both where
+        eigenvalues are not those of the Laplacian (`MixedTorus`).
     legend : bool, default True
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
@@ -93,7 +94,7 @@ def spectrum(model: Any, *, weyl: bool = True, legend: bool = True, ax: Axes | N
             linestyle=style,
             label=f"{name}, their sum so far",
         )
-    if weyl and len(values) > 1:
+    if weyl and len(values) > 1 and not basis.mixed:
         x = np.linspace(0, values[-1], 400)[1:]
         for divisor, dash, name in ((0.0, "--", "Weyl's law"), (_log_order(basis), ":", "Weyl's law / |G|")):
             if divisor is not None and (divisor or dash == "--"):

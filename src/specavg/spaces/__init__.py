@@ -1,5 +1,6 @@
 """Spaces: where the data live."""
 
+from specavg.spaces._mixed_torus import MixedTorus
 from specavg.spaces._power import Power
 from specavg.spaces._product import Product
 from specavg.spaces._rotations import Rotations, rotations_from_bunge, rotations_from_quaternions
@@ -11,6 +12,7 @@ from specavg.spaces._torus import Circle, Torus
 __all__ = [
     "Circle",
     "Eigenspace",
+    "MixedTorus",
     "Power",
     "Product",
     "Rotations",

@@ -21,6 +21,7 @@ __all__ = [
     "shell_sizes",
     "shell_vectors",
     "shells",
+    "tree_of",
 ]
 
 
@@ -145,13 +146,7 @@ def frequency_tree(d: int, bound: int) -> Tree:
     if d <= _FEW:
         K, _ = _ball(d, bound)
         K = K[(K >= 0).all(axis=1)]
-        norm = (K * K).sum(axis=1)
-        depth = (K != 0).sum(axis=1)
-        last = d - 1 - (K[:, ::-1] != 0).argmax(axis=1)
-        value = K[np.arange(len(K)), last]
-        above = K.copy()
-        above[np.arange(len(K)), last] = 0
-        return Tree(norm, rows_in(above, K).astype(np.int64), last, value, depth)
+        return tree_of(K, (K * K).sum(axis=1))
     parts = shells(d, bound)
     starts = np.cumsum([0, *(len(part) for part in parts.values())])
     norm = np.repeat(np.arange(bound + 1), np.diff(starts))
@@ -164,6 +159,15 @@ def frequency_tree(d: int, bound: int) -> Tree:
     for start, end in pairwise(starts[1:]):
         depth[start:end] = depth[parent[start:end]] + 1
     return Tree(norm, parent, coordinate, value, depth)
+
+
+def tree_of(K: NDArray[np.int64], norm: NDArray[np.int64]) -> Tree:
+    """The tree of given vectors k ≥ 0; with each of them its parent is given too."""
+    rows = np.arange(len(K))
+    last = K.shape[1] - 1 - (K[:, ::-1] != 0).argmax(axis=1)
+    above = K.copy()
+    above[rows, last] = 0
+    return Tree(norm, rows_in(above, K).astype(np.int64), last, K[rows, last], (K != 0).sum(axis=1))
 
 
 def ellipsoid(W: NDArray[np.float64], bound: float) -> NDArray[np.int64]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import lcm, prod
+from math import prod
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.isometries import Affine, Isometry, SignedPermutation, flatten
-from specavg.spaces._frequencies import ellipsoid, rows_in, shell_sizes, shell_vectors
-from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
+from specavg.spaces._flat_torus import FlatTorus, product_grid
+from specavg.spaces._frequencies import ellipsoid, shell_sizes, shell_vectors
+from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace
 
 __all__ = ["Circle", "Torus"]
 
@@ -23,7 +22,7 @@ METRIC_TOLERANCE = 1e-9
 
 
 @final
-class Torus(Space):
+class Torus(FlatTorus):
     """A flat torus: the box [−p/2, p/2)^d with opposite sides joined, or the cell of a lattice.
 
     Parameters
@@ -79,14 +78,6 @@ class Torus(Space):
             self._cubic = bool(np.array_equal(self.metric, self.metric[0, 0] * np.eye(self.dim)))
 
     # --- what it is --------------------------------------------------------------------------------
-
-    @property
-    def dim(self) -> int:
-        return len(self._periods)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.dim,)
 
     @property
     def volume(self) -> float:
@@ -156,35 +147,12 @@ class Torus(Space):
                     reached = V.eigenvalue * (1 + SAME_EIGENVALUE)
             bound *= 2.0
 
+    def _frequencies(self, eigenspace: Eigenspace) -> NDArray[np.int64]:
+        return _listed(self, eigenspace)
+
     @property
     def _dual_metric(self) -> NDArray[np.float64]:
         return np.asarray(4 * np.pi**2 * np.linalg.inv(self.metric), dtype=np.float64)
-
-    def frequencies(self, eigenspace: Eigenspace) -> NDArray[np.int64]:
-        """One of each pair ±k with eigenvalue λ, first non-zero entry positive.
-
-        Returns
-        -------
-        ndarray of shape (⌈m/2⌉, d)
-        """
-        require_memory(
-            4.0 * 8 * eigenspace.dim * self.dim,
-            f"listing {eigenspace.dim} frequencies in {self.dim} dimensions",
-            "Lower the cutoff, or use a group whose invariants have a closed form.",
-        )
-        return _frequencies(self, eigenspace)
-
-    def _units(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        return X / self._periods  # in periods
-
-    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        K = self.frequencies(eigenspace)
-        if eigenspace.eigenvalue == 0:
-            return np.ones((len(X), 1))
-        turns = self._units(X) @ K.T  # (n, m/2)
-        turns -= np.rint(turns)
-        turns *= 2 * np.pi
-        return np.sqrt(2) * np.concatenate([np.cos(turns), np.sin(turns)], axis=1)
 
     # --- isometries --------------------------------------------------------------------------------
 
@@ -223,54 +191,7 @@ class Torus(Space):
         start = 0.0 if self._lattice is not None else -0.5
         return (u - np.floor(u - start)) * self._periods
 
-    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
-        target, sign, phase, modulus = self.frequency_action(g, eigenspace)
-        h = len(target)
-        if eigenspace.eigenvalue == 0:
-            return np.ones((1, 1))
-        angle = 2 * np.pi * (phase / modulus).astype(float)
-        column = np.arange(h)
-        D = np.zeros((2 * h, 2 * h))
-        D[target, column] = np.cos(angle)
-        D[h + target, column] = -sign * np.sin(angle)
-        D[target, h + column] = np.sin(angle)
-        D[h + target, h + column] = sign * np.cos(angle)
-        return D
-
-    def frequency_action(
-        self, g: Isometry, eigenspace: Eigenspace
-    ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[Any], int]:
-        """How `g` moves exponentials: e_k(gx) = exp(2πi θ_k/N) e_{s_k k'}(x) with k' the row `target[k]`.
-
-        Returns
-        -------
-        target : ndarray of int, shape (h,)
-        sign : ndarray of ±1, shape (h,)
-        phase : ndarray, shape (h,)
-            θ_k: integers modulo N where the shift is exact, else floats modulo one.
-        modulus : int
-            N.
-        """
-        K = self.frequencies(eigenspace)
-        if isinstance(g, SignedPermutation):
-            moved = np.empty_like(K)
-            moved[:, g.image_array] = K * g.signs_array.astype(np.int64)  # Aᵀk
-            phase, modulus = np.zeros(len(K), dtype=np.int64), 1
-        else:
-            assert isinstance(g, Affine)
-            moved = K @ g.matrix
-            phase, modulus = _phases(K, g.shift)
-        first = np.take_along_axis(moved, (moved != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
-        sign = np.where(first < 0, -1, 1)
-        target = rows_in(moved * sign[:, None], K)
-        if (target < 0).any():
-            raise ValueError(f"{g!r} does not permute the frequencies of {self!r}: it is not an isometry of it")
-        return target, sign, phase, modulus
-
     # --- points ------------------------------------------------------------------------------------
-
-    def _membership_error(self, X: NDArray[np.float64]) -> None:
-        return None
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         u = as_generator(random_state).random((n, self.dim))
@@ -279,12 +200,7 @@ class Torus(Space):
     def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         reach = np.sqrt(max_eigenvalue * np.diag(self.metric)) / (2 * np.pi)
         nodes = 2 * np.floor(reach * (1 + 1e-9)).astype(int) + 1
-        total = float(np.prod(nodes.astype(float)))
-        require_memory(8.0 * 3 * total * self.dim, f"a product grid of {total:.3g} points", "Lower max_eigenvalue.")
-        start = 0.0 if self._lattice is not None else -0.5
-        axes = [(np.arange(count) / count + start) * p for count, p in zip(nodes, self._periods, strict=True)]
-        grid = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
-        return grid, np.full(len(grid), 1.0 / len(grid))
+        return product_grid(nodes, self._periods, 0.0 if self._lattice is not None else -0.5)
 
 
 def Circle() -> Torus:
@@ -300,7 +216,7 @@ def Circle() -> Torus:
 
 
 @lru_cache(maxsize=64)
-def _frequencies(space: Torus, eigenspace: Eigenspace) -> NDArray[np.int64]:
+def _listed(space: Torus, eigenspace: Eigenspace) -> NDArray[np.int64]:
     if space.is_cubic:
         n = eigenspace.label
         assert isinstance(n, int)
@@ -327,15 +243,3 @@ def _grouped(space: Torus, bound: float) -> list[Eigenspace]:
         if group[-1] < bound * (1 - 10 * SAME_EIGENVALUE):
             found.append(Eigenspace(float(group.mean()), len(group), (float(group[0]), float(group[-1]))))
     return found
-
-
-def _phases(K: NDArray[np.int64], shift: tuple[Fraction | float, ...]) -> tuple[NDArray[Any], int]:
-    """K·shift modulo one, as integers over a common denominator where the shift is exact."""
-    exact = [t for t in shift if isinstance(t, Fraction)]
-    if len(exact) < len(shift):
-        return (K @ np.array([float(t) for t in shift])) % 1.0, 1
-    modulus = lcm(*(t.denominator for t in exact))
-    numerators = [int(t * modulus) for t in exact]
-    largest = int(np.abs(K).max(initial=0)) * sum(numerators)
-    kind = np.int64 if max(largest, modulus) < 2**62 else object  # Python's integers where 64 bits would overflow
-    return (K.astype(kind) @ np.array(numerators, dtype=kind)) % modulus, modulus
