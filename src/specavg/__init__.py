@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "config": "_config",
-    **dict.fromkeys(["Circle", "Power", "Product", "Rotations", "Sphere", "Stiefel", "Torus"], "spaces"),
+    **dict.fromkeys(["Circle", "MixedTorus", "Power", "Product", "Rotations", "Sphere", "Stiefel", "Torus"], "spaces"),
     "invariant_basis": "invariants",
     "load": "io",
     **dict.fromkeys(["InvariantDensity", "InvariantFeatures", "InvariantKernelRidge"], "estimators"),
@@ -39,6 +39,7 @@ __all__ = [
     "InvariantDensity",
     "InvariantFeatures",
     "InvariantKernelRidge",
+    "MixedTorus",
     "Power",
     "Product",
     "Rotations",
@@ -94,7 +95,7 @@ if TYPE_CHECKING:
     )
     from specavg.invariants import invariant_basis
     from specavg.io import load
-    from specavg.spaces import Circle, Power, Product, Rotations, Sphere, Stiefel, Torus
+    from specavg.spaces import Circle, MixedTorus, Power, Product, Rotations, Sphere, Stiefel, Torus
 
 
 def __getattr__(name: str) -> Any:

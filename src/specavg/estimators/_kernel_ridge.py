@@ -391,7 +391,10 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         few = min(basis.dim, FUNCTIONS_PER_POINT * SEARCH_ROWS)
         features = basis.evaluate(points)[:, 1:few]
         sample = FeatureProblem(features, columns, weights, half_digits=not self._held(n, basis))
-        return shortlist(sample, basis, self._candidates(basis), alpha, SHORTLIST)
+        candidates = self._candidates(basis)
+        if sample.count == 1:  # all on one orbit: nothing can be left out
+            return candidates[:1], np.inf
+        return shortlist(sample, basis, candidates, alpha, SHORTLIST)
 
     @staticmethod
     def _held(n: int, basis: InvariantBasis) -> bool:
