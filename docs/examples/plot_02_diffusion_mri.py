@@ -52,10 +52,10 @@ print(
 )
 
 # %%
-# The signals are noisy, so a symmetry of two elements cannot do wonders: it lowers the error by some two percent and makes
-# the prediction exactly even. Evaluation is at a canonical point of the orbit, so the discrepancy is 0, not just small.
-# Kernel ridge with the kernel averaged over both elements, which fits every voxel by itself, has four percent more error:
-# here the voxels are fitted along the directions in which they vary together, each with a penalty of its own.
+# The signals are noisy, so a symmetry of two elements cannot do wonders: it lowers the error by some two percent and
+# makes the prediction exactly even. Evaluation is at a canonical point of the orbit, so the discrepancy is 0, not just
+# small. Kernel ridge with the kernel averaged over both elements, which fits every voxel by itself, has four percent
+# more error: here the voxels are fitted along the directions in which they vary together, each with its own penalty.
 #
 # One split of 64 directions is a small sample. Here are ten random ones, with a third model that many would make by
 # hand: kernel ridge on the products :math:`nᵢnⱼ`, which do not change when *n* changes its sign.

@@ -2,9 +2,9 @@
 Many coordinates: the torsions of a chain
 =========================================
 
-A molecule of undecane, C₁₁H₂₄, is a chain that turns about eight of its bonds. Its energy is a function of eight angles:
-a point of the torus :math:`T^8`. It does not change when the chain is read from its other end, nor in the mirror, where
-all angles change sign: a group of four elements, far too small to make eight dimensions few.
+A molecule of undecane, C₁₁H₂₄, is a chain that turns about eight of its bonds. Its energy is a function of eight
+angles: a point of the torus :math:`T^8`. It does not change when the chain is read from its other end, nor in the mirror,
+where all angles change sign: a group of four elements, far too small to make eight dimensions few.
 """
 
 import time
@@ -27,9 +27,9 @@ print(f"{d} torsions, {group.order} ways to describe the same shape")
 # The energy
 # ----------
 #
-# Every bond has the torsion potential of Ryckaert and Bellemans for alkanes, in kJ/mol, lowest at 0 (*trans*) with two side
-# minima (*gauche*). Neighbouring bonds that are *gauche* in opposite senses bring carbon atoms close together: this costs
-# about 8 kJ/mol, the pentane effect. The latter is written here as a smooth bump; nothing else couples the angles.
+# Every bond has the torsion potential of Ryckaert and Bellemans for alkanes, in kJ/mol, lowest at 0 (*trans*) with two
+# side minima (*gauche*). Neighbouring bonds that are *gauche* in opposite senses bring carbon atoms close together: this
+# costs about 8 kJ/mol, the pentane effect. It is written here as a smooth bump; nothing else couples the angles.
 RYCKAERT_BELLEMANS = [9.28, 12.16, -13.12, -3.06, 26.24, -31.5]
 GAUCHE = np.deg2rad(115)
 
@@ -53,10 +53,10 @@ y = energy(X) + 0.5 * rng.normal(size=len(X))
 # Few coordinates first
 # ---------------------
 #
-# In the order of the Laplacian, the first 1749 invariant functions have frequencies of squared length 6 at most: products
-# of six angles, but not even the third frequency of a single one, while the potential of a bond has five. With nothing
-# set, :class:`~specavg.InvariantKernelRidge` also tries the functions of a :class:`~specavg.MixedTorus`, which has few
-# angles and high frequencies first, and takes what predicts better the points that were left out.
+# In the order of the Laplacian, the first 1749 invariant functions have frequencies of squared length 6 at most:
+# products of six angles, but not even the third frequency of a single one, while the potential of a bond has five. With
+# nothing set, :class:`~specavg.InvariantKernelRidge` also tries the functions of a :class:`~specavg.MixedTorus`, which
+# has few angles and high frequencies first, and takes what predicts better the points that were left out.
 
 
 def report(name, model):
