@@ -3,8 +3,8 @@ Many coordinates: the torsions of a chain
 =========================================
 
 A molecule of undecane, C₁₁H₂₄, is a chain that turns about eight of its bonds. Its energy is a function of eight
-angles: a point of the torus :math:`T^8`. It does not change when the chain is read from its other end, nor in the mirror,
-where all angles change sign: a group of four elements, far too small to make eight dimensions few.
+angles: a point of the torus :math:`T^8`. It does not change when the chain is read from its other end, nor in the
+mirror, where all angles change sign: a group of four elements, far too small to make eight dimensions few.
 """
 
 import time
@@ -28,8 +28,8 @@ print(f"{d} torsions, {group.order} ways to describe the same shape")
 # ----------
 #
 # Every bond has the torsion potential of Ryckaert and Bellemans for alkanes, in kJ/mol, lowest at 0 (*trans*) with two
-# side minima (*gauche*). Neighbouring bonds that are *gauche* in opposite senses bring carbon atoms close together: this
-# costs about 8 kJ/mol, the pentane effect. It is written here as a smooth bump; nothing else couples the angles.
+# side minima (*gauche*). Neighbouring bonds that are *gauche* in opposite senses bring carbon atoms close together:
+# this costs about 8 kJ/mol, the pentane effect. It is written here as a smooth bump; nothing else couples the angles.
 RYCKAERT_BELLEMANS = [9.28, 12.16, -13.12, -3.06, 26.24, -31.5]
 GAUCHE = np.deg2rad(115)
 
