@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
     if unknown:
         print(f"no comparison called {', '.join(unknown)}; there are: {', '.join(COMPARISONS)}", file=sys.stderr)
         return 2
-    stored: dict[str, Any] = json.loads(path.read_text())["comparisons"] if arguments and path.exists() else {}
+    stored: dict[str, Any] = json.loads(path.read_text())["comparisons"] if path.exists() else {}
     failed = []
     for name in arguments or COMPARISONS:
         print(f"{name} …", flush=True)
@@ -62,12 +62,18 @@ def main(arguments: list[str]) -> int:
         stored[name] = json.loads(lines[-1].removeprefix("RESULT "))
         for row in stored[name]:
             print("  " + _line(row), flush=True)
-    ordered = {name: stored[name] for name in COMPARISONS if name in stored}
-    path.write_text(json.dumps({"machine": _machine(), "comparisons": ordered}, indent=1, ensure_ascii=False) + "\n")
-    _publish(ordered)
+        _write(path, stored)  # at once: a run that is stopped keeps what it has measured
+    _publish(_write(path, stored))
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0
+
+
+def _write(path: Path, stored: dict[str, Any]) -> dict[str, Any]:
+    """The results so far, in the order of the comparisons."""
+    ordered = {name: stored[name] for name in COMPARISONS if name in stored}
+    path.write_text(json.dumps({"machine": _machine(), "comparisons": ordered}, indent=1, ensure_ascii=False) + "\n")
+    return ordered
 
 
 def _one(name: str) -> list[dict[str, Any]]:

@@ -13,8 +13,8 @@ def add_parser(commands: Any) -> None:
     """Add this command to the command line."""
     parser = commands.add_parser(
         "reproduce",
-        help="the paper's figures and claims, as PNG, CSV and one HTML page",
-        description="Run the paper's experiments and write figures (PNG), numbers (CSV) and one HTML page.",
+        help="the paper's figures and claims, as PNG and SVG, CSV and one HTML page",
+        description="Run the paper's experiments and write figures (PNG and SVG), numbers (CSV) and one HTML page.",
         epilog="example:\n  specavg reproduce --quick --out results\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
