@@ -21,7 +21,7 @@ __all__ = ["Choice", "Trial", "choose", "relative_scale", "shortlist"]
 Array = NDArray[np.float64]
 _LARGEST_ALPHA = 10.0**1.5  # relative to the largest squared singular value
 _STEPS_PER_DECADE = 2
-_FINE_STEPS_PER_DECADE = 8
+_FINE_STEPS_PER_DECADE = 4
 _TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can tell apart
 
 

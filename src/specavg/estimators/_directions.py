@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Directions", "directions_of"]
 
 Array = NDArray[np.float64]
-_UNDECIDED = 1.0  # nats over all rows: what data cannot tell apart. The larger penalty is taken
+_UNDECIDED = 0.5  # nats over all rows: what data cannot tell apart. The larger penalty is taken
 _LEAST_ERROR = 1e-8  # of an output, in its standard deviations
 
 
@@ -46,8 +46,13 @@ class Directions:
         return self.path.coefficients(self.alphas) @ self.back
 
     def noise(self) -> Array:
-        """What the noise of each direction adds to the noise variance of each output."""  # (r, q)
-        return self.path.noise_variance(self.alphas)[:, None] * self.back**2
+        """What each direction adds to the noise variance of each output."""  # (r, q)
+        # Directions separate what varies; noise may still be common to several. The noise of an output is therefore
+        # that of all directions together, and is shared out in proportion to what each has by itself.
+        shares = self.path.noise_variance(self.alphas)[:, None] * self.back**2
+        total = shares.sum(axis=0)
+        together = self.path.noise_variance(self.alphas, self.back)
+        return shares * np.divide(together, total, out=np.ones_like(total), where=total > 0)
 
 
 def directions_of(path: FeaturePath, alphas: Array) -> Directions:
@@ -55,8 +60,8 @@ def directions_of(path: FeaturePath, alphas: Array) -> Directions:
 
     Outputs that vary together carry the same signal: their mean has less noise than each, their differences have
     little but noise. Measured in units of its own leave-one-out error every output has noise of the same size, and
-    the singular vectors of the targets separate the two. A direction is scored by itself and with all outputs together,
-    half and half: by itself alone, the choice follows the noise.
+    the singular vectors of the targets separate the two. The score of a direction is the mean of its own and that of
+    all outputs together: by itself alone, the choice follows the noise.
 
     Parameters
     ----------
@@ -74,7 +79,8 @@ def directions_of(path: FeaturePath, alphas: Array) -> Directions:
     Vt = Vt[size > np.finfo(float).eps * len(path.targets) * size[0]]
     directed = path.combined(Vt.T / unit[:, None])
     back = Vt * np.where(np.isfinite(unit), unit, 0.0)
-    nats = path.count * (directed.scores_by_output(alphas).joint + path.scores(alphas).joint[:, None])
+    score = 0.5 * (directed.scores_by_output(alphas).joint + path.scores_of_all(alphas).joint[:, None])
+    nats = path.count * score
     first = np.argmax(nats <= nats.min(axis=0) + _UNDECIDED, axis=0)
     chosen = alphas[first]
     left_out = directed.left_out_by_output(chosen) @ back / deviation

@@ -41,9 +41,9 @@ SHORTLIST = 3
 @final
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The variance of f(x), in units of the noise variance 1/Σw + z(FᵀF + αI)⁻¹zᵀ, z centred and scaled.
+    """The variance of f(x): the noise variance times 1/Σw + z(FᵀF + αI)⁻¹zᵀ, z centred and scaled.
 
-    With several penalties the variance of an output is a sum over them.
+    With several penalties it is a sum over them, each with its share of the noise.
     """
 
     weight: float
@@ -112,9 +112,11 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     noise_variance_ : float or ndarray of shape (n_outputs,)
         The estimated variance σ² of the noise of an observation of weight one.
     loo_error_ : float
-        Leave-one-out root mean squared error in standard deviations of y (mean over outputs).
+        Leave-one-out root mean squared error in standard deviations of y (mean over outputs). It was minimised by the
+        choice, and with several outputs the directions come from all rows: a little optimistic, the more so with
+        many outputs and few rows.
     trials_ : tuple of Trial
-        All that was tried: `.spectrum`, `.alpha`, `.error`, `.density`.
+        What was compared at last, after a short-list: `.spectrum`, `.alpha`, `.error`, `.density`.
     solver_ : {"features", "moments", "toeplitz", "mean"}
         Singular values of the features, an eigendecomposition of their moments, conjugate gradients on a Toeplitz
         Gram matrix, or nothing but the mean of y.
@@ -127,8 +129,8 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     *Choice.* A grid of spectra and penalties is compared by leave-one-out in closed form, from one decomposition
     per spectrum, by predictive density and squared error together (`Trial.score`). The grid of "auto" is the Matérn
     family in s and ℓ together, of which "heat" is the limit of large s. Rows on one orbit are left out together.
-    With more than 400 rows, three spectra are short-listed on 400 of them (chosen without regard to y) and
-    compared on all.
+    With more than 400 rows, or with several bases (below), three spectra are short-listed on up to 400 rows (chosen
+    without regard to y) and compared on all.
 
     *Many coordinates.* The first eigenspaces of a torus of four and more dimensions hold products of many coordinates
     and only the lowest frequencies of each. With nothing given, a second basis competes with them, on the same rows by
@@ -136,7 +138,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     prefers sums of functions of one or two coordinates. `basis_.mixed` says which was chosen. Data in chunks, and
     lattices, have the first only.
 
-    *Several outputs* share the spectrum, which is chosen with each of them standardised. Then they are measured in
+    *Several outputs* share the spectrum, but each has noise of its own size. Then they are measured in
     units of their own leave-one-out error, rotated to their principal directions, and each direction has its own
     penalty: what outputs have in common is averaged, what is mostly noise is smoothed away. With a given `alpha`, and
     where only moments are known, all have the same penalty and every output is fitted as if it were alone.

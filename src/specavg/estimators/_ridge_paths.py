@@ -292,6 +292,12 @@ class FeaturePath(Path):
         return values
 
     def scores(self, alphas: Array) -> Scores:
+        # Every output has noise of its own size, which is profiled out of the density.
+        each = self.scores_by_output(alphas)
+        return Scores(each.error.mean(axis=1), each.density.mean(axis=1))
+
+    def scores_of_all(self, alphas: Array) -> Scores:
+        """The scores with noise of the same size, in standard deviations, in all outputs: the noisiest decide."""
         error, density = np.empty(len(alphas)), np.empty(len(alphas))
         for some, residual, h in self.left_out(alphas):
             squared = np.mean(residual**2 / self._unit, axis=2)  # (n, A)
@@ -309,11 +315,13 @@ class FeaturePath(Path):
         profile = np.maximum(np.mean(squared * h, axis=0), _TINY)
         return squared.sum(axis=0) / self._problem.weight, 0.5 * (np.log(profile) - np.mean(np.log(h), axis=0))
 
-    def noise_variance(self, alpha: float | Array) -> Array:
+    def noise_variance(self, alpha: float | Array, back: Array | None = None) -> Array:
+        """σ² of each output, or of their combinations with the columns of `back`."""
         p = self._problem
-        g = alpha / (self.s[:, None] ** 2 + alpha)
-        quadratic = np.sum(g * self._c**2, axis=0) + np.sum(self._rest**2, axis=0) + np.sum(self._within**2, axis=0)
-        return quadratic / degrees_of_freedom(p.weight, p.count)
+        shrunk = np.sqrt(alpha / (self.s[:, None] ** 2 + alpha)) * self._c
+        parts = (shrunk, self._rest, self._within)
+        squares = [np.sum((part if back is None else part @ back) ** 2, axis=0) for part in parts]
+        return np.sum(squares, axis=0) / degrees_of_freedom(p.weight, p.count)
 
 
 @final

@@ -149,7 +149,7 @@ class ToeplitzPath(Path):
 
 @dataclass(frozen=True, eq=False)
 class ToeplitzPosterior:
-    """The variance of f(x), in units of the noise variance 1/Σw + z(S G S + α)⁻¹zᵀ, z centred and scaled.
+    """The variance of f(x): the noise variance times 1/Σw + z(S G S + α)⁻¹zᵀ, z centred and scaled.
 
     Nothing is decomposed: each point takes a solution by conjugate gradients, many points together.
     """
