@@ -139,6 +139,15 @@ CASES = [
     case(sa.Power(sa.Sphere(3), 3), groups.symmetric, 3, max_functions=20),
     case(sa.Power(sa.Sphere(3), 2), groups.wreath, _MIRROR, 2),
     case(sa.Power(sa.Circle(), 4), groups.wreath, groups.dihedral(3), 4),
+    case(sa.Warped(sa.Sphere(3)), groups.point_group, "D3d"),
+    case(sa.Power(sa.Warped(sa.Sphere(3)), 2), groups.wreath, _MIRROR, 2),
+    case(sa.Power(sa.Warped(sa.Circle()), 4), groups.alternating, 4),
+    case(
+        sa.Product(sa.Power(sa.Warped(sa.Circle()), 2), sa.MixedTorus(sa.Torus(2))),
+        groups.direct_product,
+        groups.symmetric(2),
+        groups.sign_flips(2),
+    ),
 ]
 
 

@@ -12,7 +12,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "config": "_config",
-    **dict.fromkeys(["Circle", "MixedTorus", "Power", "Product", "Rotations", "Sphere", "Stiefel", "Torus"], "spaces"),
+    **dict.fromkeys(["Circle", "MixedTorus", "Power", "Product", "Rotations", "Sphere"], "spaces"),
+    **dict.fromkeys(["Stiefel", "Torus", "Warped"], "spaces"),
     "invariant_basis": "invariants",
     "load": "io",
     **dict.fromkeys(["InvariantDensity", "InvariantFeatures", "InvariantKernelRidge"], "estimators"),
@@ -48,6 +49,7 @@ __all__ = [
     "Stiefel",
     "Symmetrized",
     "Torus",
+    "Warped",
     "__version__",
     "baselines",
     "config",
@@ -95,7 +97,7 @@ if TYPE_CHECKING:
     )
     from specavg.invariants import invariant_basis
     from specavg.io import load
-    from specavg.spaces import Circle, MixedTorus, Power, Product, Rotations, Sphere, Stiefel, Torus
+    from specavg.spaces import Circle, MixedTorus, Power, Product, Rotations, Sphere, Stiefel, Torus, Warped
 
 
 def __getattr__(name: str) -> Any:

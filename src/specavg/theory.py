@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.groups import Group
-from specavg.spaces import MixedTorus, Space
+from specavg.spaces import Space
 
 __all__ = [
     "Bounds",
@@ -237,8 +237,8 @@ def weyl_count(space: Space, eigenvalue: float | Array) -> float | Array:
     >>> weyl_count(sa.Sphere(3), 100.0 * 101)  # exactly: 101² = 10201
     10100.0
     """
-    if isinstance(space, MixedTorus):
-        raise ValueError(f"Weyl's law counts eigenvalues of the Laplacian, not those of {space!r}; use {space.torus!r}")
+    if space.mixed:
+        raise ValueError(f"Weyl's law counts eigenvalues of the Laplacian, not those of {space!r}")
     d = space.dim
     constant = math.exp(
         math.log(unit_ball_volume(d)) + math.log(space.volume) - d * math.log(2 * math.pi)

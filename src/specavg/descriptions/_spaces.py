@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from specavg.descriptions._fields import DescriptionError, Fields
-from specavg.spaces import MixedTorus, Power, Product, Rotations, Space, Sphere, Stiefel, Torus
+from specavg.spaces import MixedTorus, Power, Product, Rotations, Space, Sphere, Stiefel, Torus, Warped
 
 __all__ = ["describe_space", "read_space"]
 
-_KINDS = "torus, mixed torus, sphere, rotations, stiefel, product, power"
+_KINDS = "torus, mixed torus, sphere, rotations, stiefel, product, power, warped"
 
 
 def describe_space(space: Space) -> dict[str, Any]:
@@ -39,6 +39,8 @@ def describe_space(space: Space) -> dict[str, Any]:
         return {"kind": "product", "factors": [describe_space(factor) for factor in space.factors]}
     if isinstance(space, Power):
         return {"kind": "power", "base": describe_space(space.base), "copies": space.copies}
+    if isinstance(space, Warped):
+        return {"kind": "warped", "space": describe_space(space.base)}
     raise DescriptionError(
         f"{space!r} cannot be described: only the library's own spaces ({_KINDS}) can be saved. "
         "Use pickle or joblib for a model on a space of your own."
@@ -80,6 +82,8 @@ def _read(kind: str, fields: Fields) -> Space:
         return Product(*fields.each("factors", read_space))
     if kind == "power":
         return Power(fields.one("base", read_space), fields.integer("copies"))
+    if kind == "warped":
+        return Warped(fields.one("space", read_space))
     raise DescriptionError(f"{fields.place}.kind {kind!r} is not known; it must be one of {_KINDS}")
 
 

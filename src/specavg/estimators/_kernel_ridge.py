@@ -86,7 +86,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         Who acts. Default: the trivial group.
     spectrum : {"auto", "sobolev", "matern", "heat"}, default "auto"
         D_λ^(−2s/d) as in the paper, (1 + ℓ²λ)^(−s), exp(−ℓ²λ/2); "auto" chooses s and ℓ of "matern", which comes
-        near the others, or, on a torus of four and more dimensions, functions of few coordinates (see Notes).
+        near the others, or, in four and more dimensions, of functions of few coordinates or particles (see Notes).
     smoothness : float, optional
         s, of "sobolev" and "matern"; may lie far above d, for analytic targets.
     length_scale : float, optional
@@ -135,8 +135,9 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     *Many coordinates.* The first eigenspaces of a torus of four and more dimensions hold products of many coordinates
     and only the lowest frequencies of each. With nothing given, a second basis competes with them, on the same rows by
     the same score: that of a `specavg.spaces.MixedTorus`, whose "heat" spectrum is ∏(1 + 16 k_i²)^(−s), a kernel that
-    prefers sums of functions of one or two coordinates. `basis_.mixed` says which was chosen. Data in chunks, and
-    lattices, have the first only.
+    prefers sums of functions of one or two coordinates. On powers and products it is that of `specavg.spaces.Warped`
+    copies or factors, for sums of functions of one or two particles. `basis_.mixed` says which was chosen. Data in
+    chunks, and lattices, have the first only.
 
     *Several outputs* share the spectrum, but each has noise of its own size. Then they are measured in
     units of their own leave-one-out error, rotated to their principal directions, and each direction has its own
@@ -369,7 +370,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         """With the cutoff given; otherwise as many functions as the data can use within the budget.
 
         Where everything is to be chosen there may be two: one in the order of eigenvalues, and one with functions
-        of few coordinates first.
+        of few coordinates or particles first.
         """
         cutoff = self._cutoff()
         if cutoff is not None:

@@ -24,7 +24,7 @@ SPECTRA = ("sobolev", "matern", "heat")
 _ORDERS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _LENGTHS = tuple(10.0 ** (k / 2) for k in range(-3, 4))
 _HEAT_LENGTHS = tuple(10.0 ** (k / 8) for k in range(-13, 9))
-_MIXED_SMOOTHNESSES = (0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)  # s of ∏(1 + 16 k_i²)^(−s), that is ℓ²/2
+_MIXED_SMOOTHNESSES = (0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)  # s = ℓ²/2 of e^(−sμ)
 _EXPONENTS = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0)  # 2s/d of "sobolev"
 
 

@@ -21,7 +21,7 @@ from specavg.invariants._solver import Solution
 from specavg.invariants._tape import recording
 from specavg.invariants._toeplitz import ToeplitzGram, toeplitz_gram
 from specavg.kernels._threads import in_order, row_chunks
-from specavg.spaces import MixedTorus, Power, Product, Space, Torus
+from specavg.spaces import MixedTorus, Power, Product, Space, Torus, Warped
 from specavg.spaces._flat_torus import FlatTorus
 
 __all__ = ["InvariantBasis", "Row", "default_group", "default_space", "invariant_basis", "mixed_space"]
@@ -132,8 +132,8 @@ class InvariantBasis:
 
     @property
     def mixed(self) -> bool:
-        """Whether functions of few coordinates come first, as on a `MixedTorus`."""
-        return isinstance(self.space, MixedTorus)
+        """Whether functions of few coordinates or few particles come first, as on a `MixedTorus`."""
+        return self.space.mixed
 
     @property
     def total_dim(self) -> int:
@@ -388,6 +388,8 @@ def _on_columns(space: Space, group: Group) -> Group:
     structure = group.evident
     if isinstance(space, Power) and isinstance(structure, Symmetric):
         return wreath(trivial(space.base.n_features), space.copies)
+    if isinstance(space, Warped):
+        return _on_columns(space.base, group)
     if isinstance(space, Product) and isinstance(structure, DirectProduct):
         return direct_product(*(_on_columns(M, G) for M, G in zip(space.factors, structure.groups, strict=True)))
     return group
@@ -416,7 +418,7 @@ def default_space(n_features: int) -> Space:
 
 
 def mixed_space(space: Space) -> Space | None:
-    """The same torus with functions of few coordinates first, where that is worth a try; else None.
+    """The same space with functions of few coordinates, particles or factors first, where worth a try; else None.
 
     Up to three dimensions a basis of moderate size has high frequencies of a single coordinate anyway.
 
@@ -425,10 +427,25 @@ def mixed_space(space: Space) -> Space | None:
     >>> import specavg as sa
     >>> mixed_space(sa.Torus(10))
     MixedTorus(Torus(10))
+    >>> mixed_space(sa.Product(sa.Power(sa.Sphere(3), 5), sa.Circle()))
+    Product(Power(Warped(Sphere(3)), 5), Warped(Circle()))
     """
-    if isinstance(space, Torus) and space.lattice is None and space.dim >= _MANY_COORDINATES:
+    if space.dim < _MANY_COORDINATES or space.mixed:
+        return None
+    if isinstance(space, Torus) and space.lattice is None:
         return MixedTorus(space)
-    return None
+    several = (isinstance(space, Power) and space.copies > 1) or (isinstance(space, Product) and len(space.factors) > 1)
+    return _mixed_factor(space) if several else None
+
+
+def _mixed_factor(space: Space) -> Space:
+    if isinstance(space, Torus) and space.lattice is None and space.dim > 1:
+        return MixedTorus(space)
+    if isinstance(space, Power):
+        return Power(Warped(space.base), space.copies)
+    if isinstance(space, Product):
+        return Product(*map(_mixed_factor, space.factors))
+    return Warped(space)
 
 
 def default_group(space: Space) -> Group:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
-from typing import ClassVar, final
+from typing import ClassVar, cast, final
 
 from specavg._config import require_memory
 from specavg.groups import Group
@@ -19,7 +20,7 @@ from specavg.invariants._sphere_monomials import MonomialOrbits
 from specavg.invariants._sphere_partitions import SymmetricPolynomials
 from specavg.invariants._torus import FrequencyOrbits, SignedFrequencies
 from specavg.invariants._two_sided import LeftTimesRight
-from specavg.spaces import Eigenspace, Space
+from specavg.spaces import Eigenspace, Space, Warped
 from specavg.spaces._flat_torus import FlatTorus
 
 __all__ = ["SOLVER_NAMES", "Resolver"]
@@ -70,6 +71,9 @@ class Resolver:
     def __init__(self, space: Space, group: Group, solver: str = "auto") -> None:
         if solver not in SOLVER_NAMES:
             raise ValueError(f"solver must be one of {', '.join(map(repr, SOLVER_NAMES))}; got {solver!r}")
+        self._warped = isinstance(space, Warped)
+        if isinstance(space, Warped):  # the same eigenspaces, under other eigenvalues
+            space = space.base
         fitting = [kind for kind in SOLVERS if solver in ("auto", kind.name) and kind.fits(space, group)]
         if not fitting:
             others = sorted({kind.name for kind in SOLVERS if kind.fits(space, group)})
@@ -77,23 +81,38 @@ class Resolver:
                 f"the solver {solver!r} does not apply to {group!r} on {space!r}; these do: {', '.join(others)}"
             )
         self._solvers = [kind(space, group) for kind in fitting]
+        self._solved: dict[Eigenspace, Solution] = {}
+
+    def _plain(self, eigenspace: Eigenspace) -> Eigenspace:
+        """`eigenspace` as the solvers know it."""
+        return cast(Eigenspace, eigenspace.label) if self._warped else eigenspace
 
     def check_memory(self, eigenspace: Eigenspace) -> None:
         """Refuse an eigenspace that no solver could hold, before any work is done."""
-        cheapest = min(self._solvers, key=lambda solver: solver.memory(eigenspace))
+        plain = self._plain(eigenspace)
+        cheapest = min(self._solvers, key=lambda solver: solver.memory(plain))
         require_memory(
-            cheapest.memory(eigenspace),
+            cheapest.memory(plain),
             f"the invariants of the eigenspace with eigenvalue {eigenspace.eigenvalue:.6g} and {eigenspace.dim} "
             f"functions, by the solver that needs least ({cheapest.name}),",
             "Lower the cutoff, or describe the group by its catalogue name, for which closed forms exist.",
         )
 
     def solve(self, eigenspace: Eigenspace) -> Solution:
-        """The invariants of one eigenspace, by the cheapest solver that keeps its accuracy there."""
+        """The invariants of one eigenspace, by the cheapest solver that keeps its accuracy there.
+
+        Found once: those of a factor or of one copy are asked for again and again.
+        """
+        if eigenspace not in self._solved:
+            self._solved[eigenspace] = self._solve(eigenspace)
+        return self._solved[eigenspace]
+
+    def _solve(self, eigenspace: Eigenspace) -> Solution:
         refusals: list[str] = []
-        for solver in sorted(self._solvers, key=lambda solver: solver.cost(eigenspace)):
+        plain = self._plain(eigenspace)
+        for solver in sorted(self._solvers, key=lambda solver: solver.cost(plain)):
             try:
-                return solver.solve(eigenspace)
+                return replace(solver.solve(plain), eigenspace=eigenspace)
             except (Unsuitable, MemoryError) as refusal:
                 refusals.append(f"{solver.name}: {refusal}")
         raise MemoryError(
@@ -103,7 +122,6 @@ class Resolver:
 
     def functions(self, solutions: Sequence[Solution]) -> Functions:
         """The invariant functions of several solutions, in order."""
-        families = [
-            solver.functions(list(run)) for solver, run in groupby(solutions, key=lambda solution: solution.solver)
-        ]
+        plain = [replace(solution, eigenspace=self._plain(solution.eigenspace)) for solution in solutions]
+        families = [solver.functions(list(run)) for solver, run in groupby(plain, key=lambda solution: solution.solver)]
         return families[0] if len(families) == 1 else Joined(families)

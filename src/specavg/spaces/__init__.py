@@ -8,6 +8,7 @@ from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sphere import Sphere
 from specavg.spaces._stiefel import Stiefel
 from specavg.spaces._torus import Circle, Torus
+from specavg.spaces._warped import Warped
 
 __all__ = [
     "Circle",
@@ -20,6 +21,7 @@ __all__ = [
     "Sphere",
     "Stiefel",
     "Torus",
+    "Warped",
     "rotations_from_bunge",
     "rotations_from_quaternions",
 ]

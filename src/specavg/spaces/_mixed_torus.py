@@ -68,6 +68,10 @@ class MixedTorus(FlatTorus):
     def volume(self) -> float:
         return self._torus.volume
 
+    @property
+    def mixed(self) -> bool:
+        return True
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MixedTorus) and self._torus == other._torus
 

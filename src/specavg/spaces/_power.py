@@ -72,6 +72,10 @@ class Power(Space):
     def shape(self) -> tuple[int, ...]:
         return (self._m, *self._base.shape)
 
+    @property
+    def mixed(self) -> bool:
+        return self._base.mixed
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Power) and (self._base, self._m) == (other._base, other._m)
 
@@ -85,7 +89,9 @@ class Power(Space):
         return X.reshape(len(X), self._m, self._base.n_features)
 
     def eigenspaces(self) -> Iterator[Eigenspace]:
-        for eigenvalue, dim, types in joined(self._types_up_to, 2 * eigenspaces_first(self._base)):
+        for eigenvalue, dim, types in joined(
+            self._types_up_to, 2 * eigenspaces_first(self._base), logarithmic=self.mixed
+        ):
             yield Eigenspace(eigenvalue, dim, types)
 
     def _types_up_to(self, bound: float) -> list[tuple[float, int, Type]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from itertools import product as cartesian
+from itertools import takewhile
 from math import prod
 from typing import Any, final
 
@@ -64,6 +65,10 @@ class Product(Space):
     def shape(self) -> tuple[int, ...]:
         return (int(self._ends[-1]),)
 
+    @property
+    def mixed(self) -> bool:
+        return any(factor.mixed for factor in self._factors)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Product) and self._factors == other._factors
 
@@ -79,7 +84,7 @@ class Product(Space):
 
     def eigenspaces(self) -> Iterator[Eigenspace]:
         first = 2 * max(eigenspaces_first(factor) for factor in self._factors)
-        for eigenvalue, dim, parts in joined(self._parts_up_to, first):
+        for eigenvalue, dim, parts in joined(self._parts_up_to, first, logarithmic=self.mixed):
             yield Eigenspace(eigenvalue, dim, parts)
 
     def _parts_up_to(self, bound: float) -> list[tuple[float, int, tuple[Eigenspace, ...]]]:
@@ -89,8 +94,7 @@ class Product(Space):
             found = [
                 (total + V.eigenvalue, dim * V.dim, (*chosen, V))
                 for total, dim, chosen in found
-                for V in mine
-                if total + V.eigenvalue <= bound
+                for V in takewhile(lambda V, total=total: total + V.eigenvalue <= bound, mine)
             ]
         return found
 

@@ -120,6 +120,11 @@ class Space(abc.ABC):
     membership_tolerance = 1e-6
 
     @property
+    def mixed(self) -> bool:
+        """Whether eigenvalues are not those of the Laplacian, but such that functions of few coordinates come first."""
+        return False
+
+    @property
     def n_features(self) -> int:
         """Number of columns of the points written as a 2-D array."""
         return int(np.prod(self.shape))

@@ -11,6 +11,7 @@ from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
 __all__ = ["eigenspaces_up_to", "joined"]
 
 Part = TypeVar("Part")
+_STEP = 1.0  # of a logarithm: e times as many parts, or a few times more
 
 
 def eigenspaces_up_to(space: Space, bound: float) -> list[Eigenspace]:
@@ -19,11 +20,12 @@ def eigenspaces_up_to(space: Space, bound: float) -> list[Eigenspace]:
 
 
 def joined(
-    parts_up_to: Callable[[float], list[tuple[float, int, Part]]], first_bound: float
+    parts_up_to: Callable[[float], list[tuple[float, int, Part]]], first_bound: float, *, logarithmic: bool
 ) -> Iterator[tuple[float, int, tuple[Part, ...]]]:
     """(eigenvalue, dim, parts) in increasing order, parts with nearly equal eigenvalues joined.
 
-    `parts_up_to(bound)` lists all (eigenvalue, dim, part) below a bound; the bound grows as needed.
+    `parts_up_to(bound)` lists all (eigenvalue, dim, part) below a bound; the bound grows as needed, in steps
+    where eigenvalues are logarithms and the number of parts grows exponentially with them.
     """
     reached, bound = -1.0, first_bound
     while True:
@@ -40,4 +42,4 @@ def joined(
                 yield group[0][0], sum(dim for _, dim, _ in group), tuple(part for _, _, part in group)
                 reached = top * (1 + SAME_EIGENVALUE)
             start = end
-        bound *= 1.6
+        bound = bound + _STEP if logarithmic else bound * 1.6
