@@ -12,7 +12,7 @@ import pytest
 import specavg as sa
 from specavg import groups, isometries
 from specavg.descriptions import describe_space, read_space
-from specavg.invariants import mixed_space
+from specavg.invariants import mixed_spaces
 from specavg.spaces import MixedTorus, Torus
 
 GROUPS = {
@@ -21,12 +21,13 @@ GROUPS = {
     "permutations": groups.symmetric(3),
     "both": groups.hyperoctahedral(3),
     "turns": groups.Group([isometries.permutation([1, 2, 0])]),
+    "blocks": groups.direct_product(groups.symmetric(2), groups.sign_flips(1)),
     "shifts": groups.Group([isometries.shift([Fraction(1, 3), 0, 0]), isometries.permutation([1, 2, 0])]),
 }
 
 
-def sizes(K):
-    return np.prod(1 + 16 * K**2, axis=1)
+def sizes(K, steepness=4):
+    return np.prod(1 + steepness * K**2, axis=1)
 
 
 def grid(d, reach):
@@ -34,20 +35,20 @@ def grid(d, reach):
     return np.stack(np.meshgrid(*[axis] * d, indexing="ij"), axis=-1).reshape(-1, d)
 
 
-@pytest.mark.parametrize("d, reach", [(1, 40), (2, 40), (3, 20), (4, 9)])
-def test_eigenspaces_are_those_of_a_full_listing(d, reach):
+@pytest.mark.parametrize("d, reach, c", [(1, 40, 4), (2, 40, 64), (3, 20, 16), (4, 9, 4), (4, 9, 1)])
+def test_eigenspaces_are_those_of_a_full_listing(d, reach, c):
     K = grid(d, reach)
-    complete = 1 + 16 * (reach + 1) ** 2  # the smallest product that lies outside the grid
-    values, counts = np.unique(sizes(K), return_counts=True)
+    complete = 1 + c * (reach + 1) ** 2  # the smallest product that lies outside the grid
+    values, counts = np.unique(sizes(K, c), return_counts=True)
     wanted = [(int(v), int(c)) for v, c in zip(values, counts, strict=True) if v < complete]
-    space = MixedTorus(Torus(d))
+    space = MixedTorus(Torus(d), c)
     found = list(islice(space.eigenspaces(), len(wanted)))
     assert [(V.label, V.dim) for V in found] == wanted
     for V in found:
         assert V.eigenvalue == pytest.approx(np.log(V.label), abs=1e-14)
         mine = space.frequencies(V)
         both = np.unique(np.concatenate([mine, -mine]), axis=0)
-        np.testing.assert_array_equal(both, np.unique(K[sizes(K) == V.label], axis=0))
+        np.testing.assert_array_equal(both, np.unique(K[sizes(K, c) == V.label], axis=0))
 
 
 @pytest.mark.parametrize("group", GROUPS.values(), ids=GROUPS)
@@ -64,13 +65,13 @@ def test_sides_may_differ_where_the_group_allows():
 
 
 def test_the_heat_kernel_is_a_product_over_coordinates():
-    # All waves up to a bound, summed with weights ∏(1 + 16 k²)^(−s), against the product formula cut at the same bound.
+    # All waves up to a bound, summed with weights ∏(1 + 4 k²)^(−s), against the product formula cut at the same bound.
     space, s = MixedTorus(Torus(2)), 1.7
-    basis = sa.invariant_basis(space, max_eigenvalue=np.log(1 + 16 * 20.0**2))
+    basis = sa.invariant_basis(space, max_eigenvalue=np.log(1 + 4 * 20.0**2))
     X = space.sample(20, random_state=0)
     weights = np.exp(-s * basis.eigenvalues)
     K = grid(2, 20)
-    K = K[sizes(K) <= 1 + 16 * 20**2]
+    K = K[sizes(K) <= 1 + 4 * 20**2]
     differences = X[:, None] - X[None]
     wanted = np.einsum("k,ijk->ij", sizes(K) ** -s, np.cos(np.pi * differences @ K.T))
     values = basis.evaluate(X)
@@ -88,14 +89,22 @@ def test_equals_the_group_averaged_baseline(group):
     np.testing.assert_allclose(model.fit(X, y).predict(Z), baseline.predict(Z), atol=1e-8)
 
 
-def test_a_large_group_costs_nothing():
-    space, group = MixedTorus(Torus(1000)), groups.hyperoctahedral(1000)
-    basis = sa.invariant_basis(space, group, max_invariant_dim=200)
+@pytest.mark.parametrize(
+    "group",
+    [
+        groups.hyperoctahedral(1000),
+        groups.direct_product(groups.symmetric(300), groups.hyperoctahedral(300), groups.sign_flips(400)),
+    ],
+    ids=["one", "blocks"],
+)
+def test_a_large_group_costs_nothing(group):
+    space = MixedTorus(Torus(1000), 64)
+    basis = sa.invariant_basis(space, group, max_invariant_dim=1500)
+    assert basis.dim > 1
     assert {row.solver for row in basis.table} == {"closed form"}
-    rng = np.random.default_rng(0)
-    X = space.sample(5, random_state=rng)
-    moved = X[:, rng.permutation(1000)] * rng.choice([-1, 1], 1000)
-    np.testing.assert_allclose(basis.evaluate(moved), basis.evaluate(X), atol=1e-10)
+    X = space.sample(5, random_state=0)
+    for g in group.generators:
+        np.testing.assert_allclose(basis.evaluate(space.act(g, X)), basis.evaluate(X), atol=1e-10)
 
 
 def test_what_does_not_fit_is_refused():
@@ -103,6 +112,9 @@ def test_what_does_not_fit_is_refused():
         MixedTorus(Torus(lattice=[[1, 0], [0.5, 1]]))
     with pytest.raises(ValueError, match="box torus"):
         MixedTorus(sa.Sphere(3))  # pyright: ignore[reportArgumentType]
+    for steepness in (0, 1.5, -4):
+        with pytest.raises(ValueError, match="at least 1"):
+            MixedTorus(Torus(4), steepness)  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="not an isometry"):
         MixedTorus(Torus(2)).check_isometry(isometries.affine([[1, 1], [0, 1]], [0, 0]))
     with pytest.raises(ValueError, match="Weyl's law"):
@@ -113,15 +125,20 @@ def test_values_and_descriptions():
     space = MixedTorus(Torus(4, period=3.0))
     assert space == MixedTorus(Torus(4, period=3.0)) != MixedTorus(Torus(4))
     assert space != space.torus
+    assert space != MixedTorus(space.torus, 5)
+    steep = MixedTorus(space.torus, 64)
+    assert read_space(describe_space(steep)) == steep
+    assert repr(steep) == "MixedTorus(Torus(4, period=3.0), steepness=64)"
     assert hash(space) == hash(MixedTorus(Torus(4, period=3.0)))
     assert read_space(describe_space(space)) == pickle.loads(pickle.dumps(space)) == space
     assert repr(space) == "MixedTorus(Torus(4, period=3.0))"
 
 
 def test_only_boxes_of_many_coordinates_are_reordered():
-    assert mixed_space(Torus(4, period=[1, 1, 2, 2])) == MixedTorus(Torus(4, period=[1, 1, 2, 2]))
+    box = Torus(4, period=[1, 1, 2, 2])
+    assert mixed_spaces(box) == [MixedTorus(box), MixedTorus(box, 64)]
     for space in (Torus(3), Torus(lattice=np.eye(4)), sa.Sphere(6), MixedTorus(Torus(4))):
-        assert mixed_space(space) is None
+        assert mixed_spaces(space) == []
 
 
 def additive(X):
@@ -142,7 +159,7 @@ def test_kernel_ridge_takes_the_order_that_predicts(target, mixed):
     other = (
         sa.InvariantKernelRidge(space, group, spectrum="matern")
         if mixed
-        else sa.InvariantKernelRidge(MixedTorus(space), group)
+        else sa.InvariantKernelRidge(MixedTorus(space, 64), group)
     ).fit(X, y)
     assert other.basis_.mixed is not mixed
     errors = [np.sqrt(np.mean((m.predict(Z) - truth) ** 2)) for m in (model, other)]

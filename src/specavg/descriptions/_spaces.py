@@ -28,7 +28,7 @@ def describe_space(space: Space) -> dict[str, Any]:
             return {"kind": "torus", "lattice": space.lattice.tolist()}
         return {"kind": "torus", "dim": space.dim, "period": space.period.tolist()}
     if isinstance(space, MixedTorus):
-        return {"kind": "mixed torus", "torus": describe_space(space.torus)}
+        return {"kind": "mixed torus", "torus": describe_space(space.torus), "steepness": space.steepness}
     if isinstance(space, Sphere):
         return {"kind": "sphere", "coordinates": space.n_features}
     if isinstance(space, Rotations):
@@ -40,7 +40,7 @@ def describe_space(space: Space) -> dict[str, Any]:
     if isinstance(space, Power):
         return {"kind": "power", "base": describe_space(space.base), "copies": space.copies}
     if isinstance(space, Warped):
-        return {"kind": "warped", "space": describe_space(space.base)}
+        return {"kind": "warped", "space": describe_space(space.base), "steepness": space.steepness}
     raise DescriptionError(
         f"{space!r} cannot be described: only the library's own spaces ({_KINDS}) can be saved. "
         "Use pickle or joblib for a model on a space of your own."
@@ -71,7 +71,8 @@ def _read(kind: str, fields: Fields) -> Space:
     if kind == "torus":
         return _torus(fields)
     if kind == "mixed torus":
-        return MixedTorus(fields.one("torus", read_space))  # pyright: ignore[reportArgumentType]
+        torus = fields.one("torus", read_space)
+        return MixedTorus(torus, fields.integer("steepness", 1))  # pyright: ignore[reportArgumentType]
     if kind == "sphere":
         return Sphere(fields.integer("coordinates", 2))
     if kind == "rotations":
@@ -83,7 +84,7 @@ def _read(kind: str, fields: Fields) -> Space:
     if kind == "power":
         return Power(fields.one("base", read_space), fields.integer("copies"))
     if kind == "warped":
-        return Warped(fields.one("space", read_space))
+        return Warped(fields.one("space", read_space), fields.number("steepness"))
     raise DescriptionError(f"{fields.place}.kind {kind!r} is not known; it must be one of {_KINDS}")
 
 

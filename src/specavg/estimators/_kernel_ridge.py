@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final, overload
@@ -22,7 +23,7 @@ from specavg.estimators._ridge_paths import FeatureProblem, MomentProblem, Probl
 from specavg.estimators._spectra import Spectrum, spectrum_candidates
 from specavg.estimators._streaming import is_dask, needs_cutoff, stream_of
 from specavg.estimators._toeplitz import ToeplitzPosterior, ToeplitzProblem
-from specavg.invariants import Cutoff, InvariantBasis, mixed_space
+from specavg.invariants import Cutoff, InvariantBasis, mixed_spaces
 
 if TYPE_CHECKING:
     from specavg.groups import Group
@@ -133,11 +134,11 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     without regard to y) and compared on all.
 
     *Many coordinates.* The first eigenspaces of a torus of four and more dimensions hold products of many coordinates
-    and only the lowest frequencies of each. With nothing given, a second basis competes with them, on the same rows by
-    the same score: that of a `specavg.spaces.MixedTorus`, whose "heat" spectrum is ∏(1 + 16 k_i²)^(−s), a kernel that
-    prefers sums of functions of one or two coordinates. On powers and products it is that of `specavg.spaces.Warped`
-    copies or factors, for sums of functions of one or two particles. `basis_.mixed` says which was chosen. Data in
-    chunks, and lattices, have the first only.
+    and only the lowest frequencies of each. With nothing given, two more bases compete with them, on the same rows by
+    the same score: those of `specavg.MixedTorus` with steepness c = 4 and 64, whose "heat" spectrum ∏(1 + c k_i²)^(−s)
+    prefers sums of functions of few coordinates. On powers and products they are those of `specavg.Warped` copies or
+    factors, for sums of functions of few particles. `basis_.mixed` says whether one of them was chosen. Data in chunks,
+    and lattices, have the first only.
 
     *Several outputs* share the spectrum, but each has noise of its own size. Then they are measured in
     units of their own leave-one-out error, rotated to their principal directions, and each direction has its own
@@ -369,8 +370,8 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     def _invariant_bases(self, points: Array) -> list[InvariantBasis]:
         """With the cutoff given; otherwise as many functions as the data can use within the budget.
 
-        Where everything is to be chosen there may be two: one in the order of eigenvalues, and one with functions
-        of few coordinates or particles first.
+        Where everything is to be chosen there may be several: one in the order of eigenvalues, and others with
+        functions of few coordinates or particles first.
         """
         cutoff = self._cutoff()
         if cutoff is not None:
@@ -379,9 +380,9 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         target = affordable_dim(len(np.unique(smallest.canonical(points), axis=0)))
         bases = [affordable_basis(self._basis, target)]
         given = self.spectrum != "auto" or self.smoothness is not None or self.length_scale is not None
-        mixed = None if given else mixed_space(self._space())
-        if mixed is not None:
-            bases.append(affordable_basis(partial(self._basis, space=mixed), target))
+        for mixed in [] if given else mixed_spaces(self._space()):
+            with suppress(MemoryError):  # what cannot be had does not compete
+                bases.append(affordable_basis(partial(self._basis, space=mixed), target))
         return bases
 
     def _candidates(self, basis: InvariantBasis) -> list[Spectrum]:

@@ -6,7 +6,7 @@ from specavg.invariants._basis import (
     default_group,
     default_space,
     invariant_basis,
-    mixed_space,
+    mixed_spaces,
 )
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._fixed_space import FixedSpace, fixed_space
@@ -23,6 +23,6 @@ __all__ = [
     "default_space",
     "fixed_space",
     "invariant_basis",
-    "mixed_space",
+    "mixed_spaces",
     "restored_basis",
 ]

@@ -70,7 +70,24 @@ def _as_product(space: Space, group: Group) -> Product | None:
     if isinstance(space, Torus) and space.lattice is None and sum(sizes) == space.dim:
         blocks = pairwise(np.cumsum([0, *sizes]))
         return Product(*(Torus(int(b - a), period=space.period[a:b]) for a, b in blocks))
+    if isinstance(space, MixedTorus) and (found := _as_product(space.torus, group)):
+        return Product(*(MixedTorus(M, space.steepness) for M in found.factors if isinstance(M, Torus)))
     return None
+
+
+def _mixed_parts(blocks: Sequence[Space], size: int) -> list[tuple[Eigenspace, ...]]:
+    """Ways to write e^μ of a mixed torus as a product of those of its blocks: all of them integers, so exact."""
+    first = blocks[0]
+    assert isinstance(first, MixedTorus)
+    if len(blocks) == 1:
+        V = first.with_size(size)
+        return [] if V is None else [(V,)]
+    return [
+        (V, *rest)
+        for V in first.factors(size)
+        if isinstance(V.label, int)
+        for rest in _mixed_parts(blocks[1:], size // V.label)
+    ]
 
 
 @final
@@ -115,6 +132,9 @@ class FactorByFactor(Solver):
     def _parts(self, eigenspace: Eigenspace) -> tuple[tuple[Eigenspace, ...], ...]:
         if isinstance(self.space, Product):
             return eigenspace.label  # pyright: ignore[reportReturnType]
+        if isinstance(self.space, MixedTorus):
+            assert isinstance(eigenspace.label, int)
+            return tuple(_mixed_parts(self._product.factors, eigenspace.label))
         return tuple(self._listing.at(eigenspace.eigenvalue))
 
     def functions(self, solutions: Sequence[Solution]) -> Functions:
@@ -190,7 +210,7 @@ def _as_power(space: Space, group: Group) -> tuple[Power, Group] | None:
     if isinstance(space, MixedTorus) and (found := _as_power(space.torus, group)):
         power, part = found
         assert isinstance(power.base, Torus)
-        return Power(MixedTorus(power.base), power.copies), part
+        return Power(MixedTorus(power.base, space.steepness), power.copies), part
     return None
 
 

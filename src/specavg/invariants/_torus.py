@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import isqrt, lcm
 from typing import Any, ClassVar, final
 
@@ -269,7 +269,7 @@ class SignedFrequencies(Solver):
 
     def functions(self, solutions: Sequence[Solution]) -> Functions:
         assert isinstance(self.space, FlatTorus)
-        tree = mixed_tree if isinstance(self.space, MixedTorus) else frequency_tree
+        tree = partial(mixed_tree, self.space.steepness) if isinstance(self.space, MixedTorus) else frequency_tree
         return CosineProducts(self.space.period, self.space.dim, [s.data for s in solutions], tree)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import combinations, groupby, permutations
 from itertools import product as cartesian
@@ -21,7 +21,6 @@ from specavg.spaces._torus import Torus
 
 __all__ = ["MixedTorus", "mixed_tree"]
 
-_STEEPNESS = 16
 _FIRST_BOUND = 1 << 10
 
 Type = tuple[int, ...]
@@ -30,30 +29,40 @@ Type = tuple[int, ...]
 
 @final
 class MixedTorus(FlatTorus):
-    """A box torus with its waves in the order of ∏(1 + 16 k_i²): functions of few coordinates come first.
+    """A box torus with its waves in the order of ∏(1 + c k_i²): functions of few coordinates come first.
 
     In many dimensions the eigenspaces of the Laplacian fill up with products of many coordinates before the second or
-    third frequency of a single one. Here eigenspaces are those of Σ log(1 + 16 Δ_i), Δ_i the Laplacian of one
+    third frequency of a single one. Here eigenspaces are those of Σ log(1 + c Δ_i), Δ_i the Laplacian of one
     coordinate in units of its first eigenvalue. Isometries of a box permute, flip and shift coordinates, and commute
-    with this operator as with the Laplacian. The "heat" spectrum is ∏(1 + 16 k_i²)^(−s) with s = ℓ²/2: the kernel of a
+    with this operator as with the Laplacian. The "heat" spectrum is ∏(1 + c k_i²)^(−s) with s = ℓ²/2: the kernel of a
     Sobolev space of mixed smoothness.
 
     Parameters
     ----------
     torus : Torus
         A box, not a lattice.
+    steepness : int, default 4
+        c. The larger, the later come products of several coordinates.
 
     Examples
     --------
     >>> from itertools import islice
     >>> [(round(np.exp(V.eigenvalue)), V.dim) for V in islice(MixedTorus(Torus(10)).eigenspaces(), 5)]
-    [(1, 1), (17, 20), (65, 20), (145, 20), (257, 20)]
+    [(1, 1), (5, 20), (17, 20), (25, 180), (37, 20)]
     """
 
-    def __init__(self, torus: Torus) -> None:
+    def __init__(self, torus: Torus, steepness: int = 4) -> None:
         if not isinstance(torus, Torus) or torus.lattice is not None:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f"MixedTorus orders the waves of a box torus such as Torus(10); got {torus!r}")
+        if int(steepness) != steepness or steepness < 1:
+            raise ValueError(f"steepness must be an integer of at least 1; got {steepness!r}")
         self._torus = torus
+        self._steepness = int(steepness)
+
+    @property
+    def steepness(self) -> int:
+        """The constant c."""
+        return self._steepness
 
     @property
     def torus(self) -> Torus:
@@ -73,20 +82,24 @@ class MixedTorus(FlatTorus):
         return True
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, MixedTorus) and self._torus == other._torus
+        return isinstance(other, MixedTorus) and self._key() == other._key()
+
+    def _key(self) -> tuple[Torus, int]:
+        return self._torus, self._steepness
 
     def __hash__(self) -> int:
-        return hash((MixedTorus, self._torus))
+        return hash((MixedTorus, self._key()))
 
     def __repr__(self) -> str:
-        return f"MixedTorus({self._torus!r})"
+        steepness = "" if self._steepness == 4 else f", steepness={self._steepness}"
+        return f"MixedTorus({self._torus!r}{steepness})"
 
     def eigenspaces(self) -> Iterator[Eigenspace]:
         reached, bound = 0, _FIRST_BOUND
         while True:
-            for size, types in groupby(_types_up_to(self.dim, bound), key=_size):
+            for size, types in groupby(self._types_up_to(bound), key=self._size):
                 if size > reached:
-                    yield Eigenspace(log(size), sum(_count(self.dim, t) * 2 ** len(t) for t in types), size)
+                    yield self._eigenspace(size, types)
             reached, bound = bound, 4 * bound
 
     def types(self, eigenspace: Eigenspace) -> list[Type]:
@@ -95,17 +108,37 @@ class MixedTorus(FlatTorus):
         assert isinstance(size, int)
         return self._types_of(size)
 
-    def _types_of(self, size: int) -> list[Type]:
-        return [t for t in _types_up_to(self.dim, _power_of_four(size)) if _size(t) == size]
+    def with_size(self, size: int) -> Eigenspace | None:
+        """The eigenspace of eigenvalue log(size), if there is one."""
+        types = self._types_of(size)
+        return self._eigenspace(size, types) if types else None
 
     def wave(self, k: int) -> Eigenspace:
-        """The eigenspace of the frequency k > 0 of a single coordinate; in one dimension, both of its functions."""
-        size = _size((k,))
-        return Eigenspace(log(size), sum(_count(self.dim, t) * 2 ** len(t) for t in self._types_of(size)), size)
+        """The eigenspace of the frequency k > 0 of a single coordinate."""
+        found = self.with_size(self._size((k,)))
+        assert found is not None
+        return found
+
+    def factors(self, size: int) -> list[Eigenspace]:
+        """The eigenspaces whose e^μ divides `size`."""
+        sizes = [self._size(t) for t in self._types_up_to(_power_of_four(size))]
+        return [V for s in dict.fromkeys(sizes) if size % s == 0 and (V := self.with_size(s))]
 
     def sizes_count(self, eigenspace: Eigenspace) -> int:
         """The number of frequencies k ≥ 0 of `eigenspace`."""
         return sum(_count(self.dim, t) for t in self.types(eigenspace))
+
+    def _eigenspace(self, size: int, types: Iterable[Type]) -> Eigenspace:
+        return Eigenspace(log(size), sum(_count(self.dim, t) * 2 ** len(t) for t in types), size)
+
+    def _size(self, type: Type) -> int:
+        return _size(self._steepness, type)
+
+    def _types_up_to(self, bound: int) -> tuple[Type, ...]:
+        return _types_up_to(self.dim, self._steepness, bound)
+
+    def _types_of(self, size: int) -> list[Type]:
+        return _types_by_size(self.dim, self._steepness, _power_of_four(size)).get(size, [])
 
     def _frequencies(self, eigenspace: Eigenspace) -> NDArray[np.int64]:
         return _signed(self, eigenspace)
@@ -120,20 +153,20 @@ class MixedTorus(FlatTorus):
         return self._torus.sample(n, random_state)
 
     def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        highest = isqrt(int((np.exp(max_eigenvalue) * (1 + 1e-9) - 1) / _STEEPNESS))
+        highest = isqrt(int((np.exp(max_eigenvalue) * (1 + 1e-9) - 1) / self._steepness))
         return product_grid(np.full(self.dim, 2 * highest + 1), self.period, -0.5)
 
 
 @lru_cache(maxsize=8)
-def mixed_tree(d: int, bound: int) -> Tree:
-    """All k ≥ 0 of Z^d with ∏(1 + 16 k_i²) ≤ bound, in that order, which is their norm."""
-    types = _types_up_to(d, bound)
-    norm = np.repeat([_size(t) for t in types], [_count(d, t) for t in types])
+def mixed_tree(steepness: int, d: int, bound: int) -> Tree:
+    """All k ≥ 0 of Z^d with ∏(1 + c k_i²) ≤ bound, in that order, which is their norm."""
+    types = _types_up_to(d, steepness, bound)
+    norm = np.repeat([_size(steepness, t) for t in types], [_count(d, t) for t in types])
     return tree_of(np.concatenate([_arranged(d, t) for t in types]), norm)
 
 
-def _size(type: Type) -> int:
-    return prod(1 + _STEEPNESS * v * v for v in type)
+def _size(steepness: int, type: Type) -> int:
+    return prod(1 + steepness * v * v for v in type)
 
 
 def _power_of_four(size: int) -> int:
@@ -144,21 +177,29 @@ def _power_of_four(size: int) -> int:
     return bound
 
 
-@lru_cache(maxsize=16)
-def _types_up_to(d: int, bound: int) -> tuple[Type, ...]:
-    """Types with ∏(1 + 16 v²) ≤ bound in at most d coordinates, the smallest product first."""
+@lru_cache(maxsize=32)
+def _types_up_to(d: int, steepness: int, bound: int) -> tuple[Type, ...]:
+    """Types with ∏(1 + c v²) ≤ bound in at most d coordinates, the smallest product first."""
     found: list[Type] = []
 
     def extend(chosen: Type, size: int) -> None:
         found.append(chosen)
         if len(chosen) == d:
             return
-        largest = isqrt((bound // size - 1) // _STEEPNESS) if bound >= size else 0
+        largest = isqrt(max(bound // size - 1, 0) // steepness)
         for v in range(1, min(largest, chosen[-1] if chosen else largest) + 1):
-            extend((*chosen, v), size * (1 + _STEEPNESS * v * v))
+            extend((*chosen, v), size * (1 + steepness * v * v))
 
     extend((), 1)
-    return tuple(sorted(found, key=lambda t: (_size(t), t)))
+    return tuple(sorted(found, key=lambda t: (_size(steepness, t), t)))
+
+
+@lru_cache(maxsize=32)
+def _types_by_size(d: int, steepness: int, bound: int) -> dict[int, list[Type]]:
+    by_size: dict[int, list[Type]] = {}
+    for t in _types_up_to(d, steepness, bound):
+        by_size.setdefault(_size(steepness, t), []).append(t)
+    return by_size
 
 
 def _count(d: int, type: Type) -> int:

@@ -16,25 +16,23 @@ from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
 
 __all__ = ["Warped"]
 
-# e^μ of the first eigenfunctions. Of 3, 5, 9 and 17 none predicts best everywhere; on eight problems of particles on
-# circles, spheres, tori and rotations 5 was within 4 % of the best of them, each of the others on some far from it.
-_FIRST = 5.0
-
 
 @final
 class Warped(Space):
-    """A space with μ = d log(1 + (5^(1/d) − 1) λ/λ₁) in place of its eigenvalues λ, d its dimension.
+    """A space with μ = d log(1 + ((1 + c)^(1/d) − 1) λ/λ₁) in place of its eigenvalues λ, d its dimension.
 
     Eigenspaces and isometries are those of the space itself, and so is their order. Powers and products are what
     changes: eigenvalues add, so that on `Power(Warped(base), m)` and `Product(Warped(A), Warped(B))` the functions of
     few particles or few factors come first, as on a `MixedTorus` those of few coordinates. Constants are such that
-    e^μ = 5 for the first eigenfunctions and that the number of functions grows like e^(μ/2), in every dimension: the
-    "heat" spectrum e^(−sμ), s = ℓ²/2, is that of a Sobolev space of order sd, continuous from s = 1/2 on.
+    e^μ = 1 + c for the first eigenfunctions and that the number of functions grows like e^(μ/2), in every dimension:
+    the "heat" spectrum e^(−sμ), s = ℓ²/2, is that of a Sobolev space of order sd, continuous from s = 1/2 on.
 
     Parameters
     ----------
     base : Space
         With the eigenvalues of its Laplacian.
+    steepness : float, default 4
+        c, positive. The larger, the later come products of functions of several factors.
 
     Examples
     --------
@@ -47,10 +45,18 @@ class Warped(Space):
     [(1.0, 1), (5.0, 300), (22.2, 500), (25.0, 44550)]
     """
 
-    def __init__(self, base: Space) -> None:
+    def __init__(self, base: Space, steepness: float = 4) -> None:
         if not isinstance(base, Space) or base.mixed:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f"Warped needs a space with the eigenvalues of its Laplacian; got {base!r}")
+        if not (np.isfinite(steepness) and steepness > 0):
+            raise ValueError(f"steepness must be positive and finite; got {steepness!r}")
         self._base = base
+        self._steepness = float(steepness)
+
+    @property
+    def steepness(self) -> float:
+        """The constant c."""
+        return self._steepness
 
     @property
     def base(self) -> Space:
@@ -78,17 +84,21 @@ class Warped(Space):
         return True
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Warped) and self._base == other._base
+        return isinstance(other, Warped) and self._key() == other._key()
+
+    def _key(self) -> tuple[Space, float]:
+        return self._base, self._steepness
 
     def __hash__(self) -> int:
-        return hash((Warped, self._base))
+        return hash((Warped, self._key()))
 
     def __repr__(self) -> str:
-        return f"Warped({self._base!r})"
+        steepness = "" if self._steepness == 4 else f", steepness={self._steepness:g}"
+        return f"Warped({self._base!r}{steepness})"
 
     @cached_property
     def _scale(self) -> float:
-        return (_FIRST ** (1 / self.dim) - 1) / eigenspaces_first(self._base)
+        return ((1 + self._steepness) ** (1 / self.dim) - 1) / eigenspaces_first(self._base)
 
     def eigenspaces(self) -> Iterator[Eigenspace]:
         for V in self._base.eigenspaces():
