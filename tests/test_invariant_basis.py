@@ -362,3 +362,12 @@ def test_evaluation_refuses_bad_points():
         basis.evaluate([[np.nan, 0, 0]])
     with pytest.raises(ValueError, match="shape"):
         basis.evaluate([[1.0, 0]])
+
+
+def test_no_symmetry_of_each_factor_is_no_symmetry():
+    space = sa.Product(sa.Sphere(3), sa.Circle())
+    group = groups.direct_product(groups.trivial(3), groups.trivial(1))
+    basis = sa.invariant_basis(space, group, max_invariant_dim=30)
+    assert basis.dim == basis.total_dim == sa.invariant_basis(space, max_invariant_dim=30).dim
+    with pytest.raises(ValueError, match="acts on 3 coordinates"):
+        sa.invariant_basis(space, groups.direct_product(groups.trivial(2), groups.trivial(1)), max_invariant_dim=30)

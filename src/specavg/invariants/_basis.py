@@ -403,8 +403,8 @@ def check_group(space: Space, group: Group) -> None:
             space.check_isometry(g)
         except ValueError as error:
             raise ValueError(f"generator {i} of {group!r} does not fit: {error}") from None
-    if not group.generators and group.size not in (space.shape[0], space.n_features):
-        raise ValueError(f"{group!r} acts on {group.size} coordinates; points of {space!r} have {space.shape[0]}")
+    if not group.generators and group.columns != space.n_features and group.size != space.shape[0]:
+        raise ValueError(f"{group!r} acts on {group.columns} coordinates; points of {space!r} have {space.n_features}")
 
 
 def default_space(n_features: int) -> Space:
