@@ -383,7 +383,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         for mixed in [] if given else mixed_spaces(self._space()):
             with suppress(MemoryError):  # what cannot be had does not compete
                 bases.append(affordable_basis(partial(self._basis, space=mixed), target))
-        return bases
+        return [basis for basis in bases if basis.dim > 1] or bases[:1]
 
     def _candidates(self, basis: InvariantBasis) -> list[Spectrum]:
         return spectrum_candidates(basis, self.spectrum, self.smoothness, self.length_scale)
