@@ -3,7 +3,7 @@ Many coordinates: the torsions of a chain
 =========================================
 
 A molecule of undecane, C₁₁H₂₄, is a chain that turns about eight of its bonds. Its energy is a function of eight
-angles: a point of the torus :math:`T^8`. It does not change when the chain is read from its other end, nor in the
+angles: a point of the torus :math:`T⁸`. It does not change when the chain is read from its other end, nor in the
 mirror, where all angles change sign: a group of four elements, far too small to make eight dimensions few.
 """
 
