@@ -39,7 +39,7 @@ def bump(X):
 
 
 def energy(X):
-    bonds = np.polynomial.polynomial.polyval(np.cos(X), RYCKAERT_BELLEMANS)  # in the angle φ − 180°: trans is 0
+    bonds = np.polynomial.polynomial.polyval(np.cos(X), RYCKAERT_BELLEMANS)
     left, right = bump(X - GAUCHE), bump(X + GAUCHE)
     clashes = left[:, :-1] * right[:, 1:] + right[:, :-1] * left[:, 1:]
     return bonds.sum(axis=1) + 8.0 * clashes.sum(axis=1)
@@ -55,8 +55,9 @@ y = energy(X) + 0.5 * rng.normal(size=len(X))
 #
 # In the order of the Laplacian, the first 1749 invariant functions have frequencies of squared length 6 at most:
 # products of six angles, but not even the third frequency of a single one, while the potential of a bond has five. With
-# nothing set, :class:`~specavg.InvariantKernelRidge` also tries the functions of a :class:`~specavg.MixedTorus`, which
-# has few angles and high frequencies first, and takes what predicts better the points that were left out.
+# nothing set, :class:`~specavg.estimators.InvariantKernelRidge` also tries the functions of a
+# :class:`~specavg.spaces.MixedTorus`, which has few angles and high frequencies first, and takes what predicts better
+# the points that were left out.
 
 
 def report(name, model):
@@ -74,7 +75,7 @@ laplacian = report("order of the Laplacian", sa.InvariantKernelRidge(space, grou
 chosen = report("with nothing set", sa.InvariantKernelRidge(space, group))
 plain = report("with nothing set, no symmetry", sa.InvariantKernelRidge(space))
 report("gradient boosting", HistGradientBoostingRegressor(random_state=0))
-print(chosen.basis_, "\n", chosen.spectrum_)
+print(f"chosen: {chosen.basis_.dim} functions on {chosen.basis_.space}")
 
 # %%
 # What was learned
