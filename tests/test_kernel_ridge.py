@@ -11,6 +11,7 @@ from specavg.estimators import Moments, Spectrum
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._ridge_paths import FeatureProblem, MomentProblem
 
+MIRROR = groups.Group([isometries.signed_permutation([0, 1, 2], [1, 1, -1])], "mirror")
 CASES = {
     "torus B2": (sa.Torus(2), groups.hyperoctahedral(2), 60.0),
     "torus shifts": (
@@ -22,11 +23,24 @@ CASES = {
     ),
     "sphere Oh": (sa.Sphere(3), groups.point_group("Oh"), 110.0),
     "sphere S4": (sa.Sphere(4), groups.symmetric(4), 24.0),
+    "mixed torus B3": (sa.MixedTorus(sa.Torus(3)), groups.hyperoctahedral(3), np.log(2000.0)),
+    "mixed torus shifts": (
+        sa.MixedTorus(sa.Torus(3)),
+        groups.Group([isometries.shift([Fraction(1, 3), 0, 0]), isometries.permutation([1, 2, 0])]),
+        np.log(2000.0),
+    ),
+    "warped power": (sa.Power(sa.Warped(sa.Sphere(3)), 2), groups.wreath(MIRROR, 2), np.log(150.0)),
+    "warped product": (
+        sa.Product(sa.Power(sa.Warped(sa.Circle()), 3), sa.Warped(sa.Sphere(3))),
+        groups.direct_product(groups.symmetric(3), MIRROR),
+        np.log(60.0),
+    ),
 }
 SPECTRA = {
     "sobolev": {"spectrum": "sobolev", "smoothness": 2.0},
     "matern": {"spectrum": "matern", "smoothness": 2.5, "length_scale": 0.4},
     "heat": {"spectrum": "heat", "length_scale": 0.3},
+    "wide heat": {"spectrum": "heat", "length_scale": 1.5},
 }
 
 

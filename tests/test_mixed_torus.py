@@ -78,17 +78,6 @@ def test_the_heat_kernel_is_a_product_over_coordinates():
     np.testing.assert_allclose(values * weights @ values.T, wanted, atol=1e-12)
 
 
-@pytest.mark.parametrize("group", [groups.hyperoctahedral(3), GROUPS["shifts"]], ids=["closed form", "orbits"])
-def test_equals_the_group_averaged_baseline(group):
-    space, top = MixedTorus(Torus(3)), np.log(2000.0)
-    X, Z = space.sample(60, random_state=0), space.sample(50, random_state=1)
-    y = np.exp(np.cos(np.pi * X).sum(axis=1))
-    kernel = sa.baselines.SpectralKernel(space, spectrum="heat", length_scale=1.5, max_eigenvalue=top, constant=False)
-    baseline = sa.baselines.GroupAveragedKernelRidge(kernel, group, 1e-2, fit_intercept=True).fit(X, y)
-    model = sa.InvariantKernelRidge(space, group, spectrum="heat", length_scale=1.5, alpha=1e-2, max_eigenvalue=top)
-    np.testing.assert_allclose(model.fit(X, y).predict(Z), baseline.predict(Z), atol=1e-8)
-
-
 @pytest.mark.parametrize(
     "group",
     [

@@ -110,24 +110,6 @@ def test_the_table_says_how_invariants_were_found(group, solver):
 
 
 @pytest.mark.parametrize(
-    "space, group, top",
-    [
-        (Power(Warped(Sphere(3)), 2), groups.wreath(MIRROR, 2), np.log(150.0)),
-        (Product(Power(Warped(Circle()), 3), Warped(Sphere(3))), None, np.log(60.0)),
-    ],
-    ids=["power", "product"],
-)
-def test_equals_the_group_averaged_baseline(space, group, top):
-    group = group or groups.direct_product(groups.symmetric(3), MIRROR)
-    X, Z = space.sample(60, random_state=0), space.sample(50, random_state=1)
-    y = np.exp(np.cos(X).sum(axis=1) / 2)
-    kernel = sa.baselines.SpectralKernel(space, spectrum="heat", length_scale=1.5, max_eigenvalue=top, constant=False)
-    baseline = sa.baselines.GroupAveragedKernelRidge(kernel, group, 1e-2, fit_intercept=True).fit(X, y)
-    model = sa.InvariantKernelRidge(space, group, spectrum="heat", length_scale=1.5, alpha=1e-2, max_eigenvalue=top)
-    np.testing.assert_allclose(model.fit(X, y).predict(Z), baseline.predict(Z), atol=1e-8)
-
-
-@pytest.mark.parametrize(
     "space, group",
     [
         (Power(Warped(Sphere(3)), 10), groups.symmetric(10)),

@@ -6,10 +6,10 @@ from specavg.invariants._basis import (
     default_group,
     default_space,
     invariant_basis,
-    mixed_spaces,
 )
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._fixed_space import FixedSpace, fixed_space
+from specavg.invariants._orders import mixed_spaces
 from specavg.invariants._restored import restored_basis
 from specavg.invariants._tape import TapeError
 

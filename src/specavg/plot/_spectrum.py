@@ -32,7 +32,7 @@ def spectrum(model: Any, *, weyl: bool = True, legend: bool = True, ax: Axes | N
     model : InvariantBasis or fitted estimator
     weyl : bool, default True
         Whether to draw Weyl's law. The invariant version is left out where the order is not known, and both where
-        eigenvalues are not those of the Laplacian (`MixedTorus`).
+        eigenvalues are not those of the Laplacian (`MixedTorus`, `Warped`).
     legend : bool, default True
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.

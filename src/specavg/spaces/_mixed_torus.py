@@ -8,14 +8,14 @@ from functools import lru_cache
 from itertools import combinations, groupby, permutations
 from itertools import product as cartesian
 from math import factorial, isqrt, log, perm, prod
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.isometries import Isometry
 from specavg.spaces._flat_torus import FlatTorus, product_grid
 from specavg.spaces._frequencies import Tree, tree_of
+from specavg.spaces._reordered import Reordered
 from specavg.spaces._space import Eigenspace
 from specavg.spaces._torus import Torus
 
@@ -28,7 +28,7 @@ Type = tuple[int, ...]
 
 
 @final
-class MixedTorus(FlatTorus):
+class MixedTorus(Reordered, FlatTorus):
     """A box torus with its waves in the order of ∏(1 + c k_i²): functions of few coordinates come first.
 
     In many dimensions the eigenspaces of the Laplacian fill up with products of many coordinates before the second or
@@ -56,13 +56,12 @@ class MixedTorus(FlatTorus):
             raise ValueError(f"MixedTorus orders the waves of a box torus such as Torus(10); got {torus!r}")
         if int(steepness) != steepness or steepness < 1:
             raise ValueError(f"steepness must be an integer of at least 1; got {steepness!r}")
+        super().__init__(torus, int(steepness))
         self._torus = torus
-        self._steepness = int(steepness)
 
     @property
     def steepness(self) -> int:
-        """The constant c."""
-        return self._steepness
+        return int(self._steepness)
 
     @property
     def torus(self) -> Torus:
@@ -72,27 +71,6 @@ class MixedTorus(FlatTorus):
     @property
     def period(self) -> NDArray[np.float64]:
         return self._torus.period
-
-    @property
-    def volume(self) -> float:
-        return self._torus.volume
-
-    @property
-    def mixed(self) -> bool:
-        return True
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MixedTorus) and self._key() == other._key()
-
-    def _key(self) -> tuple[Torus, int]:
-        return self._torus, self._steepness
-
-    def __hash__(self) -> int:
-        return hash((MixedTorus, self._key()))
-
-    def __repr__(self) -> str:
-        steepness = "" if self._steepness == 4 else f", steepness={self._steepness}"
-        return f"MixedTorus({self._torus!r}{steepness})"
 
     def eigenspaces(self) -> Iterator[Eigenspace]:
         reached, bound = 0, _FIRST_BOUND
@@ -132,28 +110,19 @@ class MixedTorus(FlatTorus):
         return Eigenspace(log(size), sum(_count(self.dim, t) * 2 ** len(t) for t in types), size)
 
     def _size(self, type: Type) -> int:
-        return _size(self._steepness, type)
+        return _size(self.steepness, type)
 
     def _types_up_to(self, bound: int) -> tuple[Type, ...]:
-        return _types_up_to(self.dim, self._steepness, bound)
+        return _types_up_to(self.dim, self.steepness, bound)
 
     def _types_of(self, size: int) -> list[Type]:
-        return _types_by_size(self.dim, self._steepness, _power_of_four(size)).get(size, [])
+        return _types_by_size(self.dim, self.steepness, _power_of_four(size)).get(size, [])
 
     def _frequencies(self, eigenspace: Eigenspace) -> NDArray[np.int64]:
         return _signed(self, eigenspace)
 
-    def check_isometry(self, g: Isometry) -> Isometry:
-        return self._torus.check_isometry(g)
-
-    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._torus._act(g, X)  # pyright: ignore[reportPrivateUsage]
-
-    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
-        return self._torus.sample(n, random_state)
-
     def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        highest = isqrt(int((np.exp(max_eigenvalue) * (1 + 1e-9) - 1) / self._steepness))
+        highest = isqrt(int((np.exp(max_eigenvalue) * (1 + 1e-9) - 1) / self.steepness))
         return product_grid(np.full(self.dim, 2 * highest + 1), self.period, -0.5)
 
 

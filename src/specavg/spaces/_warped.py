@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg.isometries import Isometry
 from specavg.spaces._product import eigenspaces_first
+from specavg.spaces._reordered import Reordered
 from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
 
 __all__ = ["Warped"]
 
 
 @final
-class Warped(Space):
+class Warped(Reordered):
     """A space with μ = d log(1 + ((1 + c)^(1/d) − 1) λ/λ₁) in place of its eigenvalues λ, d its dimension.
 
     Eigenspaces and isometries are those of the space itself, and so is their order. Powers and products are what
@@ -50,51 +51,12 @@ class Warped(Space):
             raise ValueError(f"Warped needs a space with the eigenvalues of its Laplacian; got {base!r}")
         if not (np.isfinite(steepness) and steepness > 0):
             raise ValueError(f"steepness must be positive and finite; got {steepness!r}")
-        self._base = base
-        self._steepness = float(steepness)
-
-    @property
-    def steepness(self) -> float:
-        """The constant c."""
-        return self._steepness
+        super().__init__(base, float(steepness))
 
     @property
     def base(self) -> Space:
         """The space with the eigenvalues of its Laplacian."""
         return self._base
-
-    @property
-    def dim(self) -> int:
-        return self._base.dim
-
-    @property
-    def volume(self) -> float:
-        return self._base.volume
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self._base.shape
-
-    @property
-    def identity(self) -> Isometry:
-        return self._base.identity
-
-    @property
-    def mixed(self) -> bool:
-        return True
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Warped) and self._key() == other._key()
-
-    def _key(self) -> tuple[Space, float]:
-        return self._base, self._steepness
-
-    def __hash__(self) -> int:
-        return hash((Warped, self._key()))
-
-    def __repr__(self) -> str:
-        steepness = "" if self._steepness == 4 else f", steepness={self._steepness:g}"
-        return f"Warped({self._base!r}{steepness})"
 
     @cached_property
     def _scale(self) -> float:
@@ -110,12 +72,6 @@ class Warped(Space):
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
         return self._base._representation(g, _plain(eigenspace))  # pyright: ignore[reportPrivateUsage]
 
-    def check_isometry(self, g: Isometry) -> Isometry:
-        return self._base.check_isometry(g)
-
-    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._base._act(g, X)  # pyright: ignore[reportPrivateUsage]
-
     def as_table(self, X: Any) -> Any:
         return self._base.as_table(X)
 
@@ -124,9 +80,6 @@ class Warped(Space):
 
     def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
         return self._base._membership_error(X)  # pyright: ignore[reportPrivateUsage]
-
-    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
-        return self._base.sample(n, random_state)
 
     def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return self._base.quadrature(expm1(max_eigenvalue / self.dim) / self._scale * (1 + SAME_EIGENVALUE))
