@@ -312,7 +312,7 @@ def test_progress_is_shown_on_a_terminal_only(here):
     pty = pytest.importorskip("pty")
     script = (
         "import time\n"
-        "from specavg.cli._progress import Progress\n"
+        "from specavg.cli._progress_bar import Progress\n"
         "with Progress('reading', 200) as progress:\n"
         "    progress(50); time.sleep(1.0)\n"
         "    progress.phase('fitting'); time.sleep(0.6)\n"

@@ -78,7 +78,7 @@ def test_uneven_and_empty_partitions_give_the_local_model(client, name):
 
 
 def test_moments_equal_the_local_ones(client):
-    from specavg.estimators._streaming import ChunkMoments, stream_of
+    from specavg.data._streaming import ChunkMoments, stream_of
 
     basis = sa.invariant_basis(SPACE, GROUP, max_invariant_dim=50)
     chunk_moments = ChunkMoments(basis, targets=True, gram=True)

@@ -22,9 +22,9 @@ from specavg.experiments import _examples as examples
 from specavg.experiments import _group_size as group_size
 from specavg.experiments import _paper_task as task
 from specavg.experiments import _rate as rate
+from specavg.experiments._figure_style import new_figure, own_settings, save
 from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, _text, write_report
-from specavg.experiments._style import new_figure, own_settings, save
 from specavg.invariants import InvariantBasis
 
 

@@ -19,7 +19,8 @@ from sklearn.linear_model import LinearRegression
 
 import specavg as sa
 from specavg import groups, isometries
-from specavg.descriptions import (
+from specavg.io import ModelFileError
+from specavg.persistence import (
     DescriptionError,
     describe_group,
     describe_isometry,
@@ -28,7 +29,6 @@ from specavg.descriptions import (
     read_isometry,
     read_space,
 )
-from specavg.io import ModelFileError
 
 MODELS = {
     "closed form": (sa.Torus(5, period=1.5), groups.sign_flips(5), {"max_invariant_dim": 40}),

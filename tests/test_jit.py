@@ -1,4 +1,4 @@
-"""The cache of compiled code: a change of any source of the kernels compiles anew, and nothing else does."""
+"""The cache of compiled code: a change of any source of the loops compiles anew, and nothing else does."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-import specavg.kernels
+import specavg.functions.loops
 
-FOLDER = Path(specavg.kernels.__file__).parent
+FOLDER = Path(specavg.functions.loops.__file__).parent
 
 HELPER = """
 from small._jit import SAFE, helper
@@ -24,8 +24,8 @@ def factor(x):
 """
 OUTER = """
 from small._helper import factor
-from small._jit import kernel
-@kernel
+from small._jit import loop
+@loop
 def scaled(x):
     return factor(x) + 1.0
 """
@@ -37,7 +37,7 @@ print(value, sum(scaled.stats.cache_hits.values()), scaled.stats.cache_path)
 
 
 def small_package(folder: Path) -> None:
-    """A package of two kernels that is compiled as ours is."""
+    """A package of two loops that is compiled as ours is."""
     package = folder / "small"
     package.mkdir()
     shutil.copy(FOLDER / "_jit.py", package)
@@ -92,8 +92,8 @@ def test_everything_compiled_goes_through_the_one_decorator():
         assert ("numba" in imported) == (file.name == "_jit.py"), file.name
 
 
-def test_kernels_are_cached_under_the_digest_and_helpers_only_inside_them():
-    from specavg.kernels import _jit, _tree, _wigner
+def test_loops_are_cached_under_the_digest_and_helpers_only_inside_them():
+    from specavg.functions.loops import _jit, _tree, _wigner
 
     for function in (_tree.tree_sums, _wigner.wigner_sums):
         assert function.py_func.__qualname__.endswith(_jit.digest)

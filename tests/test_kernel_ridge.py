@@ -9,7 +9,7 @@ import specavg as sa
 from specavg import datasets, groups, isometries
 from specavg.estimators import Moments, Spectrum
 from specavg.estimators._affordable import affordable_basis, affordable_dim
-from specavg.estimators._ridge_paths import FeatureProblem, MomentProblem
+from specavg.regression._ridge_paths import FeatureProblem, MomentProblem
 
 MIRROR = groups.Group([isometries.signed_permutation([0, 1, 2], [1, 1, -1])], "mirror")
 CASES = {

@@ -11,8 +11,8 @@ import pytest
 
 import specavg as sa
 from specavg import groups, isometries
-from specavg.descriptions import describe_space, read_space
 from specavg.invariants import mixed_spaces
+from specavg.persistence import describe_space, read_space
 from specavg.spaces import MixedTorus, Torus
 
 GROUPS = {

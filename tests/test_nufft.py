@@ -7,9 +7,9 @@ import pytest
 
 import specavg as sa
 from specavg import groups
-from specavg.invariants._toeplitz import dense_is_faster, toeplitz_gram
-from specavg.kernels import _nufft
-from specavg.kernels._frequencies import FEWEST_TO_COMBINE
+from specavg.functions import _nufft
+from specavg.functions._toeplitz_gram import dense_is_faster, toeplitz_gram
+from specavg.functions._waves_of_frequencies import FEWEST_TO_COMBINE
 
 pytest.importorskip("finufft")
 
@@ -123,9 +123,9 @@ def test_gram_by_transform_equals_gram_by_products(monkeypatch):
     basis = sa.invariant_basis(sa.Torus(2), groups.hyperoctahedral(2), max_invariant_dim=200)
     X = basis.space.sample(60_000, random_state=0)
     assert dense_is_faster(basis.functions, 10**6)
-    monkeypatch.setattr("specavg.invariants._toeplitz.dense_is_faster", lambda *_: True)
+    monkeypatch.setattr("specavg.functions._toeplitz_gram.dense_is_faster", lambda *_: True)
     fast = basis.gram(X)
-    monkeypatch.setattr("specavg.invariants._toeplitz.dense_is_faster", lambda *_: False)
+    monkeypatch.setattr("specavg.functions._toeplitz_gram.dense_is_faster", lambda *_: False)
     assert np.abs(basis.gram(X) - fast).max() <= TOLERANCE * len(X)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from specavg import isometries
+from specavg.functions._orthonormal_matrices import random_orthonormal
 from specavg.spaces import Circle, Power, Product, Rotations, Sphere, Stiefel, Torus
-from specavg.spaces._matrices import random_orthonormal
 
 TOLERANCE = 1e-12
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from specavg import isometries
+from specavg.functions._wigner_matrices import wigner_matrices
 from specavg.spaces import Rotations, Sphere, rotations_from_bunge, rotations_from_quaternions
-from specavg.spaces._wigner import wigner_matrices
 
 SPACE = Rotations()
 TOLERANCE = 1e-12

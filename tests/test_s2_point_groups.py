@@ -9,12 +9,12 @@ from scipy.special import eval_legendre
 
 import specavg as sa
 from specavg import groups
-from specavg.invariants._choice import Resolver
+from specavg.functions._wigner_columns import wigner_columns
+from specavg.functions._wigner_matrices import wigner_matrices
 from specavg.invariants._fixed_space import UnclearRank
-from specavg.invariants._null_space import NullSpace
-from specavg.invariants._s2_point_groups import AxisThenNullSpace
-from specavg.spaces._wigner import wigner_matrices
-from specavg.spaces._wigner_columns import wigner_columns
+from specavg.invariants._solver_choice import Resolver
+from specavg.invariants.solvers._null_space import NullSpace
+from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace
 
 S2 = sa.Sphere(3)
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from specavg import config, groups, isometries
+from specavg.functions._orthonormal_matrices import random_orthonormal
 from specavg.invariants import invariant_basis
 from specavg.spaces import Rotations, Sphere, Stiefel
-from specavg.spaces._matrices import random_orthonormal
 from specavg.spaces._orthogonal_types import (
     associate,
     casimir,

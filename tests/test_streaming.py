@@ -8,8 +8,8 @@ import pytest
 
 import specavg as sa
 from specavg import groups
+from specavg.data._streaming import ChunkMoments, ChunkStream, pairwise_total
 from specavg.estimators import Moments
-from specavg.estimators._streaming import ChunkMoments, ChunkStream, pairwise_total
 
 SPACE, GROUP = sa.Torus(2), groups.sign_flips(2)
 X = SPACE.sample(1000, random_state=0)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import specavg as sa
 from specavg import groups, testing
-from specavg.invariants._symmetric import CopyByCopy, PowerSumProgram
+from specavg.functions._symmetric_functions import CopyByCopy, PowerSumProgram
 
 
 def by_definition(values, multiset):

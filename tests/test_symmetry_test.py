@@ -68,7 +68,7 @@ def test_the_law_under_chance_has_the_moments_that_are_said():
 @pytest.mark.parametrize("weights", ["equal", "at random", "by place"])
 def test_noise_of_uneven_size_raises_no_false_alarms(weights):
     """Four points for each function, and noise that is largest where a tested function is."""
-    from specavg.estimators._nested_models import Models
+    from specavg.regression._nested_models import Models
 
     rng = np.random.default_rng(0)
     n, Z = 60, rng.normal(size=(60, 15))

@@ -7,9 +7,9 @@ import pytest
 
 import specavg as sa
 from specavg import groups
-from specavg.estimators._moments import Moments
-from specavg.estimators._ridge_paths import FeatureProblem, MomentProblem
-from specavg.estimators._toeplitz import ToeplitzPosterior, ToeplitzProblem, conjugate_gradients
+from specavg.data._moments import Moments
+from specavg.regression._ridge_paths import FeatureProblem, MomentProblem
+from specavg.regression._toeplitz_path import ToeplitzPosterior, ToeplitzProblem, conjugate_gradients
 
 pytest.importorskip("finufft")
 
@@ -104,7 +104,7 @@ def test_steps_hardly_depend_on_the_number_of_functions():
 
 
 def test_conjugate_gradients_say_when_they_do_not_converge(monkeypatch):
-    monkeypatch.setattr("specavg.estimators._toeplitz._STEPS", 3)
+    monkeypatch.setattr("specavg.regression._toeplitz_path._STEPS", 3)
     A = np.diag(10.0 ** np.arange(12.0))
     with pytest.raises(ValueError, match="did not converge in 3 steps"):
         conjugate_gradients(lambda C: A @ C, np.zeros(1), np.ones((12, 1)), np.ones((12, 1)), 1e-13)

@@ -23,21 +23,24 @@ PRIVATE = "_*"
 FRONT = "the package itself"
 
 FLOOR = {PRIVATE, "isometries"}
-BELOW_ESTIMATORS = FLOOR | {"spaces", "groups", "invariants", "descriptions"}
+BELOW_INVARIANTS = FLOOR | {"functions", "spaces", "groups"}
+BELOW_ESTIMATORS = BELOW_INVARIANTS | {"invariants", "data", "regression", "persistence"}
 BELOW_EXPERIMENTS = BELOW_ESTIMATORS | {"estimators", "baselines"}
 BESIDE = {"testing", "theory", "plot", "io", "datasets"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     PRIVATE: {PRIVATE},
     "isometries": {PRIVATE},
-    "kernels": {PRIVATE},  # plain arrays only
-    "spaces": FLOOR,
+    "functions": {PRIVATE},  # plain arrays only
+    "spaces": FLOOR | {"functions"},
     "groups": FLOOR,
-    "invariants": FLOOR | {"kernels", "spaces", "groups"},
-    "descriptions": FLOOR | {"spaces", "groups", "invariants"},  # what things are, for saved models
+    "invariants": BELOW_INVARIANTS,
+    "data": FLOOR | {"functions", "invariants"},
+    "regression": {PRIVATE, "functions", "data"},  # plain linear algebra: no space, no group
+    "persistence": BELOW_INVARIANTS | {"invariants"},
     "estimators/_symmetrized": BELOW_ESTIMATORS,  # it has to sample points
     "estimators/_symmetry_test": BELOW_ESTIMATORS,  # it takes the group apart, generator by generator
-    "estimators": FLOOR | {"invariants", "descriptions"},  # they see spaces only through an invariant basis
+    "estimators": FLOOR | {"functions", "invariants", "data", "regression", "persistence"},
     "baselines": BELOW_ESTIMATORS | {"estimators"},
     **dict.fromkeys(BESIDE, BELOW_EXPERIMENTS),
     "experiments": BELOW_EXPERIMENTS | BESIDE | {FRONT},
@@ -49,6 +52,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 # In addition, for annotations only: imports under `if TYPE_CHECKING:`.
 MAY_IMPORT_TYPES: dict[str, set[str]] = {
     "estimators": {"spaces", "groups"},
+    "data": {"spaces", "groups"},
+    "regression": {"invariants"},
 }
 # ----------------------------------------------------------------------------------------------------
 

@@ -10,8 +10,8 @@ import os
 from typing import Any
 
 from specavg import estimators
-from specavg._container import FORMAT_VERSION, ModelFileError, read_container
-from specavg.estimators._saving import Savable, read_model
+from specavg.persistence._container import FORMAT_VERSION, ModelFileError, read_container
+from specavg.persistence._saving import Savable, read_model
 
 __all__ = ["FORMAT_VERSION", "ModelFileError", "load"]
 

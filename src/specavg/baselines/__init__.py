@@ -11,7 +11,7 @@ from specavg.baselines._averaged import (
     RandomlyAveragedKernelRidge,
     averaged_kernel,
 )
-from specavg.baselines._canonical import Canonicalized, canonical
+from specavg.baselines._canonicalized import Canonicalized, canonical
 from specavg.baselines._frames import Frame, FrameAveraged, frame
 from specavg.baselines._kernels import Kernel, VonMisesKernel
 from specavg.baselines._ridge import KernelRidge

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from specavg.baselines._canonical import LARGEST_ORBIT, canonical, exact_points, functional, orbit, wrapped
+from specavg.baselines._canonicalized import LARGEST_ORBIT, canonical, exact_points, functional, orbit, wrapped
 from specavg.baselines._kernels import Array
 from specavg.baselines._meta import MetaRegressor
 from specavg.estimators._base import weights_or_ones

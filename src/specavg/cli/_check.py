@@ -11,7 +11,7 @@ from specavg.cli._problem import Problem
 from specavg.cli._specs import add_space_and_group, fitting_group, space_of
 
 if TYPE_CHECKING:
-    from specavg.cli._progress import Progress
+    from specavg.cli._progress_bar import Progress
     from specavg.cli._tables import TableStream
 
 __all__ = ["add_parser"]
@@ -45,7 +45,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Test, print, and say by the exit code whether the symmetry holds."""
-    from specavg.cli._progress import Progress
+    from specavg.cli._progress_bar import Progress
     from specavg.cli._tables import TableStream, open_table, split_columns
     from specavg.estimators import symmetry_test
 

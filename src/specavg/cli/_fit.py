@@ -63,7 +63,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Fit and save."""
-    from specavg.cli._progress import Progress
+    from specavg.cli._progress_bar import Progress
     from specavg.cli._tables import TableStream, check_output, open_table, split_columns
     from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor
 

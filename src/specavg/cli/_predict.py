@@ -91,7 +91,7 @@ def _features(model: Any, table: Table, given: list[str], path: Path) -> list[st
 def _write(model: Any, table: Table, features: list[str], writer: Writer, options: argparse.Namespace) -> None:
     import pandas as pd
 
-    from specavg.cli._progress import Progress
+    from specavg.cli._progress_bar import Progress
 
     outputs = model.coef_.shape[1:]
     names = ["prediction"] if not outputs else [f"prediction_{j}" for j in range(outputs[0])]

@@ -163,7 +163,7 @@ def _from_file(path: Path, part: str) -> dict[str, Any]:
 
 
 def _group_from_file(path: Path) -> Group:
-    from specavg.descriptions import DescriptionError, read_group
+    from specavg.persistence import DescriptionError, read_group
 
     description = _from_file(path, "group")
     if isinstance(description, dict) and "structure" in description:  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -177,7 +177,7 @@ def _group_from_file(path: Path) -> Group:
 
 
 def _space_from_file(path: Path) -> Space:
-    from specavg.descriptions import DescriptionError, read_space
+    from specavg.persistence import DescriptionError, read_space
 
     try:
         return read_space(_from_file(path, "space"))

@@ -1,15 +1,15 @@
 """Estimators: what users fit, one scikit-learn estimator a file."""
 
-from specavg.estimators._choice import Trial
+from specavg.data._moments import Moments
 from specavg.estimators._density import InvariantDensity
 from specavg.estimators._discrepancy import Discrepancy, invariance_discrepancy
 from specavg.estimators._features import InvariantFeatures
 from specavg.estimators._kernel_ridge import InvariantKernelRidge
-from specavg.estimators._moments import Moments
 from specavg.estimators._specavg import OracleCalls, SpecAvgRegressor
-from specavg.estimators._spectra import Spectrum
 from specavg.estimators._symmetrized import Symmetrized
 from specavg.estimators._symmetry_test import GeneratorTest, SymmetryTest, symmetry_test
+from specavg.regression._choice import Trial
+from specavg.regression._spectra import Spectrum
 
 __all__ = [
     "Discrepancy",

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, validate_data  # pyright: ignore[reportPrivateUsage]
 
-from specavg.estimators._saving import Savable
-from specavg.estimators._streaming import Streaming
+from specavg.data._streaming import Streaming
 from specavg.invariants import Cutoff, InvariantBasis, default_group, default_space, invariant_basis
+from specavg.persistence._saving import Savable
 
 if TYPE_CHECKING:
     from specavg.groups import Group

@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from specavg._config import settings
 from specavg._random import as_generator
+from specavg.data._distributed import distributed_apply
+from specavg.data._streaming import is_dask, stream_of
 from specavg.estimators._affordable import affordable_basis
 from specavg.estimators._base import InvariantEstimator, weights_or_ones
-from specavg.estimators._distributed import distributed_apply
 from specavg.estimators._exponential_family import (
     ExponentialFit,
     Nodes,
@@ -23,10 +24,9 @@ from specavg.estimators._exponential_family import (
     exponential_fit_from_moments,
 )
 from specavg.estimators._quadrature import Rule, quadratures
-from specavg.estimators._streaming import is_dask, stream_of
 
 if TYPE_CHECKING:
-    from specavg.estimators._moments import Moments
+    from specavg.data._moments import Moments
     from specavg.groups import Group
     from specavg.invariants import InvariantBasis
     from specavg.spaces import Space

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from specavg.data._distributed import distributed_apply
+from specavg.data._streaming import is_dask, stream_of
 from specavg.estimators._base import InvariantEstimator
-from specavg.estimators._distributed import distributed_apply
-from specavg.estimators._streaming import is_dask, stream_of
 from specavg.invariants import Cutoff
 
 if TYPE_CHECKING:

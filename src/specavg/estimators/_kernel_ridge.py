@@ -14,16 +14,16 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from specavg._config import settings
+from specavg.data._distributed import distributed_apply
+from specavg.data._moments import Moments, Sum
+from specavg.data._streaming import is_dask, needs_cutoff, stream_of
 from specavg.estimators._affordable import FUNCTIONS_PER_POINT, affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantEstimator, weights_or_ones
-from specavg.estimators._choice import Choice, Trial, choose, shortlist
-from specavg.estimators._distributed import distributed_apply
-from specavg.estimators._moments import Moments, Sum
-from specavg.estimators._ridge_paths import FeatureProblem, MomentProblem, Problem
-from specavg.estimators._spectra import Spectrum, spectrum_candidates
-from specavg.estimators._streaming import is_dask, needs_cutoff, stream_of
-from specavg.estimators._toeplitz import ToeplitzPosterior, ToeplitzProblem
 from specavg.invariants import Cutoff, InvariantBasis, mixed_spaces
+from specavg.regression._choice import Choice, Trial, choose, shortlist
+from specavg.regression._ridge_paths import FeatureProblem, MomentProblem, Problem
+from specavg.regression._spectra import Spectrum, spectrum_candidates
+from specavg.regression._toeplitz_path import ToeplitzPosterior, ToeplitzProblem
 
 if TYPE_CHECKING:
     from specavg.groups import Group

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from specavg.data._distributed import distributed_apply
+from specavg.data._moments import Moments, Sum
+from specavg.data._streaming import is_dask, needs_cutoff, stream_of
 from specavg.estimators._base import InvariantEstimator, weights_or_ones
-from specavg.estimators._distributed import distributed_apply
-from specavg.estimators._moments import Moments, Sum
-from specavg.estimators._streaming import is_dask, needs_cutoff, stream_of
 from specavg.invariants import Cutoff, InvariantBasis
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from sklearn.base import MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from specavg.data._distributed import distributed_apply
+from specavg.data._streaming import Stream, is_dask
 from specavg.estimators._affordable import FEWEST_FUNCTIONS, affordable_basis, rounded
 from specavg.estimators._base import InvariantEstimator
-from specavg.estimators._distributed import distributed_apply
 from specavg.estimators._quadrature import Rule, quadratures
-from specavg.estimators._streaming import Stream, is_dask
 
 if TYPE_CHECKING:
     from specavg.groups import Group

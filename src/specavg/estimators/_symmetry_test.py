@@ -10,10 +10,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg.estimators._nested_models import Models, permutation_p_values
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.isometries import Isometry
+from specavg.regression._nested_models import Models, permutation_p_values
 from specavg.spaces import Space
 
 __all__ = ["GeneratorTest", "SymmetryTest", "symmetry_test"]

@@ -14,8 +14,8 @@ from sklearn.model_selection import GridSearchCV, ShuffleSplit
 
 from specavg import baselines, groups
 from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor, invariance_discrepancy
+from specavg.experiments._figure_style import PALETTE, new_figure
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._style import PALETTE, new_figure
 from specavg.experiments._timing import duration
 from specavg.groups import Group
 from specavg.spaces import Space, Sphere, Torus

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from specavg.experiments import _paper_task as task
+from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure, sequence
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._style import PALETTE, REFERENCE, new_figure, sequence
 
 __all__ = ["EXPERIMENT"]
 

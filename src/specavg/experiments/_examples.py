@@ -10,8 +10,8 @@ import numpy as np
 
 from specavg import groups
 from specavg.estimators import SpecAvgRegressor, invariance_discrepancy
+from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._timing import seconds, size_text
 from specavg.groups import Group
 from specavg.invariants import _basis, invariant_basis

@@ -9,8 +9,8 @@ import numpy as np
 
 from specavg import baselines, groups
 from specavg.estimators import SpecAvgRegressor
+from specavg.experiments._figure_style import PALETTE, new_figure
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._style import PALETTE, new_figure
 from specavg.experiments._timing import log10, seconds, size_text
 from specavg.groups import Group
 from specavg.spaces import Space, Sphere, Torus

@@ -14,9 +14,9 @@ from sklearn.model_selection import GridSearchCV, ShuffleSplit
 from specavg import baselines, datasets, groups
 from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor
 from specavg.experiments import _paper_task as paper
+from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._resplits import add_resplits
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._style import PALETTE, REFERENCE, new_figure
 from specavg.groups import Group, trivial
 from specavg.invariants import invariant_basis
 from specavg.spaces import Space, Sphere

@@ -8,8 +8,8 @@ import numpy as np
 
 from specavg import groups, theory
 from specavg.estimators import SpecAvgRegressor
+from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._timing import seconds
 from specavg.invariants import _basis, invariant_basis
 from specavg.spaces import Sphere

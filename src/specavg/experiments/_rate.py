@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from specavg import groups, theory
 from specavg.estimators import SpecAvgRegressor
+from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._style import PALETTE, REFERENCE, new_figure
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.isometries import signed_permutation

@@ -26,10 +26,10 @@ from specavg.experiments import (
     _weyl,
 )
 from specavg.experiments._ahead import compiling_ahead
+from specavg.experiments._figure_style import own_settings, save
 from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, write_report
 from specavg.experiments._result import Experiment, Record
-from specavg.experiments._style import own_settings, save
 
 __all__ = ["EXPERIMENTS", "reproduce"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from specavg import groups, theory
+from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._style import PALETTE, REFERENCE, new_figure
 from specavg.invariants import invariant_basis
 from specavg.spaces import Sphere, Torus
 

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
+from specavg.functions._functions import Functions
+from specavg.functions._threads import in_order, row_chunks
+from specavg.functions._toeplitz_gram import ToeplitzGram, toeplitz_gram
 from specavg.groups import Group, direct_product, trivial, wreath
 from specavg.groups._structure import DirectProduct, Symmetric
-from specavg.invariants._choice import Resolver
 from specavg.invariants._cutoff import Cutoff
-from specavg.invariants._functions import Functions
-from specavg.invariants._solver import Solution
+from specavg.invariants._solver_choice import Resolver
 from specavg.invariants._tape import recording
-from specavg.invariants._toeplitz import ToeplitzGram, toeplitz_gram
-from specavg.kernels._threads import in_order, row_chunks
+from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Power, Product, Space, Torus, Warped
 from specavg.spaces._flat_torus import FlatTorus
 

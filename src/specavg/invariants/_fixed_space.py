@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
-from specavg.invariants._orbits import orbits
+from specavg.invariants.solvers._orbits import orbits
 from specavg.isometries import Orthogonal, SignedPermutation
 
 __all__ = ["FixedSpace", "UnclearRank", "fixed_space"]

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from specavg.groups import Group
 from specavg.invariants._basis import InvariantBasis, Row, check_group
-from specavg.invariants._choice import Resolver
 from specavg.invariants._cutoff import Cutoff
-from specavg.invariants._solver import Solution
+from specavg.invariants._solver_choice import Resolver
 from specavg.invariants._tape import TapeError, playing
+from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space
 
 __all__ = ["restored_basis"]

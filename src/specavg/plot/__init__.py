@@ -5,11 +5,11 @@ figure, and returns the axes. Colours keep their order in grey; lines differ in 
 """
 
 from specavg.plot._curves import curves, learning_curve
-from specavg.plot._discrepancy import discrepancy
+from specavg.plot._discrepancies import discrepancy
 from specavg.plot._flat import circle, torus
+from specavg.plot._globes import sphere
 from specavg.plot._poles import pole_density, pole_figure
 from specavg.plot._spectrum import spectrum
-from specavg.plot._sphere import sphere
 
 __all__ = [
     "circle",

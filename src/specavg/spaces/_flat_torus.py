@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory
+from specavg.functions._integer_vectors import rows_in
 from specavg.isometries import Affine, Isometry, SignedPermutation
-from specavg.spaces._frequencies import rows_in
 from specavg.spaces._space import Eigenspace, Space
 
 __all__ = ["FlatTorus", "product_grid"]

@@ -13,8 +13,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.functions._integer_vectors import Tree, tree_of
 from specavg.spaces._flat_torus import FlatTorus, product_grid
-from specavg.spaces._frequencies import Tree, tree_of
 from specavg.spaces._reordered import Reordered
 from specavg.spaces._space import Eigenspace
 from specavg.spaces._torus import Torus

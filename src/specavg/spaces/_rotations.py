@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from math import pi
 from typing import Any, final
@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
 from specavg._random import as_generator
+from specavg.functions._functions import Functions
+from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error
+from specavg.functions._wigner_functions import WignerFunctions
+from specavg.functions._wigner_matrices import wigner_matrices
 from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity, orthogonal
-from specavg.spaces._matrices import nearest_orthonormal, orthonormality_error
 from specavg.spaces._space import Eigenspace, Space
-from specavg.spaces._wigner import wigner_matrices
 
 __all__ = ["Rotations", "rotations_from_bunge", "rotations_from_quaternions"]
 
@@ -80,6 +82,9 @@ class Rotations(Space):
         values = wigner_matrices(nearest_orthonormal(X.reshape(-1, 3, 3)), degree)
         values *= np.sqrt(2 * degree + 1)
         return values.reshape(len(X), -1)
+
+    def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
+        return WignerFunctions([_degree(V) for V in eigenspaces])
 
     # --- isometries --------------------------------------------------------------------------------
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
+from specavg.functions._combinations import Listed
+from specavg.functions._functions import Functions
 from specavg.isometries import Isometry, identity
 
 __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
@@ -200,6 +202,10 @@ class Space(abc.ABC):
             "Evaluate in chunks of rows, or evaluate an invariant basis only.",
         )
         return self._evaluate(eigenspace, points)
+
+    def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
+        """The eigenfunctions of several eigenspaces side by side, as a family that sums and combines them fast."""
+        return Listed([(V.dim, partial(self._evaluate, V)) for V in eigenspaces])
 
     def representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
         """The orthogonal matrix D(g) with D[l, k] = <φ_l, φ_k∘g>, hence φ(gx) = D(g)ᵀ φ(x).

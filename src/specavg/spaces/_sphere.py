@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
-from math import comb, lgamma, pi
+from math import lgamma, pi
 from typing import Any, final
 
 import numpy as np
@@ -12,10 +12,19 @@ from numpy.typing import NDArray
 
 from specavg._config import require_memory
 from specavg._random import as_generator
+from specavg.functions._functions import Functions
+from specavg.functions._s2_harmonics import S2Harmonics
+from specavg.functions._sphere_harmonics import (
+    SphereHarmonics,
+    gegenbauer_recurrence,
+    harmonics,
+    harmonics_count,
+    normalized,
+)
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.spaces._space import Eigenspace, Space
 
-__all__ = ["Sphere", "gegenbauer_recurrence"]
+__all__ = ["Sphere"]
 
 
 @final
@@ -75,8 +84,11 @@ class Sphere(Space):
     def eigenspace(self, degree: int) -> Eigenspace:
         """The harmonics of one degree."""
         d = self._d
-        size = comb(degree + d - 1, d - 1) - (comb(degree + d - 3, d - 1) if degree >= 2 else 0)
-        return Eigenspace(float(degree * (degree + d - 2)), size, degree)
+        return Eigenspace(float(degree * (degree + d - 2)), harmonics_count(d, degree), degree)
+
+    def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
+        degrees = [V.label for V in eigenspaces if isinstance(V.label, int)]
+        return S2Harmonics(degrees) if self._d == 3 else SphereHarmonics(self._d, degrees)
 
     def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
         degree = eigenspace.label
@@ -120,11 +132,6 @@ class Sphere(Space):
         return X, weights
 
 
-def normalized(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows divided by their norms."""
-    return X / np.sqrt(np.einsum("ni,ni->n", X, X))[:, None]
-
-
 def _degree(max_eigenvalue: float, d: int) -> int:
     """The largest k with k(k + d − 2) ≤ max_eigenvalue (relative tolerance 1e-9)."""
     half = (d - 2) / 2
@@ -137,56 +144,3 @@ def _gauss_gegenbauer(n: int, order: float) -> tuple[NDArray[np.float64], NDArra
 
     t, vectors = eigh_tridiagonal(np.zeros(n), gegenbauer_recurrence(np.arange(1.0, n), order))
     return t, vectors[0] ** 2
-
-
-def gegenbauer_recurrence(n: NDArray[np.float64], order: float) -> NDArray[np.float64]:
-    """a_n of t p_n = a_{n+1} p_{n+1} + a_n p_{n−1}, p orthonormal for the weight (1 − t²)^{order − 1/2}."""
-    if order == 0:  # Chebyshev: the general formula is 0/0 at n = 1
-        return np.where(n == 1, np.sqrt(0.5), 0.5)
-    return np.sqrt(n * (n + 2 * order - 1) / (4 * (n + order) * (n + order - 1)))
-
-
-def harmonics(X: NDArray[np.float64], degree: int, even: bool = False) -> NDArray[np.float64]:
-    """Orthonormal spherical harmonics of one degree at unit vectors; only those `even` in every coordinate."""
-    # (n, d) -> (n, m)
-    # Solid harmonics of degrees 0..degree in the first two coordinates: √2 Re, Im of (x + iy)^j.
-    n, d = X.shape
-    z = X[:, 0] + 1j * X[:, 1]
-    power = np.ones(n, dtype=complex)
-    solid = [np.ones((n, 1))]
-    for _ in range(degree):
-        power = power * z
-        both = [power.real, power.imag][: 1 if even else 2]
-        solid.append(np.sqrt(2) * np.stack(both, axis=1))
-    radius2 = X[:, 0] ** 2 + X[:, 1] ** 2
-    # From R^{i−1} to R^i: Y_k = Σ_j [ρ^{k−j} p_{k−j}(x_i / ρ)] · Y'_j, p orthonormal for order j + (i − 2)/2.
-    for i in range(3, d + 1):
-        t = X[:, i - 1]
-        radius2 = radius2 + t**2
-        wanted = range(degree + 1) if i < d else (degree,)
-        lifted: list[list[NDArray[np.float64]]] = [[] for _ in range(degree + 1)]
-        scale = 1.0  # 1/√E[(1 − t²)^j], so that p · Y' has norm one
-        for j in range(degree + 1):
-            if even and j % 2:
-                scale *= np.sqrt((i / 2 + j) / ((i - 1) / 2 + j))
-                continue
-            radial = _homogeneous_gegenbauer(t, radius2, degree - j, j + (i - 2) / 2)
-            for k in wanted:
-                if k >= j and not (even and (k - j) % 2):
-                    lifted[k].append((scale * radial[k - j])[:, None] * solid[j])
-            scale *= np.sqrt((i / 2 + j) / ((i - 1) / 2 + j))
-        solid = [np.concatenate(parts, axis=1) if parts else np.empty((n, 0)) for parts in lifted]
-    return solid[degree]
-
-
-def _homogeneous_gegenbauer(
-    t: NDArray[np.float64], radius2: NDArray[np.float64], degree: int, order: float
-) -> list[NDArray[np.float64]]:
-    """ρ^n p_n(t/ρ) for n = 0..degree: polynomials in t and ρ², by their three-term recurrence."""
-    a = gegenbauer_recurrence(np.arange(1.0, degree + 1), order)
-    values = [np.ones_like(t)]
-    if degree >= 1:
-        values.append(t / a[0])
-    for n in range(1, degree):
-        values.append((t * values[n] - a[n - 1] * radius2 * values[n - 1]) / a[n])
-    return values

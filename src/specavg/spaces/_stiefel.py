@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from specavg._config import require_memory
 from specavg._random import as_generator
+from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error, random_orthonormal
 from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity
-from specavg.spaces._matrices import nearest_orthonormal, orthonormality_error, random_orthonormal
 from specavg.spaces._orthogonal_irreps import givens, short_type
 from specavg.spaces._orthogonal_types import Partition, multiplicity, type_dim, types_up_to
 from specavg.spaces._space import Eigenspace, Space

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._random import as_generator
+from specavg.functions._integer_vectors import ellipsoid, shell_sizes, shell_vectors
 from specavg.isometries import Affine, Isometry, SignedPermutation, flatten
 from specavg.spaces._flat_torus import FlatTorus, product_grid
-from specavg.spaces._frequencies import ellipsoid, shell_sizes, shell_vectors
 from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace
 
 __all__ = ["Circle", "Torus"]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
-from specavg.invariants._choice import SOLVERS
 from specavg.invariants._fixed_space import UnclearRank
+from specavg.invariants._solver_choice import SOLVERS
 from specavg.spaces import Eigenspace, Space
 from specavg.testing._law import kept
 from specavg.testing._projectors import average_projector

@@ -1,0 +1,170 @@
+"""Dask collections: moments per partition, tree-summed; predictions per partition, lazily.
+
+Only the basis goes out and only sums of D and D × D numbers come back. Everything runs on the cluster that the
+user's `distributed.Client` is connected to, or in local threads without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from specavg.data._moments import Moments
+from specavg.data._streaming import Stream
+
+__all__ = ["DaskStream", "distributed_apply"]
+
+_FAN_IN = 8
+
+
+def _dask() -> Any:
+    try:
+        import dask
+    except ImportError:
+        raise ImportError("Dask collections need Dask: pip install 'specavg[dask]'") from None
+    return dask
+
+
+@final
+class DaskStream(Stream):
+    """A Dask array or dataframe with its targets and weights, partition by partition."""
+
+    def __init__(self, X: Any, y: Any, sample_weight: Any, *, targets: bool) -> None:
+        columns = getattr(X, "columns", None)
+        names = None if columns is None else list(columns)
+        self.feature_names = names if names is not None and all(isinstance(n, str) for n in names) else None
+        self.n_features = int(np.prod(X.shape[1:])) if names is None else len(names)
+        if targets and y is None:
+            raise ValueError("a Dask X needs a Dask y: the target is None")
+        self.outputs = tuple(int(q) for q in y.shape[1:]) if targets else ()
+        self._blocks = _aligned(X, y if targets else None, sample_weight)
+        self._collection = X
+        self._rows: int | None = None
+
+    @property
+    def rows(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Counted on the cluster where the collection does not know."""
+        if self._rows is None:
+            self._rows = len(self._collection)
+        return self._rows
+
+    def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
+        dask = _dask()
+        # A literal of the graph, not scattered data: if the worker that holds it dies, it is sent again.
+        shared = dask.delayed(chunk_moments, pure=False, traverse=False)
+        level = [
+            dask.delayed(_partition_moments, pure=False)(shared, i, *blocks) for i, blocks in enumerate(self._blocks)
+        ]
+        while len(level) > 1:
+            groups = [level[start : start + _FAN_IN] for start in range(0, len(level), _FAN_IN)]
+            level = [dask.delayed(_sum, pure=False)(group) for group in groups]
+        (total,) = dask.compute(*level)
+        if total is None:
+            raise ValueError("there are no rows: there is nothing to fit")
+        return total
+
+
+def _partition_moments(
+    chunk_moments: Callable[..., Moments | None], i: int, X: Any, y: Any = None, sample_weight: Any = None
+) -> Moments | None:
+    try:
+        return chunk_moments(X, y, sample_weight)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"partition {i}: {error}") from None
+
+
+def _sum(parts: list[Moments | None]) -> Moments | None:
+    present = [part for part in parts if part is not None]
+    return Moments.total(present) if present else None
+
+
+def _aligned(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, Any, Any]]:
+    """One (X, y, sample_weight) of delayed objects per partition."""
+    first = _delayed(X, None)
+    columns = [first]
+    for other, name in ((y, "y"), (sample_weight, "sample_weight")):
+        if other is None:
+            columns.append([None] * len(first))
+            continue
+        if not hasattr(other, "__dask_graph__"):
+            raise ValueError(f"X is a Dask collection but {name} is a {type(other).__name__}: give it as Dask too")
+        parts = _delayed(other, X)
+        if len(parts) != len(first):
+            raise ValueError(
+                f"X has {len(first)} partitions but {name} has {len(parts)}: repartition one of them to match"
+            )
+        columns.append(parts)
+    return list(zip(*columns, strict=True))
+
+
+def _delayed(collection: Any, like: Any) -> list[Any]:
+    """The partitions along the first axis as delayed objects."""
+    if not hasattr(collection, "chunks"):
+        # Optimised, two selections of one Parquet table may be read in different numbers of partitions.
+        return list(collection.to_delayed(optimize_graph=False))
+    if len(collection.chunks) > 1 and any(len(sizes) > 1 for sizes in collection.chunks[1:]):
+        collection = collection.rechunk(dict.fromkeys(range(1, collection.ndim), -1))
+    rows = getattr(like, "chunks", None)
+    if rows is not None and collection.chunks[0] != rows[0] and not np.isnan(sum(rows[0]) + sum(collection.chunks[0])):
+        if sum(rows[0]) != sum(collection.chunks[0]):
+            raise ValueError(f"X has {sum(rows[0])} rows but the other has {sum(collection.chunks[0])}")
+        collection = collection.rechunk({0: rows[0]})
+    return list(collection.to_delayed().ravel())
+
+
+def distributed_apply(model: Any, method: str, X: Any, outputs: tuple[int, ...]) -> Any:
+    """`model.method` on every partition of `X`, as a lazy Dask collection.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Sent once, not once per partition.
+    method : {"predict", "transform", "score_samples"}
+    X : Dask array or dataframe
+    outputs : tuple of int
+        Shape of the answer for one row.
+
+    Returns
+    -------
+    Dask array of shape (n, *outputs); for a dataframe a series, or a dataframe with one column per output
+    """
+    dask = _dask()
+    shared = dask.delayed(model, pure=False, traverse=False)
+    parts = [
+        dask.delayed(_partition_apply, pure=False)(shared, method, i, part, outputs)
+        for i, part in enumerate(_delayed(X, None))
+    ]
+    if hasattr(X, "chunks"):
+        import dask.array as da
+
+        blocks = [
+            da.from_delayed(part, shape=(rows, *outputs), dtype=np.float64)
+            for part, rows in zip(parts, X.chunks[0], strict=True)
+        ]
+        return da.concatenate(blocks, axis=0)
+    import dask.dataframe as dd
+    import pandas as pd
+
+    meta: Any = _labelled(np.empty((0, *outputs)), X._meta.index, pd, method)
+    return dd.from_delayed(parts, meta=meta, divisions=X.divisions, verify_meta=False)
+
+
+def _partition_apply(model: Any, method: str, i: int, X: Any, outputs: tuple[int, ...]) -> Any:
+    try:
+        values = getattr(model, method)(X) if len(X) else np.empty((0, *outputs))
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"partition {i}: {error}") from None
+    index = getattr(X, "index", None)
+    if index is None:
+        return values
+    import pandas as pd
+
+    return _labelled(values, index, pd, method)
+
+
+def _labelled(values: Any, index: Any, pd: Any, method: str) -> Any:
+    if values.ndim == 1:
+        return pd.Series(values, index=index[: len(values)], name=method)
+    return pd.DataFrame(values, index=index[: len(values)], columns=[f"{method}_{j}" for j in range(values.shape[1])])

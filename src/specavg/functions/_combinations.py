@@ -1,0 +1,163 @@
+"""Families made from other families: fixed linear combinations, one family after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.functions._functions import Functions
+from specavg.functions._threads import compensated_sum
+
+__all__ = ["Blockwise", "Combinations", "Joined", "Listed"]
+
+Array = NDArray[np.float64]
+
+
+@final
+class Listed(Functions):
+    """Functions given part by part, each part by a callable that evaluates it; no part is held beside another."""
+
+    def __init__(self, parts: Sequence[tuple[int, Callable[[Array], Array]]]) -> None:
+        self._parts = list(parts)
+        self._ends = np.cumsum([0, *(dim for dim, _ in parts)])
+
+    @property
+    def dim(self) -> int:
+        return int(self._ends[-1])
+
+    @property
+    def row_bytes(self) -> float:
+        return 8.0 * (4 * max((dim for dim, _ in self._parts), default=1) + self.dim)
+
+    def values(self, X: Array) -> Array:
+        return np.concatenate([np.empty((len(X), 0)), *(values(X) for _, values in self._parts)], axis=1)
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        totals = [
+            compensated_sum((values(X[rows]).T @ Y[rows] for rows in self.chunks(len(X))), (dim, Y.shape[1]))
+            for dim, values in self._parts
+        ]
+        return np.concatenate([np.empty((0, Y.shape[1])), *totals])
+
+    def combine(self, X: Array, C: Array) -> Array:
+        total = np.zeros((len(X), C.shape[1]))
+        for (_, values), (a, b) in zip(self._parts, pairwise(self._ends), strict=True):
+            for rows in self.chunks(len(X)):
+                total[rows] += values(X[rows]) @ C[a:b]
+        return total
+
+
+@final
+class Blockwise(Functions):
+    """φ·Q part by part: each part of a family has its own matrix Q, or stays as it is where Q is None.
+
+    The matrices are applied after a sum over points and before a combination: never once a point.
+
+    Parameters
+    ----------
+    functions : Functions
+        The φ.
+    blocks : sequence of (int, ndarray or None)
+        How many functions each part has, and its Q.
+    """
+
+    def __init__(self, functions: Functions, blocks: Sequence[tuple[int, Array | None]]) -> None:
+        used = [np.ones(size, dtype=bool) if Q is None else np.abs(Q).max(axis=1, initial=0.0) for size, Q in blocks]
+        self._functions = functions.restricted(np.concatenate([np.empty(0), *used]))
+        self._blocks = [Q for _, Q in blocks]
+        self._from = list(pairwise(np.cumsum([0, *(size for size, _ in blocks)])))
+        self._ends = np.cumsum([0, *(size if Q is None else Q.shape[1] for size, Q in blocks)])
+
+    @property
+    def dim(self) -> int:
+        return int(self._ends[-1])
+
+    @property
+    def row_bytes(self) -> float:
+        return self._functions.row_bytes + 8.0 * (self._functions.dim + self.dim)
+
+    def values(self, X: Array) -> Array:
+        return self._combined(self._functions.values(X))
+
+    def plain_values(self, X: Array) -> Array:
+        return self._combined(self._functions.plain_values(X))
+
+    def _combined(self, values: Array) -> Array:
+        columns = [
+            values[:, a:b] if Q is None else values[:, a:b] @ Q
+            for Q, (a, b) in zip(self._blocks, self._from, strict=True)
+        ]
+        return np.concatenate([np.empty((len(values), 0)), *columns], axis=1)
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        sums = self._functions.correlate(X, Y)
+        parts = [
+            sums[a:b] if Q is None else Q.T @ sums[a:b] for Q, (a, b) in zip(self._blocks, self._from, strict=True)
+        ]
+        return np.concatenate([np.empty((0, Y.shape[1])), *parts])
+
+    def combine(self, X: Array, C: Array) -> Array:
+        places = zip(self._blocks, pairwise(self._ends), strict=True)
+        parts = [C[a:b] if Q is None else Q @ C[a:b] for Q, (a, b) in places]
+        return self._functions.combine(X, np.concatenate([np.empty((0, C.shape[1])), *parts]))
+
+
+@final
+class Combinations(Functions):
+    """Fixed linear combinations of other functions; the map is applied after sums, never per point."""
+
+    def __init__(self, functions: Functions, matrix: Any) -> None:
+        self._functions = functions
+        self._matrix = matrix  # (functions.dim, dim), dense or sparse
+
+    @property
+    def dim(self) -> int:
+        return int(self._matrix.shape[1])
+
+    @property
+    def row_bytes(self) -> float:
+        return self._functions.row_bytes + 8.0 * (self._functions.dim + self.dim)
+
+    def values(self, X: Array) -> Array:
+        return np.asarray(self._functions.values(X) @ self._matrix)
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        return np.asarray(self._matrix.T @ self._functions.correlate(X, Y))
+
+    def combine(self, X: Array, C: Array) -> Array:
+        return self._functions.combine(X, np.asarray(self._matrix @ C))
+
+
+@final
+class Joined(Functions):
+    """Several families one after the other."""
+
+    def __init__(self, families: Sequence[Functions]) -> None:
+        self._families = list(families)
+        self._ends = np.cumsum([0, *(family.dim for family in families)])
+
+    @property
+    def dim(self) -> int:
+        return int(self._ends[-1])
+
+    @property
+    def row_bytes(self) -> float:
+        return max((family.row_bytes for family in self._families), default=8.0) + 8.0 * self.dim
+
+    def values(self, X: Array) -> Array:
+        parts = [family.values(X) for family in self._families]
+        return np.concatenate([np.empty((len(X), 0)), *parts], axis=1)
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        parts = [family.correlate(X, Y) for family in self._families]
+        return np.concatenate([np.empty((0, Y.shape[1])), *parts])
+
+    def combine(self, X: Array, C: Array) -> Array:
+        total = np.zeros((len(X), C.shape[1]))
+        for family, a, b in zip(self._families, self._ends[:-1], self._ends[1:], strict=True):
+            total += family.combine(X, C[a:b])
+        return total

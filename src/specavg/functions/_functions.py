@@ -1,0 +1,128 @@
+"""Families of functions: what an invariant basis evaluates, sums over data, and combines."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._config import require_memory, settings
+from specavg.functions._threads import compensated_sum
+
+if TYPE_CHECKING:
+    from specavg.functions._symmetric_sums import CopyTable
+
+__all__ = ["Functions"]
+
+Array = NDArray[np.float64]
+_CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
+
+
+class Functions(abc.ABC):
+    """Finitely many real functions on points.
+
+    Three operations: their values, their sums against data (Φᵀ Y) and their combinations (Φ C). The last two
+    never hold more than a chunk of Φ. A subclass writes `values`; it may write faster versions of the rest.
+    """
+
+    @property
+    @abc.abstractmethod
+    def dim(self) -> int:
+        """How many functions."""
+
+    @property
+    @abc.abstractmethod
+    def row_bytes(self) -> float:
+        """Working memory for the values at one point."""
+
+    @abc.abstractmethod
+    def values(self, X: Array) -> Array:
+        """Values at one chunk of checked points."""  # (n, n_features) -> (n, dim)
+
+    def plain_values(self, X: Array) -> Array:
+        """The same values by plain NumPy, where `values` are compiled: what those are tested against."""
+        return self.values(X)
+
+    def restricted(self, size: Array) -> Functions:
+        """The same functions, to be combined with coefficients of at most these sizes: a zero need not be computed."""
+        return self
+
+    @property
+    def copy_table(self) -> CopyTable | None:
+        """How a loop computes these functions of a single coordinate by itself, if it can."""
+        return None
+
+    @property
+    def flips_exactly(self) -> bool:
+        """Whether changing signs of coordinates changes no bit of a value."""
+        return False
+
+    @cached_property
+    def fourier(self) -> Any:
+        """The same functions on a torus of few dimensions as `TrigonometricSums`; None elsewhere."""
+        return None
+
+    def evaluate(self, X: Array) -> Array:
+        """Values at checked points, in chunks."""  # (n, n_features) -> (n, dim)
+        self._require_values(len(X))
+        values = np.empty((len(X), self.dim))
+        for rows in self.chunks(len(X)):
+            values[rows] = self.values(X[rows])
+        return values
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        """Φᵀ Y, compensated over chunks, so that the chunking does not matter."""  # (n, q) -> (dim, q)
+        return compensated_sum(
+            (self.values(X[rows]).T @ Y[rows] for rows in self.chunks(len(X))), (self.dim, Y.shape[1])
+        )
+
+    def combine(self, X: Array, C: Array) -> Array:
+        """Φ C."""  # (dim, q) -> (n, q)
+        values = np.empty((len(X), C.shape[1]))
+        for rows in self.chunks(len(X)):
+            values[rows] = self.values(X[rows]) @ C
+        return values
+
+    def gram(self, X: Array, weights: Array | None = None) -> Array:
+        """Φᵀ diag(weights) Φ, by chunks and one triangle at a time; weights ≥ 0."""  # (n,) -> (dim, dim)
+        from scipy.linalg import get_blas_funcs
+
+        from specavg.functions._toeplitz_gram import dense_is_faster, toeplitz_gram
+
+        if dense_is_faster(self, len(X)):
+            found = toeplitz_gram(self, X, np.ones(len(X)) if weights is None else weights)
+            if found is not None:
+                return found[0].dense()
+        require_memory(
+            48.0 * self.dim**2, f"the Gram matrix of {self.dim} functions", "Lower the cutoff, or take more memory."
+        )
+
+        syrk: Any = get_blas_funcs("syrk", dtype=np.float64)
+
+        def update(rows: slice) -> Array:
+            values = self.values(X[rows])
+            if weights is not None:
+                values = values * np.sqrt(weights[rows])[:, None]
+            return syrk(1.0, values.T)  # the upper triangle
+
+        total = compensated_sum(map(update, self.chunks(len(X))), (self.dim, self.dim))
+        return np.triu(total) + np.triu(total, 1).T
+
+    def _require_values(self, n: int) -> None:
+        require_memory(
+            8.0 * n * self.dim,
+            f"{self.dim} functions at {n} points",
+            "Fit and predict never hold that array; to hold it yourself, evaluate chunks of rows.",
+        )
+
+    def chunks(self, n: int) -> Iterator[slice]:
+        """Row ranges whose working memory stays within bounds."""
+        budget = min(_CHUNK_BYTES, settings().memory_limit / 4)
+        rows = max(1, int(budget / max(self.row_bytes, 8.0)))
+        require_memory(4 * self.row_bytes, f"{self.dim} functions at one point", "Lower the cutoff.")
+        for start in range(0, n, rows):
+            yield slice(start, min(start + rows, n))

@@ -1,0 +1,175 @@
+"""Monomials, or products of Hermite polynomials, on a sphere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from math import comb
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.functions._functions import Functions
+from specavg.functions._integer_vectors import Shell, shells
+from specavg.functions._product_tree import SPHERE, STEP, Mixing, Products, ProductTree
+from specavg.functions._sphere_harmonics import normalized
+from specavg.functions._symmetric_sums import CopyTable
+
+__all__ = [
+    "CoordinatePolynomials",
+    "MonomialProducts",
+    "MonomialSums",
+    "hermite_polynomials",
+    "monomial_shells",
+    "polynomial_rows",
+]
+
+Array = NDArray[np.float64]
+
+
+@lru_cache(maxsize=4)
+def monomial_shells(d: int, degree: int) -> dict[int, Shell]:
+    """Exponents of the monomials of degrees up to one."""
+    return shells(d, degree, power=1)
+
+
+@final
+class MonomialProducts(Products):
+    """Some monomials of some degrees, or Hermite products with the same exponents."""
+
+    def __init__(self, d: int, wanted: Sequence[tuple[int, NDArray[np.intp]]], *, hermite: bool) -> None:
+        self._d = d
+        self._wanted = list(wanted)
+        self._top = max((degree for degree, _ in wanted), default=0)
+        self._hermite = hermite
+
+    @property
+    def dim(self) -> int:
+        return sum(len(rows) for _, rows in self._wanted)
+
+    @property
+    def row_bytes(self) -> float:
+        total = comb(self._top + self._d, self._top)  # monomials of all degrees up to the top
+        return 8.0 * (2 * total + 2 * self._d * (self._top + 1))
+
+    @cached_property
+    def program(self) -> ProductTree:
+        shells = monomial_shells(self._d, self._top)
+        starts = np.cumsum([0, *(len(part) for part in shells.values())])
+        degree = np.repeat(np.arange(self._top + 1), np.diff(starts))
+        parent, coordinate, value = (
+            np.concatenate([getattr(part, name) for part in shells.values()])
+            for name in ("parent", "coordinate", "value")
+        )
+        parent = starts[degree - value] + parent
+        parent[0] = 0
+        operations, constants = polynomial_rows(self._top, self._d, self._hermite)
+        return ProductTree(
+            SPHERE,
+            np.array([np.sqrt(self._d)]),
+            operations,
+            constants,
+            parent,
+            (value - 1) * self._d + coordinate,
+            np.concatenate([np.empty(0, dtype=np.int64), *(starts[k] + rows for k, rows in self._wanted)]),
+        )
+
+    def plain_values(self, X: Array) -> Array:
+        z = np.sqrt(self._d) * normalized(X).T  # (d, n)
+        factor = hermite_polynomials(z, self._top) if self._hermite else [z**j for j in range(self._top + 1)]
+        table = {0: np.ones((1, len(X)))}
+        for degree, part in monomial_shells(self._d, self._top).items():
+            if degree == 0:
+                continue
+            values = np.empty((len(part), len(X)))
+            for size in range(1, degree + 1):
+                mine = np.flatnonzero(part.value == size)
+                values[mine] = table[degree - size][part.parent[mine]] * factor[size][part.coordinate[mine]]
+            table[degree] = values
+        return np.concatenate([np.empty((0, len(X))), *(table[k][rows] for k, rows in self._wanted)]).T
+
+
+def hermite_polynomials(z: Array, degree: int) -> list[Array]:
+    """He_0..He_degree, by their recurrence."""
+    values = [np.ones_like(z), z]
+    for j in range(1, degree):
+        values.append(z * values[j] - j * values[j - 1])
+    return values[: degree + 1]
+
+
+def polynomial_rows(degree: int, d: int, hermite: bool) -> tuple[NDArray[np.int64], Array]:
+    """A factor table: He_1..He_degree, or powers, of d coordinates; degree j of coordinate i in row (j − 1)d + i."""
+    j, i = (a.ravel() for a in np.mgrid[1 : degree + 1, :d])
+    row, zero = np.arange(len(j)), np.zeros_like(j)
+    before, second = np.where(j > 1, row - d, -1), np.where((j > 2) & hermite, row - 2 * d, -1)
+    operations = np.stack([zero + STEP, i, before, second, zero], axis=1).astype(np.int64)
+    constants = np.stack([zero + 1, (j - 1) * hermite], axis=1).astype(float)
+    return operations, constants
+
+
+@final
+class CoordinatePolynomials(Functions):
+    """He_1..He_k and then z, …, z^k of one coordinate, z = √d x."""
+
+    def __init__(self, d: int, degree: int) -> None:
+        self._scale = float(np.sqrt(d))
+        self._degree = degree
+
+    @property
+    def dim(self) -> int:
+        return 2 * self._degree
+
+    @property
+    def row_bytes(self) -> float:
+        return 8.0 * 2 * self.dim
+
+    @property
+    def copy_table(self) -> CopyTable:
+        rows = [polynomial_rows(self._degree, 1, hermite) for hermite in (True, False)]
+        operations, constants = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+        later = operations[self._degree :]  # the powers come after the Hermite polynomials
+        later[:, 2:4] = np.where(later[:, 2:4] < 0, -1, later[:, 2:4] + self._degree)
+        return CopyTable(SPHERE, np.array([self._scale]), operations, constants)
+
+    def values(self, X: Array) -> Array:
+        z = self._scale * X[:, 0]
+        values = np.empty((len(z), 2 * self._degree))
+        power = np.ones_like(z)
+        for j, hermite in enumerate(hermite_polynomials(z, self._degree)[1:]):
+            power = power * z
+            values[:, j], values[:, self._degree + j] = hermite, power
+        return values
+
+
+@final
+class MonomialSums(Functions):
+    """Sparse combinations of monomials, or of Hermite products."""
+
+    def __init__(self, monomials: MonomialProducts, matrix: Any) -> None:
+        self._monomials = monomials
+        self._matrix = matrix  # sparse (monomials.dim, dim)
+
+    @property
+    def dim(self) -> int:
+        return int(self._matrix.shape[1])
+
+    @property
+    def row_bytes(self) -> float:
+        return self._monomials.row_bytes + 8.0 * 2 * (self._monomials.dim + self.dim)
+
+    def values(self, X: Array) -> Array:
+        return self._monomials.program.values(X, self._mixing)
+
+    @cached_property
+    def _mixing(self) -> Mixing:
+        return Mixing.of(self._matrix)
+
+    def plain_values(self, X: Array) -> Array:
+        return np.asarray(self._monomials.plain_values(X) @ self._matrix)
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        return np.asarray(self._matrix.T @ self._monomials.correlate(X, Y))
+
+    def combine(self, X: Array, C: Array) -> Array:
+        return self._monomials.combine(X, np.asarray(self._matrix @ C))

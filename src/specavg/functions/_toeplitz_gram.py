@@ -1,0 +1,142 @@
+"""The Gram matrix of invariant functions on a torus of few dimensions, without forming it.
+
+Σ w e_k ē_l depends on k − l only: it is Toeplitz, and one non-uniform FFT of the weights, at twice the highest
+frequency, has all of it. Multiplying by it is then what it means: evaluate the function on a fine grid, multiply
+by the (band-limited) density of the data, and take the coefficients back. Two FFTs, whatever n is.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._config import require_memory, settings
+from specavg.functions import _nufft
+
+if TYPE_CHECKING:
+    from specavg.functions._trigonometric_sums import TrigonometricSums
+
+__all__ = ["ToeplitzGram", "toeplitz_gram"]
+
+Array = NDArray[np.float64]
+_BATCH_BYTES = 16e6  # of grids that are transformed together
+_NANOSECONDS_A_GRID_POINT = 30.0  # of one multiplication, for each column
+_GIGAFLOPS = 25.0  # of a symmetric rank-n update, a thread
+
+
+@final
+class ToeplitzGram:
+    """Φᵀ diag(w) Φ as an operator, and Φᵀ diag(w) Y.
+
+    Parameters
+    ----------
+    functions : TrigonometricSums
+        √2cos and √2sin of frequencies K (F, d), combined by a sparse Q (2F, dim).
+    density : ndarray
+        Σ w δ(u − u_i), band-limited to twice the highest frequency, on a grid of the torus: all that is kept of
+        the data.
+
+    Attributes
+    ----------
+    dim : int
+    density : ndarray
+    """
+
+    def __init__(self, functions: TrigonometricSums, density: Array) -> None:
+        K = functions.K
+        self.dim = functions.dim
+        self.density = density
+        self._Q = (functions.Q * np.sqrt(2.0)).tocsr()
+        self._shape = density.shape
+        self._points = density.size
+        self._spectrum_shape = (*self._shape[:-1], self._shape[-1] // 2 + 1)
+        # One of ±k has a last entry ≥ 0, which is what a real transform keeps.
+        flip = np.where(K[:, -1] < 0, -1, 1)
+        self._place = _places(K * flip[:, None], self._spectrum_shape)
+        self._flip = flip
+        flat = ~K.any(axis=1)
+        self._half = np.where(flat, 1.0, 0.5)
+        # In the plane k_d = 0 both k and −k are stored.
+        plane = np.flatnonzero((K[:, -1] == 0) & ~flat)
+        self._plane = plane
+        self._mirror = _places(-K[plane], self._spectrum_shape)
+
+    def __matmul__(self, C: Array) -> Array:
+        """Φᵀ diag(w) Φ C."""  # (dim, q) -> (dim, q)
+        out = np.empty_like(C, dtype=float)
+        step = max(1, int(min(_BATCH_BYTES, settings().memory_limit / 8) / (16 * self._points)))
+        for start in range(0, C.shape[1], step):
+            out[:, start : start + step] = self._apply(C[:, start : start + step])
+        return out
+
+    def _apply(self, C: Array) -> Array:
+        fft: Any = import_module("scipy.fft")  # its types are those of arguments, not of results
+        mixed = np.asarray(self._Q @ C)  # (2F, q)
+        F, q = len(self._place), C.shape[1]
+        axes, workers = tuple(range(1, 1 + len(self._shape))), settings().n_threads
+        # Σ a cos + b sin = Re Σ (a − ib) e: half of it at k, the conjugate half at −k.
+        c = ((mixed[:F] - 1j * mixed[F:]) * self._half[:, None]).T
+        c = np.where(self._flip > 0, c, np.conj(c))
+        grid = np.zeros((q, int(np.prod(self._spectrum_shape))), dtype=complex)
+        grid[:, self._place] = c
+        grid[:, self._mirror] = np.conj(c[:, self._plane])
+        values = fft.irfftn(grid.reshape(q, *self._spectrum_shape), s=self._shape, axes=axes, workers=workers)
+        values *= self.density
+        back = fft.rfftn(values, axes=axes, workers=workers).reshape(q, -1)[:, self._place]
+        # Σ over the grid of f e^{−2πik·u}: the cosine sum and minus the sine sum.
+        sines = -np.where(self._flip > 0, back.imag, -back.imag)
+        return np.asarray(self._Q.T @ np.concatenate([back.real, sines], axis=1).T)
+
+    def dense(self) -> Array:
+        """The matrix itself."""  # (dim, dim)
+        require_memory(24.0 * self.dim**2, f"the Gram matrix of {self.dim} functions", "Lower the cutoff.")
+        G = self @ np.eye(self.dim)
+        return 0.5 * (G + G.T)
+
+    @property
+    def nanoseconds(self) -> float:
+        """A forecast of one multiplication, for each column."""
+        return _NANOSECONDS_A_GRID_POINT * self._points
+
+
+def _places(K: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.intp]:
+    """Where frequencies with a last entry ≥ 0 stand in a flattened real spectrum."""
+    return np.asarray(np.ravel_multi_index(tuple((K % np.array(shape)).T), shape))
+
+
+def toeplitz_gram(
+    functions: Any, X: Array, weights: Array, Y: Array | None = None
+) -> tuple[ToeplitzGram, Array] | None:
+    """The operator and Φᵀ (w, wY), where it exists (tori of up to three dimensions, finufft); None elsewhere."""
+    fft: Any = import_module("scipy.fft")
+    fourier = functions.fourier
+    if fourier is None or not _nufft.available() or _nufft.cost(len(X), 2 * fourier.K) == np.inf:
+        return None
+    K, period = fourier.K, fourier.waves.period
+    reach = np.abs(K).max(axis=0)
+    strengths = weights[:, None] if Y is None else np.column_stack([weights, weights[:, None] * Y])
+    sums = _nufft.grid_sums(period, 2 * reach, X, strengths)  # (1 + q, 4 reach + 1, …)
+    chosen = sums[(slice(None), *(K + 2 * reach).T)]
+    waves = np.concatenate([chosen.real, chosen.imag], axis=1).T
+    correlation = np.sqrt(2.0) * np.asarray(fourier.Q.T @ waves)
+    # The density has frequencies up to 2·reach, and so have products of two functions.
+    shape = tuple(int(fft.next_fast_len(int(4 * r + 1), real=True)) for r in reach)
+    spectrum = np.zeros((*shape[:-1], shape[-1] // 2 + 1), dtype=complex)
+    last = 2 * int(reach[-1])
+    axes = [np.arange(-2 * r, 2 * r + 1) for r in reach[:-1]] + [np.arange(last + 1)]
+    spectrum[np.ix_(*axes)] = np.conj(sums[0][..., last:])  # Σ w e^{−2πik·u}, k_d ≥ 0
+    density: Array = fft.irfftn(spectrum, s=shape) * float(np.prod(shape))
+    return ToeplitzGram(fourier, density), correlation
+
+
+def dense_is_faster(functions: Any, n: int) -> bool:
+    """Whether forming the matrix column by column beats a symmetric rank-n update."""
+    fourier = functions.fourier
+    if fourier is None or not _nufft.available():
+        return False
+    points = float(np.prod(4.0 * np.abs(fourier.K).max(axis=0) + 1))
+    update = n * float(fourier.dim) ** 2 / _GIGAFLOPS
+    return _NANOSECONDS_A_GRID_POINT * points * fourier.dim + _nufft.cost(n, 2 * fourier.K) < update

@@ -1,0 +1,161 @@
+"""Real Wigner functions of SO(3): sums, combinations and values at rotation matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.functions._functions import Functions
+from specavg.functions._orthonormal_matrices import nearest_orthonormal
+from specavg.functions._product_tree import block_size
+from specavg.functions._threads import by_rows, compensated_sum, in_order, read_only, row_chunks
+from specavg.functions._wigner_matrices import euler_angles, wigner_matrices
+
+__all__ = ["WignerFunctions"]
+
+Array = NDArray[np.float64]
+
+
+@final
+class WignerFunctions(Functions):
+    """√(2l+1) M^l(X)[a, b] for some degrees l, row by row; M in the real basis 0, 1c, 1s and so on.
+
+    Parameters
+    ----------
+    degrees : sequence of int
+    """
+
+    def __init__(self, degrees: Sequence[int]) -> None:
+        self._degrees = tuple(degrees)
+        self._top = L = max(self._degrees, default=0)
+        ends = np.cumsum([0, *((2 * l + 1) ** 2 for l in range(L + 1))])
+        self._full = int(ends[-1])
+        # Where the recurrence, which knows all degrees up to the highest, has the functions of this family.
+        self._places = np.concatenate([np.empty(0, dtype=np.intp), *(np.arange(ends[l], ends[l + 1]) for l in degrees)])
+        self._everything = np.array_equal(self._places, np.arange(self._full))
+        j, k = np.arange(L + 1)[:, None], np.arange(-L, L + 1)
+        # d at l = max(j, |k|): √binom(2l, l − min) times powers of cos β/2 and sin β/2.
+        start, least = np.maximum(j, np.abs(k)), np.minimum(j, np.abs(k))
+        roots = [float(comb(2 * int(l), int(l - m))) ** 0.5 for l, m in zip(start.flat, least.flat, strict=True)]
+        signs = np.where((k < 0) & (k % 2 == 1) | (k > j) & ((k - j) % 2 == 1), -1.0, 1.0)  # of this real basis
+        self._first = np.array(roots).reshape(start.shape) * signs
+        l, a, b = np.arange(L + 1.0)[:, None, None], np.arange(L + 1.0)[:, None], np.arange(L + 1.0)
+        above = np.sqrt(np.maximum(((l + 1) ** 2 - a**2) * ((l + 1) ** 2 - b**2), 1.0))
+        here = np.sqrt(np.maximum((l**2 - a**2) * (l**2 - b**2), 0.0))
+        positive = np.maximum(l, 1.0)
+        self._u = (l + 1) * (2 * l + 1) / above
+        self._t = np.where(l > 0, self._u * a * b / (positive * (positive + 1)), 0.0)
+        self._v = np.where(l > 0, (l + 1) / positive * here / above, 0.0)
+
+    @property
+    def dim(self) -> int:
+        return len(self._places)
+
+    @property
+    def row_bytes(self) -> float:
+        return 8.0 * (self._full + self.dim)
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self._top, self._first, self._u, self._t, self._v
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        from specavg.functions.loops._wigner import wigner_sums
+
+        loop: Any = wigner_sums
+        n, q, L = len(X), Y.shape[1], self._top
+        shape = (q, L + 1, L + 1, 2 * L + 1, 2)
+        points, data, size, arguments = read_only(_euler(X)), read_only(Y), self._block(n), self._arguments()
+
+        def work(rows: slice) -> Array:
+            out = np.zeros(shape)
+            loop(*arguments, points[rows], data[rows], size, out)
+            return out
+
+        sums = self._real(compensated_sum(in_order(work, row_chunks(n, int(np.prod(shape)))), shape))
+        return sums if self._everything else sums[self._places]
+
+    def combine(self, X: Array, C: Array) -> Array:
+        from specavg.functions.loops._wigner import wigner_combine
+
+        loop: Any = wigner_combine
+        n, q = len(X), C.shape[1]
+        full = np.zeros((self._full, q))
+        full[self._places] = C
+        points, coefficients = read_only(_euler(X)), read_only(self._waves(full))
+        return by_rows(loop, self._arguments(), points, (coefficients, self._block(n)), np.empty((n, q)))
+
+    def values(self, X: Array) -> Array:
+        from specavg.functions.loops._wigner import wigner_values
+
+        loop: Any = wigner_values
+        n, points = len(X), read_only(_euler(X))
+        size = self._block(n, self._full)
+        out = by_rows(loop, self._arguments(), points, (size,), np.empty((n, self._full)))
+        return out if self._everything else out[:, self._places]
+
+    def plain_values(self, X: Array) -> Array:
+        rotations = nearest_orthonormal(X.reshape(-1, 3, 3))
+        columns = [np.sqrt(2 * l + 1) * wigner_matrices(rotations, l).reshape(len(X), -1) for l in self._degrees]
+        return np.concatenate([np.empty((len(X), 0)), *columns], axis=1)
+
+    def evaluate(self, X: Array) -> Array:
+        if not self._everything:
+            return super().evaluate(X)
+        self._require_values(len(X))
+        return self.values(X)
+
+    def _block(self, n: int, more: int = 0) -> int:
+        return block_size(n, 8 * self._top + 20 + more)
+
+    # M[jc,kc] = P cos₊ + N cos₋, M[jc,ks] = −P sin₊ + N sin₋, M[js,kc] = P sin₊ + N sin₋, M[js,ks] = P cos₊ − N cos₋,
+    # with P = d_{jk} at the angle jα + kγ and N = d_{j,−k} at jα − kγ; √2 d where one of the orders is zero.
+
+    def _real(self, waves: Array) -> Array:
+        """From sums with waves to sums with the entries of M."""  # (q, L + 1, L + 1, 2L + 1, 2) -> (dim, q)
+        L, parts = self._top, []
+        for l in range(L + 1):
+            E = waves[:, l, : l + 1]
+            plus, minus = E[:, 1:, L + 1 : L + l + 1], E[:, 1:, L - l : L][:, :, ::-1]
+            M = np.empty((len(waves), 2 * l + 1, 2 * l + 1))
+            M[:, 0, 0] = E[:, 0, L, 0]
+            M[:, 0, 1::2] = np.sqrt(2) * E[:, 0, L + 1 : L + l + 1, 0]
+            M[:, 0, 2::2] = -np.sqrt(2) * E[:, 0, L + 1 : L + l + 1, 1]
+            M[:, 1::2, 0] = np.sqrt(2) * E[:, 1:, L, 0]
+            M[:, 2::2, 0] = np.sqrt(2) * E[:, 1:, L, 1]
+            M[:, 1::2, 1::2] = plus[..., 0] + minus[..., 0]
+            M[:, 1::2, 2::2] = minus[..., 1] - plus[..., 1]
+            M[:, 2::2, 1::2] = minus[..., 1] + plus[..., 1]
+            M[:, 2::2, 2::2] = plus[..., 0] - minus[..., 0]
+            parts.append(np.sqrt(2 * l + 1) * M.reshape(len(waves), -1).T)
+        return np.concatenate(parts)
+
+    def _waves(self, C: Array) -> Array:
+        """From coefficients of the entries of M to those of waves: the transpose of `_real`."""
+        L, q = self._top, C.shape[1]
+        waves = np.zeros((q, L + 1, L + 1, 2 * L + 1, 2))
+        ends = np.cumsum([0, *((2 * l + 1) ** 2 for l in range(L + 1))])
+        for l in range(L + 1):
+            M = np.sqrt(2 * l + 1) * C[ends[l] : ends[l + 1]].T.reshape(q, 2 * l + 1, 2 * l + 1)
+            E = waves[:, l, : l + 1]
+            plus, minus = E[:, 1:, L + 1 : L + l + 1], E[:, 1:, L - l : L][:, :, ::-1]
+            E[:, 0, L, 0] = M[:, 0, 0]
+            E[:, 0, L + 1 : L + l + 1, 0] = np.sqrt(2) * M[:, 0, 1::2]
+            E[:, 0, L + 1 : L + l + 1, 1] = -np.sqrt(2) * M[:, 0, 2::2]
+            E[:, 1:, L, 0] = np.sqrt(2) * M[:, 1::2, 0]
+            E[:, 1:, L, 1] = np.sqrt(2) * M[:, 2::2, 0]
+            plus[..., 0] = M[:, 1::2, 1::2] + M[:, 2::2, 2::2]
+            minus[..., 0] = M[:, 1::2, 1::2] - M[:, 2::2, 2::2]
+            plus[..., 1] = M[:, 2::2, 1::2] - M[:, 1::2, 2::2]
+            minus[..., 1] = M[:, 2::2, 1::2] + M[:, 1::2, 2::2]
+        return waves
+
+
+def _euler(X: Array) -> Array:
+    """What the loops read: cos α, sin α, cos γ, sin γ, cos β, cos β/2, sin β/2."""  # (n, 9) -> (n, 7)
+    alpha, beta, gamma = euler_angles(nearest_orthonormal(X.reshape(-1, 3, 3)))
+    around = [function(angle) for angle in (alpha, gamma) for function in (np.cos, np.sin)]
+    return np.stack([*around, np.cos(beta), np.cos(beta / 2), np.sin(beta / 2)], axis=1)

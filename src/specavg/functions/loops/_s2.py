@@ -1,0 +1,225 @@
+"""Spherical harmonics of S² of all degrees at once, by their recurrences.
+
+The harmonic of degree k and order j is s_j · p_{k−j}(z) times the real or imaginary part of (x + iy)^j, with p
+orthonormal polynomials for the order j + 1/2. For each order the powers of x + iy are multiplied into the data
+once; the recurrence in z then yields a dot product a degree. Degrees follow one another, k² functions before
+degree k, listed as 0, 1c, 1s, 2c, 2s, … .
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from specavg.functions.loops._finish import turn
+from specavg.functions.loops._jit import SAFE, helper, loop
+
+__all__ = ["s2_combine", "s2_sums", "s2_values"]
+
+
+@helper()
+def _rows(B: int) -> Any:
+    """Room for one block: the point, a power of x + iy, its weighted parts, two of the recurrence, the data."""
+    w = np.empty((10, B + 8))
+    return w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9]
+
+
+@helper(fastmath=SAFE)
+def _load(X: Any, start: int, B: int, x: Any, y: Any, z: Any) -> None:
+    """A block of unit vectors, padded with the last point."""
+    n = len(X)
+    for b in range(B):
+        point = X[min(start + b, n - 1)]
+        x[b], y[b], z[b] = point[0], point[1], point[2]
+    for b in range(B):
+        scale = 1.0 / np.sqrt(x[b] * x[b] + y[b] * y[b] + z[b] * z[b])
+        x[b] *= scale
+        y[b] *= scale
+        z[b] *= scale
+
+
+@helper(fastmath=SAFE)
+def _power(x: Any, y: Any, re: Any, im: Any, B: int) -> None:
+    """Multiply re + i im by x + iy."""
+    for b in range(B):
+        old = re[b]
+        re[b] = old * x[b] - im[b] * y[b]
+        im[b] = old * y[b] + im[b] * x[b]
+
+
+@helper(fastmath=SAFE)
+def _step(z: Any, u: float, v: float, p: Any, q: Any, B: int) -> None:
+    """The next of the recurrence in place of p: u·z·q − v·p."""
+    for b in range(B):
+        p[b] = u * z[b] * q[b] - v * p[b]
+
+
+@helper(fastmath=True)
+def _two_steps(z: Any, u: float, v: float, s: float, t: float, p: Any, q: Any, f: Any, g: Any, B: int) -> Any:
+    """Two steps of the recurrence, and the dot products of both with f and g."""
+    a, c, d, e = 0.0, 0.0, 0.0, 0.0
+    for b in range(B):
+        first = u * z[b] * q[b] - v * p[b]
+        second = s * z[b] * first - t * q[b]
+        p[b] = first
+        q[b] = second
+        a += first * f[b]
+        c += first * g[b]
+        d += second * f[b]
+        e += second * g[b]
+    return a, c, d, e
+
+
+@helper(fastmath=True)
+def _two_dots(p: Any, f: Any, g: Any, B: int) -> Any:
+    a, c = 0.0, 0.0
+    for b in range(B):
+        a += p[b] * f[b]
+        c += p[b] * g[b]
+    return a, c
+
+
+@helper(fastmath=SAFE)
+def _weigh(re: Any, im: Any, w: Any, scale: float, f: Any, g: Any, B: int) -> None:
+    for b in range(B):
+        f[b] = scale * re[b] * w[b]
+        g[b] = scale * im[b] * w[b]
+
+
+@helper(fastmath=SAFE)
+def _product(p: Any, f: Any, out: Any, B: int) -> None:
+    for b in range(B):
+        out[b] = p[b] * f[b]
+
+
+@helper(fastmath=SAFE)
+def _add_two(f: Any, g: Any, c: float, s: float, p: Any, B: int) -> None:
+    for b in range(B):
+        f[b] += c * p[b]
+        g[b] += s * p[b]
+
+
+@helper(fastmath=SAFE)
+def _step_add(z: Any, u: float, v: float, p: Any, q: Any, c: float, s: float, f: Any, g: Any, B: int) -> None:
+    """A step of the recurrence in place of p, and its multiples added to f and g."""
+    for b in range(B):
+        new = u * z[b] * q[b] - v * p[b]
+        p[b] = new
+        f[b] += c * new
+        g[b] += s * new
+
+
+@helper(fastmath=SAFE)
+def _collect(total: Any, re: Any, im: Any, f: Any, g: Any, scale: float, B: int) -> None:
+    for b in range(B):
+        total[b] += scale * (re[b] * f[b] + im[b] * g[b])
+
+
+@loop
+def s2_sums(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, Y: Any, B: int, out: Any) -> None:
+    """Add Φᵀ Y to `out` (q, (degree + 1)²), for one chunk of rows; only the orders in `used`."""
+    n = len(X)
+    x, y, z, re, im, f, g, p, q, w = _rows(B)
+    for start in range(0, n, B):
+        _load(X, start, B, x, y, z)
+        inside = min(B, n - start)
+        for column in range(Y.shape[1]):
+            sums = out[column]
+            w[inside:] = 0.0
+            for b in range(inside):
+                w[b] = Y[start + b, column]
+            re[:] = 1.0
+            im[:] = 0.0
+            for j in range(degree + 1):
+                if j > 0:
+                    _power(x, y, re, im, B)
+                if not used[j]:
+                    continue
+                _weigh(re, im, w, scale[j], f, g, B)
+                p[:] = 0.0
+                q[:] = 1.0
+                place = j * j + 2 * j - 1 if j else 0  # degree j, cosine of order j
+                a, c = _two_dots(q, f, g, B)
+                sums[place] += a
+                if j:
+                    sums[place + 1] += c
+                k = j + 1
+                while k + 1 <= degree:
+                    i = k - j
+                    a, c, d, e = _two_steps(z, u[j, i], v[j, i], u[j, i + 1], v[j, i + 1], p, q, f, g, B)
+                    place = k * k + (2 * j - 1 if j else 0)
+                    sums[place] += a
+                    next_place = place + 2 * k + 1
+                    sums[next_place] += d
+                    if j:
+                        sums[place + 1] += c
+                        sums[next_place + 1] += e
+                    k += 2
+                if k <= degree:
+                    _step(z, u[j, k - j], v[j, k - j], p, q, B)
+                    a, c = _two_dots(p, f, g, B)
+                    place = k * k + (2 * j - 1 if j else 0)
+                    sums[place] += a
+                    if j:
+                        sums[place + 1] += c
+
+
+@loop
+def s2_combine(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, C: Any, B: int, out: Any) -> None:
+    """Put Φ Cᵀ in `out`, for one chunk of rows; C of shape (q, (degree + 1)²)."""
+    n = len(X)
+    x, y, z, re, im, f, g, p, q, w = _rows(B)
+    for start in range(0, n, B):
+        _load(X, start, B, x, y, z)
+        for column in range(len(C)):
+            c = C[column]
+            w[:] = 0.0
+            re[:] = 1.0
+            im[:] = 0.0
+            for j in range(degree + 1):
+                if j > 0:
+                    _power(x, y, re, im, B)
+                if not used[j]:
+                    continue
+                f[:] = 0.0
+                g[:] = 0.0
+                p[:] = 0.0
+                q[:] = 1.0
+                place = j * j + 2 * j - 1 if j else 0
+                _add_two(f, g, c[place], c[place + 1] if j else 0.0, q, B)
+                for k in range(j + 1, degree + 1):
+                    place = k * k + (2 * j - 1 if j else 0)
+                    _step_add(z, u[j, k - j], v[j, k - j], p, q, c[place], c[place + 1] if j else 0.0, f, g, B)
+                    p, q = q, p
+                _collect(w, re, im, f, g, scale[j], B)
+            for b in range(min(B, n - start)):
+                out[start + b, column] = w[b]
+
+
+@loop
+def s2_values(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, B: int, out: Any) -> None:
+    """Put Φ in `out` (n, (degree + 1)²), for one chunk of rows."""
+    n = len(X)
+    x, y, z, re, im, f, g, p, q, w = _rows(B)
+    values = np.empty((out.shape[1], B + 8))
+    w[:] = 1.0
+    for start in range(0, n, B):
+        _load(X, start, B, x, y, z)
+        re[:] = 1.0
+        im[:] = 0.0
+        for j in range(degree + 1):
+            if j > 0:
+                _power(x, y, re, im, B)
+            _weigh(re, im, w, scale[j], f, g, B)
+            p[:] = 0.0
+            q[:] = 1.0
+            for k in range(j, degree + 1):
+                if k > j:
+                    _step(z, u[j, k - j], v[j, k - j], p, q, B)
+                    p, q = q, p
+                place = k * k + (2 * j - 1 if j else 0)
+                _product(q, f, values[place], B)
+                if j:
+                    _product(q, g, values[place + 1], B)
+        turn(values, min(B, n - start), out[start:])

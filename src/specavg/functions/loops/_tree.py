@@ -1,0 +1,413 @@
+"""Products of factors along a tree: sums against data, combinations and values, block by block.
+
+Every function is its parent times one factor. Inner nodes are visited depth first, so only one product per depth
+is alive; leaves are dot products with their parent and are never stored. Combinations run through the same tree
+backwards, as in Horner's rule: c + Σ factor · (value of the child).
+
+Factors are functions of single coordinates at one block of points, the rows of a table.
+
+A table is a short program; each row is an operation, a coordinate and one or two earlier rows:
+
+| operation | row f at a point x |
+|---|---|
+| COSINE, SINE | √2 cos(2π a x_i), √2 sin(2π a x_i), x in periods |
+| STEP | a·x_i·T[f1] − b·T[f2]: powers, Hermite polynomials |
+| SOLID_STEP | a·x_i·T[f1] − b·(x_1² + … + x_i²)·T[f2]: homogeneous Gegenbauer polynomials |
+| PAIR | a·x_i·T[f1] + b·x_k·T[f2]: real and imaginary parts of powers of x_1 + i x_2 |
+| COLUMN | x_i itself |
+
+A negative f1 stands for the constant 1, a negative f2 for 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from specavg.functions._product_tree import COLUMN, COSINE, PAIR, SINE, SPHERE, STEP, TORUS
+from specavg.functions.loops._finish import finish
+from specavg.functions.loops._jit import SAFE, helper, loop
+
+__all__ = ["block_sums", "cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values"]
+
+_ROOT2 = float(np.sqrt(2.0))
+
+_PAD = 8  # rows of a whole number of pages would fall on the same cache sets
+
+
+@helper(fastmath=SAFE, early=True)
+def _quarter(u: float) -> float:
+    """The sine of 2πu for |u| ≤ 1/4: an odd polynomial, interpolated at Chebyshev points; error 1e-16."""
+    v = u * u
+    p = 0.10089695501646812
+    p = p * v - 0.7177337921413454
+    p = p * v + 3.8199280942271643
+    p = p * v - 15.0946416761179
+    p = p * v + 42.058693925428685
+    p = p * v - 76.70585975282492
+    p = p * v + 81.60524927607362
+    p = p * v - 41.341702240399755
+    p = p * v + 6.283185307179586
+    return p * u
+
+
+@helper(fastmath=SAFE, early=True)
+def cosine(x: float) -> float:
+    """The cosine of 2πx: exactly even and periodic."""
+    return _quarter(0.25 - abs(x - np.rint(x)))
+
+
+@helper(fastmath=SAFE, early=True)
+def sine(x: float) -> float:
+    """The sine of 2πx: exactly odd."""
+    r = x - np.rint(x)
+    return _quarter(np.copysign(0.25 - abs(abs(r) - 0.25), r))
+
+
+@helper(fastmath=SAFE)
+def load(mode: int, scale: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
+    """One block of points as rows x[i], padded with the last point to B columns."""
+    n, d = X.shape
+    for b in range(B):
+        point = X[min(start + b, n - 1)]
+        for i in range(d):
+            x[i, b] = point[i]
+    if mode == TORUS:
+        for i in range(d):
+            xi, per_period = x[i], scale[i]
+            for b in range(B):
+                u = xi[b] * per_period
+                xi[b] = u - np.rint(u)
+    elif mode == SPHERE:
+        total = radius2[0]
+        for b in range(B):
+            total[b] = 0.0
+        for i in range(d):
+            xi = x[i]
+            for b in range(B):
+                total[b] += xi[b] * xi[b]
+        for b in range(B):
+            total[b] = scale[0] / np.sqrt(total[b])
+        for i in range(d):
+            xi = x[i]
+            for b in range(B):
+                xi[b] *= total[b]
+        if len(radius2) == d:  # sums of the first squares, wanted by solid harmonics
+            xi = x[0]
+            for b in range(B):
+                total[b] = xi[b] * xi[b]
+            for i in range(1, d):
+                xi, before, after = x[i], radius2[i - 1], radius2[i]
+                for b in range(B):
+                    after[b] = before[b] + xi[b] * xi[b]
+
+
+@helper(fastmath=SAFE)
+def fill(ops: Any, ab: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
+    """Every row of the table at one block."""
+    for f in range(len(ops)):
+        op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
+        a, b = ab[f, 0], ab[f, 1]
+        row, xi = T[f], x[i]
+        if op == COSINE:
+            for j in range(B):
+                row[j] = _ROOT2 * cosine(a * xi[j])
+        elif op == SINE:
+            for j in range(B):
+                row[j] = _ROOT2 * sine(a * xi[j])
+        elif op == COLUMN:
+            for j in range(B):
+                row[j] = xi[j]
+        elif f1 < 0:
+            for j in range(B):
+                row[j] = a * xi[j]
+            if f2 >= 0:
+                second = T[f2]
+                for j in range(B):
+                    row[j] -= b * second[j]
+        elif op == PAIR:
+            first, second, xk = T[f1], T[f2], x[k]
+            for j in range(B):
+                row[j] = a * xi[j] * first[j] + b * xk[j] * second[j]
+        elif f2 < 0 and op == STEP and b != 0.0:  # T[f2] is the constant 1
+            first = T[f1]
+            for j in range(B):
+                row[j] = a * xi[j] * first[j] - b
+        elif f2 < 0 and b != 0.0:
+            first, r2 = T[f1], radius2[i]
+            for j in range(B):
+                row[j] = a * xi[j] * first[j] - b * r2[j]
+        elif b == 0.0:
+            first = T[f1]
+            for j in range(B):
+                row[j] = a * xi[j] * first[j]
+        elif op == STEP:
+            first, second = T[f1], T[f2]
+            for j in range(B):
+                row[j] = a * xi[j] * first[j] - b * second[j]
+        else:
+            first, second, r2 = T[f1], T[f2], radius2[i]
+            for j in range(B):
+                row[j] = a * xi[j] * first[j] - b * r2[j] * second[j]
+
+
+@helper(fastmath=True)
+def _dot(p: Any, a: Any, B: int) -> float:
+    s = 0.0
+    for j in range(B):
+        s += p[j] * a[j]
+    return s
+
+
+@helper(fastmath=True)
+def _sum(p: Any, B: int) -> float:
+    s = 0.0
+    for j in range(B):
+        s += p[j]
+    return s
+
+
+@helper(fastmath=True)
+def _dot4(p: Any, a: Any, b: Any, c: Any, d: Any, B: int) -> tuple[float, float, float, float]:
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    for j in range(B):
+        q = p[j]
+        s0 += q * a[j]
+        s1 += q * b[j]
+        s2 += q * c[j]
+        s3 += q * d[j]
+    return s0, s1, s2, s3
+
+
+@helper(fastmath=True)
+def _dots8(
+    p: Any, q: Any, a: Any, b: Any, c: Any, d: Any, B: int
+) -> tuple[float, float, float, float, float, float, float, float]:
+    s0, s1, s2, s3, t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for j in range(B):
+        x, y = p[j], q[j]
+        s0 += x * a[j]
+        t0 += y * a[j]
+        s1 += x * b[j]
+        t1 += y * b[j]
+        s2 += x * c[j]
+        t2 += y * c[j]
+        s3 += x * d[j]
+        t3 += y * d[j]
+    return s0, s1, s2, s3, t0, t1, t2, t3
+
+
+@helper(fastmath=True)
+def _dots2(p: Any, q: Any, a: Any, B: int) -> tuple[float, float]:
+    s, t = 0.0, 0.0
+    for j in range(B):
+        s += p[j] * a[j]
+        t += q[j] * a[j]
+    return s, t
+
+
+@helper(fastmath=SAFE)
+def _times(p: Any, a: Any, out: Any, B: int) -> None:
+    for j in range(B):
+        out[j] = p[j] * a[j]
+
+
+@helper(fastmath=SAFE)
+def _add1(out: Any, c: float, a: Any, B: int) -> None:
+    for j in range(B):
+        out[j] += c * a[j]
+
+
+@helper(fastmath=SAFE)
+def _add4(out: Any, c: Any, w0: int, a: Any, w1: int, b: Any, w2: int, e: Any, w3: int, d: Any, B: int) -> None:
+    c0, c1, c2, c3 = c[w0], c[w1], c[w2], c[w3]
+    for j in range(B):
+        out[j] = out[j] + c0 * a[j] + c1 * b[j] + c2 * e[j] + c3 * d[j]
+
+
+@helper()
+def block_sums(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any, out: Any) -> None:
+    """out[slot] += Σ_b stack[0, b] · φ_slot(b)."""
+    for i in range(len(nodes)):
+        depth, slot = nodes[i, 0], nodes[i, 2]
+        if i > 0:
+            _times(stack[depth - 1], T[nodes[i, 1]], stack[depth], B)
+        product = stack[depth]
+        if slot >= 0:
+            out[slot] += _sum(product, B)
+        k, end = starts[i], starts[i + 1]
+        while k + 4 <= end:
+            s0, s1, s2, s3 = _dot4(
+                product, T[leaves[k, 0]], T[leaves[k + 1, 0]], T[leaves[k + 2, 0]], T[leaves[k + 3, 0]], B
+            )
+            out[leaves[k, 1]] += s0
+            out[leaves[k + 1, 1]] += s1
+            out[leaves[k + 2, 1]] += s2
+            out[leaves[k + 3, 1]] += s3
+            k += 4
+        while k < end:
+            out[leaves[k, 1]] += _dot(product, T[leaves[k, 0]], B)
+            k += 1
+
+
+@helper()
+def _block_sums2(
+    T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any, other: Any, out: Any, more: Any
+) -> None:
+    """The same for two columns of data at once: each factor is read once for both."""
+    for i in range(len(nodes)):
+        depth, slot = nodes[i, 0], nodes[i, 2]
+        if i > 0:
+            _times(stack[depth - 1], T[nodes[i, 1]], stack[depth], B)
+            _times(other[depth - 1], T[nodes[i, 1]], other[depth], B)
+        p, q = stack[depth], other[depth]
+        if slot >= 0:
+            out[slot] += _sum(p, B)
+            more[slot] += _sum(q, B)
+        k, end = starts[i], starts[i + 1]
+        while k + 4 <= end:
+            s0, s1, s2, s3, t0, t1, t2, t3 = _dots8(
+                p, q, T[leaves[k, 0]], T[leaves[k + 1, 0]], T[leaves[k + 2, 0]], T[leaves[k + 3, 0]], B
+            )
+            out[leaves[k, 1]] += s0
+            out[leaves[k + 1, 1]] += s1
+            out[leaves[k + 2, 1]] += s2
+            out[leaves[k + 3, 1]] += s3
+            more[leaves[k, 1]] += t0
+            more[leaves[k + 1, 1]] += t1
+            more[leaves[k + 2, 1]] += t2
+            more[leaves[k + 3, 1]] += t3
+            k += 4
+        while k < end:
+            s0, t0 = _dots2(p, q, T[leaves[k, 0]], B)
+            out[leaves[k, 1]] += s0
+            more[leaves[k, 1]] += t0
+            k += 1
+
+
+@helper()
+def _block_combine(T: Any, nodes: Any, starts: Any, leaves: Any, C: Any, B: int, stack: Any) -> None:
+    """stack[0, b] = Σ_slot C[slot] · φ_slot(b); stack must be zero before, and is zero after below row 0."""
+    for i in range(len(nodes) - 1, -1, -1):
+        depth, slot = nodes[i, 0], nodes[i, 2]
+        product = stack[depth]  # holds Σ factor · value over the inner children
+        k, end = starts[i], starts[i + 1]
+        while k + 4 <= end:
+            _add4(
+                product, C,
+                leaves[k, 1], T[leaves[k, 0]], leaves[k + 1, 1], T[leaves[k + 1, 0]],
+                leaves[k + 2, 1], T[leaves[k + 2, 0]], leaves[k + 3, 1], T[leaves[k + 3, 0]], B,
+            )  # fmt: skip
+            k += 4
+        while k < end:
+            _add1(product, C[leaves[k, 1]], T[leaves[k, 0]], B)
+            k += 1
+        c = C[slot] if slot >= 0 else 0.0
+        if i > 0:
+            _close(stack[depth - 1], product, c, T[nodes[i, 1]], B)
+        else:
+            for j in range(B):
+                product[j] += c
+
+
+@helper(fastmath=SAFE)
+def _close(above: Any, product: Any, c: float, factor: Any, B: int) -> None:
+    for j in range(B):
+        above[j] += factor[j] * (product[j] + c)
+        product[j] = 0.0
+
+
+@helper()
+def _block_values(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any, values: Any) -> None:
+    """values[slot, b] = φ_slot(b)."""
+    for i in range(len(nodes)):
+        depth, slot = nodes[i, 0], nodes[i, 2]
+        product = stack[depth]
+        if i > 0:
+            _times(stack[depth - 1], T[nodes[i, 1]], product, B)
+        if slot >= 0:
+            row = values[slot]
+            for j in range(B):  # numba takes seconds to compile an assignment between slices
+                row[j] = product[j]
+        for k in range(starts[i], starts[i + 1]):
+            _times(product, T[leaves[k, 0]], values[leaves[k, 1]], B)
+
+
+@loop
+def tree_sums(
+    mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
+    X: Any, Y: Any, B: int, out: Any,
+) -> None:  # fmt: skip
+    """Add Φᵀ Y to `out`, for one chunk of rows; `rows` is the number of radius rows kept."""
+    n, d = X.shape
+    x, radius2 = np.empty((d, B + _PAD)), np.empty((rows, B + _PAD))
+    T = np.empty((len(ops), B + _PAD))
+    depth = nodes[:, 0].max() + 1
+    stack, other = np.empty((depth, B + _PAD)), np.empty((depth, B + _PAD))
+    part, more = np.zeros(out.shape[1]), np.zeros(out.shape[1])
+    for start in range(0, n, B):
+        load(mode, scale, X, start, B, x, radius2)
+        fill(ops, ab, x, radius2, B, T)
+        inside = min(B, n - start)
+        column, last = 0, Y.shape[1]
+        while column < last:
+            stack[0, inside:] = 0.0
+            for b in range(inside):
+                stack[0, b] = Y[start + b, column]
+            part[:] = 0.0
+            if column + 1 < last:
+                other[0, inside:] = 0.0
+                for b in range(inside):
+                    other[0, b] = Y[start + b, column + 1]
+                more[:] = 0.0
+                _block_sums2(T, nodes, starts, leaves, B, stack, other, part, more)
+                for k in range(len(part)):
+                    out[column, k] += part[k]
+                    out[column + 1, k] += more[k]
+                column += 2
+            else:
+                block_sums(T, nodes, starts, leaves, B, stack, part)
+                for k in range(len(part)):
+                    out[column, k] += part[k]
+                column += 1
+
+
+@loop
+def tree_combine(
+    mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
+    X: Any, C: Any, B: int, out: Any,
+) -> None:  # fmt: skip
+    """Put Φ Cᵀ in `out`, for one chunk of rows, C of shape (q, dim)."""
+    n, d = X.shape
+    x, radius2 = np.empty((d, B + _PAD)), np.empty((rows, B + _PAD))
+    T = np.empty((len(ops), B + _PAD))
+    stack = np.zeros((nodes[:, 0].max() + 1, B + _PAD))
+    for start in range(0, n, B):
+        load(mode, scale, X, start, B, x, radius2)
+        fill(ops, ab, x, radius2, B, T)
+        for column in range(len(C)):
+            _block_combine(T, nodes, starts, leaves, C[column], B, stack)
+            for b in range(min(B, n - start)):
+                out[start + b, column] = stack[0, b]
+            stack[0, :] = 0.0
+
+
+@loop
+def tree_values(
+    mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
+    X: Any, dim: int, mix_starts: Any, mix_rows: Any, mix_weights: Any, B: int, out: Any,
+) -> None:  # fmt: skip
+    """Put Φ, or sparse combinations of it, in `out`, for one chunk of rows."""
+    n, d = X.shape
+    x, radius2 = np.empty((d, B + _PAD)), np.empty((rows, B + _PAD))
+    T = np.empty((len(ops), B + _PAD))
+    stack = np.empty((nodes[:, 0].max() + 1, B + _PAD))
+    values = np.empty((dim, B + _PAD))
+    mixed = np.empty((max(len(mix_starts) - 1, 0), B + _PAD))
+    stack[0, :] = 1.0
+    for start in range(0, n, B):
+        load(mode, scale, X, start, B, x, radius2)
+        fill(ops, ab, x, radius2, B, T)
+        _block_values(T, nodes, starts, leaves, B, stack, values)
+        finish(values, mix_starts, mix_rows, mix_weights, mixed, min(B, n - start), out[start:])

@@ -1,0 +1,221 @@
+"""cos 2πk·u and sin 2πk·u for many frequencies k: complex products along a tree, block by block.
+
+The wave of k is the wave of k without its last entry times one more factor e^{2πi v u_j}; leaves are dot products
+and never stored. A factor and its conjugate, the entries v and −v, share their products.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from specavg.functions.loops._finish import finish
+from specavg.functions.loops._jit import SAFE, helper, loop
+from specavg.functions.loops._tree import cosine, sine
+
+__all__ = ["wave_combine", "wave_sums", "wave_values"]
+
+_PAD = 8
+
+
+@helper(fastmath=SAFE)
+def _load(scale: Any, factors: Any, X: Any, start: int, B: int, x: Any, T: Any) -> None:
+    """Reduced coordinates and the table: rows 2f and 2f + 1 are cosine and sine of factor f."""
+    n, d = X.shape
+    for b in range(B):
+        point = X[min(start + b, n - 1)]
+        for i in range(d):
+            u = point[i] * scale[i]
+            x[i, b] = u - np.rint(u)
+    for f in range(len(factors)):
+        xi, v, c, s = x[factors[f, 0]], float(factors[f, 1]), T[2 * f], T[2 * f + 1]
+        for b in range(B):
+            c[b] = cosine(v * xi[b])
+        for b in range(B):
+            s[b] = sine(v * xi[b])
+
+
+@helper(fastmath=SAFE)
+def _times(pr: Any, pi: Any, c: Any, s: Any, sign: float, re: Any, im: Any, B: int) -> None:
+    for b in range(B):
+        t = sign * s[b]
+        re[b] = pr[b] * c[b] - pi[b] * t
+        im[b] = pr[b] * t + pi[b] * c[b]
+
+
+@helper(fastmath=True)
+def _dots(pr: Any, pi: Any, c: Any, s: Any, B: int) -> Any:
+    rc, rs, ic, iss = 0.0, 0.0, 0.0, 0.0
+    for b in range(B):
+        rc += pr[b] * c[b]
+        rs += pr[b] * s[b]
+        ic += pi[b] * c[b]
+        iss += pi[b] * s[b]
+    return rc, rs, ic, iss
+
+
+@helper(fastmath=True)
+def _totals(re: Any, im: Any, B: int) -> Any:
+    a, c = 0.0, 0.0
+    for b in range(B):
+        a += re[b]
+        c += im[b]
+    return a, c
+
+
+@helper(fastmath=SAFE)
+def _add(re: Any, im: Any, p: float, q: float, r: float, t: float, c: Any, s: Any, B: int) -> None:
+    for b in range(B):
+        re[b] = re[b] + p * c[b] + q * s[b]
+        im[b] = im[b] + r * c[b] + t * s[b]
+
+
+@helper(fastmath=SAFE)
+def _close(ar: Any, ai: Any, re: Any, im: Any, x: float, y: float, c: Any, s: Any, sign: float, B: int) -> None:
+    """Add factor · (re + i im + x + i y) to the node above, and clear the node."""
+    for b in range(B):
+        vr, vi, t = re[b] + x, im[b] + y, sign * s[b]
+        ar[b] += vr * c[b] - vi * t
+        ai[b] += vr * t + vi * c[b]
+        re[b] = 0.0
+        im[b] = 0.0
+
+
+@loop
+def wave_sums(scale: Any, factors: Any, nodes: Any, starts: Any, leaves: Any, X: Any, Y: Any, B: int, out: Any) -> None:
+    """Add Σ y cos and Σ y sin to `out` (q, 2F), cosines first, for one chunk of rows.
+
+    A node is (depth, factor, sign, place); a leaf is (factor, place of v, place of −v).
+    """
+    n, d = X.shape
+    x, T = np.empty((d, B + _PAD)), np.empty((2 * len(factors), B + _PAD))
+    stack = np.empty((2 * (nodes[:, 0].max() + 1), B + _PAD))
+    half = out.shape[1] // 2
+    for start in range(0, n, B):
+        _load(scale, factors, X, start, B, x, T)
+        inside = min(B, n - start)
+        for column in range(Y.shape[1]):
+            sums = out[column]
+            stack[:2, :] = 0.0
+            for b in range(inside):
+                stack[0, b] = Y[start + b, column]
+            for i in range(len(nodes)):
+                depth, f, place = nodes[i, 0], nodes[i, 1], nodes[i, 3]
+                re, im = stack[2 * depth], stack[2 * depth + 1]
+                if i > 0:
+                    _times(
+                        stack[2 * depth - 2],
+                        stack[2 * depth - 1],
+                        T[2 * f],
+                        T[2 * f + 1],
+                        float(nodes[i, 2]),
+                        re,
+                        im,
+                        B,
+                    )
+                if place >= 0:
+                    a, c = _totals(re, im, B)
+                    sums[place] += a
+                    sums[half + place] += c
+                for k in range(starts[i], starts[i + 1]):
+                    g, plus, minus = leaves[k, 0], leaves[k, 1], leaves[k, 2]
+                    rc, rs, ic, iss = _dots(re, im, T[2 * g], T[2 * g + 1], B)
+                    if plus >= 0:
+                        sums[plus] += rc - iss
+                        sums[half + plus] += rs + ic
+                    if minus >= 0:
+                        sums[minus] += rc + iss
+                        sums[half + minus] += ic - rs
+
+
+@loop
+def wave_combine(
+    scale: Any, factors: Any, nodes: Any, starts: Any, leaves: Any, X: Any, C: Any, B: int, out: Any
+) -> None:
+    """Put Σ_k a_k cos + b_k sin in `out` (n, q); C is (q, 2F), the a before the b. For one chunk of rows."""
+    n, d = X.shape
+    x, T = np.empty((d, B + _PAD)), np.empty((2 * len(factors), B + _PAD))
+    stack = np.zeros((2 * (nodes[:, 0].max() + 1), B + _PAD))
+    half = C.shape[1] // 2
+    for start in range(0, n, B):
+        _load(scale, factors, X, start, B, x, T)
+        for column in range(len(C)):
+            c = C[column]
+            # The real part of Σ (a − ib) e^{iθ}, from the last node to the first.
+            for i in range(len(nodes) - 1, -1, -1):
+                depth, f, place = nodes[i, 0], nodes[i, 1], nodes[i, 3]
+                re, im = stack[2 * depth], stack[2 * depth + 1]
+                for k in range(starts[i], starts[i + 1]):
+                    g, plus, minus = leaves[k, 0], leaves[k, 1], leaves[k, 2]
+                    a, b, e, h = 0.0, 0.0, 0.0, 0.0
+                    if plus >= 0:
+                        a, b = c[plus], c[half + plus]
+                    if minus >= 0:
+                        e, h = c[minus], c[half + minus]
+                    _add(re, im, a + e, b - h, -b - h, a - e, T[2 * g], T[2 * g + 1], B)
+                xr = c[place] if place >= 0 else 0.0
+                xi = -c[half + place] if place >= 0 else 0.0
+                if i > 0:
+                    _close(
+                        stack[2 * depth - 2],
+                        stack[2 * depth - 1],
+                        re,
+                        im,
+                        xr,
+                        xi,
+                        T[2 * f],
+                        T[2 * f + 1],
+                        float(nodes[i, 2]),
+                        B,
+                    )
+                else:
+                    for b in range(min(B, n - start)):
+                        out[start + b, column] = re[b] + xr
+                    stack[:2, :] = 0.0
+
+
+@loop
+def wave_values(
+    scale: Any,
+    factors: Any,
+    nodes: Any,
+    starts: Any,
+    leaves: Any,
+    X: Any,
+    dim: int,
+    mix_starts: Any,
+    mix_rows: Any,
+    mix_weights: Any,
+    B: int,
+    out: Any,
+) -> None:
+    """Put the cosines and then the sines, or sparse combinations of them, in `out`, for one chunk of rows."""
+    n, d = X.shape
+    x, T = np.empty((d, B + _PAD)), np.empty((2 * len(factors), B + _PAD))
+    stack = np.empty((2 * (nodes[:, 0].max() + 1), B + _PAD))
+    values = np.empty((dim, B + _PAD))
+    mixed = np.empty((max(len(mix_starts) - 1, 0), B + _PAD))
+    half = dim // 2
+    for start in range(0, n, B):
+        _load(scale, factors, X, start, B, x, T)
+        stack[0, :] = 1.0
+        stack[1, :] = 0.0
+        for i in range(len(nodes)):
+            depth, f, place = nodes[i, 0], nodes[i, 1], nodes[i, 3]
+            re, im = stack[2 * depth], stack[2 * depth + 1]
+            if i > 0:
+                _times(
+                    stack[2 * depth - 2], stack[2 * depth - 1], T[2 * f], T[2 * f + 1], float(nodes[i, 2]), re, im, B
+                )
+            if place >= 0:
+                cosines, sines = values[place], values[half + place]
+                for b in range(B):  # numba takes seconds to compile assignments between slices
+                    cosines[b], sines[b] = re[b], im[b]
+            for k in range(starts[i], starts[i + 1]):
+                g = leaves[k, 0]
+                for side in range(1, 3):
+                    place = leaves[k, side]
+                    if place >= 0:
+                        _times(re, im, T[2 * g], T[2 * g + 1], 3.0 - 2.0 * side, values[place], values[half + place], B)
+        finish(values, mix_starts, mix_rows, mix_weights, mixed, min(B, n - start), out[start:])

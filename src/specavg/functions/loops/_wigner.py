@@ -1,0 +1,209 @@
+"""Wigner functions of all degrees at once: recurrences in the degree, for each pair of orders.
+
+d^l_{jk}(β) e^{i(jα + kγ)} for 0 ≤ j ≤ l and |k| ≤ l. For one pair of orders, d starts at l = max(j, |k|) as a product
+of powers of cos β/2 and sin β/2, and goes on by three terms: ((u cos β − t) d^l − v d^{l−1}).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from specavg.functions.loops._finish import turn
+from specavg.functions.loops._jit import SAFE, helper, loop
+
+__all__ = ["wigner_combine", "wigner_sums", "wigner_values"]
+
+
+@helper(fastmath=SAFE)
+def _powers(re: Any, im: Any, B: int, T: Any) -> None:
+    """Rows 2k and 2k + 1 of T: real and imaginary part of (re + i im)^k."""
+    T[0, :] = 1.0
+    T[1, :] = 0.0
+    for k in range(1, len(T) // 2):
+        a, b, c, d = T[2 * k - 2], T[2 * k - 1], T[2 * k], T[2 * k + 1]
+        for i in range(B):
+            c[i] = a[i] * re[i] - b[i] * im[i]
+            d[i] = a[i] * im[i] + b[i] * re[i]
+
+
+@helper(fastmath=SAFE)
+def _plain_powers(x: Any, B: int, T: Any) -> None:
+    T[0, :] = 1.0
+    for k in range(1, len(T)):
+        a, b = T[k - 1], T[k]
+        for i in range(B):
+            b[i] = a[i] * x[i]
+
+
+@helper(fastmath=SAFE)
+def _load(angles: Any, first: int, B: int, degree: int, x: Any, A: Any, G: Any, P: Any, Q: Any) -> None:
+    """Columns of `angles`: cos and sin of α and γ, cos β, cos β/2, sin β/2; x[4] is cos β afterwards."""
+    n = len(angles)
+    for b in range(B):
+        point = angles[min(first + b, n - 1)]
+        for i in range(7):
+            x[i, b] = point[i]
+    _powers(x[0], x[1], B, A)
+    _powers(x[2], x[3], B, G)
+    _plain_powers(x[5], B, P)
+    _plain_powers(x[6], B, Q)
+
+
+@helper(fastmath=SAFE)
+def _begin(
+    a: Any, b: Any, c: Any, d: Any, s: float, p: Any, q: Any, scale: float, f: Any, g: Any, old: Any, new: Any, B: int
+) -> None:
+    """The wave e^{i(jα + kγ)} in f + ig, and the first d in `new`."""
+    for i in range(B):
+        f[i] = a[i] * c[i] - s * b[i] * d[i]
+        g[i] = b[i] * c[i] + s * a[i] * d[i]
+        old[i] = 0.0
+        new[i] = scale * p[i] * q[i]
+
+
+@helper(fastmath=SAFE)
+def _weigh(f: Any, g: Any, w: Any, B: int) -> None:
+    for i in range(B):
+        f[i] *= w[i]
+        g[i] *= w[i]
+
+
+@helper(fastmath=True)
+def _dots(new: Any, f: Any, g: Any, B: int) -> Any:
+    s, t = 0.0, 0.0
+    for i in range(B):
+        s += new[i] * f[i]
+        t += new[i] * g[i]
+    return s, t
+
+
+@helper(fastmath=SAFE)
+def _step(z: Any, u: float, t: float, v: float, old: Any, new: Any, B: int) -> None:
+    """The next degree, in place of `old`."""
+    for i in range(B):
+        old[i] = (u * z[i] - t) * new[i] - v * old[i]
+
+
+@helper(fastmath=SAFE)
+def _add(total: Any, a: float, b: float, new: Any, f: Any, g: Any, B: int) -> None:
+    for i in range(B):
+        total[i] += new[i] * (a * f[i] + b * g[i])
+
+
+@helper(fastmath=SAFE)
+def _put(out: Any, c: float, new: Any, f: Any, B: int) -> None:
+    for i in range(B):
+        out[i] = c * new[i] * f[i]
+
+
+@helper(fastmath=SAFE)
+def _put_two(out: Any, new: Any, f: Any, c: float, more: Any, g: Any, d: float, B: int) -> None:
+    for i in range(B):
+        out[i] = c * (new[i] * f[i]) + d * (more[i] * g[i])
+
+
+@loop
+def wigner_sums(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any, Y: Any, B: int, out: Any) -> None:
+    """Add Σ y d cos(jα + kγ) and Σ y d sin(jα + kγ) to out[column, l, j, degree + k], for one chunk of rows."""
+    n, L = len(angles), degree
+    x, work = np.empty((7, B + 8)), np.empty((5, B + 8))
+    A, G = np.empty((2 * L + 2, B + 8)), np.empty((2 * L + 2, B + 8))
+    P, Q = np.empty((2 * L + 1, B + 8)), np.empty((2 * L + 1, B + 8))
+    for start in range(0, n, B):
+        _load(angles, start, B, L, x, A, G, P, Q)
+        inside = min(B, n - start)
+        for column in range(Y.shape[1]):
+            f, g, old, new, w = work[0], work[1], work[2], work[3], work[4]
+            w[:] = 0.0
+            for b in range(inside):
+                w[b] = Y[start + b, column]
+            for j in range(L + 1):
+                for k in range(0 if j == 0 else -L, L + 1):
+                    m, s = abs(k), 1.0 if k >= 0 else -1.0
+                    _begin(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], s, P[abs(j + k)], Q[abs(j - k)],
+                           first[j, L + k], f, g, old, new, B)  # fmt: skip
+                    _weigh(f, g, w, B)
+                    for l in range(max(j, m), L + 1):
+                        c, d = _dots(new, f, g, B)
+                        out[column, l, j, L + k, 0] += c
+                        out[column, l, j, L + k, 1] += d
+                        if l < L:
+                            _step(x[4], u[l, j, m], s * t[l, j, m], v[l, j, m], old, new, B)
+                            old, new = new, old
+
+
+@loop
+def wigner_combine(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any, C: Any, B: int, out: Any) -> None:
+    """Put Σ c d cos(jα + kγ) + s d sin(jα + kγ) in `out`, c and s in C[column, l, j, degree + k]."""
+    n, L = len(angles), degree
+    x, work = np.empty((7, B + 8)), np.empty((5, B + 8))
+    A, G = np.empty((2 * L + 2, B + 8)), np.empty((2 * L + 2, B + 8))
+    P, Q = np.empty((2 * L + 1, B + 8)), np.empty((2 * L + 1, B + 8))
+    for start in range(0, n, B):
+        _load(angles, start, B, L, x, A, G, P, Q)
+        for column in range(len(C)):
+            f, g, old, new, w = work[0], work[1], work[2], work[3], work[4]
+            w[:] = 0.0
+            for j in range(L + 1):
+                for k in range(0 if j == 0 else -L, L + 1):
+                    m, s = abs(k), 1.0 if k >= 0 else -1.0
+                    _begin(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], s, P[abs(j + k)], Q[abs(j - k)],
+                           first[j, L + k], f, g, old, new, B)  # fmt: skip
+                    for l in range(max(j, m), L + 1):
+                        _add(w, C[column, l, j, L + k, 0], C[column, l, j, L + k, 1], new, f, g, B)
+                        if l < L:
+                            _step(x[4], u[l, j, m], s * t[l, j, m], v[l, j, m], old, new, B)
+                            old, new = new, old
+            for b in range(min(B, n - start)):
+                out[start + b, column] = w[b]
+
+
+@loop
+def wigner_values(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any, B: int, out: Any) -> None:
+    """Put √(2l+1) M^l in `out` (n, dim), row by row, degrees one after the other, for one chunk of rows.
+
+    The entries of M, in the basis 0, 1c, 1s and so on, join the waves of k and −k.
+    """
+    n, L = len(angles), degree
+    x, work = np.empty((7, B + 8)), np.empty((8, B + 8))
+    A, G = np.empty((2 * L + 2, B + 8)), np.empty((2 * L + 2, B + 8))
+    P, Q = np.empty((2 * L + 1, B + 8)), np.empty((2 * L + 1, B + 8))
+    values = np.empty((out.shape[1], B + 8))
+    f, g, old, new = work[0], work[1], work[2], work[3]
+    f2, g2, old2, new2 = work[4], work[5], work[6], work[7]
+    for start in range(0, n, B):
+        _load(angles, start, B, L, x, A, G, P, Q)
+        for j in range(L + 1):
+            for m in range(L + 1):
+                both = j > 0 and m > 0
+                _begin(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], 1.0, P[j + m], Q[abs(j - m)],
+                       first[j, L + m], f, g, old, new, B)  # fmt: skip
+                if both:
+                    _begin(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], -1.0, P[abs(j - m)], Q[j + m],
+                           first[j, L - m], f2, g2, old2, new2, B)  # fmt: skip
+                for l in range(max(j, m), L + 1):
+                    size, c = 2 * l + 1, np.sqrt(2.0 * l + 1.0)
+                    place = l * (4 * l * l - 1) // 3  # 1 + 9 + … + (2l − 1)²
+                    if both:
+                        cosines, sines = place + (2 * j - 1) * size + 2 * m - 1, place + 2 * j * size + 2 * m - 1
+                        _put_two(values[cosines], new, f, c, new2, f2, c, B)
+                        _put_two(values[cosines + 1], new, g, -c, new2, g2, c, B)
+                        _put_two(values[sines], new, g, c, new2, g2, c, B)
+                        _put_two(values[sines + 1], new, f, c, new2, f2, -c, B)
+                    elif j > 0:
+                        _put(values[place + (2 * j - 1) * size], np.sqrt(2.0) * c, new, f, B)
+                        _put(values[place + 2 * j * size], np.sqrt(2.0) * c, new, g, B)
+                    elif m > 0:
+                        _put(values[place + 2 * m - 1], np.sqrt(2.0) * c, new, f, B)
+                        _put(values[place + 2 * m], -np.sqrt(2.0) * c, new, g, B)
+                    else:
+                        _put(values[place], c, new, f, B)
+                    if l < L:
+                        _step(x[4], u[l, j, m], t[l, j, m], v[l, j, m], old, new, B)
+                        old, new = new, old
+                        if both:
+                            _step(x[4], u[l, j, m], -t[l, j, m], v[l, j, m], old2, new2, B)
+                            old2, new2 = new2, old2
+        turn(values, min(B, n - start), out[start:])

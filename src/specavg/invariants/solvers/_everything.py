@@ -1,0 +1,34 @@
+"""The group without generators: every function is invariant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, final
+
+from specavg.functions._functions import Functions
+from specavg.groups import Group
+from specavg.invariants.solvers._solver import Solution, Solver
+from specavg.spaces import Eigenspace, Space
+from specavg.spaces._flat_torus import FlatTorus
+
+__all__ = ["Everything"]
+
+
+@final
+class Everything(Solver):
+    """The group without generators: every function is invariant."""
+
+    name: ClassVar[str] = "closed form"
+
+    @classmethod
+    def fits(cls, space: Space, group: Group) -> bool:
+        return not group.generators and not isinstance(space, FlatTorus)
+
+    def cost(self, eigenspace: Eigenspace) -> float:
+        return 0.0
+
+    def solve(self, eigenspace: Eigenspace) -> Solution:
+        return Solution(eigenspace, eigenspace.dim, self, None)
+
+    def functions(self, solutions: Sequence[Solution]) -> Functions:
+        return self.space.functions([s.eigenspace for s in solutions])

@@ -1,0 +1,116 @@
+"""Invariants on a torus: orbit sums of waves, with exact rational phases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import lcm
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.functions._functions import Array, Functions
+from specavg.functions._trigonometric_sums import TrigonometricSums
+from specavg.groups import Group
+from specavg.invariants.solvers._orbits import orbits
+from specavg.invariants.solvers._solver import Solution, Solver
+from specavg.spaces import Eigenspace, Space
+from specavg.spaces._flat_torus import FlatTorus
+
+__all__ = ["FrequencyOrbits"]
+
+
+@final
+class FrequencyOrbits(Solver):
+    """Orbits of frequencies under integer matrices, with exact rational phases from the shifts."""
+
+    name: ClassVar[str] = "orbits"
+
+    @classmethod
+    def fits(cls, space: Space, group: Group) -> bool:
+        return isinstance(space, FlatTorus) and all(space.check_isometry(g).is_exact for g in group.generators)
+
+    def cost(self, eigenspace: Eigenspace) -> float:
+        return 50.0 * (len(self.group.generators) + 1) * eigenspace.dim * self.space.dim
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        return 4.0 * 8 * eigenspace.dim * self.space.dim
+
+    def solve(self, eigenspace: Eigenspace) -> Solution:
+        assert isinstance(self.space, FlatTorus)
+        K = self.space.frequencies(eigenspace)
+        if eigenspace.eigenvalue == 0:
+            constant = (np.zeros(1, dtype=int), np.zeros(1, dtype=int), np.full(1, np.sqrt(0.5)))  # √2 cos 0, halved
+            return Solution(eigenspace, 1, self, (K, constant))
+        actions = [self.space.frequency_action(self.space.check_isometry(g), eigenspace) for g in self.group.generators]
+        count, (rows, columns, values) = _real_invariants(len(K), actions)
+        used, place = np.unique(rows % len(K), return_inverse=True)  # frequencies that occur
+        entries = (place + len(used) * (rows >= len(K)), columns, values)
+        return Solution(eigenspace, count, self, (K[used], entries))
+
+    def functions(self, solutions: Sequence[Solution]) -> Functions:
+        from scipy.sparse import coo_array
+
+        assert isinstance(self.space, FlatTorus)
+        sizes = np.array([len(s.data[0]) for s in solutions])
+        total, starts = int(sizes.sum()), np.cumsum(sizes) - sizes
+        ends = np.cumsum([0, *(s.invariant_dim for s in solutions)])
+        # Each solution has its cosines before its sines; together, all cosines before all sines.
+        rows = [
+            np.where(s.data[1][0] < size, s.data[1][0] + start, s.data[1][0] - size + start + total)
+            for s, size, start in zip(solutions, sizes, starts, strict=True)
+        ]
+        columns = [s.data[1][1] + end for s, end in zip(solutions, ends, strict=False)]
+        values = np.concatenate([s.data[1][2] for s in solutions])
+        places = (np.concatenate(rows), np.concatenate(columns))
+        Q = coo_array((values, places), shape=(2 * total, int(ends[-1]))).tocsr()
+        Q.data[np.abs(Q.data) < 1e-15] = 0.0  # sums of opposite terms
+        Q.eliminate_zeros()
+        return TrigonometricSums(self.space.period, np.concatenate([s.data[0] for s in solutions]), Q)
+
+
+def _real_invariants(
+    h: int, actions: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]]
+) -> tuple[int, tuple[NDArray[Any], NDArray[Any], Array]]:
+    """Orthonormal invariants in the basis √2cos, √2sin of h frequencies: how many; rows, columns, entries."""
+    modulus = lcm(*(N for *_, N in actions)) if actions else 1
+    kind = np.int64 if modulus < 2**61 else object
+    targets, phases = [], []
+    for target, sign, phase, N in actions:
+        # Function k < h is e_k, function h + k is e_{-k}.
+        plus = np.where(sign > 0, target, target + h)
+        minus = np.where(sign > 0, target + h, target)
+        scaled = phase.astype(kind) * (modulus // N)
+        targets.append(np.concatenate([plus, minus]))
+        phases.append(np.concatenate([scaled, -scaled % modulus]))
+    found = orbits(2 * h, targets, phases, modulus)
+    opposite = np.concatenate([np.arange(h, 2 * h), np.arange(h)])
+    partner = found.label[opposite[found.first]]  # the orbit of -k, for one k of each orbit
+    own = partner == np.arange(found.count)
+    chosen = own | (partner > np.arange(found.count))  # one orbit of each pair of opposite ones
+    # An orbit that is its own opposite: c_k c_{-k} is one constant, and half its phase makes the sum real.
+    half_turn = np.zeros(found.count)
+    half_turn[own] = _turns(found.phase[opposite[found.first[own]]], modulus) / 2
+    columns = np.cumsum(np.where(chosen, np.where(own, 1, 2), 0)) - np.where(own, 1, 2)
+    k = np.flatnonzero(found.label >= 0)
+    k = k[chosen[found.label[k]]]
+    label = found.label[k]
+    angle = 2 * np.pi * (_turns(found.phase[k], modulus) - half_turn[label])
+    row, sign = np.where(k < h, k, k - h), np.where(k < h, 1.0, -1.0)
+    # Σ cos(±2πk·u + angle)/√|O| over an orbit that is its own opposite; otherwise √2 times that, and its sine.
+    scale = np.where(own[label], np.sqrt(0.5), 1.0) / np.sqrt(found.size[label])
+    pair = ~own[label]
+    entries = [
+        (row, columns[label], scale * np.cos(angle)),
+        (row + h, columns[label], -sign * scale * np.sin(angle)),
+        (row[pair], columns[label[pair]] + 1, scale[pair] * np.sin(angle[pair])),
+        (row[pair] + h, columns[label[pair]] + 1, (sign * scale * np.cos(angle))[pair]),
+    ]
+    rows, cols, values = (np.concatenate([entry[i] for entry in entries]) for i in range(3))
+    count = int(np.where(chosen, np.where(own, 1, 2), 0).sum())
+    kept = np.abs(values) >= 1e-15  # cos(π/2) is zero
+    return count, (rows[kept], cols[kept], values[kept])
+
+
+def _turns(phase: NDArray[Any], modulus: int) -> Array:
+    return (phase / modulus).astype(float)

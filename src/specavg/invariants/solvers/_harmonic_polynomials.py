@@ -1,0 +1,87 @@
+"""Harmonic polynomials written in orbit sums: what every group of signed permutations on a sphere shares.
+
+Invariant homogeneous polynomials of degree k are orbit sums s_O of monomials; the harmonic ones are the kernel
+of the Laplacian, a small integer matrix between the orbits of degree k and those of degree k − 2, and onto, so
+that the number of invariants is a difference of two counts and no rank is ever decided. On harmonics the
+Fischer product <x^a, x^b> = δ_ab a! is L²(S^{d−1}) up to the constant d(d + 2)…(d + 2k − 2).
+
+A harmonic polynomial may be written in Hermite polynomials with the *same* coefficients,
+Σ c_a x^a = r^{−k} Σ c_a ∏ He_{a_i}(r x_i) for any r, because exp(−Δ/2) turns monomials into Hermite products
+and leaves harmonics alone. With r = √d the terms are centred, and the cancellation of Σ x_i² = 1 against d,
+which costs six digits at d = 10⁴, never happens. At small d and high degree plain monomials are better. Both
+are measured, the better is used, and if neither keeps twelve digits the solver says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from specavg.functions._functions import Array
+from specavg.invariants._tape import taped
+from specavg.invariants.solvers._solver import Unsuitable
+from specavg.spaces import Space
+
+__all__ = [
+    "InvariantHarmonics",
+    "better_family",
+    "laplacian_kernel",
+    "norm_constant",
+]
+
+_AMPLIFICATION = 500.0  # terms larger than this beside their sum cost more than three digits
+
+
+def laplacian_kernel(laplacian: Array) -> Array:
+    """An orthonormal basis of the kernel of a matrix of full row rank."""  # (p, q) -> (q, q - p)
+    p, q = laplacian.shape
+    if p == 0:
+        return np.eye(q)
+    return taped(lambda: np.linalg.qr(laplacian.T, mode="complete")[0][:, p:], q)
+
+
+def norm_constant(d: int, degree: int) -> float:
+    """∏ (d + 2j)/d for j < degree: the Fischer norm of a harmonic over its L² norm, in units of d^k."""
+    return float(np.prod([(d + 2 * j) / d for j in range(degree)]))
+
+
+class OrbitSums(Protocol):
+    """Orbit sums that can be evaluated at a few points without compiling anything."""
+
+    def plain_values(self, X: Array) -> Array: ...
+
+
+def better_family(degree: int, Q: Array, space: Space, n: int, sums: Callable[[bool], OrbitSums]) -> bool:
+    """Whether to write the sums ·Q in Hermite products (True) or in monomials, by what each loses at `n` points.
+
+    `sums(hermite)` are the orbit sums in either family. Raises `Unsuitable` where neither keeps twelve digits.
+    """
+    if not Q.shape[1]:
+        return True
+    X = space.sample(n, np.random.default_rng(7))
+    hermite, monomial = (_amplification(sums(family), Q, X) for family in (True, False))
+    loss = min(hermite, monomial)
+    if loss > _AMPLIFICATION:
+        raise Unsuitable(
+            f"polynomials of degree {degree} on {space!r} cancel by a factor of {loss:.1e} when written in "
+            "monomials or Hermite products: twelve digits cannot be kept. Use solver='null space', or a lower cutoff."
+        )
+    return hermite <= monomial
+
+
+def _amplification(sums: OrbitSums, Q: Array, X: Array) -> float:
+    """Size of the terms of `sums`·Q beside the results (which have mean square one), at points X."""
+    values = sums.plain_values(X)  # a few points: not worth compiling for
+    return float(np.sqrt(np.mean((np.abs(values) @ np.abs(Q)) ** 2, axis=0)).max())
+
+
+@dataclass(frozen=True, eq=False)
+class InvariantHarmonics:
+    """Invariant harmonics of one degree: coefficients of normalised orbit sums, and the family to use."""
+
+    degree: int
+    Q: Array  # (orbits, invariants)
+    hermite: bool

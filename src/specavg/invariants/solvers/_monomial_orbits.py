@@ -1,0 +1,163 @@
+"""Any group of signed permutations on a sphere: orbits of monomials, found by union and find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import groupby
+from math import comb, factorial
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._config import require_memory
+from specavg.functions._combinations import Combinations, Joined
+from specavg.functions._functions import Array, Functions
+from specavg.functions._integer_vectors import dense, rows_in
+from specavg.functions._monomials import MonomialProducts, MonomialSums, monomial_shells
+from specavg.groups import Group
+from specavg.invariants.solvers._harmonic_polynomials import (
+    InvariantHarmonics,
+    better_family,
+    laplacian_kernel,
+    norm_constant,
+)
+from specavg.invariants.solvers._orbits import Orbits, orbits
+from specavg.invariants.solvers._solver import Solution, Solver
+from specavg.isometries import SignedPermutation
+from specavg.spaces import Eigenspace, Space, Sphere
+
+__all__ = ["MonomialOrbits"]
+
+
+@final
+class MonomialOrbits(Solver):
+    """Orbits of monomials under any group of signed permutations."""
+
+    name: ClassVar[str] = "orbits"
+
+    @classmethod
+    def fits(cls, space: Space, group: Group) -> bool:
+        return isinstance(space, Sphere) and all(
+            isinstance(space.check_isometry(g), SignedPermutation) for g in group.generators
+        )
+
+    def cost(self, eigenspace: Eigenspace) -> float:
+        degree = eigenspace.label
+        assert isinstance(degree, int)
+        d = self.space.n_features
+        if d == 3:  # the recurrence of the harmonics is cheaper to evaluate, and accurate at any degree
+            return np.inf
+        return 200.0 * (len(self.group.generators) + 1) * comb(degree + d - 1, degree) * d
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        assert isinstance(eigenspace.label, int)
+        return _monomial_memory(self.space.n_features, eigenspace.label)
+
+    def solve(self, eigenspace: Eigenspace) -> Solution:
+        degree = eigenspace.label
+        assert isinstance(degree, int)
+        d = self.space.n_features
+        generators = _signed(self.space, self.group)
+        upper = _monomial_orbits(d, degree, generators)
+        if degree < 2:
+            Q = np.eye(upper.orbits.count)
+        else:
+            lower = _monomial_orbits(d, degree - 2, generators)
+            Q = laplacian_kernel(_orbit_laplacian(upper, lower))
+        hermite = better_family(degree, Q, self.space, 32, lambda hermite: _monomial_sums(d, [(upper, hermite)]))
+        return Solution(eigenspace, Q.shape[1], self, (upper, InvariantHarmonics(degree, Q, hermite)))
+
+    def functions(self, solutions: Sequence[Solution]) -> Functions:
+        from scipy.linalg import block_diag
+
+        families: list[Functions] = []
+        for hermite, run in _runs([s.data for s in solutions if s.invariant_dim]):
+            sums = _monomial_sums(self.space.n_features, [(found, hermite) for found, _ in run])
+            families.append(Combinations(sums, block_diag(*(harmonics.Q for _, harmonics in run))))
+        return families[0] if len(families) == 1 else Joined(families)
+
+
+def _runs(
+    found: list[tuple[_Monomials, InvariantHarmonics]],
+) -> Iterator[tuple[bool, list[tuple[_Monomials, InvariantHarmonics]]]]:
+    for hermite, run in groupby(found, key=lambda pair: pair[1].hermite):
+        yield hermite, list(run)
+
+
+@dataclass(frozen=True, eq=False)
+class _Monomials:
+    """The monomials of one degree and their orbits."""
+
+    degree: int
+    exponents: NDArray[np.int64]  # (M, d)
+    orbits: Orbits
+
+    @cached_property
+    def fischer(self) -> Array:
+        """Fischer norm √(|O| a!) of each orbit sum."""
+        top = np.array([float(factorial(a)) for a in range(self.degree + 1)])
+        a = self.exponents[self.orbits.first]
+        return np.sqrt(self.orbits.size * np.prod(top[a], axis=1))
+
+
+def _monomial_memory(d: int, degree: int) -> float:
+    return 8.0 * 6 * comb(degree + d - 1, degree) * d
+
+
+def _signed(space: Space, group: Group) -> tuple[SignedPermutation, ...]:
+    """The generators as signed permutations of all coordinates (a direct product acts on blocks of them)."""
+    maps = (space.check_isometry(g) for g in group.generators)
+    return tuple(g for g in maps if isinstance(g, SignedPermutation))
+
+
+@lru_cache(maxsize=8)
+def _monomial_orbits(d: int, degree: int, generators: tuple[SignedPermutation, ...]) -> _Monomials:
+    count = comb(degree + d - 1, degree)
+    what = f"{count} monomials of degree {degree} in {d} variables"
+    require_memory(_monomial_memory(d, degree), what, "Lower the cutoff.")
+    exponents = dense(d, degree, monomial_shells(d, degree), power=1)
+    targets, signs = [], []
+    for g in generators:
+        moved = np.empty_like(exponents)
+        moved[:, g.image_array] = exponents  # (x∘g)^a = ± x^{a'}, a'[image[i]] = a[i]
+        targets.append(rows_in(moved, exponents))
+        signs.append((exponents @ (g.signs_array < 0).astype(np.int64)) % 2)
+    return _Monomials(degree, exponents, orbits(len(exponents), targets, signs, 2))
+
+
+def _orbit_laplacian(upper: _Monomials, lower: _Monomials) -> Array:
+    """The Laplacian between orbit sums of unit Fischer norm: Δ s_O at one monomial b of each lower orbit."""
+    d = upper.exponents.shape[1]
+    L = np.zeros((lower.orbits.count, upper.orbits.count))
+    b = lower.exponents[lower.orbits.first]  # (p, d); sign +1 there
+    for i in range(d):
+        raised = b.copy()
+        raised[:, i] += 2
+        place = rows_in(raised, upper.exponents)
+        orbit = upper.orbits.label[place]
+        sign = 1.0 - 2.0 * upper.orbits.phase[place]
+        value = sign * raised[:, i] * (raised[:, i] - 1)
+        rows = np.flatnonzero(orbit >= 0)
+        np.add.at(L, (rows, orbit[rows]), value[rows])
+    return L * lower.fischer[:, None] / upper.fischer
+
+
+def _monomial_sums(d: int, degrees: Sequence[tuple[_Monomials, bool]]) -> MonomialSums:
+    """Orbit sums of unit norm: sparse combinations of monomials, or of Hermite products."""
+    from scipy.sparse import block_diag, coo_array
+
+    wanted: list[tuple[int, NDArray[np.intp]]] = []
+    blocks: list[Any] = []
+    for found, _ in degrees:
+        alive = np.flatnonzero(found.orbits.label >= 0)
+        label = found.orbits.label[alive]
+        signs = 1.0 - 2.0 * found.orbits.phase[alive]
+        scale = np.sqrt(norm_constant(d, found.degree)) / found.fischer
+        entries = (signs * scale[label], (np.arange(len(alive)), label))
+        blocks.append(coo_array(entries, shape=(len(alive), found.orbits.count)))
+        wanted.append((found.degree, alive))
+    matrix: Any = block_diag(blocks, format="csr") if blocks else coo_array((0, 0)).tocsr()
+    return MonomialSums(MonomialProducts(d, wanted, hermite=bool(degrees) and degrees[0][1]), matrix)

@@ -1,0 +1,170 @@
+"""Groups of rotations and mirrors on S²: an axis sorts the harmonics, a small null space does the rest.
+
+The functions of degree l that are fixed by a turn around z are known by their orders, one in q for a q-fold axis. Only
+inside of them the other generators are looked at: D(g) − 1 has 2l + 1 rows and (2l + 1)/q columns, whose entries come
+degree after degree by recurrence. The residual is that of all rows, so that nothing outside escapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, final
+
+import numpy as np
+
+from specavg._config import require_memory
+from specavg.functions._combinations import Blockwise
+from specavg.functions._functions import Array, Functions
+from specavg.functions._wigner_columns import wigner_columns
+from specavg.functions._wigner_matrices import euler_angles
+from specavg.groups import Group
+from specavg.groups._structure import PointGroup
+from specavg.invariants._fixed_space import FixedSpace, common_kernel
+from specavg.invariants.solvers._null_space import taped_fixed_space
+from specavg.invariants.solvers._s2_frames import LARGEST_DEGREE, Columns, Frame, frame, waves
+from specavg.invariants.solvers._solver import Solution, Solver, Unsuitable
+from specavg.isometries import Orthogonal, SignedPermutation
+from specavg.spaces import Eigenspace, Space, Sphere
+
+__all__ = ["AxisThenNullSpace"]
+
+_EXACT = 2e-13  # where the recurrence leaves a larger residual, the general solver is asked
+
+
+@final
+class AxisThenNullSpace(Solver):
+    """O(l²) numbers a degree l by recurrence, and a null space in (2l + 1)/q unknowns."""
+
+    name: ClassVar[str] = "null space"
+
+    @classmethod
+    def fits(cls, space: Space, group: Group) -> bool:
+        return isinstance(space, Sphere) and space.n_features == 3 and bool(group.generators)
+
+    def cost(self, eigenspace: Eigenspace) -> float:
+        m = float(eigenspace.dim)
+        return 60.0 * m**2 + m**3 / self._frame.step**2 + 1e4
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        return 8.0 * (2 * len(self.group.generators) + 8) * float(eigenspace.dim) ** 2 / self._frame.step
+
+    @cached_property
+    def _matrices(self) -> list[Array]:
+        return [_matrix(self.space.check_isometry(g)) for g in self.group.generators]
+
+    @cached_property
+    def _frame(self) -> Frame:
+        # Other elements that are known to be in the group sort harmonics as well as generators do.
+        structure = self.group.evident
+        turns = structure.turns if isinstance(structure, PointGroup) else ()
+        return frame([*self._matrices, *(_matrix(turn.isometry) for turn in turns)])
+
+    @cached_property
+    def _others(self) -> list[_Turning]:
+        """The generators that the frame does not sort by."""
+        here = self._frame
+        return [_Turning.of(*here.moved(A), here.step) for A in self._matrices if not here.sorts(A)]
+
+    @cached_property
+    def _back(self) -> _Turning:
+        return _Turning.of(1, self._frame.rotation.T, self._frame.step)
+
+    def solve(self, eigenspace: Eigenspace) -> Solution:
+        degree, m = eigenspace.label, eigenspace.dim
+        assert isinstance(degree, int)
+        require_memory(
+            self.memory(eigenspace), f"the null space on the {m} harmonics of degree {degree}", "Lower the cutoff."
+        )
+        if degree > LARGEST_DEGREE:
+            raise Unsuitable(f"axes are sorted up to degree {LARGEST_DEGREE}; got {degree}.")
+        Q, residual, gap = taped_fixed_space(lambda: self._fixed(degree), m)
+        if residual > _EXACT:
+            raise Unsuitable(f"turns by very small angles leave a residual of {residual:.1e} at degree {degree}.")
+        entries = len(self._others) * m * (degree // self._frame.step + 1)
+        return Solution(eigenspace, Q.shape[1], self, Q, residual, gap, entries)
+
+    def functions(self, solutions: Sequence[Solution]) -> Functions:
+        kept = [s for s in solutions if s.invariant_dim]
+        functions = self.space.functions([s.eigenspace for s in kept])
+        return Blockwise(functions, [(s.eigenspace.dim, s.data) for s in kept])
+
+    def _fixed(self, degree: int) -> FixedSpace:
+        columns = self._frame.columns(degree)
+        V, residual, gap = np.eye(len(columns)), columns.residual, columns.gap
+        if self._others and len(columns):
+            found = common_kernel([g.deviation(degree, columns) for g in self._others], 2 * degree + 1)
+            V, residual, gap = found.basis, max(residual, found.residual), min(gap, found.gap)
+        pairs = np.zeros((2, degree + 1, V.shape[1]))  # coefficients of cosines and of sines, by order
+        pairs[columns.sine.astype(int), columns.orders] = V
+        if not self._frame.plain and V.shape[1]:
+            pairs = self._back.applied(degree, pairs)
+            error = np.einsum("cir,cis->rs", pairs, pairs) - np.eye(V.shape[1])
+            residual += float(np.abs(error).max())  # what turning back has lost
+        Q = np.empty((2 * degree + 1, V.shape[1]))  # in the order 0, 1c, 1s, 2c, 2s, …
+        Q[0], Q[1::2], Q[2::2] = pairs[0, 0], pairs[0, 1:], pairs[1, 1:]
+        return FixedSpace(Q, self.name, gap, residual)
+
+
+def _matrix(g: object) -> Array:
+    assert isinstance(g, SignedPermutation | Orthogonal)
+    return np.asarray(g.matrix, dtype=float)
+
+
+@dataclass(eq=False)
+class _Turning:
+    """M(g) of ±Rz(α) Ry(β) Rz(γ) on columns of the orders 0, step, 2·step, …, for increasing degrees.
+
+    Angles α and γ are in full turns, as `waves` needs them.
+    """
+
+    parity: int
+    alpha: float
+    beta: float
+    gamma: float
+    step: int
+    _degree: int = -1
+    _blocks: tuple[Array, Array] | None = None
+    _series: Iterator[tuple[Array, Array]] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, parity: int, rotation: Array, step: int) -> _Turning:
+        alpha, beta, gamma = (float(angle[0]) for angle in euler_angles(rotation[None]))
+        return cls(parity, alpha / (2 * np.pi), beta, gamma / (2 * np.pi), step)
+
+    def blocks(self, degree: int) -> tuple[Array, Array]:
+        """The blocks of cosines and of sines of M(Ry(β))."""  # (degree + 1, degree // step + 1) each
+        if self._series is None or degree < self._degree:
+            self._series = wigner_columns(abs(np.cos(self.beta / 2)), abs(np.sin(self.beta / 2)), self.step)
+            self._degree, self._blocks = -1, None
+        while self._blocks is None or self._degree < degree:
+            self._blocks = next(self._series)
+            self._degree += 1
+        return self._blocks
+
+    def deviation(self, degree: int, columns: Columns) -> Array:
+        """M(β)M(γ)E − M(−α)E, E the unit vectors `columns`: as long as M(g)E − E."""  # (2(degree + 1), n)
+        C, S = self.blocks(degree)
+        k, place, sine = columns.orders, columns.orders // self.step, columns.sine
+        (cg, sg), (ca, sa) = waves(self.gamma, k), waves(self.alpha, k)
+        sign = self.parity**degree
+        cosines = sign * C[:, place] * np.where(sine, -sg, cg)
+        sines = sign * S[:, place] * np.where(sine, cg, sg)
+        every = np.arange(len(k))
+        cosines[k, every] -= np.where(sine, sa, ca)
+        sines[k, every] -= np.where(sine, ca, -sa)
+        return np.concatenate([cosines, sines])
+
+    def applied(self, degree: int, pairs: Array) -> Array:
+        """M(g) on coefficients of cosines and sines."""  # (2, degree + 1, r) -> (2, degree + 1, r)
+        C, S = self.blocks(degree)
+        k = np.arange(degree + 1)
+        turned = _turned(waves(self.gamma, k), pairs)[:, :: self.step]
+        return _turned(waves(self.alpha, k), self.parity**degree * np.stack([C @ turned[0], S @ turned[1]]))
+
+
+def _turned(wave: Array, pairs: Array) -> Array:
+    """M(Rz) on coefficients of cosines and sines."""
+    cosine, sine = wave[0][:, None], wave[1][:, None]
+    return np.stack([cosine * pairs[0] - sine * pairs[1], sine * pairs[0] + cosine * pairs[1]])

@@ -1,6 +1,0 @@
-"""Compiled kernels on plain arrays: products of factors along a tree, recurrences, sums over many points.
-
-Nothing here knows of spaces or groups. Every kernel works on blocks of a few hundred points, so that what it
-touches stays in cache, and releases the interpreter, so that threads share the rows. Numba is imported when
-the first kernel is used, not before.
-"""

@@ -1,0 +1,25 @@
+"""Descriptions: what spaces, groups and isometries are, in plain JSON values.
+
+A description is made of numbers, strings, lists and dictionaries only; fractions are strings such as ``"1/3"``.
+Saved models and the files of the command line are written in it. Reading one checks everything and runs nothing.
+"""
+
+from specavg.persistence._bases import basis_arrays, describe_basis, read_basis
+from specavg.persistence._fields import DescriptionError, Fields
+from specavg.persistence._groups import describe_group, read_group
+from specavg.persistence._isometries import describe_isometry, read_isometry
+from specavg.persistence._spaces import describe_space, read_space
+
+__all__ = [
+    "DescriptionError",
+    "Fields",
+    "basis_arrays",
+    "describe_basis",
+    "describe_group",
+    "describe_isometry",
+    "describe_space",
+    "read_basis",
+    "read_group",
+    "read_isometry",
+    "read_space",
+]

@@ -1,0 +1,1 @@
+"""Regression: problem, path, choice and posterior, as plain linear algebra that knows no group."""

@@ -1,0 +1,247 @@
+"""Nested linear models: what the functions of the larger one add, and how often chance adds as much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.data._moments import Sum
+
+__all__ = ["Comparison", "Models", "permutation_p_values"]
+
+Array = NDArray[np.float64]
+_RANK_TOLERANCE = 1e-10
+_ROUNDING = 1e-12  # of the variance of y: differences below it are rounding
+_LEAST_FREEDOM = 1e-6  # a point that its own fit determines has no residual to speak of
+
+
+@final
+@dataclass(frozen=True)
+class Comparison:
+    """A smaller model against the full one."""
+
+    outside: float
+    statistic: float
+    tested: int
+    p_value: float
+
+
+@final
+class Models:
+    """Linear models on subspaces of the columns Z, each against the model on all columns.
+
+    The first reading of the data gives ZᵀZ, Zᵀy and yᵀy, from which the columns are made orthonormal: rows
+    a = (s, t), with s for the smaller model and t for the functions that only the full one has. A second reading,
+    where there is one, gives the residuals r of the smaller model and the variance of Σ r t under chance.
+
+    Parameters
+    ----------
+    columns : callable
+        Points to Z, of shape (n, p); the first column is constant.
+    chunks : iterable of (X, y)
+        Checked points and targets, of shapes (n, n_features) and (n,).
+    """
+
+    def __init__(self, columns: Callable[[Array], Array], chunks: Iterable[tuple[Array, Array]]) -> None:
+        self._columns = columns
+        total: Sum | None = None
+        self.count = 0
+        offset: float | None = None  # a constant changes no model, and a large one would cost digits
+        for X, y in chunks:
+            if not len(X):
+                continue
+            offset = float(y.mean()) if offset is None else offset
+            Z = np.column_stack([columns(X), y - offset])  # (n, p + 1)
+            part = Sum.of(Z.T @ Z)
+            total = part if total is None else total + part
+            self.count += len(X)
+        if total is None or offset is None:
+            raise ValueError("there are no samples")
+        products = total.value
+        mean = products[0, -1] / products[0, 0]
+        gram, cross = products[:-1, :-1], products[:-1, -1]
+        cross = cross - mean * gram[:, 0]  # of y minus its mean
+        self._mean = offset + float(mean)
+        self.variance = max(0.0, float(products[-1, -1] / self.count - mean**2))
+        values, vectors = np.linalg.eigh(gram)
+        kept = values > _RANK_TOLERANCE * max(float(values[-1]), float(self.count))
+        self._whiten = vectors[:, kept] / np.sqrt(values[kept])  # (p, r): Z·whiten has orthonormal columns
+        self._into = self._whiten.T @ gram  # (r, p): coordinates of Z·span are into·span
+        self._coef = self._whiten.T @ cross  # (r,)
+        self.rank = int(kept.sum())
+
+    def explained(self) -> float:
+        """Share of the variance of y that all columns explain, noise subtracted."""
+        total = self.variance * self.count / (self.count - 1)
+        noise = self._noise(self._residual(self._coef), self.rank)
+        return float(np.clip(1 - noise / total, 0.0, 1.0)) if total > 0 else 0.0
+
+    def _residual(self, coef: Array) -> float:
+        """Mean squared residual of a model with orthonormal columns."""
+        return max(0.0, self.variance - float(coef @ coef) / self.count)
+
+    def _noise(self, residual: float, rank: int) -> float:
+        """The variance that a model leaves, its own fit to chance taken into account."""
+        return residual * self.count / (self.count - rank)
+
+    def split(self, span: Array) -> tuple[Array, Array]:
+        """Orthonormal coordinates of the columns Z·span, and of what all columns have beside them."""  # (r, k), (r, q)
+        from scipy.linalg import qr
+
+        factors: Any = qr(self._into @ span, pivoting=True)
+        directions, triangle = np.asarray(factors[0]), np.asarray(factors[1])
+        sizes = np.abs(np.diagonal(triangle))
+        rank = int(np.sum(sizes > np.sqrt(_RANK_TOLERANCE) * max(float(sizes[0]), np.sqrt(self.count))))
+        return directions[:, :rank], directions[:, rank:]
+
+    def compare(self, spans: Sequence[Array], chunks: Iterable[tuple[Array, Array]] | None) -> list[Comparison]:
+        """The model on each Z·span against the one on all columns.
+
+        Parameters
+        ----------
+        spans : sequence of ndarray of shape (p, k)
+        chunks : iterable of (X, y), or None
+            The same data once more. Without them the p-values are those of the F test, which takes the residuals of
+            a true model to be noise of one and the same variance.
+        """
+        splits = [self.split(span) for span in spans]
+        if chunks is None:
+            return [self._textbook(*split) for split in splits]
+        scores = [_Score(kept, tested, self._coef) for kept, tested in splits]
+        for X, y in chunks:
+            rows, targets = self._columns(X) @ self._whiten, y - self._mean
+            for score in scores:
+                score.add(rows, targets)
+        return [self._robust(score) for score in scores]
+
+    def _share(self, kept: Array, gain: float) -> float:
+        """Share of the explained variance that only the full model explains."""
+        full = self._residual(self._coef)
+        # Mean squares, not sums: invariant functions too explain a part of the rest, by chance.
+        noise = self._noise(full, self.rank)
+        signal = self.variance * self.count / (self.count - 1) - noise
+        share = (self._noise(full + gain, kept.shape[1]) - noise) / signal if signal > 0 else 0.0
+        return float(np.clip(share, 0.0, 1.0))
+
+    def _textbook(self, kept: Array, tested: Array) -> Comparison:
+        from scipy.stats import f as distribution
+
+        q, left = tested.shape[1], self.count - self.rank
+        gain = float(np.sum((tested.T @ self._coef) ** 2)) / self.count
+        if q == 0 or gain <= _ROUNDING * self.variance:
+            return Comparison(0.0, 0.0, q, 1.0)
+        statistic = (gain / q) / (max(self._residual(self._coef), _ROUNDING * self.variance) / left)
+        return Comparison(self._share(kept, gain), statistic, q, float(distribution.sf(statistic, q, left)))
+
+    def _robust(self, score: _Score) -> Comparison:
+        """A quadratic form Σ r_i r_j t_i·t_j against its law when every r_i has a sign of its own."""
+        from scipy.stats import gamma as distribution
+
+        q = score.tested.shape[1]
+        squares = float(np.sum(score.sums**2))
+        gain = squares / self.count
+        if q == 0 or gain <= _ROUNDING * self.variance:
+            return Comparison(0.0, 0.0, q, 1.0)
+        mean, shape = score.law(self.count)
+        p_value = float(distribution.sf(squares, shape, scale=mean / shape))
+        return Comparison(self._share(score.kept, gain), squares / mean, q, p_value)
+
+
+@final
+class _Score:
+    """|Σ r t|², what the functions t add to the smaller model s with residuals r, and its law under chance.
+
+    The residuals are r = (1 − P)e of errors e, with P = s sᵀ. The errors have means zero and variances v_i, each
+    its own: then |Σ r t|² has the mean Σ v_i |t_i|², and what the pairs i ≠ j add to its variance is
+    2 Σ v_i v_j (t_i·t_j)². Two estimates of v_i are used, both unbiased if all are equal:
+
+    - r_i² / (1 − P_ii), which is MacKinnon and White's HC2, and too small where large errors meet a large P_ii;
+    - (r_i² − Σ_{j≠i} P_ij² v_j) / (1 − P_ii)², with the first estimate for v_j, which is right there too.
+
+    The larger of the two means is taken: an alarm too few rather than too many.
+    """
+
+    def __init__(self, kept: Array, tested: Array, coef: Array) -> None:
+        self.kept, self.tested = kept, tested
+        self._coef = kept.T @ coef
+        q, k = tested.shape[1], kept.shape[1]
+        self.sums = np.zeros(q)  # Σ r t
+        self._products = np.zeros((q, q))  # Σ v t tᵀ
+        self._diagonal = 0.0  # Σ (v |t|²)²
+        self._own = 0.0  # Σ u (r² + P_ii² v), with u = |t|² / (1 − P_ii)²
+        self._weighted = np.zeros((k, k)), np.zeros((k, k))  # Σ u s sᵀ and Σ v s sᵀ: their product sums u_i P_ij² v_j
+
+    def add(self, rows: Array, targets: Array) -> None:
+        """More rows, of shapes (n, r) and (n,)."""
+        s, t = rows @ self.kept, rows @ self.tested
+        residuals = targets - s @ self._coef
+        leverage, size = np.sum(s**2, axis=1), np.sum(t**2, axis=1)
+        freedom = np.maximum(1 - leverage, _LEAST_FREEDOM)
+        v, u = residuals**2 / freedom, size / freedom**2
+        self.sums += residuals @ t
+        self._products += (v[:, None] * t).T @ t
+        self._diagonal += float(np.sum((v * size) ** 2))
+        self._own += float(np.sum(u * (residuals**2 + leverage**2 * v)))
+        for total, weight in zip(self._weighted, (u, v), strict=True):
+            total += (weight[:, None] * s).T @ s
+
+    def law(self, count: int) -> tuple[float, float]:
+        """Mean and shape of the gamma law with the two moments."""
+        first = float(np.trace(self._products))
+        second = self._own - float(np.sum(self._weighted[0] * self._weighted[1]))
+        # Terms with i = j have no sign, and so no variance. A bound keeps one single point from being certainty.
+        variance = max(2 * (float(np.sum(self._products**2)) - self._diagonal), 2 * first**2 / count)
+        return max(first, second), first**2 / variance
+
+
+def permutation_p_values(
+    Z: Array, y: Array, spans: Sequence[Array], n_permutations: int, rng: np.random.Generator
+) -> list[float]:
+    """Freedman and Lane: residuals of each smaller model are permuted, and F computed anew.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, p)
+    y : ndarray of shape (n,)
+    spans : sequence of ndarray of shape (p, k)
+        The smaller models.
+    n_permutations : int
+    rng : Generator
+
+    Returns
+    -------
+    list of float
+        A p-value per model, at least 1/(n_permutations + 1).
+    """
+    full = _orthonormal(Z)
+    p_values: list[float] = []
+    for span in spans:
+        small = _orthonormal(Z @ span)
+        if full.shape[1] <= small.shape[1]:
+            p_values.append(1.0)
+            continue
+        e = y - small @ (small.T @ y)
+        observed = _ratio(e[:, None], small, full)[0]
+        above, left, block = 0, n_permutations, max(1, int(4e6 / len(e)))
+        while left > 0:
+            shuffled = rng.permuted(np.repeat(e[:, None], min(block, left), axis=1), axis=0)
+            above += int(np.sum(_ratio(shuffled, small, full) >= observed * (1 - 1e-12)))
+            left -= shuffled.shape[1]
+        p_values.append((1 + above) / (1 + n_permutations))
+    return p_values
+
+
+def _orthonormal(Z: Array) -> Array:
+    U, values, _ = np.linalg.svd(Z, full_matrices=False)
+    return U[:, values > np.sqrt(_RANK_TOLERANCE) * max(float(values[0]), 1e-300)]
+
+
+def _ratio(E: Array, small: Array, full: Array) -> Array:
+    """RSS of the smaller model over that of the full one, minus one, a column at a time."""
+    squares = np.sum(E**2, axis=0)
+    below = np.maximum(squares - np.sum((full.T @ E) ** 2, axis=0), 1e-300)
+    return np.maximum(squares - np.sum((small.T @ E) ** 2, axis=0), 0.0) / below - 1
