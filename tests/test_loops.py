@@ -7,7 +7,8 @@ import pytest
 
 import specavg as sa
 from specavg import groups, spaces
-from specavg.functions._functions import Combinations, Functions
+from specavg.functions._combinations import Combinations
+from specavg.functions._functions import Functions
 from specavg.functions._product_tree import block_size, depth_first
 from specavg.functions._s2_harmonics import S2Harmonics
 from specavg.functions._threads import compensated_sum, in_order, row_chunks

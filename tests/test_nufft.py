@@ -9,7 +9,7 @@ import specavg as sa
 from specavg import groups
 from specavg.functions import _nufft
 from specavg.functions._toeplitz_gram import dense_is_faster, toeplitz_gram
-from specavg.functions._waves_of_frequencies import FEWEST_TO_COMBINE
+from specavg.functions._trigonometric_sums import FEWEST_TO_COMBINE
 
 pytest.importorskip("finufft")
 
