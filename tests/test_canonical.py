@@ -12,8 +12,7 @@ from specavg import groups
 from specavg import isometries as iso
 from specavg.groups import Group
 from specavg.groups._coordinates import on_columns
-from specavg.groups._giants import SignedSubgroup
-from specavg.groups._structure import Alternating
+from specavg.groups.families import Alternating, SignedSubgroup
 
 
 def plain(group):

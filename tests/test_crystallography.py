@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from specavg import groups, isometries
-from specavg.groups._crystallography import CrystalSymmetry
+from specavg.groups.families import CrystalSymmetry
 from specavg.isometries import Affine
 from specavg.spaces import Rotations
 

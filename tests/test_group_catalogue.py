@@ -10,7 +10,7 @@ import pytest
 from specavg import groups
 from specavg import isometries as iso
 from specavg.groups import Group
-from specavg.groups._structure import PointGroup
+from specavg.groups.families import PointGroup
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "point_groups.json").read_text(encoding="utf-8"))["groups"]
 

@@ -16,7 +16,7 @@ from scipy.stats import chisquare
 from specavg import groups
 from specavg import isometries as iso
 from specavg.groups import Group
-from specavg.groups._structure import Alternating, Hyperoctahedral, SignFlips, Symmetric
+from specavg.groups.families import Alternating, Hyperoctahedral, SignFlips, Symmetric
 
 
 def plain(group):
@@ -90,11 +90,11 @@ def test_large_groups_are_recognised_from_plain_generators(d):
 
 def test_recognised_structure_is_the_catalogue_one():
     for d in (4, 50):
-        assert plain(groups.symmetric(d)).recognised == Symmetric(d)
-        assert plain(groups.alternating(d)).recognised == Alternating(d)
-        assert plain(groups.hyperoctahedral(d)).recognised == Hyperoctahedral(d)
-        assert plain(groups.sign_flips(d)).recognised == SignFlips(d)
-    assert plain(groups.cyclic_shifts(7)).recognised not in (Symmetric(7), Alternating(7))
+        assert plain(groups.symmetric(d)).recognise() == Symmetric(d)
+        assert plain(groups.alternating(d)).recognise() == Alternating(d)
+        assert plain(groups.hyperoctahedral(d)).recognise() == Hyperoctahedral(d)
+        assert plain(groups.sign_flips(d)).recognise() == SignFlips(d)
+    assert plain(groups.cyclic_shifts(7)).recognise() not in (Symmetric(7), Alternating(7))
 
 
 def test_order_of_permutations_in_blocks():
@@ -288,8 +288,8 @@ def test_random_elements_are_uniform(group):
 
 
 def test_random_elements_of_large_groups_are_elements():
-    from specavg.groups._actions import SignedAction
-    from specavg.groups._chain import Chain
+    from specavg.groups.recognition._actions import SignedAction
+    from specavg.groups.recognition._chain import Chain
 
     generators = mathieu24()
     group, action = Group(generators), SignedAction(24)

@@ -15,7 +15,7 @@ from specavg.baselines._kernels import Array
 from specavg.baselines._meta import MetaRegressor
 from specavg.estimators._base import weights_or_ones
 from specavg.groups import Group
-from specavg.groups._structure import Hyperoctahedral, SignFlips, Structure, Symmetric, Trivial
+from specavg.groups.families import Hyperoctahedral, SignFlips, Structure, Symmetric, Trivial
 from specavg.spaces import Space, Torus
 
 __all__ = ["Frame", "FrameAveraged", "frame"]
@@ -103,7 +103,7 @@ def _is_continuous(space: Space, group: Group) -> bool:
 
 def _structure(group: Group) -> Structure | None:
     try:
-        return group.recognised
+        return group.recognise()
     except ValueError:  # generators that do not show what they generate
         return None
 

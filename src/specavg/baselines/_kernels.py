@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from specavg.groups import Group
-from specavg.groups._structure import SignFlips
+from specavg.groups.families import SignFlips
 from specavg.invariants import default_space
 from specavg.spaces import Space, Torus
 
@@ -91,7 +91,7 @@ def phases(space: Space, what: str) -> Callable[[Array], Array]:
 def flips_every_sign(group: Group) -> bool:
     """Whether the group is {±1}^d: then averages of product kernels are products over coordinates."""
     try:
-        return isinstance(group.recognised, SignFlips)
+        return isinstance(group.recognise(), SignFlips)
     except ValueError:  # generators that do not show what they generate
         return False
 

@@ -18,7 +18,7 @@ from specavg.groups._catalogue import (
     trivial,
     wreath,
 )
-from specavg.groups._crystallography import crystal_symmetry
+from specavg.groups._crystal_symmetry import crystal_symmetry
 from specavg.groups._group import Group
 from specavg.groups._minimal import minimal_generators
 from specavg.groups._point_groups import point_group

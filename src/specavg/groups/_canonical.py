@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Level", "alternating", "least_image", "least_rotation", "parity", "sorted_copies"]
+__all__ = ["Level", "alternating_point", "least_image", "least_rotation", "parity", "sorted_copies"]
 
 Points = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -48,7 +48,7 @@ def parity(images: Indices) -> NDArray[np.bool_]:
     return odd
 
 
-def alternating(X: Points) -> Points:
+def alternating_point(X: Points) -> Points:
     """Sorted, with the last two exchanged where sorting took an odd permutation and there is no tie."""
     points = X + 0.0
     if points.shape[1] < 2:

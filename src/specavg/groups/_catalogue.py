@@ -6,7 +6,7 @@ from fractions import Fraction
 from numbers import Integral
 
 from specavg.groups._group import Group
-from specavg.groups._structure import (
+from specavg.groups.families import (
     Alternating,
     Cyclic,
     CyclicShifts,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from specavg.groups._actions import SignedAction
 from specavg.groups._canonical import Level
-from specavg.groups._chain import Chain
+from specavg.groups.recognition._actions import SignedAction
+from specavg.groups.recognition._chain import Chain
 from specavg.isometries import Copies, Factors, Isometry, SignedPermutation
 
 __all__ = ["levels", "on_columns"]

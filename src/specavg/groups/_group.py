@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._random import as_generator
 from specavg.groups._canonical import Level, least_image
 from specavg.groups._coordinates import levels, on_columns
-from specavg.groups._giants import giant
 from specavg.groups._product_replacement import random_product
-from specavg.groups._recognition import recognised
-from specavg.groups._structure import DirectProduct, PointGroup, Structure, Wreath
+from specavg.groups._structure import Structure
+from specavg.groups.families import DirectProduct, PointGroup, Wreath
+from specavg.groups.recognition._large_permutation_groups import large_permutation_group
+from specavg.groups.recognition._search import structure_of
 from specavg.isometries import (
     Copies,
     Factors,
@@ -73,7 +74,7 @@ class Group:
             raise TypeError(f"Group needs a list of generators; got the single isometry {generators!r}: write [g]")
         self._generators = _one_kind(tuple(_isometry(g, i) for i, g in enumerate(generators)))
         self._name = name
-        self._structure = structure
+        self._claimed = structure
         self._size = _common_size(self._generators, size)
 
     @property
@@ -91,22 +92,33 @@ class Group:
         """How many coordinates (or copies, or factors) the group acts on."""
         return self._size
 
-    @property
+    @cached_property
     def structure(self) -> Structure | None:
-        """What the group was said to be, or None."""
-        return self._structure
+        """What the group is said to be, or what its generators show at a glance; None where neither is the case.
 
-    @property
-    def recognised(self) -> Structure:
-        """What the group is: its `structure`, or what its generators reveal (computed once).
+        Generators show at a glance that they are those of S_d, A_d or B_d, on 12 coordinates or more.
+        """
+        signed = [g for g in self._generators if isinstance(g, SignedPermutation)]
+        if self._claimed is not None or not signed or len(signed) < len(self._generators):
+            return self._claimed
+        return large_permutation_group(signed)
+
+    def recognise(self) -> Structure:
+        """What the group is: its `structure`, or what a search finds from its generators (done once).
 
         Raises
         ------
         ValueError
             Where the generators do not show how large the group is; the message says why.
+
+        Examples
+        --------
+        >>> from specavg import groups
+        >>> groups.Group(groups.sign_flips(3).generators).recognise()
+        SignFlips(size=3)
         """
-        if self._structure is not None:
-            return self._structure
+        if self.structure is not None:
+            return self.structure
         found = self._recognition
         if isinstance(found, ValueError):
             raise found.with_traceback(None)
@@ -116,17 +128,9 @@ class Group:
     def _recognition(self) -> Structure | ValueError:
         """What was found, or why nothing was: a failed search takes long, and is not repeated for each element."""
         try:
-            return recognised(self._generators, self.identity)
+            return structure_of(self._generators, self.identity)
         except ValueError as refusal:
             return refusal
-
-    @cached_property
-    def evident(self) -> Structure | None:
-        """`structure`, or what plain generators show at a glance (S_d, A_d, B_d on many coordinates); else None."""
-        signed = [g for g in self._generators if isinstance(g, SignedPermutation)]
-        if self._structure is not None or not signed or len(signed) < len(self._generators):
-            return self._structure
-        return giant(signed)
 
     @cached_property
     def order(self) -> int:
@@ -138,12 +142,12 @@ class Group:
         >>> groups.hyperoctahedral(10).order
         3715891200
         """
-        return self.recognised.order
+        return self.recognise().order
 
     @property
     def columns(self) -> int:
         """How many columns a point has, factors and copies side by side."""
-        structure = self._structure
+        structure = self._claimed
         if isinstance(structure, DirectProduct):
             return sum(group.columns for group in structure.groups)
         if isinstance(structure, Wreath):
@@ -153,7 +157,7 @@ class Group:
     @property
     def identity(self) -> Isometry:
         """The element that moves nothing, of the same kind as the others."""
-        structure = self._structure
+        structure = self._claimed
         if isinstance(structure, DirectProduct):
             return factors([group.identity for group in structure.groups])
         if isinstance(structure, Wreath):
@@ -179,7 +183,7 @@ class Group:
         """
         rng = as_generator(random_state)
         try:
-            known = self.recognised
+            known = self.recognise()
         except ValueError:  # no stabiliser chain within reach
             return random_product(self._generators, self.identity, rng)
         return known.random(rng)
@@ -201,15 +205,14 @@ class Group:
         if self.order > limit:
             raise ValueError(
                 f"{self!r} has {_large(self.order)} elements, more than the limit of {limit}. Use "
-                "group.random "
-                "for a sample, or pass a larger limit= to list them all."
+                "group.random for a sample, or pass a larger limit= to list them all."
             )
-        return self.recognised.elements()
+        return self.recognise().elements()
 
     @cached_property
     def has_canonical(self) -> bool:
         """Whether `canonical` exists: the action on floating-point numbers is exact (signed permutations)."""
-        if self._structure is not None and self._structure.has_canonical:
+        if self._claimed is not None and self._claimed.has_canonical:
             return True
         return self._on_columns is not None
 
@@ -243,8 +246,7 @@ class Group:
         if not self.has_canonical:
             raise ValueError(
                 f"{self!r} has no canonical points: shifts and rotations round on floating-point numbers, so "
-                "only "
-                "groups of permutations and sign changes have them. See group.has_canonical."
+                "only groups of permutations and sign changes have them. See group.has_canonical."
             )
         if self._closed_canonical is not None:
             return self._closed_canonical.canonical(points)
@@ -252,10 +254,10 @@ class Group:
 
     @cached_property
     def _closed_canonical(self) -> Structure | None:
-        if self._structure is not None and self._structure.has_canonical:
-            return self._structure
-        plain = self._structure is None and all(isinstance(g, SignedPermutation) for g in self._generators)
-        return self.recognised if plain and self.recognised.has_canonical else None
+        if self._claimed is not None and self._claimed.has_canonical:
+            return self._claimed
+        plain = self._claimed is None and all(isinstance(g, SignedPermutation) for g in self._generators)
+        return self.recognise() if plain and self.recognise().has_canonical else None
 
     @cached_property
     def _on_columns(self) -> tuple[SignedPermutation, ...] | None:
@@ -275,7 +277,7 @@ class Group:
 
     @property
     def _key(self) -> tuple[Any, ...]:
-        return (self._generators, self._structure, self._size)
+        return (self._generators, self.structure, self._size)
 
     def __copy__(self) -> Group:
         return self
@@ -284,13 +286,13 @@ class Group:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._generators, self._name, self._structure, self._size)
+        return _restored, (self._generators, self._name, self._claimed, self._size)
 
     def __repr__(self) -> str:
-        if isinstance(self._structure, PointGroup):
+        if isinstance(self._claimed, PointGroup):
             return f"point_group({self._name!r})"
         if self._name is not None:
-            return self._name if self._structure is not None else f"Group({self._name!r})"
+            return self._name if self._claimed is not None else f"Group({self._name!r})"
         count = len(self._generators)
         return f"Group(<{count} generator{'s' * (count != 1)} of size {self._size}>)"
 
@@ -330,8 +332,7 @@ def _isometry(g: Isometry | ArrayLike, i: int) -> Isometry:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"generator {i} is neither an isometry nor a square matrix; got shape {matrix.shape}. For a "
-            "permutation "
-            "write isometries.permutation(image)."
+            "permutation write isometries.permutation(image)."
         )
     return orthogonal(matrix)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from specavg.groups._catalogue import direct_product, wreath
-from specavg.groups._giants import signature_rank
 from specavg.groups._group import Group
-from specavg.groups._structure import DirectProduct, Wreath
+from specavg.groups.families import DirectProduct, Wreath
+from specavg.groups.recognition._large_permutation_groups import signature_rank
 from specavg.isometries import Isometry, SignedPermutation
 
 __all__ = ["minimal_generators"]

@@ -8,8 +8,7 @@ import re
 import unicodedata
 
 from specavg.groups._group import Group
-from specavg.groups._structure import PointGroup
-from specavg.groups._turns import Turn
+from specavg.groups.families import PointGroup, Turn
 
 __all__ = ["point_group"]
 

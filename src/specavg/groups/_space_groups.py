@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg.groups._affine_groups import affine_group
 from specavg.groups._group import Group
-from specavg.groups._structure import Trivial
+from specavg.groups.families import Trivial
+from specavg.groups.recognition._affine_maps import affine_group
 from specavg.isometries import Isometry, affine
 
 __all__ = ["plane_group", "primitive_lattice", "reciprocal_lattice", "reciprocal_point_group", "space_group"]

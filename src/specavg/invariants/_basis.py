@@ -16,7 +16,7 @@ from specavg.functions._functions import Functions
 from specavg.functions._threads import in_order, row_chunks
 from specavg.functions._toeplitz_gram import ToeplitzGram, toeplitz_gram
 from specavg.groups import Group, direct_product, trivial, wreath
-from specavg.groups._structure import DirectProduct, Symmetric
+from specavg.groups.families import DirectProduct, Symmetric
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants._tape import recording
@@ -384,7 +384,7 @@ def _solutions(space: Space, resolver: Resolver, cutoff: Cutoff) -> Iterator[Sol
 
 def _on_columns(space: Space, group: Group) -> Group:
     """`group` written as a group that moves the columns of the points: permuting copies moves whole blocks."""
-    structure = group.evident
+    structure = group.structure
     if isinstance(space, Power) and isinstance(structure, Symmetric):
         return wreath(trivial(space.base.n_features), space.copies)
     if isinstance(space, Warped):

@@ -8,6 +8,7 @@ written: ``orthogonal([[0, 1], [1, 0]])`` *is* ``permutation([1, 0])``.
 """
 
 from specavg.isometries._affine import Affine, affine, shift
+from specavg.isometries._block_maps import Copies, Factors, copies, factors, flatten
 from specavg.isometries._isometry import Isometry
 from specavg.isometries._left_right import LeftRight, left_right
 from specavg.isometries._linear import (
@@ -18,7 +19,6 @@ from specavg.isometries._linear import (
     permutation,
     signed_permutation,
 )
-from specavg.isometries._parts import Copies, Factors, copies, factors, flatten
 
 __all__ = [
     "Affine",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from numbers import Rational, Real
@@ -11,13 +12,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg.isometries._isometry import Isometry, Matrices, checked_points, finite_square
+from specavg.isometries._isometry import Isometry, Matrices, checked_points, finite_square, read_only
 from specavg.isometries._linear import SignedPermutation, exact_signed
 
 __all__ = ["Affine", "affine", "as_affine", "shift"]
 
 
 @final
+@dataclass(frozen=True, eq=False, repr=False)
 class Affine(Matrices):
     """u ↦ A u + t in units of the periods, A an integer matrix, t exact where it can be.
 
@@ -29,63 +31,56 @@ class Affine(Matrices):
     ([[0, -1], [1, -1]], (Fraction(0, 1), Fraction(1, 2)), True)
     """
 
-    def __init__(self, matrix: NDArray[np.int64], shift: tuple[Fraction | float, ...]) -> None:
-        self._matrix = matrix.copy()
-        self._matrix.setflags(write=False)
-        self._shift = shift
+    matrix: NDArray[np.int64]
+    """The integer matrix A."""  # (d, d)
+    shift: tuple[Fraction | float, ...]
+    """The translation t in periods, each entry in [0, 1)."""
 
-    @property
-    def matrix(self) -> NDArray[np.int64]:
-        """The integer matrix A."""  # (d, d)
-        return self._matrix
-
-    @property
-    def shift(self) -> tuple[Fraction | float, ...]:
-        """The translation t in periods, each entry in [0, 1)."""
-        return self._shift
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "matrix", read_only(self.matrix.copy()))
 
     @cached_property
     def _key(self) -> tuple[Any, ...]:
-        return (self._matrix.shape, self._matrix.tobytes(), self._shift)
+        return (self.matrix.shape, self.matrix.tobytes(), self.shift)
 
     @property
     def size(self) -> int:
-        return len(self._matrix)
+        return len(self.matrix)
 
     @property
     def is_exact(self) -> bool:
-        return all(isinstance(t, Fraction) for t in self._shift)
+        return all(isinstance(t, Fraction) for t in self.shift)
 
     @property
     def is_shift(self) -> bool:
         """Whether A is the identity."""
-        return np.array_equal(self._matrix, np.eye(self.size, dtype=np.int64))
+        return np.array_equal(self.matrix, np.eye(self.size, dtype=np.int64))
 
     def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
-        if any(self._shift):
+        if any(self.shift):
             return super().__call__(X)
-        return checked_points(self, X) @ self._matrix.T
+        return checked_points(self, X) @ self.matrix.T
 
     def inverse(self) -> Isometry:
-        inverse = np.rint(np.linalg.inv(self._matrix)).astype(np.int64)
-        return affine(inverse, [-t for t in _integer_product(inverse, self._shift)])
+        inverse = np.rint(np.linalg.inv(self.matrix)).astype(np.int64)
+        return affine(inverse, [-t for t in _integer_product(inverse, self.shift)])
 
     def _after(self, other: Isometry) -> Isometry | None:
         if isinstance(other, SignedPermutation):
             other = as_affine(other)
         if not isinstance(other, Affine):
             return None
-        moved = _integer_product(self._matrix, other._shift)
-        return affine(self._matrix @ other._matrix, [a + b for a, b in zip(moved, self._shift, strict=True)])
+        moved = _integer_product(self.matrix, other.shift)
+        return affine(self.matrix @ other.matrix, [a + b for a, b in zip(moved, self.shift, strict=True)])
 
     def _before(self, other: Isometry) -> Isometry | None:
         return as_affine(other) @ self if isinstance(other, SignedPermutation) else None
 
     def __repr__(self) -> str:
-        t = f"[{', '.join(str(t) for t in self._shift)}]" if self.size <= 12 else "<...>"
+        t = f"[{', '.join(str(t) for t in self.shift)}]" if self.size <= 12 else "<...>"
         if self.is_shift:
             return f"shift({t})"
-        A = self._matrix.tolist() if self.size <= 4 else f"<{self.size} x {self.size}>"
+        A = self.matrix.tolist() if self.size <= 4 else f"<{self.size} x {self.size}>"
         return f"affine({A}, {t})"
 
 

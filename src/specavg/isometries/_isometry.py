@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Isometry", "Matrices", "checked_points", "finite_square"]
+__all__ = ["Isometry", "Matrices", "checked_points", "finite_square", "read_only"]
 
 
 class Isometry(abc.ABC):
@@ -108,4 +108,10 @@ def finite_square(matrix: ArrayLike, what: str) -> NDArray[np.float64]:
         raise ValueError(f"{what} needs a square matrix; got shape {array.shape}")
     if not np.isfinite(array).all():
         raise ValueError(f"{what} needs finite entries; the matrix has NaN or infinity")
+    return array
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """`array`, which nobody can write to any more."""
+    array.setflags(write=False)
     return array

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg.isometries._isometry import Isometry, Matrices, checked_points, finite_square
+from specavg.isometries._isometry import Isometry, Matrices, checked_points, finite_square, read_only
 
 __all__ = [
     "Orthogonal",
@@ -103,6 +103,7 @@ class SignedPermutation(Isometry):
 
 
 @final
+@dataclass(frozen=True, eq=False, repr=False)
 class Orthogonal(Matrices):
     """gx = R x with a floating-point orthogonal matrix.
 
@@ -114,42 +115,39 @@ class Orthogonal(Matrices):
     (array([0.6, 0.8]), False)
     """
 
-    def __init__(self, matrix: NDArray[np.float64]) -> None:
-        self._matrix = matrix + 0.0  # a copy, and no -0.0
-        self._matrix.setflags(write=False)
+    matrix: NDArray[np.float64]
+    """The matrix R."""  # (d, d)
 
-    @property
-    def matrix(self) -> NDArray[np.float64]:
-        """The matrix R."""  # (d, d)
-        return self._matrix
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "matrix", read_only(self.matrix + 0.0))  # a copy, and no -0.0
 
     @cached_property
     def _key(self) -> tuple[Any, ...]:
-        return (self._matrix.shape, self._matrix.tobytes())
+        return (self.matrix.shape, self.matrix.tobytes())
 
     @property
     def size(self) -> int:
-        return len(self._matrix)
+        return len(self.matrix)
 
     @property
     def is_exact(self) -> bool:
         return False
 
     def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
-        return checked_points(self, X) @ self._matrix.T
+        return checked_points(self, X) @ self.matrix.T
 
     def inverse(self) -> Orthogonal:
-        return Orthogonal(self._matrix.T)
+        return Orthogonal(self.matrix.T)
 
     def _after(self, other: Isometry) -> Isometry | None:
         if isinstance(other, SignedPermutation | Orthogonal):
-            return orthogonal(self._matrix @ other.matrix)
+            return orthogonal(self.matrix @ other.matrix)
         return None
 
     def __repr__(self) -> str:
         if self.size > 4:
             return f"orthogonal(<{self.size} x {self.size}>)"
-        return f"orthogonal({np.array2string(self._matrix, precision=4, separator=', ').replace(chr(10), '')})"
+        return f"orthogonal({np.array2string(self.matrix, precision=4, separator=', ').replace(chr(10), '')})"
 
 
 def identity(d: int) -> SignedPermutation:

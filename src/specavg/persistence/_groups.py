@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from specavg.groups import Group
-from specavg.groups._affine_groups import AffineGroup
-from specavg.groups._crystallography import CrystalSymmetry
-from specavg.groups._structure import (
+from specavg.groups.families import (
+    AffineGroup,
     Alternating,
+    CrystalSymmetry,
     Cyclic,
     CyclicShifts,
     Dihedral,
@@ -22,9 +22,9 @@ from specavg.groups._structure import (
     Structure,
     Symmetric,
     Trivial,
+    Turn,
     Wreath,
 )
-from specavg.groups._turns import Turn
 from specavg.persistence._fields import DescriptionError, Fields, fraction_text
 from specavg.persistence._isometries import describe_isometry, read_isometry
 
@@ -87,20 +87,7 @@ def read_group(value: Any, place: str = "group", depth: int = 0) -> Group:
 
 def _check_structure(group: Group, place: str) -> None:
     """A structure must at least be of the right size, and have the generators' kind of elements."""
-    structure = group.structure
-    size = group.size
-    if isinstance(structure, Cyclic | Dihedral):
-        size = 1
-    elif isinstance(structure, PointGroup | CrystalSymmetry):
-        size = 3
-    elif isinstance(structure, DirectProduct):
-        size = len(structure.groups)
-    elif isinstance(structure, Wreath):
-        size = structure.copies
-    elif isinstance(structure, AffineGroup):
-        size = structure.representatives[0].size
-    elif structure is not None:
-        size = int(getattr(structure, "size", size))
+    size = group.size if group.structure is None else int(getattr(group.structure, "size", group.size))
     if size != group.size:
         raise DescriptionError(f"{place}.structure acts on {size} parts, but the generators on {group.size}")
 

@@ -191,7 +191,7 @@ def _order(group: Group) -> int | None:
 
 def _short_chain(group: Group) -> bool:
     """Whether the group permutes few functions, so that transversals are short."""
-    from specavg.groups._actions import faithful_action
+    from specavg.groups.recognition._actions import faithful_action
 
     if not group.generators:
         return True

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from specavg._config import require_memory
 from specavg.groups import Group
-from specavg.groups._actions import faithful_action
+from specavg.groups.recognition._actions import faithful_action
 from specavg.invariants._fixed_space import UnclearRank
 from specavg.spaces import Eigenspace, Space
 

@@ -16,7 +16,7 @@ from specavg._config import require_memory
 from specavg.functions._functions import Functions
 from specavg.functions._symmetric_functions import SymmetrizedProducts
 from specavg.groups import Group, sign_flips, trivial
-from specavg.groups._structure import Alternating, Hyperoctahedral, Symmetric, Wreath
+from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric, Wreath
 from specavg.invariants.solvers._parts import Listing, Places, resolver_of
 from specavg.invariants.solvers._solver import Solution, Solver, Unsuitable
 from specavg.spaces import Eigenspace, MixedTorus, Power, Space, Torus
@@ -28,7 +28,7 @@ __all__ = ["WreathOnCopies"]
 
 def _as_power(space: Space, group: Group) -> tuple[Power, Group] | None:
     """(M^m, H) if `group` acts on `space` as H ≀ S_m; S_d and B_d on a cubic torus are cases of this."""
-    structure = group.evident
+    structure = group.structure
     if isinstance(space, Power):
         if isinstance(structure, Symmetric | Alternating) and structure.size == space.copies:
             return space, trivial(space.base.shape[0])
@@ -72,7 +72,7 @@ class WreathOnCopies(Solver):
         return 1.0
 
     def solve(self, eigenspace: Eigenspace) -> Solution:
-        if isinstance(self.group.evident, Alternating) and eigenspace.eigenvalue >= self._first_determinant:
+        if isinstance(self.group.structure, Alternating) and eigenspace.eigenvalue >= self._first_determinant:
             raise Unsuitable(
                 f"from eigenvalue {self._first_determinant:.6g} on, {self.group!r} has invariants that the symmetric "
                 "group has not, which have no closed form here."

@@ -8,7 +8,7 @@ from typing import ClassVar, final
 from specavg.functions._functions import Functions
 from specavg.functions._sphere_harmonics import SphereHarmonics, even_harmonics_count
 from specavg.groups import Group
-from specavg.groups._structure import SignFlips
+from specavg.groups.families import SignFlips
 from specavg.invariants.solvers._solver import Solution, Solver
 from specavg.spaces import Eigenspace, Space, Sphere
 
@@ -23,7 +23,7 @@ class EvenHarmonics(Solver):
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return isinstance(space, Sphere) and isinstance(group.evident, SignFlips)
+        return isinstance(space, Sphere) and isinstance(group.structure, SignFlips)
 
     def cost(self, eigenspace: Eigenspace) -> float:
         return 1.0

@@ -13,7 +13,7 @@ import numpy as np
 from specavg.functions._functions import Functions
 from specavg.functions._tensor_products import TensorProducts
 from specavg.groups import Group
-from specavg.groups._structure import DirectProduct
+from specavg.groups.families import DirectProduct
 from specavg.invariants.solvers._parts import Listing, Places, resolver_of
 from specavg.invariants.solvers._solver import Solution, Solver
 from specavg.spaces import Eigenspace, MixedTorus, Product, Space, Torus
@@ -23,7 +23,7 @@ __all__ = ["FactorByFactor"]
 
 def _as_product(space: Space, group: Group) -> Product | None:
     """`space` as a product on which `group` acts factor by factor, if it is one."""
-    structure = group.evident
+    structure = group.structure
     if not isinstance(structure, DirectProduct):
         return None
     if isinstance(space, Product):
@@ -62,10 +62,10 @@ class FactorByFactor(Solver):
         super().__init__(space, group)
         product = _as_product(space, group)
         assert product is not None
-        assert isinstance(group.evident, DirectProduct)
+        assert isinstance(group.structure, DirectProduct)
         self._product = product
         self._listing = Listing(product._parts_up_to)  # pyright: ignore[reportPrivateUsage]
-        self._resolvers = [resolver_of(M, G) for M, G in zip(product.factors, group.evident.groups, strict=True)]
+        self._resolvers = [resolver_of(M, G) for M, G in zip(product.factors, group.structure.groups, strict=True)]
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:

@@ -16,7 +16,7 @@ from specavg.functions._monomials import CoordinatePolynomials
 from specavg.functions._sphere_harmonics import normalized
 from specavg.functions._symmetric_functions import SymmetrizedProducts
 from specavg.groups import Group
-from specavg.groups._structure import Alternating, Hyperoctahedral, Symmetric
+from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric
 from specavg.invariants.solvers._harmonic_polynomials import (
     InvariantHarmonics,
     better_family,
@@ -40,11 +40,11 @@ class SymmetricPolynomials(Solver):
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return isinstance(space, Sphere) and isinstance(group.evident, Symmetric | Hyperoctahedral | Alternating)
+        return isinstance(space, Sphere) and isinstance(group.structure, Symmetric | Hyperoctahedral | Alternating)
 
     @property
     def _step(self) -> int:
-        return 2 if isinstance(self.group.evident, Hyperoctahedral) else 1
+        return 2 if isinstance(self.group.structure, Hyperoctahedral) else 1
 
     def cost(self, eigenspace: Eigenspace) -> float:
         return 1.0
@@ -53,7 +53,7 @@ class SymmetricPolynomials(Solver):
         degree = eigenspace.label
         assert isinstance(degree, int)
         d = self.space.n_features
-        if isinstance(self.group.evident, Alternating) and degree >= d * (d - 1) // 2:
+        if isinstance(self.group.structure, Alternating) and degree >= d * (d - 1) // 2:
             raise Unsuitable(
                 f"from degree {d * (d - 1) // 2} on, alternating({d}) has invariants that symmetric({d}) has not, "
                 "which have no closed form here."

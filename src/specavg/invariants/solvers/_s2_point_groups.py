@@ -20,7 +20,7 @@ from specavg.functions._functions import Array, Functions
 from specavg.functions._wigner_columns import wigner_columns
 from specavg.functions._wigner_matrices import euler_angles
 from specavg.groups import Group
-from specavg.groups._structure import PointGroup
+from specavg.groups.families import PointGroup
 from specavg.invariants._fixed_space import FixedSpace, common_kernel
 from specavg.invariants.solvers._null_space import taped_fixed_space
 from specavg.invariants.solvers._s2_frames import LARGEST_DEGREE, Columns, Frame, frame, waves
@@ -57,7 +57,7 @@ class AxisThenNullSpace(Solver):
     @cached_property
     def _frame(self) -> Frame:
         # Other elements that are known to be in the group sort harmonics as well as generators do.
-        structure = self.group.evident
+        structure = self.group.structure
         turns = structure.turns if isinstance(structure, PointGroup) else ()
         return frame([*self._matrices, *(_matrix(turn.isometry) for turn in turns)])
 

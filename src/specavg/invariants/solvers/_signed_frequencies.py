@@ -12,7 +12,7 @@ from specavg.functions._cosine_products import CosineProducts
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import frequency_tree
 from specavg.groups import Group
-from specavg.groups._structure import SignFlips
+from specavg.groups.families import SignFlips
 from specavg.invariants.solvers._solver import Solution, Solver
 from specavg.spaces import Eigenspace, MixedTorus, Space, Torus
 from specavg.spaces._flat_torus import FlatTorus
@@ -30,7 +30,7 @@ class SignedFrequencies(Solver):
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
         cubic = isinstance(space, MixedTorus) or (isinstance(space, Torus) and space.is_cubic)
-        return cubic and isinstance(group.evident, SignFlips)
+        return cubic and isinstance(group.structure, SignFlips)
 
     def cost(self, eigenspace: Eigenspace) -> float:
         return 1.0

@@ -8,14 +8,19 @@ from typing import final
 
 import numpy as np
 
-from specavg.groups._actions import Action, faithful_action
-from specavg.groups._affine_groups import affine_group
-from specavg.groups._chain import Chain
-from specavg.groups._giants import giant, named, order_bound
-from specavg.groups._structure import Structure, Trivial
+from specavg.groups._structure import Structure
+from specavg.groups.families._trivial import Trivial
+from specavg.groups.recognition._actions import Action, faithful_action
+from specavg.groups.recognition._affine_maps import affine_group
+from specavg.groups.recognition._chain import Chain
+from specavg.groups.recognition._large_permutation_groups import (
+    large_permutation_group,
+    order_bound,
+    permutation_group_of_order,
+)
 from specavg.isometries import Affine, Isometry, SignedPermutation
 
-__all__ = ["Generated", "recognised"]
+__all__ = ["Generated", "structure_of"]
 
 
 @final
@@ -55,15 +60,15 @@ class OnlyIdentity(Structure):
         yield self.identity
 
 
-def recognised(generators: Sequence[Isometry], identity: Isometry) -> Structure:
-    """What the group with these generators is: a named structure, or a stabiliser chain."""
+def structure_of(generators: Sequence[Isometry], identity: Isometry) -> Structure:
+    """What the group with these generators is: a family, or a stabiliser chain."""
     moving = [g for g in generators if not g.is_identity]
     if not moving:
         return Trivial(identity.size) if isinstance(identity, SignedPermutation) else OnlyIdentity(identity)
     bound = None
     signed = [g for g in moving if isinstance(g, SignedPermutation)]
     if len(signed) == len(moving):
-        structure = giant(signed)
+        structure = large_permutation_group(signed)
         if structure is not None:
             return structure
         bound = order_bound(signed)
@@ -73,5 +78,5 @@ def recognised(generators: Sequence[Isometry], identity: Isometry) -> Structure:
             return structure
     action = faithful_action(moving)
     chain = Chain([action.permutation(g) for g in moving], action.degree, bound)
-    structure = named(signed, chain.order) if bound is not None else None
+    structure = permutation_group_of_order(signed, chain.order) if bound is not None else None
     return structure or Generated(action, chain)

@@ -22,7 +22,7 @@ from typing import cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.groups._vectors import invariant_vectors
+from specavg.groups.recognition._vectors import invariant_vectors
 from specavg.isometries import (
     Affine,
     Copies,

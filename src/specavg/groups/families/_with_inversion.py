@@ -10,8 +10,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.groups._canonical import alternating, parity
-from specavg.groups._structure import Structure, Symmetric
+from specavg.groups._canonical import alternating_point, parity
+from specavg.groups._structure import Structure
+from specavg.groups.families._symmetric import Symmetric
 from specavg.isometries import Isometry, SignedPermutation
 
 __all__ = ["WithInversion"]
@@ -58,11 +59,11 @@ class WithInversion(Structure):
             if len(parities) == 2:
                 candidates.append(np.sort(Y + 0.0, axis=1))
             elif parities == {0}:
-                candidates.append(alternating(Y))
+                candidates.append(alternating_point(Y))
             elif parities == {1}:
                 swapped = Y.copy()
                 swapped[:, [0, 1]] = Y[:, [1, 0]]
-                candidates.append(alternating(swapped))
+                candidates.append(alternating_point(swapped))
         best = candidates[0]
         for other in candidates[1:]:
             differs = other != best

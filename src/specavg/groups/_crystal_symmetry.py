@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import final
-
 import numpy as np
 
 from specavg.groups._group import Group
 from specavg.groups._point_groups import point_group
-from specavg.groups._structure import PointGroup, Structure
-from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity
+from specavg.groups.families import CrystalSymmetry, PointGroup
+from specavg.groups.families._two_sided import rotation_of_space
+from specavg.isometries import LeftRight, identity
 
-__all__ = ["CrystalSymmetry", "crystal_symmetry"]
+__all__ = ["crystal_symmetry"]
 
 # The rotations of a class once the inversion is added (as diffraction does): its Laue class without inversion.
 _LAUE_ROTATIONS = {
@@ -30,31 +27,6 @@ _LAUE_ROTATIONS = {
     **dict.fromkeys(("Td", "Oh"), "O"),
     **dict.fromkeys(("Ih",), "I"),
 }
-
-
-@final
-@dataclass(frozen=True)
-class CrystalSymmetry(Structure):
-    """X ↦ A X Bᵀ with A in one group of rotations and B in another: a product of a left and a right action.
-
-    Invariants are products of the invariants of the two groups on the harmonics of each degree.
-    """
-
-    crystal: Group
-    specimen: Group
-
-    @property
-    def order(self) -> int:
-        return self.crystal.order * self.specimen.order
-
-    def random(self, rng: np.random.Generator) -> Isometry:
-        return LeftRight(_linear(self.crystal.random(rng)), _linear(self.specimen.random(rng)))
-
-    def elements(self) -> Iterator[Isometry]:
-        right = [_linear(b) for b in self.specimen.elements(limit=self.specimen.order)]
-        for a in self.crystal.elements(limit=self.crystal.order):
-            for b in right:
-                yield LeftRight(_linear(a), b)
 
 
 def crystal_symmetry(crystal: str | Group, specimen: str | Group = "C1") -> Group:
@@ -86,8 +58,8 @@ def crystal_symmetry(crystal: str | Group, specimen: str | Group = "C1") -> Grou
     """
     left, right = _rotations(crystal, "crystal"), _rotations(specimen, "specimen")
     one = identity(3)
-    generators = [LeftRight(_linear(a), one) for a in left.generators]
-    generators += [LeftRight(one, _linear(b)) for b in right.generators]
+    generators = [LeftRight(rotation_of_space(a), one) for a in left.generators]
+    generators += [LeftRight(one, rotation_of_space(b)) for b in right.generators]
     name = f"crystal_symmetry({left.name or left!r}, specimen={right.name or right!r})"
     return Group(generators, name, structure=CrystalSymmetry(left, right), size=3)
 
@@ -97,7 +69,7 @@ def _rotations(group: str | Group, role: str) -> Group:
         group = point_group(group)
     if not isinstance(group, Group) or group.size != 3:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(f"the {role} symmetry must be a point group of R^3, by name or as a Group; got {group!r}")
-    improper = [g for g in group.generators if np.linalg.det(_linear(g).matrix) < 0]
+    improper = [g for g in group.generators if np.linalg.det(rotation_of_space(g).matrix) < 0]
     if improper:
         symbol = group.structure.symbol if isinstance(group.structure, PointGroup) else ""
         proper = _LAUE_ROTATIONS.get(symbol)
@@ -107,9 +79,3 @@ def _rotations(group: str | Group, role: str) -> Group:
             f"with diffraction data, which cannot tell A from −A, that is the class with −A for every improper A{hint}."
         )
     return group
-
-
-def _linear(g: Isometry) -> SignedPermutation | Orthogonal:
-    if isinstance(g, SignedPermutation | Orthogonal):
-        return g
-    raise ValueError(f"{g!r} is not a rotation of R^3: crystal and specimen groups are point groups")

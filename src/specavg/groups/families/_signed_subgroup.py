@@ -1,0 +1,87 @@
+"""Signed permutations that are told apart by two parities."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.groups._canonical import parity
+from specavg.groups._structure import Structure
+from specavg.groups.families._hyperoctahedral import Hyperoctahedral
+from specavg.isometries import Isometry, SignedPermutation
+
+__all__ = ["Signature", "SignedSubgroup", "signature"]
+
+Signature = tuple[int, int]  # parity of the permutation, parity of the number of signs
+
+
+@final
+@dataclass(frozen=True)
+class SignedSubgroup(Structure):
+    """The signed permutations of `size` coordinates whose signature is among `signatures`.
+
+    These are a subgroup of (Z/2)². With an even number of signs, for instance, this is the Weyl group D_d.
+    """
+
+    size: int
+    signatures: frozenset[Signature]
+
+    @property
+    def order(self) -> int:
+        return 2**self.size * math.factorial(self.size) * len(self.signatures) // 4
+
+    @cached_property
+    def _all(self) -> Hyperoctahedral:
+        return Hyperoctahedral(self.size)
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        while True:  # four rounds on average at most
+            g = self._all.random(rng)
+            if isinstance(g, SignedPermutation) and signature(g) in self.signatures:
+                return g
+
+    def elements(self) -> Iterator[Isometry]:
+        everything = self._all.elements()
+        return (g for g in everything if isinstance(g, SignedPermutation) and signature(g) in self.signatures)
+
+    @property
+    def has_canonical(self) -> bool:
+        return True
+
+    def canonical(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Absolute values, sorted; then one exchange or sign, where that point is in another orbit.
+
+        Equal absolute values make either parity available, and a zero either sign.
+        """
+        sizes = np.abs(X)
+        order = np.argsort(sizes, axis=1, kind="stable")
+        Y = np.take_along_axis(sizes, order, axis=1)
+        odd, signs = parity(order), (X < 0).sum(axis=1) % 2 == 1
+        tie, zero = (Y[:, 1:] == Y[:, :-1]).any(axis=1), Y[:, 0] == 0
+        for case in itertools.product((False, True), repeat=4):
+            rows = np.all(np.stack([odd, signs, tie, zero], axis=1) == case, axis=1)
+            swap, flip = self._correction(*case)
+            if swap:
+                Y[rows, -2], Y[rows, -1] = Y[rows, -1], Y[rows, -2]
+            if flip:
+                Y[rows, -1] = 0.0 - Y[rows, -1]
+        return Y
+
+    def _correction(self, odd: bool, signs: bool, tie: bool, zero: bool) -> Signature:
+        free = {(a * tie, b * zero) for a in (0, 1) for b in (0, 1)}
+        reached = {((a + c) % 2, (b + e) % 2) for a, b in self.signatures for c, e in free}
+        return next(
+            (a, b) for a, b in itertools.product((0, 1), repeat=2) if ((odd + a) % 2, (signs + b) % 2) in reached
+        )
+
+
+def signature(g: SignedPermutation) -> Signature:
+    """Whether the permutation is odd, and whether the number of signs is."""
+    return int(parity(g.image_array[None])[0]), sum(s < 0 for s in g.signs) % 2

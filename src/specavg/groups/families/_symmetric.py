@@ -1,0 +1,38 @@
+"""Every permutation."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from specavg.groups._structure import ClosedCanonical, Points
+from specavg.isometries import Isometry, SignedPermutation
+
+__all__ = ["Symmetric"]
+
+
+@final
+@dataclass(frozen=True)
+class Symmetric(ClosedCanonical):
+    """Every permutation of `size` coordinates: S_d."""
+
+    size: int
+
+    @property
+    def order(self) -> int:
+        return math.factorial(self.size)
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        return SignedPermutation(tuple(rng.permutation(self.size).tolist()), (1,) * self.size)
+
+    def elements(self) -> Iterator[Isometry]:
+        for image in itertools.permutations(range(self.size)):
+            yield SignedPermutation(image, (1,) * self.size)
+
+    def canonical(self, X: Points) -> Points:
+        return np.sort(X + 0.0, axis=1)

@@ -1,0 +1,54 @@
+"""A left and a right action on matrices: crystals and specimens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from specavg.groups._structure import Structure
+from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation
+
+if TYPE_CHECKING:
+    from specavg.groups._group import Group
+
+__all__ = ["CrystalSymmetry", "rotation_of_space"]
+
+
+@final
+@dataclass(frozen=True)
+class CrystalSymmetry(Structure):
+    """X ↦ A X Bᵀ with A in one group of rotations and B in another: a product of a left and a right action.
+
+    Invariants are products of the invariants of the two groups on the harmonics of each degree.
+    """
+
+    crystal: Group
+    specimen: Group
+
+    @property
+    def size(self) -> int:
+        """How many parts the group acts on."""
+        return 3
+
+    @property
+    def order(self) -> int:
+        return self.crystal.order * self.specimen.order
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        return LeftRight(rotation_of_space(self.crystal.random(rng)), rotation_of_space(self.specimen.random(rng)))
+
+    def elements(self) -> Iterator[Isometry]:
+        right = [rotation_of_space(b) for b in self.specimen.elements(limit=self.specimen.order)]
+        for a in self.crystal.elements(limit=self.crystal.order):
+            for b in right:
+                yield LeftRight(rotation_of_space(a), b)
+
+
+def rotation_of_space(g: Isometry) -> SignedPermutation | Orthogonal:
+    """`g`, which must be a linear map."""
+    if isinstance(g, SignedPermutation | Orthogonal):
+        return g
+    raise ValueError(f"{g!r} is not a rotation of R^3: crystal and specimen groups are point groups")

@@ -1,0 +1,56 @@
+"""One group on every copy, and the copies permuted."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from specavg.groups._canonical import sorted_copies
+from specavg.groups._structure import Points, Structure
+from specavg.isometries import Isometry, copies
+
+if TYPE_CHECKING:
+    from specavg.groups._group import Group
+
+__all__ = ["Wreath"]
+
+
+@final
+@dataclass(frozen=True)
+class Wreath(Structure):
+    """H ≀ S_m: an element of H on each of `copies` copies, which are permuted."""
+
+    group: Group
+    copies: int
+
+    @property
+    def size(self) -> int:
+        """How many parts the group acts on."""
+        return self.copies
+
+    @property
+    def order(self) -> int:
+        return self.group.order**self.copies * math.factorial(self.copies)
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        image = rng.permutation(self.copies).tolist()
+        return copies(image, [self.group.random(rng) for _ in range(self.copies)])
+
+    def elements(self) -> Iterator[Isometry]:
+        parts = list(self.group.elements(limit=self.group.order))
+        for image in itertools.permutations(range(self.copies)):
+            for chosen in itertools.product(parts, repeat=self.copies):
+                yield copies(image, chosen)
+
+    @property
+    def has_canonical(self) -> bool:
+        return self.group.has_canonical
+
+    def canonical(self, X: Points) -> Points:
+        stacked = self.group.canonical(X.reshape(len(X) * self.copies, self.group.columns))
+        return sorted_copies(stacked.reshape(len(X), self.copies, self.group.columns))
