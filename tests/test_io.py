@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import zipfile
+from dataclasses import is_dataclass
 from fractions import Fraction
 
 import joblib
@@ -19,6 +20,7 @@ from sklearn.linear_model import LinearRegression
 
 import specavg as sa
 from specavg import groups, isometries
+from specavg.groups._structure import Structure
 from specavg.io import ModelFileError
 from specavg.persistence import (
     DescriptionError,
@@ -29,6 +31,8 @@ from specavg.persistence import (
     read_isometry,
     read_space,
 )
+from specavg.persistence._kinds import classes_below, kinds_of
+from specavg.persistence._values import read as read_value
 
 MODELS = {
     "closed form": (sa.Torus(5, period=1.5), groups.sign_flips(5), {"max_invariant_dim": 40}),
@@ -236,7 +240,8 @@ BAD_FILES = {
         lambda data: zipped({n: d for n, d in entries_of(data).items() if "coef" not in n}, sums=False),
         "arrays/coef.npy' is missing",
     ),
-    "a newer format": (lambda data: changed_document(data, version=2), "newer than the format 1 .* upgrade specavg"),
+    "a newer format": (lambda data: changed_document(data, version=3), "newer than the format 2 .* upgrade specavg"),
+    "an older format": (lambda data: changed_document(data, version=1), "older than the format 2 .* save the model"),
     "no version": (lambda data: changed_document(data, version="x"), "no readable format version"),
     "another zip": (lambda data: zipped({"model.json": b"{}"}), "is not a saved model"),
     "an unknown class": (lambda data: changed_document(data, **{"class": "os.system"}), "unknown class 'os.system'"),
@@ -322,7 +327,7 @@ def test_a_file_can_be_read_with_common_tools(saved):
     entries = entries_of(saved)
     document = json.loads(entries["model.json"])
     assert document["class"] == "SpecAvgRegressor"
-    assert document["parameters"]["space"]["space"] == {"kind": "sphere", "coordinates": 3}
+    assert document["parameters"]["space"] == {"kind": "sphere", "d": 3}
     for line in entries["SHA256SUMS"].decode().splitlines():
         digest, name = line.split("  ")
         assert hashlib.sha256(entries[name]).hexdigest() == digest
@@ -351,6 +356,73 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
         model.save(path)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["model.specavg"]
+
+
+def test_saving_through_a_link_keeps_the_link_and_the_permissions(tmp_path):
+    model = fitted("closed form")
+    (tmp_path / "elsewhere").mkdir()
+    target, link = tmp_path / "elsewhere" / "model.specavg", tmp_path / "latest"
+    link.symlink_to(target)
+    model.save(link)  # the file it points to is not there yet
+    assert link.is_symlink()
+    target.chmod(0o600)
+    model.save(link)
+    assert link.is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert sa.load(link).basis_ == model.basis_
+    assert [p.name for p in target.parent.iterdir()] == ["model.specavg"]
+
+
+def public_value_classes():
+    """The public classes of spaces, groups, isometries and invariants that are compared by value."""
+    modules = (sa.spaces, groups, isometries, sa.invariants)
+    public = {getattr(module, name) for module in modules for name in module.__all__}
+    found = {cls for root in public if isinstance(root, type) for cls in classes_below(root)}
+    return {cls for cls in found | set(classes_below(Structure)) if cls.__eq__ is not object.__eq__}
+
+
+def test_every_public_value_class_is_described_by_its_constructor():
+    computed = {sa.invariants.InvariantBasis, sa.spaces.Eigenspace}  # a basis has arrays; an eigenspace is listed
+    seen = {type(case.space) for case in CASES} | {type(g) for case in CASES for g in case.group.generators}
+    for cls in public_value_classes() - computed:
+        [kind, *_] = kinds_of(cls).values()
+        assert is_dataclass(cls) or cls in seen | {groups.Group}, f"{cls.__name__} has no case that is read back"
+        for name, hint in kind.hints.items():
+            with pytest.raises(DescriptionError, match=name):  # the hint is understood, and the value is not
+                read_value({"?": "?"}, hint, name)
+
+
+def nested(space, times):
+    for _ in range(times):
+        space = {"kind": "power", "base": space, "m": 1000}
+    return space
+
+
+@pytest.mark.parametrize(
+    "description, complaint",
+    [
+        ({"kind": "torus", "d": 10**9}, "space.d must be at most 100000"),
+        ({"kind": "sphere", "d": 10**30}, "space.d must be at most 100000"),
+        ({"kind": "stiefel", "n": 90_000, "k": 80_000}, "more than 1000000 columns"),
+        (nested({"kind": "rotations"}, 3), "more than 1000000 columns"),
+        (nested({"kind": "circle"}, 1), "'circle' is not known"),
+        (nested({"kind": "rotations"}, 400), "nested more than 20 deep"),
+        ({"kind": "power", "base": {"kind": "rotations"}, "m": -1}, "Power needs a number of copies"),
+    ],
+)
+def test_what_a_file_declares_is_bounded_before_it_is_built(description, complaint):
+    with pytest.raises(DescriptionError, match=complaint):
+        read_space(description)
+
+
+def test_a_table_must_be_as_large_as_the_values_beside_it(saved, tmp_path):
+    entries = entries_of(saved)
+    document = json.loads(entries["model.json"])
+    rows = document["fitted"]["basis_"]["basis"]["table"]
+    rows.extend([dict(rows[-1], invariant_dim=10**6, dim=10**6) for _ in range(1000)])
+    (tmp_path / "bad").write_bytes(zipped({**entries, "model.json": json.dumps(document).encode()}))
+    with pytest.raises(ModelFileError, match="the stored values have shape"):
+        sa.load(tmp_path / "bad")
 
 
 def test_what_cannot_be_kept_is_refused_by_name(tmp_path):

@@ -15,7 +15,8 @@ __all__ = ["atomic_path"]
 def atomic_path(path: str | os.PathLike[str]) -> Generator[Path]:
     """A temporary file beside `path` to write to; it takes the place of `path` only if the block ends well.
 
-    An exception or an interruption inside the block removes it and leaves whatever was at `path` untouched.
+    An exception or an interruption inside the block removes it and leaves whatever was at `path` untouched. A
+    symbolic link stays, and the file it points to is replaced. A file that was there keeps its permissions.
 
     Examples
     --------
@@ -26,7 +27,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Generator[Path]:
     ...     (Path(folder) / "a.txt").read_text()
     'complete'
     """
-    target = Path(path)
+    target = Path(path).resolve() if Path(path).is_symlink() else Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; give the name of a file in it")
     if not target.parent.is_dir():
@@ -38,7 +39,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Generator[Path]:
         yield unfinished
         with unfinished.open("rb+") as file:
             os.fsync(file.fileno())  # or a power cut could leave a complete name with an empty file
-        unfinished.chmod(0o666 & ~_umask())  # mkstemp makes files that only their owner may read
+        # mkstemp makes files that only their owner may read.
+        unfinished.chmod(target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask())
         os.replace(unfinished, target)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -5,14 +5,18 @@ Saved models and the files of the command line are written in it. Reading one ch
 """
 
 from specavg.persistence._bases import basis_arrays, describe_basis, read_basis
-from specavg.persistence._fields import DescriptionError, Fields
-from specavg.persistence._groups import describe_group, read_group
-from specavg.persistence._isometries import describe_isometry, read_isometry
-from specavg.persistence._spaces import describe_space, read_space
+from specavg.persistence._plain import DescriptionError
+from specavg.persistence._values import (
+    describe_group,
+    describe_isometry,
+    describe_space,
+    read_group,
+    read_isometry,
+    read_space,
+)
 
 __all__ = [
     "DescriptionError",
-    "Fields",
     "basis_arrays",
     "describe_basis",
     "describe_group",

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Row, restored_basis
-from specavg.persistence._fields import DescriptionError, Fields
-from specavg.persistence._groups import describe_group, read_group
-from specavg.persistence._spaces import describe_space, read_space
+from specavg.persistence._plain import DescriptionError
+from specavg.persistence._values import describe, read_fields
+from specavg.spaces import Space
 
 __all__ = ["basis_arrays", "describe_basis", "read_basis"]
 
-_PROBES = 16
-_PROBE_TOLERANCE = 1e-9
+_PROBES = 16  # points at which the functions are compared: a wrong function shows at any of them
+_PROBE_TOLERANCE = 1e-9  # relative; another version of LAPACK changes values by some 1e-13
+_PARTS = {"space": Space, "group": Group, "cutoff": Cutoff, "solver": str, "table": tuple[Row, ...]}
 
 
 def describe_basis(basis: InvariantBasis) -> dict[str, Any]:
@@ -29,24 +31,8 @@ def describe_basis(basis: InvariantBasis) -> dict[str, Any]:
     >>> describe_basis(basis)["table"][1]["invariant_dim"]
     1
     """
-    return {
-        "space": describe_space(basis.space),
-        "group": describe_group(basis.group),
-        "cutoff": {"kind": basis.cutoff.kind, "value": basis.cutoff.value},
-        "solver": basis.solver,
-        "stored_arrays": len(basis.tape),
-        "table": [
-            {
-                "eigenvalue": row.eigenvalue,
-                "dim": row.dim,
-                "invariant_dim": row.invariant_dim,
-                "solver": row.solver,
-                "residual": row.residual,
-                "gap": row.gap if np.isfinite(row.gap) else None,
-            }
-            for row in basis.table
-        ],
-    }
+    parts = {name: describe(getattr(basis, name)) for name in _PARTS}
+    return {**parts, "stored_arrays": len(basis.tape)}
 
 
 def basis_arrays(basis: InvariantBasis) -> dict[str, NDArray[np.float64]]:
@@ -58,21 +44,19 @@ def basis_arrays(basis: InvariantBasis) -> dict[str, NDArray[np.float64]]:
 
 def read_basis(value: Any, arrays: Mapping[str, NDArray[Any]], place: str = "basis", depth: int = 0) -> InvariantBasis:
     """The basis that a description and its arrays mean, compared with the values it had when it was saved."""
-    fields = Fields(value, place, depth)
-    space = fields.one("space", read_space)
-    group = fields.one("group", read_group)
-    cutoff = fields.one("cutoff", _read_cutoff)
-    solver = fields.text("solver")
-    count = fields.integer("stored_arrays", 0)
-    table = fields.each("table", _read_row)
-    fields.end()
+    parts = read_fields(value, {**_PARTS, "stored_arrays": int}, place, depth)
+    count, table = parts.pop("stored_arrays"), parts["table"]
     if not table:
         raise DescriptionError(f"{place}.table is empty: a basis has at least the constant function")
+    if not 0 <= count <= len(arrays):
+        raise DescriptionError(f"{place} needs {count} arrays, and the file has {len(arrays)}")
     missing = [name for name in (*_tape_names(count), "probe_points", "probe_values") if name not in arrays]
     if missing:
         raise DescriptionError(f"{place} needs the array {missing[0]!r}, which is not in the file")
-    basis = restored_basis(space, group, cutoff, solver, table, [arrays[name] for name in _tape_names(count)])
-    _check_probes(basis, arrays["probe_points"], arrays["probe_values"], place)
+    points, values = arrays["probe_points"], arrays["probe_values"]
+    _check_declared(parts["space"], table, points, values, place)
+    basis = restored_basis(**parts, tape=[arrays[name] for name in _tape_names(count)])
+    _check_probes(basis, points, values, place)
     return basis
 
 
@@ -80,36 +64,23 @@ def _tape_names(count: int) -> list[str]:
     return [f"null_space_{i:04d}" for i in range(count)]
 
 
+def _check_declared(
+    space: Space, table: tuple[Row, ...], points: NDArray[Any], values: NDArray[Any], place: str
+) -> None:
+    """What the table declares is what the file has values of: nothing is built that the file is too small for."""
+    if any(row.invariant_dim < 0 or row.dim < max(row.invariant_dim, 1) for row in table):
+        raise DescriptionError(f"{place}.table has an eigenspace with fewer functions than invariant ones")
+    dim = sum(row.invariant_dim for row in table)
+    if points.shape != (_PROBES, space.n_features):
+        raise DescriptionError(f"{place}: the stored points have shape {points.shape}, not {_PROBES, space.n_features}")
+    if values.shape != (_PROBES, dim):
+        raise DescriptionError(f"{place}: the stored values have shape {values.shape}, not {_PROBES, dim}")
+
+
 def _check_probes(basis: InvariantBasis, points: NDArray[Any], values: NDArray[Any], place: str) -> None:
-    if values.shape != (len(points), basis.dim) or len(points) == 0:
-        raise DescriptionError(f"{place}: the stored values have shape {values.shape}, not (points, {basis.dim})")
     difference = float(np.abs(basis.evaluate(points) - values).max(initial=0.0))
     if not difference <= _PROBE_TOLERANCE * (1 + float(np.abs(values).max(initial=0.0))):
         raise DescriptionError(
             f"{place}: the functions rebuilt differ from those saved by {difference:.1e}: another version of the "
             "library or of its linear algebra chose another basis. Load it with the version that saved it"
         )
-
-
-def _read_cutoff(value: Any, place: str, depth: int) -> Cutoff:
-    fields = Fields(value, place, depth)
-    kind, number = fields.text("kind"), fields.number("value")
-    fields.end()
-    if kind not in ("max_eigenvalue", "max_dim", "max_invariant_dim"):
-        raise DescriptionError(f"{place}.kind {kind!r} is not a cutoff")
-    return Cutoff(kind, number)
-
-
-def _read_row(value: Any, place: str, depth: int) -> Row:
-    fields = Fields(value, place, depth)
-    row = Row(
-        eigenvalue=fields.number("eigenvalue"),
-        dim=fields.large_integer("dim"),
-        invariant_dim=fields.integer("invariant_dim", 0),
-        solver=fields.text("solver"),
-        residual=fields.number("residual"),
-        gap=fields.number("gap") if fields.has("gap") else float("inf"),
-    )
-    fields.skip("gap")
-    fields.end()
-    return row

@@ -25,7 +25,7 @@ from specavg._config import require_memory
 
 __all__ = ["FORMAT_VERSION", "ModelFileError", "read_container", "write_container"]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1 had a description of its own for each space, group and isometry
 _FORMAT = "specavg model"
 _DOCUMENT = "model.json"
 _SUMS = "SHA256SUMS"
@@ -146,6 +146,11 @@ def _document(data: bytes, place: Path) -> dict[str, Any]:
         raise ModelFileError(
             f"{place} is in format {version}, newer than the format {FORMAT_VERSION} this version of specavg reads: "
             "upgrade specavg."
+        )
+    if version < FORMAT_VERSION:
+        raise ModelFileError(
+            f"{place} is in format {version}, older than the format {FORMAT_VERSION} this version of specavg reads: "
+            "fit and save the model again."
         )
     return document
 

@@ -10,23 +10,20 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis
-from specavg.persistence import (
-    DescriptionError,
-    basis_arrays,
-    describe_basis,
-    describe_group,
-    describe_space,
-    read_basis,
-    read_group,
-    read_space,
-)
+from specavg.isometries import Isometry
+from specavg.persistence._bases import basis_arrays, describe_basis, read_basis
 from specavg.persistence._container import ModelFileError, write_container
+from specavg.persistence._plain import DescriptionError, shown
+from specavg.persistence._values import describe, read
+from specavg.spaces import Space
 
 __all__ = ["Savable", "read_model"]
 
-_MAX_DEPTH = 12
-_TOLERANCE = 1e-9
+_MAX_DEPTH = 12  # of lists and records in each other: models have four
+_TOLERANCE = 1e-9  # relative; another version of LAPACK changes predictions by some 1e-13
+_VALUES = Space | Group | Isometry  # what a parameter or a fitted attribute may be, described by its arguments
 
 
 class Savable:
@@ -182,7 +179,9 @@ class _Writer:
             self.arrays.update({f"{prefix}_{key}": array for key, array in basis_arrays(value).items()})
             return {"basis": describe_basis(value), "prefix": prefix}
         if isinstance(value, Cutoff):
-            return {"cutoff": {"kind": value.kind, "value": value.value}}
+            return {"cutoff": describe(value)}
+        if isinstance(value, _VALUES):
+            return describe(value)
         if isinstance(value, list | tuple):
             return {
                 "tuple" if isinstance(value, tuple) else "list": [
@@ -191,10 +190,6 @@ class _Writer:
             }
         if isinstance(value, Mapping):
             return {"table": {str(k): self.value(v, f"{name}_{k}") for k, v in value.items()}}
-        if hasattr(value, "eigenspaces"):
-            return {"space": describe_space(value)}
-        if hasattr(value, "generators"):
-            return {"group": describe_group(value)}
         if is_dataclass(value) and not isinstance(value, type):
             content = {f.name: self.value(getattr(value, f.name), f"{name}_{f.name}") for f in fields(value)}
             return {"record": type(value).__name__, "fields": content}
@@ -229,35 +224,33 @@ class _Reader:
         return self._arrays[name]
 
     def value(self, value: Any, depth: int = 0) -> Any:
-        if value is None or isinstance(value, bool | str | int | float):
-            return value
-        if not isinstance(value, dict) or depth > _MAX_DEPTH:
-            raise DescriptionError("a value is neither a number, a string nor a table, or nested too deep")
-        if set(value) == {"float"} and value["float"] in ("nan", "inf", "-inf"):
-            return float(value["float"])
-        if set(value) == {"float64"}:
-            return np.float64(self.value(value["float64"], depth + 1))
-        if set(value) == {"array"}:
-            return self.array(value["array"])
-        if set(value) == {"names"} and isinstance(value["names"], list):
-            return np.array([str(name) for name in value["names"]], dtype=object)
-        if set(value) == {"basis", "prefix"}:
-            start = f"{value['prefix']}_"
-            arrays = {name.removeprefix(start): a for name, a in self._arrays.items() if name.startswith(start)}
-            return read_basis(value["basis"], arrays)
-        if set(value) == {"cutoff"} and isinstance(value["cutoff"], dict):
-            return Cutoff(str(value["cutoff"].get("kind")), float(value["cutoff"].get("value", np.nan)))
-        if set(value) == {"list"} and isinstance(value["list"], list):
-            return [self.value(v, depth + 1) for v in value["list"]]
-        if set(value) == {"tuple"} and isinstance(value["tuple"], list):
-            return tuple(self.value(v, depth + 1) for v in value["tuple"])
-        if set(value) == {"table"} and isinstance(value["table"], dict):
-            return {str(k): self.value(v, depth + 1) for k, v in value["table"].items()}
-        if set(value) == {"record", "fields"} and value["record"] in self._records:
-            record: Any = self._records[value["record"]]
-            return record(**{name: self.value(v, depth + 1) for name, v in value["fields"].items()})
-        if set(value) == {"space"}:
-            return read_space(value["space"])
-        if set(value) == {"group"}:
-            return read_group(value["group"])
-        raise DescriptionError(f"a table with the fields {', '.join(sorted(value))[:80]} means nothing here")
+        if depth > _MAX_DEPTH:
+            raise DescriptionError(f"a value is nested more than {_MAX_DEPTH} deep")
+        match value:
+            case None | bool() | str() | int() | float():
+                return value
+            case {"kind": str()}:
+                return read(value, _VALUES, "a value")
+            case {"float": "nan" | "inf" | "-inf" as word}:
+                return float(word)
+            case {"float64": plain}:
+                return np.float64(self.value(plain, depth + 1))
+            case {"array": name}:
+                return self.array(name)
+            case {"names": list(names)}:
+                return np.array([str(name) for name in names], dtype=object)
+            case {"cutoff": description}:
+                return read(description, Cutoff, "a cutoff")
+            case {"basis": description, "prefix": str(prefix)}:
+                own = {k.removeprefix(f"{prefix}_"): a for k, a in self._arrays.items() if k.startswith(f"{prefix}_")}
+                return read_basis(description, own)
+            case {"list": list(items)}:
+                return [self.value(v, depth + 1) for v in items]
+            case {"tuple": list(items)}:
+                return tuple(self.value(v, depth + 1) for v in items)
+            case {"table": dict(items)}:
+                return {name: self.value(v, depth + 1) for name, v in items.items()}
+            case {"record": str(name), "fields": dict(items)} if name in self._records:
+                return self._records[name](**{field: self.value(v, depth + 1) for field, v in items.items()})
+            case _:
+                raise DescriptionError(f"{shown(value)} means nothing here")

@@ -70,6 +70,7 @@ class Torus(FlatTorus):
                 raise ValueError(f"periods must be positive and finite; got {period!r}")
             self._periods = np.broadcast_to(periods, (int(d),)).copy()
             self._lattice = None
+        self._d = len(self._periods)
         self._periods.setflags(write=False)
         # A cubic box has eigenvalues in exact proportion to the integers |k|².
         if self._lattice is None:

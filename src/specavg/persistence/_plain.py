@@ -1,0 +1,100 @@
+"""Plain values of a description: numbers, strings, fractions and matrices, checked one by one."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["DescriptionError", "array", "flag", "fraction", "integer", "number", "shown", "text"]
+
+_MAX_DIGITS = 4_000  # of an integer in a fraction; Python itself refuses a few more
+_MAX_ENTRY = 2**31  # of an integer matrix: products of two stay exact in 64 bits
+
+
+class DescriptionError(ValueError):
+    """A description says something impossible; the message says where."""
+
+
+def text(value: Any, place: str) -> str:
+    """A string."""
+    return _checked(value, str, "a string", place)
+
+
+def flag(value: Any, place: str) -> bool:
+    """True or false."""
+    return _checked(value, bool, "true or false", place)
+
+
+def integer(value: Any, place: str) -> int:
+    """A whole number of any size."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise DescriptionError(f"{place} must be a whole number; got {shown(value)}")
+    return value
+
+
+def number(value: Any, place: str) -> float:
+    """A number: finite, or the string "inf"."""
+    if value == "inf":
+        return math.inf
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DescriptionError(f"{place} must be a number; got {shown(value)}")
+    try:
+        found = float(value)
+    except OverflowError:
+        found = math.inf
+    if not math.isfinite(found):
+        raise DescriptionError(f"{place} must be a finite number; got {shown(value)}")
+    return found
+
+
+def fraction(value: Any, place: str) -> Fraction:
+    """A fraction, as a string such as "1/3" or a whole number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Fraction(value)
+    above, slash, below = value.partition("/") if isinstance(value, str) else ("", "", "")
+    digits = [part.strip().removeprefix("-") for part in ((above, below) if slash else (above,))]
+    if all(part.isascii() and part.isdigit() and len(part) <= _MAX_DIGITS for part in digits) and (
+        not slash or int(below) != 0
+    ):
+        return Fraction(int(above), int(below) if slash else 1)
+    raise DescriptionError(f'{place} must be a fraction such as "1/3"; got {shown(value)}')
+
+
+def array(value: Any, place: str, *, whole: bool = False) -> float | NDArray[Any]:
+    """A number, a list of numbers, or a matrix as a list of rows; whole numbers only if `whole`."""
+    if not isinstance(value, list):
+        return number(value, place)
+    if not any(isinstance(row, list) for row in value):
+        return np.array([_entry(v, f"{place}[{i}]", whole) for i, v in enumerate(value)])
+    if not all(isinstance(row, list) and len(row) == len(value[0]) for row in value):
+        raise DescriptionError(f"{place} must be a matrix: a list of rows of one length")
+    return np.array(
+        [[_entry(v, f"{place}[{i}][{j}]", whole) for j, v in enumerate(row)] for i, row in enumerate(value)]
+    )
+
+
+def shown(value: Any) -> str:
+    """`value` for a message, cut short."""
+    try:
+        written = repr(value)
+    except (ValueError, RecursionError):  # an integer of too many digits, a list nested too deep
+        return f"a {type(value).__name__}"
+    return written if len(written) <= 60 else written[:57] + "..."
+
+
+def _entry(value: Any, place: str, whole: bool) -> float | int:
+    if not whole:
+        return number(value, place)
+    if abs(integer(value, place)) > _MAX_ENTRY:
+        raise DescriptionError(f"{place} must be at most 2^31; got {shown(value)}")
+    return value
+
+
+def _checked(value: Any, kind: type, what: str, place: str) -> Any:
+    if not isinstance(value, kind):
+        raise DescriptionError(f"{place} must be {what}; got {shown(value)}")
+    return value
