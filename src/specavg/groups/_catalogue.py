@@ -140,7 +140,7 @@ def cyclic(n: int) -> Group:
     Examples
     --------
     >>> cyclic(6).generators
-    (shift([1/6]),)
+    (shift(['1/6']),)
     """
     n = _positive(n, "cyclic", "n, the number of rotations,")
     generators = [shift([Fraction(1, n)])] if n >= 2 else []
@@ -153,7 +153,7 @@ def dihedral(n: int) -> Group:
     Examples
     --------
     >>> dihedral(6).order, dihedral(6).generators
-    (12, (shift([1/6]), signed_permutation([0], [-1])))
+    (12, (shift(['1/6']), signed_permutation([0], [-1])))
     """
     n = _positive(n, "dihedral", "n, the number of rotations,")
     generators = [*cyclic(n).generators, signed_permutation([0], [-1])]

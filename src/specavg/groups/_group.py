@@ -200,7 +200,7 @@ class Group:
         --------
         >>> from specavg import groups
         >>> list(groups.cyclic(3).elements())
-        [permutation([0]), shift([1/3]), shift([2/3])]
+        [permutation([0]), shift(['1/3']), shift(['2/3'])]
         """
         if self.order > limit:
             raise ValueError(

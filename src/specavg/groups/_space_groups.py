@@ -84,7 +84,7 @@ def plane_group(name: str | int) -> Group:
     >>> plane_group("p4m").order, plane_group("cmm").order
     (8, 8)
     >>> plane_group("pg").generators
-    (affine([[-1, 0], [0, 1]], [0, 1/2]),)
+    (affine([[-1, 0], [0, 1]], [0, '1/2']),)
     """
     for number, (names, generators) in enumerate(_PLANE, start=1):
         if name == number or name in names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from specavg.isometries._isometry import Isometry, Matrices, checked_points, finite_square, read_only
 from specavg.isometries._linear import SignedPermutation, exact_signed
 
-__all__ = ["Affine", "affine", "as_affine", "shift"]
+__all__ = ["Affine", "affine", "as_affine", "period_fraction", "period_text", "shift"]
+
+_LARGEST_DENOMINATOR = 360  # of a part of 2π that radians are taken for: every whole number of degrees
 
 
 @final
@@ -77,25 +80,57 @@ class Affine(Matrices):
         return as_affine(other) @ self if isinstance(other, SignedPermutation) else None
 
     def __repr__(self) -> str:
-        t = f"[{', '.join(str(t) for t in self.shift)}]" if self.size <= 12 else "<...>"
+        t = f"[{', '.join(map(period_text, self.shift))}]" if self.size <= 12 else "<...>"
         if self.is_shift:
             return f"shift({t})"
         A = self.matrix.tolist() if self.size <= 4 else f"<{self.size} x {self.size}>"
         return f"affine({A}, {t})"
 
 
-def shift(t: Sequence[Fraction | float]) -> SignedPermutation | Affine:
-    """The map x ↦ x + t on a torus, `t` in periods; `int` and `Fraction` stay exact, `float` stays a float.
+def shift(
+    t: Sequence[Fraction | float | str] | None = None,
+    *,
+    degrees: Sequence[Fraction | float | str] | None = None,
+    radians: Sequence[float] | None = None,
+) -> SignedPermutation | Affine:
+    """The map x ↦ x + t on a torus, `t` in periods, or in degrees or radians of a full period.
+
+    Parameters
+    ----------
+    t : sequence of int, Fraction, str or float
+        The shift in periods. `int`, `Fraction` and strings such as "1/3" stay exact, `float` stays a float. A
+        shift by a whole period or more is questioned by a warning: angles belong in `degrees` or `radians`.
+    degrees, radians : sequence of numbers, optional
+        The shift as angles, in place of `t`. Degrees are exact; radians are exact where they are a fraction of
+        2π with a denominator of at most 360, to rounding.
 
     Examples
     --------
-    >>> shift([Fraction(1, 3), 0]) @ shift([Fraction(2, 3), 0])
+    >>> shift(["1/3", 0]) @ shift(["2/3", 0])
     permutation([0, 1])
+    >>> shift(degrees=[120, 0]) == shift(["1/3", 0]) == shift(radians=[2 * np.pi / 3, 0])
+    True
     """
-    return affine(np.eye(len(t), dtype=np.int64), t)
+    if sum(given is not None for given in (t, degrees, radians)) != 1:
+        raise TypeError("shift needs exactly one of t (in periods), degrees= and radians=")
+    if degrees is not None:
+        periods = [_from_degrees(entry) for entry in degrees]
+    elif radians is not None:
+        periods = [_from_radians(entry) for entry in radians]
+    else:
+        periods = [period_fraction(entry) for entry in t or ()]
+        if any(abs(entry) >= 1 for entry in periods):
+            shown = ", ".join(map(period_text, periods))
+            warnings.warn(
+                f"shift([{shown}]) moves by a whole period or more, and whole periods move nothing: shifts are in "
+                "periods. For angles write shift(degrees=[...]) or shift(radians=[...]).",
+                UserWarning,
+                stacklevel=2,
+            )
+    return affine(np.eye(len(periods), dtype=np.int64), periods)
 
 
-def affine(A: ArrayLike, t: Sequence[Fraction | float]) -> SignedPermutation | Affine:
+def affine(A: ArrayLike, t: Sequence[Fraction | float | str]) -> SignedPermutation | Affine:
     """The map u ↦ A u + t on a torus, in units of the periods: `A` an integer matrix, `t` in periods.
 
     Examples
@@ -114,7 +149,7 @@ def affine(A: ArrayLike, t: Sequence[Fraction | float]) -> SignedPermutation | A
     determinant = round(float(np.linalg.det(integers.astype(float)))) if len(integers) else 1
     if abs(determinant) != 1:
         raise ValueError(f"affine needs an invertible integer matrix, of determinant ±1; got {determinant}")
-    exact = tuple(_periods(entry) for entry in t)
+    exact = tuple(_wrapped(period_fraction(entry)) for entry in t)
     if len(exact) != len(integers):
         raise ValueError(f"a {len(integers)} x {len(integers)} matrix with a shift of {len(exact)} entries")
     signed = None if any(exact) else exact_signed(integers.astype(float))
@@ -134,10 +169,42 @@ def _integer_product(A: NDArray[np.int64], t: Sequence[Fraction | float]) -> lis
     return [sum((int(a) * s for a, s in zip(row, t, strict=True) if a), start=Fraction(0)) for row in A]
 
 
-def _periods(t: Fraction | float) -> Fraction | float:
+def period_fraction(t: Fraction | float | str) -> Fraction | float:
+    """A number of periods: a `Fraction` for exact kinds and for strings such as "1/3", else a finite float."""
     if isinstance(t, Rational | np.integer):
-        return Fraction(int(t) if isinstance(t, np.integer) else t) % 1
-    if isinstance(t, Real) and np.isfinite(float(t)):
-        wrapped = float(t) % 1.0
-        return Fraction(0) if wrapped in (0.0, 1.0) else wrapped
-    raise ValueError(f"a shift is a finite number of periods (int, Fraction or float); got {t!r}")
+        return Fraction(int(t) if isinstance(t, np.integer) else t)
+    if isinstance(t, str):
+        try:
+            return Fraction(t)
+        except (ValueError, ZeroDivisionError):
+            pass
+    elif isinstance(t, Real) and np.isfinite(float(t)):
+        return float(t)
+    raise ValueError(
+        f"a shift is a finite number of periods (int, Fraction, float, or a text such as '1/3'); got {t!r}"
+    )
+
+
+def period_text(t: Fraction | float) -> str:
+    """A number of periods as Python reads it back: `1`, `'1/3'`, `0.25`."""
+    if isinstance(t, Fraction):
+        return str(t.numerator) if t.denominator == 1 else f"'{t}'"
+    return repr(float(t))
+
+
+def _wrapped(t: Fraction | float) -> Fraction | float:
+    if isinstance(t, Fraction):
+        return t % 1
+    wrapped = t % 1.0
+    return Fraction(0) if wrapped in (0.0, 1.0) else wrapped
+
+
+def _from_degrees(angle: Fraction | float | str) -> Fraction | float:
+    exact = period_fraction(angle)
+    return (exact if isinstance(exact, Fraction) else Fraction(repr(exact))) / 360  # 22.5 is meant as written
+
+
+def _from_radians(angle: float) -> Fraction | float:
+    t = float(period_fraction(angle)) / (2 * np.pi)
+    near = Fraction(t).limit_denominator(_LARGEST_DENOMINATOR)
+    return near if abs(t - near) <= 4e-16 * max(1.0, abs(t)) else t

@@ -151,7 +151,7 @@ def flatten(g: Isometry) -> Isometry:
     --------
     >>> from specavg.isometries import identity, shift
     >>> flatten(factors([shift([Fraction(1, 2)]), identity(1)]))
-    shift([1/2, 0])
+    shift(['1/2', 0])
     """
     if not isinstance(g, Factors):
         return g

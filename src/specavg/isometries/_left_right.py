@@ -57,7 +57,14 @@ class LeftRight(Isometry):
         return None
 
     def __repr__(self) -> str:
-        return f"left_right({self.left!r}, {self.right!r})"
+        return f"left_right({_written(self.left)}, {_written(self.right)})"
+
+
+def _written(g: SignedPermutation | Orthogonal) -> str:
+    """The matrix as Python reads it back; integers where it has nothing else."""
+    if g.size > 4:
+        return f"<{g.size} x {g.size}>"
+    return str((g.matrix.astype(int) if isinstance(g, SignedPermutation) else g.matrix).tolist())
 
 
 def left_right(A: ArrayLike, B: ArrayLike) -> LeftRight:

@@ -147,7 +147,7 @@ class Orthogonal(Matrices):
     def __repr__(self) -> str:
         if self.size > 4:
             return f"orthogonal(<{self.size} x {self.size}>)"
-        return f"orthogonal({np.array2string(self.matrix, precision=4, separator=', ').replace(chr(10), '')})"
+        return f"orthogonal({self.matrix.tolist()})"
 
 
 def identity(d: int) -> SignedPermutation:
@@ -211,6 +211,11 @@ def orthogonal(R: ArrayLike) -> SignedPermutation | Orthogonal:
     matrix = finite_square(R, "orthogonal")
     deviation = float(np.abs(matrix.T @ matrix - np.eye(len(matrix))).max())
     if deviation > ORTHOGONALITY_TOLERANCE:
+        if np.array_equal(matrix, np.rint(matrix)) and abs(abs(np.linalg.det(matrix)) - 1) < 1e-6:
+            raise ValueError(
+                f"the integer matrix {matrix.astype(int).tolist()} is not orthogonal: it looks like a map in the "
+                "coordinates of a lattice. Write isometries.affine(A, [0, ...]) and use it on Torus(lattice=...)."
+            )
         raise ValueError(
             f"the matrix is not orthogonal: max|RᵀR - I| = {deviation:.2g}, tolerance "
             f"{ORTHOGONALITY_TOLERANCE:.0e}. Exact invariance needs isometries; orthonormalise it "

@@ -55,6 +55,5 @@ class AffineGroup(Structure):
 
     def _shift(self, counts: Sequence[int]) -> Isometry:
         d = self.representatives[0].size
-        return shift(
-            [sum((c * t[i] for c, (t, _) in zip(counts, self.shifts, strict=True)), Fraction(0)) for i in range(d)]
-        )
+        pairs = list(zip(counts, self.shifts, strict=True))
+        return shift([sum((c * t[i] for c, (t, _) in pairs), Fraction(0)) % 1 for i in range(d)])
