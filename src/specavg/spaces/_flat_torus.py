@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from specavg._config import require_memory
 from specavg.functions._integer_vectors import rows_in
 from specavg.isometries import Affine, Isometry, SignedPermutation
+from specavg.isometries.fields import Field, ShiftField
 from specavg.spaces._space import Eigenspace, Space
 
-__all__ = ["FlatTorus", "product_grid"]
+__all__ = ["FlatTorus", "frequency_speeds", "product_grid"]
 
 
 class FlatTorus(Space):
@@ -111,6 +112,18 @@ class FlatTorus(Space):
             raise ValueError(f"{g!r} does not permute the frequencies of {self!r}: it is not an isometry of it")
         return target, sign, phase, modulus
 
+    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        # ξ cos 2πk·u = −2π(k·v) sin 2πk·u and ξ sin 2πk·u = 2π(k·v) cos 2πk·u.
+        assert isinstance(field, ShiftField)
+        if eigenspace.eigenvalue == 0:
+            return np.zeros((1, 1))
+        speed = 2 * np.pi * frequency_speeds(self.frequencies(eigenspace), field).astype(float)
+        h, column = len(speed), np.arange(len(speed))
+        dD = np.zeros((2 * h, 2 * h))
+        dD[h + column, column] = -speed
+        dD[column, h + column] = speed
+        return dD
+
     def _membership_error(self, X: NDArray[np.float64]) -> None:
         return None
 
@@ -124,6 +137,13 @@ def product_grid(
     axes = [(np.arange(count) / count + start) * p for count, p in zip(nodes, periods, strict=True)]
     grid = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
     return grid, np.full(len(grid), 1.0 / len(grid))
+
+
+def frequency_speeds(K: NDArray[np.int64], field: ShiftField) -> NDArray[Any]:
+    """k·v for each frequency k: exact numbers (Python's) where the velocity is exact, so that zero is zero."""
+    if not field.is_exact:
+        return K @ field.vector
+    return K.astype(object) @ np.array(field.velocity, dtype=object)
 
 
 def _phases(K: NDArray[np.int64], shift: tuple[Fraction | float, ...]) -> tuple[NDArray[Any], int]:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from specavg._random import as_generator
 from specavg.isometries import Copies, Isometry, SignedPermutation
+from specavg.isometries.fields import CopiesField, Field
+from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._product import eigenspaces_first, row_products, tensor_quadrature
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sums import eigenspaces_up_to, joined
@@ -200,6 +202,29 @@ class Power(Space):
             row = starts[tuple(moved)]
             D[row : row + size, column : column + size] = tensor
         return D
+
+    def check_field(self, field: Field) -> Field:
+        if not isinstance(field, CopiesField) or field.size != self._m:
+            raise ValueError(
+                f"{field!r} is not a field of {self!r}: write isometries.fields.copies([f1, ..., fm]), one for each of "
+                f"its {self._m} copies, None where a copy does not move."
+            )
+        checked = {part: self._base.check_field(part) for part in set(field.parts)}
+        return CopiesField(tuple(checked[part] for part in field.parts))
+
+    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        from scipy.linalg import block_diag
+
+        assert isinstance(field, CopiesField)
+        palette = self.palette(eigenspace)
+        moves = {
+            (f, a): self._base.infinitesimal(f, V) for f in set(field.parts) for a, V in enumerate(palette, start=1)
+        }
+        blocks = [
+            kronecker_sum([moves[field.parts[i], a] for i, a in enumerate(assignment) if a])
+            for assignment in self.assignments(eigenspace)
+        ]
+        return np.asarray(block_diag(*blocks), dtype=np.float64)
 
     def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
         errors = self._base._membership_error(X.reshape(-1, self._base.n_features))  # pyright: ignore[reportPrivateUsage]

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.isometries import Factors, Isometry
+from specavg.isometries.fields import FactorsField, Field, still
+from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sums import eigenspaces_up_to, joined
 
@@ -144,6 +146,26 @@ class Product(Space):
         ]
         joined_blocks: NDArray[np.float64] = block_diag(*blocks)  # pyright: ignore[reportAssignmentType]
         return joined_blocks
+
+    def check_field(self, field: Field) -> Field:
+        if not isinstance(field, FactorsField) or field.size != len(self._factors):
+            raise ValueError(
+                f"{field!r} is not a field of {self!r}: write isometries.fields.factors([f1, f2, ...]), one for each "
+                f"of its {len(self._factors)} factors, None where a factor does not move."
+            )
+        pairs = zip(self._factors, field.parts, strict=True)
+        return FactorsField(tuple(still(M.identity) if f is None else M.check_field(f) for M, f in pairs))
+
+    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        from scipy.linalg import block_diag
+
+        assert isinstance(field, FactorsField)
+        fields = [f for f in field.parts if f is not None]
+        blocks = [
+            kronecker_sum([M.infinitesimal(f, V) for M, f, V in zip(self._factors, fields, part, strict=True)])
+            for part in _parts(eigenspace)
+        ]
+        return np.asarray(block_diag(*blocks), dtype=np.float64)
 
     def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
         errors = [

@@ -15,12 +15,16 @@ from specavg._config import require_memory
 from specavg.functions._combinations import Listed
 from specavg.functions._functions import Functions
 from specavg.isometries import Isometry, identity
+from specavg.isometries.fields import Field
+from specavg.isometries.fields import flatten as flatten_field
+from specavg.spaces._infinitesimal import circle_derivative
 
 __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
 
 SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
 
 REPRESENTATION_TOLERANCE = 1e-9
+_SOME_TIME = 0.6180339887498949  # of a flow that is looked at: no fraction of a period
 _OVERSAMPLING = 1.6  # points per function for the least-squares representation: condition number below 10
 
 
@@ -240,6 +244,73 @@ class Space(abc.ABC):
                 f"{REPRESENTATION_TOLERANCE:.0e})."
             )
         return D
+
+    # --- infinitesimal isometries ------------------------------------------------------------------
+
+    def check_field(self, field: Field) -> Field:
+        """`field` in the form this space works with; an error that says why if its flow does not keep distances.
+
+        Parameters
+        ----------
+        field : Field
+            Made by `isometries.fields`.
+        """
+        flat = flatten_field(field)
+        try:
+            self.check_isometry(flat.flow(_SOME_TIME))
+        except ValueError as error:
+            raise ValueError(f"{field!r} is not a field of {self!r}: its flow is no isometry. {error}") from None
+        return flat
+
+    def infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        """The antisymmetric matrix dD(ξ) with dD[l, k] = <φ_l, ξ·φ_k>, hence ξ·φ = dD(ξ)ᵀ φ.
+
+        It is the derivative of D(exp tξ) at t = 0, and [dD(ξ), dD(η)] = dD(ξ.bracket(η)).
+
+        Returns
+        -------
+        ndarray of shape (m, m)
+
+        Examples
+        --------
+        >>> import specavg as sa
+        >>> from specavg.isometries import fields
+        >>> around = fields.rotation([[0, -1], [1, 0]])
+        >>> sa.Sphere(2).infinitesimal(around, sa.Sphere(2).eigenspace(3)).round(12)
+        array([[ 0.,  3.],
+               [-3.,  0.]])
+        """
+        checked = self.check_field(field)
+        require_memory(
+            6.0 * 8 * eigenspace.dim**2,
+            f"the field on an eigenspace of {eigenspace.dim} functions",
+            "Lower the cutoff.",
+        )
+        if checked.is_zero:
+            return np.zeros((eigenspace.dim, eigenspace.dim))
+        return self._infinitesimal(checked, eigenspace)
+
+    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        """dD(ξ) from D along circles of isometries; a circle of unit speed has no frequency above √λ."""
+        total = np.zeros((eigenspace.dim, eigenspace.dim))
+        for speed, circle in field.circles():
+            total += speed * self._along_circle(circle, eigenspace)
+        return total
+
+    def _along_circle(self, circle: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        from scipy.linalg import expm
+
+        weight = max(1, int(np.sqrt(eigenspace.eigenvalue * (1 + 1e-9))))
+        check = self.representation(circle.flow(_SOME_TIME), eigenspace)
+        while weight <= 64 + 4 * eigenspace.dim:  # frequencies that occur are consecutive up to small gaps
+            dD = circle_derivative(lambda t: self.representation(circle.flow(t), eigenspace), weight)
+            if np.abs(expm(_SOME_TIME * dD) - check).max() < REPRESENTATION_TOLERANCE:
+                return dD
+            weight *= 2  # circles of larger speed have higher frequencies
+        raise ValueError(
+            f"the flow of {circle!r} on {self!r} has no period of 2π on the eigenspace of eigenvalue "
+            f"{eigenspace.eigenvalue:.6g}: its functions are not those of a closed circle of isometries."
+        )
 
     def __copy__(self) -> Space:
         return self

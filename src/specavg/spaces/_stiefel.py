@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from typing import Any, final
 
@@ -14,6 +14,8 @@ from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error, random_orthonormal
 from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity
+from specavg.isometries.fields import Field, LeftRightField, RotationField, two_sided
+from specavg.spaces._infinitesimal import circle_derivative, kronecker_sum
 from specavg.spaces._orthogonal_irreps import givens, short_type
 from specavg.spaces._orthogonal_types import Partition, multiplicity, type_dim, types_up_to
 from specavg.spaces._space import Eigenspace, Space
@@ -165,6 +167,36 @@ class Stiefel(Space):
         from scipy.linalg import block_diag
 
         blocks = [np.kron(*pair) for pair in self.factor_representations(g, eigenspace)]
+        return np.asarray(block_diag(*blocks), dtype=np.float64)
+
+    def factor_infinitesimals(
+        self, field: Field, eigenspace: Eigenspace
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """dD_left and dD_right of each type: dD(ξ) is block-diagonal in dD_left ⊗ 1 + 1 ⊗ dD_right."""
+        checked = self.check_field(field)
+        left, right = two_sided(checked, self._k)
+        none_left, none_right = (RotationField(np.zeros((size, size))) for size in (self._n, self._k))
+        shapes = _types(eigenspace)
+
+        def factor(i: int, side: int, circle: Field, t: float) -> NDArray[np.float64]:
+            V = Eigenspace(eigenspace.eigenvalue, self._type_dim(shapes[i]), (shapes[i],))
+            return self.factor_representations(circle.flow(t), V)[0][side]
+
+        pairs: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+        for i, shape in enumerate(shapes):
+            sums = [np.zeros((m, m)) for m in (type_dim(shape, self._n), multiplicity(shape, self._n, self._k))]
+            for side, rotation in enumerate((left, right)):
+                for speed, plane in rotation.circles():
+                    assert isinstance(plane, RotationField)
+                    circle = LeftRightField(plane, none_right) if side == 0 else LeftRightField(none_left, plane)
+                    sums[side] += speed * circle_derivative(partial(factor, i, side, circle), sum(shape))
+            pairs.append((sums[0], sums[1]))
+        return pairs
+
+    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        from scipy.linalg import block_diag
+
+        blocks = [kronecker_sum(list(pair)) for pair in self.factor_infinitesimals(field, eigenspace)]
         return np.asarray(block_diag(*blocks), dtype=np.float64)
 
     # --- points ------------------------------------------------------------------------------------
