@@ -5,6 +5,7 @@ an `AssertionError` with the law's name and the residual, so all of them can be 
 """
 
 from specavg.testing._check_space import check_space
+from specavg.testing._field_laws import check_antisymmetry, check_bracket, check_flow, check_velocity, random_fields
 from specavg.testing._invariant_laws import (
     check_invariance,
     check_mean_character,
@@ -31,8 +32,11 @@ __all__ = [
     "chain_projector",
     "check_action",
     "check_addition_theorem",
+    "check_antisymmetry",
+    "check_bracket",
     "check_composition",
     "check_equivariance",
+    "check_flow",
     "check_invariance",
     "check_mean_character",
     "check_orthogonality",
@@ -41,6 +45,8 @@ __all__ = [
     "check_solvers_agree",
     "check_space",
     "check_spectrum",
+    "check_velocity",
     "paper_projector",
+    "random_fields",
     "solver_names",
 ]

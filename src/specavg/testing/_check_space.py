@@ -15,6 +15,7 @@ from specavg.groups import Group
 from specavg.invariants import default_group, invariant_basis
 from specavg.invariants._fixed_space import UnclearRank
 from specavg.spaces import Eigenspace, Space
+from specavg.testing import _field_laws as field_laws
 from specavg.testing import _invariant_laws as invariant_laws
 from specavg.testing import _space_laws as space_laws
 from specavg.testing._law import Checked
@@ -75,6 +76,10 @@ def check_space(
     D(g) is orthogonal True
     (gh)x = g(hx) True
     D(gh) = D(h)D(g) True
+    dD(ξ) is antisymmetric True
+    D(exp tξ) = exp(t dD(ξ)) True
+    [dD(ξ), dD(η)] = dD([ξ, η]) True
+    ξ·φ = dD(ξ)ᵀφ True
     ψ(gx) = ψ(x) True
     all solvers find the same projector True
     the projector is the average over the group True
@@ -85,7 +90,11 @@ def check_space(
     group = default_group(space) if group is None else group
     rng = np.random.default_rng(random_state)
     chosen = _eigenspaces(space, max_eigenvalue, max_functions)
-    return (*_laws_of_space(space, group, chosen, homogeneous, rng), *_laws_of_invariants(space, group, chosen))
+    return (
+        *_laws_of_space(space, group, chosen, homogeneous, rng),
+        *_laws_of_fields(space, chosen, rng),
+        *_laws_of_invariants(space, group, chosen),
+    )
 
 
 def _eigenspaces(space: Space, max_eigenvalue: float | None, max_functions: int) -> list[Eigenspace]:
@@ -125,6 +134,25 @@ def _laws_of_space(
         ("D(gh) = D(h)D(g)", space_laws.check_composition),
     ):
         yield Checked(law, max(check(space, g, h, V) for g, h in pairs for V in chosen), tolerance)
+
+
+def _laws_of_fields(space: Space, chosen: list[Eigenspace], rng: np.random.Generator) -> Iterator[Checked]:
+    fields = field_laws.random_fields(space, rng)
+    pairs = list(zip(fields, [*fields[1:], *fields[:1]], strict=True))
+    for law, check in (
+        ("dD(ξ) is antisymmetric", field_laws.check_antisymmetry),
+        ("D(exp tξ) = exp(t dD(ξ))", field_laws.check_flow),
+        ("[dD(ξ), dD(η)] = dD([ξ, η])", None),
+        ("ξ·φ = dD(ξ)ᵀφ", field_laws.check_velocity),
+    ):
+        tolerance = field_laws.DIFFERENCES if check is field_laws.check_velocity else field_laws.TOLERANCE
+        if not fields:
+            yield Checked(law, np.nan, tolerance, f"no infinitesimal isometry of {space!r} is known")
+        elif check is None:
+            brackets = (field_laws.check_bracket(space, f, h, V) for f, h in pairs for V in chosen)
+            yield Checked(law, max(brackets), tolerance)
+        else:
+            yield Checked(law, max(check(space, f, V) for f in fields for V in chosen), tolerance)
 
 
 def _orthonormality(space: Space, chosen: list[Eigenspace]) -> Checked:
