@@ -23,7 +23,7 @@ COMPARISONS = {
     "memory": "Ten million points",
     "growth": "Growth of the sums",
     "growth-of-the-fit": "Growth of the fit",
-    "kernels": "The kernels beside the peak of the machine",
+    "loops": "The compiled loops beside the peak of the machine",
     "import": "Importing",
 }
 TITLES = {

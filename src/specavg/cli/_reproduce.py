@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from specavg.cli._problem import Problem
+
 __all__ = ["add_parser"]
 
 
@@ -15,18 +17,23 @@ def add_parser(commands: Any) -> None:
         "reproduce",
         help="the paper's figures and claims, as PNG and SVG, CSV and one HTML page",
         description="Run the paper's experiments and write figures (PNG and SVG), numbers (CSV) and one HTML page.",
-        epilog="example:\n  specavg reproduce --quick --out results\n",
+        epilog="examples:\n  specavg reproduce --quick --out results\n  specavg reproduce --only figure-1 --only figure-2\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer seeds: under a minute")
     parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
+    parser.add_argument("--only", action="append", metavar="NAME", help="one experiment (may be repeated); default: all")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run every experiment."""
+    """Run the experiments."""
     from specavg import experiments
 
-    report = experiments.reproduce(out=options.out, quick=options.quick)
+    names = [experiment.name for experiment in experiments.EXPERIMENTS]
+    unknown = [name for name in options.only or () if name not in names]
+    if unknown:
+        raise Problem(f"there is no experiment {unknown[0]!r}; there are {', '.join(names)}", 2)
+    report = experiments.reproduce(out=options.out, quick=options.quick, only=options.only)
     print(f"the report: {report}")
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["add_space_and_group", "add_symmetry_options", "cutoff_of", "fitting_group", "group_of", "space_of"]
 
 _SPACE_HELP = (
-    "torus:10, torus:10,period=1, circle, sphere:3, rotations, stiefel:5,2; A*B is a product, A^5 five copies; or a "
-    "TOML or JSON file"
+    "torus:10, torus:10,period=2pi, circle, sphere:3, rotations, stiefel:5,2; A*B is a product, A^5 five copies, "
+    "(A*B)^5 five copies of a product; or a TOML or JSON file"
 )
 _GROUP_HELP = (
     "sign_flips:10, symmetric:5, alternating:5, hyperoctahedral:3, cyclic:6, dihedral:6, cyclic_shifts:8, "
@@ -76,18 +77,23 @@ def space_of(text: str) -> Space:
     --------
     >>> space_of("torus:2 * sphere:3^4")
     Product(Torus(2), Power(Sphere(3), 4))
+    >>> space_of("(circle * sphere:3)^2")
+    Power(Product(Circle(), Sphere(3)), 2)
     """
     from specavg import spaces
 
     if text.endswith((".toml", ".json")):
         return _space_from_file(Path(text))
-    if "*" in text:
-        return spaces.Product(*(space_of(part) for part in text.split("*")))
-    base, power, copies = text.strip().rpartition("^")
-    if power:
-        return spaces.Power(space_of(base), _integer(copies, text))
+    factors = _split(text, "*")
+    if len(factors) > 1:
+        return spaces.Product(*(space_of(part) for part in factors))
     try:
-        return _named_space(text)
+        base, *exponents = _split(text, "^")
+        inside = base.startswith("(") and base.endswith(")")
+        space = space_of(base[1:-1]) if inside else _named_space(base)
+        for copies in exponents:
+            space = spaces.Power(space, _integer(copies, text))
+        return space
     except (ValueError, MemoryError, OverflowError) as error:
         raise Problem(f"--space {text}: {error}", 2) from None
 
@@ -126,8 +132,11 @@ def group_of(text: str | None, space: Space) -> Group:
         return default_group(space)
     if text.endswith((".toml", ".json")):
         return _group_from_file(Path(text))
-    if "*" in text:
-        return groups.direct_product(*(group_of(part.strip(), space) for part in text.split("*")))
+    parts = _split(text, "*")
+    if len(parts) > 1:
+        return groups.direct_product(*(group_of(part, space) for part in parts))
+    if text.startswith("(") and text.endswith(")"):
+        return group_of(text[1:-1].strip(), space)
     name, values, settings = _parse(text)
     _expect(text, len(values) == 1 and not settings, "one value after the colon, as in sign_flips:10")
     if name == "point_group":
@@ -185,6 +194,22 @@ def _space_from_file(path: Path) -> Space:
         raise Problem(f"{path}: {error}") from None
 
 
+def _split(text: str, mark: str) -> list[str]:
+    """The parts of `text` between the marks that stand outside of parentheses."""
+    parts, depth = [""], 0
+    for letter in text.strip():
+        depth += (letter == "(") - (letter == ")")
+        if depth < 0:
+            break
+        if letter == mark and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    if depth:
+        raise Problem(f"cannot read {text!r}: its parentheses do not match", 2)
+    return [part.strip() for part in parts]
+
+
 def _parse(text: str) -> tuple[str, list[str], dict[str, str]]:
     name, _, rest = text.strip().partition(":")
     parts = [part.strip() for part in rest.split(",") if part.strip()]
@@ -212,7 +237,11 @@ def _integer(value: str, text: str) -> int:
 
 
 def _number(value: str, text: str) -> float:
+    """A number, or a multiple of π such as 2pi."""
+    plain = value.lower().replace("π", "pi")
     try:
-        return float(value)
+        if plain.endswith("pi"):
+            return float(plain.removesuffix("pi").strip() or 1) * math.pi
+        return float(plain)
     except ValueError:
         raise Problem(f"cannot read {text!r}: {value!r} is not a number", 2) from None

@@ -1,7 +1,7 @@
 """Kernels that are needed later, compiled meanwhile by a second process: on two cores a first run waits half as long.
 
 The second process leaves machine code in numba's cache on disk, where this one finds it. If there is no cache, or it is
-filled already, nothing is lost but a few seconds of the other core. Both compile each kernel for the same types: it
+filled already, nothing is lost but a few seconds of the other core. Both compile each loop for the same types: it
 does not matter which of them writes last.
 """
 
@@ -37,7 +37,7 @@ def compiling_ahead(wanted: bool = True) -> Generator[Callable[[], None]]:
 
 
 def fit_small_models() -> None:
-    """Fit and predict once with each kernel that the first experiments do not compile themselves."""
+    """Fit and predict once with each family of functions whose loops the first experiments do not compile themselves."""
     import numpy as np
 
     from specavg import groups

@@ -226,8 +226,8 @@ def _claims(found: dict[str, list[Row]]) -> list[Claim]:
     claims = [
         Claim(
             "Spec-Avg is exactly invariant, and a continuous function.",
-            "Over all tasks its discrepancy (and that of ridge regression on the same basis) is at most "
-            f"{worst_id:.1g}, its largest jump {worst_jump:.1g}.",
+            "Over all tasks the largest discrepancy of Spec-Avg and of ridge regression on the same basis is "
+            f"{worst_id:.1g}, their largest jump {worst_jump:.1g}.",
             worst_id <= 1e-12 and worst_jump <= CONTINUOUS,
         ),
         Claim(
@@ -259,7 +259,7 @@ def _claims(found: dict[str, list[Row]]) -> list[Claim]:
             f"Invariant kernel ridge is within 10 % of the lowest error on {len(better)} of {len(found)} "
             "tasks; Algorithm 1 itself has "
             + ", ".join(f"{rows[t, 'Spec-Avg'].error / rows[t, 'invariant kernel ridge'].error:.3g}" for t in found)
-            + " times its error.",
+            + " times the error of invariant kernel ridge.",
             len(better) == len(found),
         )
     )

@@ -1,4 +1,4 @@
-"""The paper's two examples, and ρ(G) against log2|G| over the catalogue."""
+"""The paper's two examples, and ρ(G) against log₂|G| over the catalogue."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def run(quick: bool, track: Track) -> Result:
     result = Result(
         "Example 1: all permutations of the coordinates of S^{d−1}, from the two generators (1 2) and (1 2 … "
         "d). Example 2: rotations of the circle by multiples of 2π/|G|, from one generator. And the number of "
-        "generators of every family of the catalogue beside log2|G|."
+        "generators of every family of the catalogue beside log₂|G|."
     )
     _permutations(quick, track, result)
     _rotations(300 if quick else 1000, track, result)
@@ -112,7 +112,7 @@ def _permutations(quick: bool, track: Track, result: Result) -> None:
         for quantity, value in (("invariant dim", sum(dims)), ("basis seconds", elapsed), ("ID", float(found)),
                                 ("ID without canonical points, relative", plain_relative)):  # fmt: skip
             result.records.append(Record(NAME, "permutations", quantity, float(value), 200, 1, settings))
-    header = ["d", "|G| = d!", "|S|", "log2|G|", "invariants of degree 0–4", "all functions", "basis",
+    header = ["d", "|G| = d!", "|S|", "log₂|G|", "invariants of degree 0–4", "all functions", "basis",
               "ID", "ID of the basis itself, relative"]  # fmt: skip
     result.tables.append(Table("Permutations of the coordinates of S^(d−1)", header, rows))
     result.claims.append(
@@ -174,18 +174,18 @@ def _generators(track: Track, result: Result) -> None:
     ):
         axes.plot(*zip(*points, strict=True), "o", ms=5, color=colour, alpha=0.8, label=family.replace("_", " "))
     line = np.geomspace(1, 10_000)
-    axes.plot(line, line, "--", color=REFERENCE, lw=1.2, label="log2|G|")
-    axes.set(xscale="log", yscale="log", xlabel="log2 |G|", ylabel="generators")
+    axes.plot(line, line, "--", color=REFERENCE, lw=1.2, label="log₂|G|")
+    axes.set(xscale="log", yscale="log", xlabel="log₂ |G|", ylabel="generators")
     axes.set_title("How many generators a group needs")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    result.figures.append(Figure("generators", figure, "Every group lies on or below the line ρ(G) ≤ log2|G|."))
+    result.figures.append(Figure("generators", figure, "Every group lies on or below the line ρ(G) ≤ log₂|G|."))
     result.claims.append(
         Claim(
-            "ρ(G) ≤ log2|G| for every finite group.",
+            "ρ(G) ≤ log₂|G| for every finite group.",
             f"It holds for all {total} groups of the catalogue that were tried; sign flips attain it, S_d and "
             "cyclic groups stay at 2 and 1."
             if fits
-            else "A group of the catalogue has more generators than log2 of its order.",
+            else "A group of the catalogue has more generators than log₂ of its order.",
             bool(fits),
         )
     )

@@ -54,7 +54,7 @@ def run(quick: bool, track: Track) -> Result:
         for method, call in _methods(space, group, top, X, y, quick).items():
             try:
                 if method == "Spec-Avg":
-                    call()  # compiled kernels are compiled once per machine, not once per fit
+                    call()  # loops are compiled once per machine, not once per fit
                 elapsed = seconds(call)
             except baselines.CostError:
                 refused.setdefault(family, {}).setdefault(method, group.order)

@@ -45,7 +45,7 @@ def run(quick: bool, track: Track) -> Result:
     ]
     result.tables.append(_table(sweep.sizes, krr, spec))
     result.notes.append(
-        "The average over elements is exhaustive: the kernel is a product over coordinates, so all 1024 "
+        "The maximum is over every element: the kernel is a product over coordinates, so all 1024 "
         "images of a test point come from two sets of 32 products and one matrix product."
     )
     result.records = [

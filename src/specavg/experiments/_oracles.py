@@ -84,7 +84,7 @@ def _row(n: int) -> dict[str, Any]:
         _basis._basis.cache_clear()  # pyright: ignore[reportPrivateUsage]
         model.fit(X, y)
 
-    cold()  # compiled kernels are compiled once per machine, not once per fit
+    cold()  # loops are compiled once per machine, not once per fit
     cold_seconds = seconds(cold, repeat=3)
     warm_seconds = seconds(lambda: model.fit(X, y), repeat=5)
     calls = model.oracle_calls_

@@ -31,7 +31,7 @@ def write_report(folder: Path, sections: list[Section], quick: bool, seconds: fl
     """
     claims = [(s, claim) for s in sections for claim in s.result.claims]
     count = {state: sum(claim.holds is state for _, claim in claims) for state in (True, False, None)}
-    how = "A quick run: smaller sizes and fewer seeds than the full one. " if quick else ""
+    how = "A quick run: smaller sizes and fewer seeds than the full one, which can reverse a verdict. " if quick else ""
     body = [
         "<header><h1>Exact invariances, reproduced</h1>",
         "<p class=lead>The experiments and claims of <em>Learning with Exact Invariances in Polynomial "
@@ -41,9 +41,9 @@ def write_report(folder: Path, sections: list[Section], quick: bool, seconds: fl
         f"<p>{how}{len(claims)} claims and questions: <b class=yes>{count[True]} hold or are answered yes</b>, "
         f"<b class=no>{count[False]} not</b>, <b class=open>{count[None]} depend</b> on what the paper leaves open "
         f"or on the case. Took {seconds:.0f} s; every number is in <code>results.csv</code>.</p></header>",
-        _summary(sections),
+        _summary(sections, quick),
     ]
-    body += [_section(folder, i, s) for i, s in enumerate(sections, start=1)]
+    body += [_section(folder, i, s, quick) for i, s in enumerate(sections, start=1)]
     body.append(_left_out())
     listed = ", ".join(f"{name} {version}" for name, version in versions.items())
     body.append(f"<footer>{escape(listed)}.</footer>")
@@ -53,35 +53,36 @@ def write_report(folder: Path, sections: list[Section], quick: bool, seconds: fl
     return path
 
 
-def _badge(claim: Claim) -> str:
+def _badge(claim: Claim, quick: bool) -> str:
     name, word = {True: ("yes", "holds"), False: ("no", "does not hold"), None: ("open", "depends")}[claim.holds]
     if claim.text.endswith("?"):
         word = {True: "yes", False: "no", None: "depends"}[claim.holds]
-    return f"<span class='badge {name}'>{word}</span>"
+    mark = " <span class=quiet>(quick run)</span>" if quick else ""  # small sizes can reverse a verdict
+    return f"<span class='badge {name}'>{word}</span>{mark}"
 
 
-def _summary(sections: list[Section]) -> str:
+def _summary(sections: list[Section], quick: bool) -> str:
     rows = [
         f"<tr><td><a href='#{s.experiment.name}'>{escape(s.experiment.title)}</a></td>"
-        f"<td>{_text(claim.text)}</td><td>{_badge(claim)}</td></tr>"
+        f"<td>{_text(claim.text)}</td><td>{_badge(claim, quick)}</td></tr>"
         for s in sections
         for claim in s.result.claims
     ]
     return (
         "<section><h2>At a glance</h2><div class=scroll><table class=glance>"
-        "<thead><tr><th>experiment</th><th>claim or question</th><th></th></tr></thead>"
+        "<thead><tr><th>experiment</th><th>claim or question</th><th>verdict</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div></section>"
     )
 
 
-def _section(folder: Path, number: int, section: Section) -> str:
+def _section(folder: Path, number: int, section: Section, quick: bool) -> str:
     name, result = section.experiment.name, section.result
     parts = [
         f"<section id='{name}'><h2>{number}. {escape(section.experiment.title)}</h2>",
         f"<p><b>What was run.</b> {_text(result.summary)} <span class=quiet>({section.seconds:.0f} s)</span></p>",
         "<ul class=claims>",
         *(
-            f"<li>{_badge(c)} <b>{_text(c.text)}</b><br><span class=verdict>{_text(c.verdict)}</span></li>"
+            f"<li>{_badge(c, quick)} <b>{_text(c.text)}</b><br><span class=verdict>{_text(c.verdict)}</span></li>"
             for c in result.claims
         ),
         "</ul>",

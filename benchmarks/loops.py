@@ -1,4 +1,4 @@
-"""How near each compiled kernel comes to what the machine can do, and how its time grows."""
+"""How near the compiled loops of each family come to what the machine can do, and how its time grows."""
 
 from __future__ import annotations
 
