@@ -8,8 +8,7 @@ import pytest
 import specavg as sa
 from specavg import groups
 from specavg.functions import _nufft
-from specavg.functions._toeplitz_gram import dense_is_faster, toeplitz_gram
-from specavg.functions._trigonometric_sums import FEWEST_TO_COMBINE
+from specavg.functions._trigonometric_sums import FEWEST_TO_COMBINE, TrigonometricSums
 
 pytest.importorskip("finufft")
 
@@ -34,26 +33,31 @@ def case(name, n):
     return basis, space.sample(n, random_state=2) * 1.5  # some points outside the cell: they wrap
 
 
+def expansion(basis):
+    """The functions of a basis as sums of waves."""
+    return basis.functions if isinstance(basis.functions, TrigonometricSums) else basis.functions.expansion
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_functions_on_tori_are_sums_of_waves(name):
     basis, X = case(name, 60)
-    fourier = basis.functions.fourier
+    fourier = expansion(basis)
     assert np.abs(fourier.plain_values(X) - basis.functions.plain_values(X)).max() < TOLERANCE
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_transforms_equal_direct_sums(name):
     basis, X = case(name, 1500)
-    fourier = basis.functions.fourier
+    fourier = expansion(basis)
     rng = np.random.default_rng(0)
     Y = rng.normal(size=(len(X), 3))
     C = rng.normal(size=(fourier.waves.dim, 3))
-    turns = (X / fourier.waves.period) @ fourier.K.T
+    turns = (X / fourier.waves.period) @ fourier.waves.K.T
     turns = 2 * np.pi * (turns - np.rint(turns))
     waves = np.concatenate([np.cos(turns), np.sin(turns)], axis=1)
-    sums = _nufft.sums(fourier.waves.period, fourier.K, X, Y)
+    sums = _nufft.sums(fourier.waves.period, fourier.waves.K, X, Y)
     assert np.abs(sums - waves.T @ Y).max() <= TOLERANCE * np.abs(Y).sum(axis=0).max()
-    combined = _nufft.combine(fourier.waves.period, fourier.K, X, C)
+    combined = _nufft.combine(fourier.waves.period, fourier.waves.K, X, C)
     assert np.abs(combined - waves @ C).max() <= TOLERANCE * np.abs(C).sum(axis=0).max()
 
 
@@ -62,7 +66,7 @@ def test_the_transform_is_chosen_for_many_points_and_changes_nothing(name, monke
     basis, X = case(name, FEWEST_TO_COMBINE)
     Y = np.random.default_rng(0).normal(size=(len(X), 2))
     C = np.random.default_rng(1).normal(size=(basis.dim, 1))
-    assert basis.functions.fourier.waves.by_nufft(len(X))
+    assert expansion(basis).waves.by_transform(len(X))
     fast = basis.correlate(X, Y), basis.combine(X, C)
     monkeypatch.setattr(_nufft, "available", lambda: False)
     slow = basis.correlate(X, Y), basis.combine(X, C)
@@ -85,12 +89,12 @@ def test_transformed_predictions_are_invariant():
 def test_sums_do_not_depend_on_the_number_of_threads(monkeypatch):
     monkeypatch.setattr(_nufft, "_ROWS", 2000)
     basis, X = case("square", 9000)
-    fourier = basis.functions.fourier
+    fourier = expansion(basis)
     Y = np.random.default_rng(0).normal(size=(len(X), 1))
     found = []
     for threads in (1, 3):
         with sa.config(n_threads=threads):
-            found.append(_nufft.sums(fourier.waves.period, fourier.K[:50], X, Y))
+            found.append(_nufft.sums(fourier.waves.period, fourier.waves.K[:50], X, Y))
     assert np.array_equal(*found)
 
 
@@ -109,7 +113,7 @@ def test_toeplitz_gram_matrix_equals_the_sum_of_products(name):
     X = X * np.abs(X) ** 0.3  # not uniform
     rng = np.random.default_rng(0)
     w, Y = rng.random(len(X)), rng.normal(size=(len(X), 2))
-    operator, correlation = toeplitz_gram(basis.functions, X, w, Y)
+    operator, correlation = basis.functions.gram_operator(X, w, Y)
     values = basis.functions.plain_values(X)
     gram = values.T @ (w[:, None] * values)
     assert np.abs(operator.dense() - gram).max() <= TOLERANCE * np.abs(gram).max()
@@ -122,10 +126,10 @@ def test_toeplitz_gram_matrix_equals_the_sum_of_products(name):
 def test_gram_by_transform_equals_gram_by_products(monkeypatch):
     basis = sa.invariant_basis(sa.Torus(2), groups.hyperoctahedral(2), max_invariant_dim=200)
     X = basis.space.sample(60_000, random_state=0)
-    assert dense_is_faster(basis.functions, 10**6)
-    monkeypatch.setattr("specavg.functions._toeplitz_gram.dense_is_faster", lambda *_: True)
+    assert expansion(basis).gram_by_transform(10**6)
+    monkeypatch.setattr(TrigonometricSums, "gram_by_transform", lambda *_: True)
     fast = basis.gram(X)
-    monkeypatch.setattr("specavg.functions._toeplitz_gram.dense_is_faster", lambda *_: False)
+    monkeypatch.setattr(TrigonometricSums, "gram_by_transform", lambda *_: False)
     assert np.abs(basis.gram(X) - fast).max() <= TOLERANCE * len(X)
 
 

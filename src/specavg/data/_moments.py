@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory
-from specavg.functions._toeplitz_gram import dense_is_faster
+from specavg.functions._compensated_sums import Sum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,48 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["Moments", "Sum"]
 
 Array = NDArray[np.float64]
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Sum:
-    """An array that is a sum, with what rounding lost kept beside it (Neumaier's summation).
-
-    Adding many of them in any order gives the same `value` but for the last bit, so that chunks, threads and
-    machines agree.
-
-    Attributes
-    ----------
-    total : ndarray
-        The sum as floating point gives it.
-    lost : ndarray of the same shape
-        What was rounded away on the way.
-    """
-
-    total: Array
-    lost: Array
-
-    @classmethod
-    def of(cls, total: Array) -> Sum:
-        """A sum of one term."""
-        return cls(total, np.zeros_like(total))
-
-    @property
-    def value(self) -> Array:
-        """The sum, rounded once."""
-        return self.total + self.lost
-
-    def __getitem__(self, key: Any) -> Sum:
-        return Sum(self.total[key], self.lost[key])
-
-    def __add__(self, other: Sum) -> Sum:
-        a, b = self.total, other.total
-        if a.shape != b.shape:
-            raise ValueError(f"sums of shapes {a.shape} and {b.shape} do not add: they are of different things")
-        total = a + b
-        part = total - a  # Knuth's two-sum: exact, whichever of the two is larger
-        lost = self.lost + other.lost + ((a - (total - part)) + (b - part))
-        return Sum(total, lost)
 
 
 @final
@@ -156,17 +114,8 @@ class Moments:
             f"the Gram matrix of {basis.dim} invariant functions",
             "Lower the cutoff.",
         )
-        if dense_is_faster(basis.functions, n):  # Toeplitz: no products of values at all
-            correlation, products = Sum.of(basis.correlate(X, sums)), Sum.of(basis.gram(X, w))
-            return cls(count, weight, weight_squares, *_split(correlation, targets, target_squares), products)
         points = basis.space.check_points(X)
-        correlation = Sum.of(np.zeros((basis.dim, sums.shape[1])))
-        products = Sum.of(np.zeros((basis.dim, basis.dim)))
-        for rows in basis.functions.chunks(n):
-            values = basis.functions.evaluate(points[rows])  # (m, D)
-            correlation += Sum.of(values.T @ sums[rows])
-            values *= np.sqrt(w[rows])[:, None]  # so that the product is one symmetric rank-m update
-            products += Sum.of(values.T @ values)
+        correlation, products = map(Sum.of, basis.functions.correlate_and_gram(points, sums, w))
         return cls(count, weight, weight_squares, *_split(correlation, targets, target_squares), products)
 
     @classmethod

@@ -9,8 +9,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
-from specavg.functions._threads import compensated_sum
 
 __all__ = ["Blockwise", "Combinations", "Joined", "Listed"]
 
@@ -108,11 +108,17 @@ class Blockwise(Functions):
 
 @final
 class Combinations(Functions):
-    """Fixed linear combinations of other functions; the map is applied after sums, never per point."""
+    """Fixed linear combinations of other functions; the map is applied after sums, never per point.
+
+    Parameters
+    ----------
+    functions : Functions
+    matrix : ndarray or sparse matrix of shape (functions.dim, dim)
+    """
 
     def __init__(self, functions: Functions, matrix: Any) -> None:
         self._functions = functions
-        self._matrix = matrix  # (functions.dim, dim), dense or sparse
+        self._matrix = matrix if isinstance(matrix, np.ndarray) else matrix.tocsc()
 
     @property
     def dim(self) -> int:
@@ -123,7 +129,10 @@ class Combinations(Functions):
         return self._functions.row_bytes + 8.0 * (self._functions.dim + self.dim)
 
     def values(self, X: Array) -> Array:
-        return np.asarray(self._functions.values(X) @ self._matrix)
+        return self._functions.mixed_values(X, self._matrix)
+
+    def plain_values(self, X: Array) -> Array:
+        return np.asarray(self._functions.plain_values(X) @ self._matrix)
 
     def correlate(self, X: Array, Y: Array) -> Array:
         return np.asarray(self._matrix.T @ self._functions.correlate(X, Y))

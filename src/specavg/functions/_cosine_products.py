@@ -9,20 +9,26 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.functions._expanded import FOURIER_DIMENSIONS, Expanded
+from specavg.functions._factor_table import FactorTable
+from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import Tree, frequency_tree
-from specavg.functions._product_tree import COSINE, TORUS, Products, ProductTree
-from specavg.functions._symmetric_sums import CopyTable
-from specavg.functions._trigonometric_sums import (
-    FEWEST_TO_COMBINE,
-    FOURIER_DIMENSIONS,
-    TrigonometricSums,
-    by_nufft,
-    fourier_sums,
-)
+from specavg.functions._product_tree import Products, ProductTree
+from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
 
-__all__ = ["CosineProducts"]
+__all__ = ["CosineProducts", "cosine_products"]
 
 Array = NDArray[np.float64]
+
+
+def cosine_products(
+    period: Array, d: int, norms: Sequence[int], frequencies: Callable[[int, int], Tree] = frequency_tree
+) -> Functions:
+    """`CosineProducts`, in few dimensions with the sums of waves that they are beside them."""
+    products = CosineProducts(period, d, norms, frequencies)
+    if d > FOURIER_DIMENSIONS or not products.dim:
+        return products
+    return Expanded(products, lambda: products.tree.nanoseconds, products.expansion)
 
 
 @final
@@ -41,74 +47,59 @@ class CosineProducts(Products):
         self._frequencies = frequencies
 
     @property
-    def flips_exactly(self) -> bool:
-        # The compiled cosine is even to the last bit; a non-uniform FFT is even to rounding.
-        return self._d > FOURIER_DIMENSIONS
+    def invariant_to_sign_bits(self) -> bool:
+        return True  # the compiled cosine is even to the last bit
 
     @cached_property
-    def tree(self) -> Tree:
+    def _vectors(self) -> Tree:
         """The frequencies, and those they grow from."""
         return self._frequencies(self._d, max(self._norms, default=0))
 
     @cached_property
-    def wanted(self) -> NDArray[np.intp]:
-        """Rows of the tree that are functions of this family."""
-        return np.flatnonzero(np.isin(self.tree.norm, self._norms))
+    def _wanted(self) -> NDArray[np.intp]:
+        """Rows of the tree of frequencies that are functions of this family."""
+        return np.flatnonzero(np.isin(self._vectors.norm, self._norms))
 
     @property
     def dim(self) -> int:
-        return len(self.wanted)
+        return len(self._wanted)
 
     @property
     def row_bytes(self) -> float:
-        return 8.0 * (3 * len(self.tree.norm) + 2 * self._d * self._highest)
+        return 8.0 * (3 * len(self._vectors.norm) + 2 * self._d * self._highest)
 
     @cached_property
     def _highest(self) -> int:
-        return int(self.tree.value.max(initial=0))
+        return int(self._vectors.value.max(initial=0))
 
     @property
-    def copy_table(self) -> CopyTable | None:
-        if self._d > 1 or not len(self.wanted):
-            return None
-        value = self.tree.value[self.wanted]  # 0 for the constant: cos 0, but for the factor √2
-        if (value == 0).any():
+    def copy_table(self) -> FactorTable | None:
+        value = self._vectors.value[self._wanted]  # 0 for the constant, which is not √2 cos 0
+        if self._d > 1 or not value.all():
             return None
         zero = np.zeros_like(value)
-        operations = np.stack([zero + COSINE, zero, zero - 1, zero - 1, zero], axis=1)
-        return CopyTable(TORUS, 1.0 / self._period, operations, np.stack([value, zero], axis=1).astype(float))
+        return FactorTable.of_waves(self._period, value, zero, zero > 0)
 
     @cached_property
-    def program(self) -> ProductTree:
-        d, tree = self._d, self.tree
-        value, coordinate = (a.ravel() for a in np.mgrid[1 : self._highest + 1, :d])
-        zero = np.zeros_like(value)
-        operations = np.stack([zero + COSINE, coordinate, zero - 1, zero - 1, zero], axis=1)
-        constants = np.stack([value, zero], axis=1).astype(float)
-        factor = (tree.value - 1) * d + tree.coordinate
-        return ProductTree(TORUS, 1.0 / self._period, operations, constants, tree.parent, factor, self.wanted)
+    def tree(self) -> ProductTree:
+        d, vectors = self._d, self._vectors
+        pairs = np.unique(np.stack([vectors.value, vectors.coordinate], axis=1)[1:], axis=0)  # of those that occur
+        row = np.zeros((self._highest + 1, d), dtype=np.int64)
+        row[pairs[:, 0], pairs[:, 1]] = np.arange(len(pairs))
+        table = FactorTable.of_waves(self._period, pairs[:, 0], pairs[:, 1], np.zeros(len(pairs), dtype=bool))
+        return ProductTree.of(table, vectors.parent, row[vectors.value, vectors.coordinate], self._wanted)
 
-    @cached_property
-    def fourier(self) -> TrigonometricSums | None:
-        if self._d > FOURIER_DIMENSIONS or not self.dim:
-            return None
-        tree, rows = self.tree, self.wanted
+    def expansion(self) -> TrigonometricSums:
+        """The same functions as sums of waves."""
+        vectors, rows = self._vectors, self._wanted
         K = np.zeros((len(rows), self._d), dtype=np.int64)
-        while tree.depth[rows].any():
-            K[np.arange(len(rows)), tree.coordinate[rows]] += tree.value[rows]  # 0 once the root is reached
-            rows = tree.parent[rows]
+        while vectors.depth[rows].any():
+            K[np.arange(len(rows)), vectors.coordinate[rows]] += vectors.value[rows]  # 0 once the root is reached
+            rows = vectors.parent[rows]
         return fourier_sums(self._period, K, np.zeros(K.shape, dtype=bool), np.arange(len(K)), np.ones(len(K)), len(K))
 
-    def correlate(self, X: Array, Y: Array) -> Array:
-        faster = by_nufft(self.fourier, len(X), self.program.nanoseconds)
-        return super().correlate(X, Y) if faster is None else faster.correlate(X, Y)
-
-    def combine(self, X: Array, C: Array) -> Array:
-        faster = by_nufft(self.fourier, len(X), self.program.nanoseconds, FEWEST_TO_COMBINE)
-        return super().combine(X, C) if faster is None else faster.combine(X, C)
-
     def plain_values(self, X: Array) -> Array:
-        tree = self.tree
+        tree = self._vectors
         turns = (X / self._period).T
         turns -= np.rint(turns)
         cosines = np.empty((self._highest + 1, self._d, len(X)))
@@ -119,4 +110,4 @@ class CosineProducts(Products):
         for depth in range(1, int(tree.depth.max(initial=0)) + 1):
             rows = np.flatnonzero(tree.depth == depth)
             values[rows] = values[tree.parent[rows]] * cosines[tree.value[rows], tree.coordinate[rows]]
-        return values[self.wanted].T
+        return values[self._wanted].T

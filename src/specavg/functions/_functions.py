@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory, settings
-from specavg.functions._threads import compensated_sum
+from specavg.functions._compensated_sums import Sum, compensated_sum
 
 if TYPE_CHECKING:
-    from specavg.functions._symmetric_sums import CopyTable
+    from specavg.functions._factor_table import FactorTable
+    from specavg.functions._toeplitz_gram import ToeplitzGram
 
 __all__ = ["Functions"]
 
@@ -52,19 +52,18 @@ class Functions(abc.ABC):
         return self
 
     @property
-    def copy_table(self) -> CopyTable | None:
-        """How a loop computes these functions of a single coordinate by itself, if it can."""
+    def copy_table(self) -> FactorTable | None:
+        """The same functions as a short program of a single coordinate, where they are that; None elsewhere."""
         return None
 
     @property
-    def flips_exactly(self) -> bool:
+    def invariant_to_sign_bits(self) -> bool:
         """Whether changing signs of coordinates changes no bit of a value."""
         return False
 
-    @cached_property
-    def fourier(self) -> Any:
-        """The same functions on a torus of few dimensions as `TrigonometricSums`; None elsewhere."""
-        return None
+    def mixed_values(self, X: Array, Q: Any) -> Array:
+        """Φ Q at one chunk of checked points, Q dense or sparse."""  # (dim, k) -> (n, k)
+        return np.asarray(self.values(X) @ Q)
 
     def evaluate(self, X: Array) -> Array:
         """Values at checked points, in chunks."""  # (n, n_features) -> (n, dim)
@@ -76,12 +75,17 @@ class Functions(abc.ABC):
 
     def correlate(self, X: Array, Y: Array) -> Array:
         """Φᵀ Y, compensated over chunks, so that the chunking does not matter."""  # (n, q) -> (dim, q)
-        return compensated_sum(
-            (self.values(X[rows]).T @ Y[rows] for rows in self.chunks(len(X))), (self.dim, Y.shape[1])
-        )
+        return self._correlate_values(X, Y)
 
     def combine(self, X: Array, C: Array) -> Array:
         """Φ C."""  # (dim, q) -> (n, q)
+        return self._combine_values(X, C)
+
+    def _correlate_values(self, X: Array, Y: Array) -> Array:
+        parts = (self.values(X[rows]).T @ Y[rows] for rows in self.chunks(len(X)))
+        return compensated_sum(parts, (self.dim, Y.shape[1]))
+
+    def _combine_values(self, X: Array, C: Array) -> Array:
         values = np.empty((len(X), C.shape[1]))
         for rows in self.chunks(len(X)):
             values[rows] = self.values(X[rows]) @ C
@@ -89,28 +93,37 @@ class Functions(abc.ABC):
 
     def gram(self, X: Array, weights: Array | None = None) -> Array:
         """Φᵀ diag(weights) Φ, by chunks and one triangle at a time; weights ≥ 0."""  # (n,) -> (dim, dim)
+        return self.correlate_and_gram(X, np.empty((len(X), 0)), weights)[1]
+
+    def correlate_and_gram(self, X: Array, Y: Array, weights: Array | None = None) -> tuple[Array, Array]:
+        """Φᵀ Y and Φᵀ diag(weights) Φ in one pass over the data; weights ≥ 0."""  # (dim, q), (dim, dim)
         from scipy.linalg import get_blas_funcs
 
-        from specavg.functions._toeplitz_gram import dense_is_faster, toeplitz_gram
-
-        if dense_is_faster(self, len(X)):
-            found = toeplitz_gram(self, X, np.ones(len(X)) if weights is None else weights)
-            if found is not None:
-                return found[0].dense()
         require_memory(
             48.0 * self.dim**2, f"the Gram matrix of {self.dim} functions", "Lower the cutoff, or take more memory."
         )
-
         syrk: Any = get_blas_funcs("syrk", dtype=np.float64)
 
-        def update(rows: slice) -> Array:
+        sums, gram = Sum.of(np.zeros((self.dim, Y.shape[1]))), Sum.of(np.zeros((self.dim, self.dim)))
+        for rows in self.chunks(len(X)):
             values = self.values(X[rows])
+            sums += Sum.of(values.T @ Y[rows])
             if weights is not None:
                 values = values * np.sqrt(weights[rows])[:, None]
-            return syrk(1.0, values.T)  # the upper triangle
+            gram += Sum.of(syrk(1.0, values.T))  # the upper triangle
+        upper = gram.value
+        return sums.value, np.triu(upper) + np.triu(upper, 1).T
 
-        total = compensated_sum(map(update, self.chunks(len(X))), (self.dim, self.dim))
-        return np.triu(total) + np.triu(total, 1).T
+    def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[ToeplitzGram, Array] | None:
+        """Φᵀ diag(weights) Φ as an operator, and Φᵀ (w, wY), where the matrix is Toeplitz; None elsewhere."""
+        return None
+
+    def gram_of_density(self, density: Array) -> ToeplitzGram:
+        """The operator of `gram_operator` again, from the density that it keeps of the data."""
+        raise ValueError(
+            f"the Gram matrix of these {self.dim} functions is not Toeplitz: only functions on tori of up to three "
+            "dimensions have an operator that follows from a density."
+        )
 
     def _require_values(self, n: int) -> None:
         require_memory(

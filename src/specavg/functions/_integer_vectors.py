@@ -108,9 +108,11 @@ def shell_vectors(d: int, n: int) -> NDArray[np.int64]:
     """One of each pair ±k with |k|² = n, first non-zero entry positive, sorted."""  # (h, d)
     if n == 0:
         return np.zeros((1, d), dtype=np.int64)
+    if d == 1:
+        return np.full((int(isqrt(n) ** 2 == n), 1), isqrt(n), dtype=np.int64)
     if d <= _FEW:
-        K, starts = _ball(d, 1 << (n - 1).bit_length())
-        K = K[starts[n] : starts[n + 1]]
+        K, norms = _ball(d, 1 << (n - 1).bit_length())
+        K = K[slice(*np.searchsorted(norms, [n, n + 1]))]
         first = np.take_along_axis(K, (K != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
         K = K[first > 0]
     else:
@@ -120,13 +122,13 @@ def shell_vectors(d: int, n: int) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=8)
 def _ball(d: int, bound: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All k with |k|² ≤ bound, sorted by norm, and where each norm starts."""
+    """All k with |k|² ≤ bound, sorted by norm, and their norms."""
     K = ellipsoid(np.eye(d), float(bound))
     norms = (K * K).sum(axis=1)
     K = K[norms <= bound]
     norms = norms[norms <= bound]
     order = np.argsort(norms, kind="stable")
-    return K[order], np.searchsorted(norms[order], np.arange(bound + 2))
+    return K[order], norms[order]
 
 
 @dataclass(frozen=True)
@@ -144,9 +146,9 @@ class Tree:
 def frequency_tree(d: int, bound: int) -> Tree:
     """All k ≥ 0 of Z^d with |k|² ≤ bound."""
     if d <= _FEW:
-        K, _ = _ball(d, bound)
-        K = K[(K >= 0).all(axis=1)]
-        return tree_of(K, (K * K).sum(axis=1))
+        K, norms = _ball(d, bound)
+        inside = (K >= 0).all(axis=1)
+        return tree_of(K[inside], norms[inside])
     parts = shells(d, bound)
     starts = np.cumsum([0, *(len(part) for part in parts.values())])
     norm = np.repeat(np.arange(bound + 1), np.diff(starts))

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from math import comb
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.functions._factor_table import SPHERE, STEP, FactorTable
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import Shell, shells
-from specavg.functions._product_tree import SPHERE, STEP, Mixing, Products, ProductTree
+from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._sphere_harmonics import normalized
-from specavg.functions._symmetric_sums import CopyTable
 
 __all__ = [
     "CoordinatePolynomials",
     "MonomialProducts",
-    "MonomialSums",
     "hermite_polynomials",
     "monomial_shells",
+    "norm_constant",
     "polynomial_rows",
 ]
 
@@ -54,7 +54,7 @@ class MonomialProducts(Products):
         return 8.0 * (2 * total + 2 * self._d * (self._top + 1))
 
     @cached_property
-    def program(self) -> ProductTree:
+    def tree(self) -> ProductTree:
         shells = monomial_shells(self._d, self._top)
         starts = np.cumsum([0, *(len(part) for part in shells.values())])
         degree = np.repeat(np.arange(self._top + 1), np.diff(starts))
@@ -64,16 +64,10 @@ class MonomialProducts(Products):
         )
         parent = starts[degree - value] + parent
         parent[0] = 0
-        operations, constants = polynomial_rows(self._top, self._d, self._hermite)
-        return ProductTree(
-            SPHERE,
-            np.array([np.sqrt(self._d)]),
-            operations,
-            constants,
-            parent,
-            (value - 1) * self._d + coordinate,
-            np.concatenate([np.empty(0, dtype=np.int64), *(starts[k] + rows for k, rows in self._wanted)]),
-        )
+        rows = polynomial_rows(self._top, self._d, self._hermite)
+        wanted = np.concatenate([np.empty(0, dtype=np.int64), *(starts[k] + rows for k, rows in self._wanted)])
+        table = FactorTable.of(SPHERE, np.array([np.sqrt(self._d)]), *rows)
+        return ProductTree.of(table, parent, (value - 1) * self._d + coordinate, wanted)
 
     def plain_values(self, X: Array) -> Array:
         z = np.sqrt(self._d) * normalized(X).T  # (d, n)
@@ -108,6 +102,11 @@ def polynomial_rows(degree: int, d: int, hermite: bool) -> tuple[NDArray[np.int6
     return operations, constants
 
 
+def norm_constant(d: int, degree: int) -> float:
+    """∏ (d + 2j)/d for j < degree: the Fischer norm of a harmonic over its L² norm, in units of d^k."""
+    return float(np.prod([(d + 2 * j) / d for j in range(degree)]))
+
+
 @final
 class CoordinatePolynomials(Functions):
     """He_1..He_k and then z, …, z^k of one coordinate, z = √d x."""
@@ -125,12 +124,12 @@ class CoordinatePolynomials(Functions):
         return 8.0 * 2 * self.dim
 
     @property
-    def copy_table(self) -> CopyTable:
+    def copy_table(self) -> FactorTable:
         rows = [polynomial_rows(self._degree, 1, hermite) for hermite in (True, False)]
         operations, constants = (np.concatenate(parts) for parts in zip(*rows, strict=True))
         later = operations[self._degree :]  # the powers come after the Hermite polynomials
         later[:, 2:4] = np.where(later[:, 2:4] < 0, -1, later[:, 2:4] + self._degree)
-        return CopyTable(SPHERE, np.array([self._scale]), operations, constants)
+        return FactorTable.of(SPHERE, np.array([self._scale]), operations, constants)
 
     def values(self, X: Array) -> Array:
         z = self._scale * X[:, 0]
@@ -140,36 +139,3 @@ class CoordinatePolynomials(Functions):
             power = power * z
             values[:, j], values[:, self._degree + j] = hermite, power
         return values
-
-
-@final
-class MonomialSums(Functions):
-    """Sparse combinations of monomials, or of Hermite products."""
-
-    def __init__(self, monomials: MonomialProducts, matrix: Any) -> None:
-        self._monomials = monomials
-        self._matrix = matrix  # sparse (monomials.dim, dim)
-
-    @property
-    def dim(self) -> int:
-        return int(self._matrix.shape[1])
-
-    @property
-    def row_bytes(self) -> float:
-        return self._monomials.row_bytes + 8.0 * 2 * (self._monomials.dim + self.dim)
-
-    def values(self, X: Array) -> Array:
-        return self._monomials.program.values(X, self._mixing)
-
-    @cached_property
-    def _mixing(self) -> Mixing:
-        return Mixing.of(self._matrix)
-
-    def plain_values(self, X: Array) -> Array:
-        return np.asarray(self._monomials.plain_values(X) @ self._matrix)
-
-    def correlate(self, X: Array, Y: Array) -> Array:
-        return np.asarray(self._matrix.T @ self._monomials.correlate(X, Y))
-
-    def combine(self, X: Array, C: Array) -> Array:
-        return self._monomials.combine(X, np.asarray(self._matrix @ C))

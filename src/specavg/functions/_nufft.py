@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory, settings
-from specavg.functions._threads import compensated_sum, in_order
+from specavg.functions._compensated_sums import compensated_sum
+from specavg.functions._threads import in_order
 
 __all__ = ["available", "combine", "cost", "grid_sums", "sums"]
 

@@ -1,163 +1,53 @@
-"""Families of products, ready to run: a table of factors, a tree over it, and threads over the rows."""
+"""Families of products: a table of factors, and a tree over it."""
 
 from __future__ import annotations
 
 import abc
 from functools import cached_property
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._config import require_memory, settings
-from specavg.functions._functions import Functions
-from specavg.functions._threads import by_rows, compensated_sum, in_order, read_only, row_chunks
+from specavg.functions._compiled import Compiled, Loops
+from specavg.functions._factor_table import FactorTable
 
-__all__ = [
-    "COLUMN",
-    "COSINE",
-    "NO_MIXING",
-    "PAIR",
-    "SINE",
-    "SOLID_STEP",
-    "SPHERE",
-    "STEP",
-    "TABLE",
-    "TORUS",
-    "Mixing",
-    "ProductTree",
-    "Products",
-    "block_size",
-]
-
-COSINE, STEP, SOLID_STEP, PAIR, COLUMN, SINE = range(6)
-TORUS, SPHERE, TABLE = range(3)  # how points become coordinates: reduced modulo the period, normalised, as they are
+__all__ = ["NO_MIXING", "Mixing", "ProductTree", "Products", "depth_first"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-_CACHE = 256 * 1024  # bytes that a block may fill: half of a common second-level cache
-_SMALLEST, _LARGEST = 64, 512
 
 
-def block_size(n: int, rows: int) -> int:
-    """Points in a block, a multiple of 64, such that `rows` numbers a point stay in cache."""
-    fitting = _CACHE // (8 * max(rows, 1)) // _SMALLEST * _SMALLEST
-    return int(min(max(fitting, _SMALLEST), _LARGEST, -(-max(n, 1) // _SMALLEST) * _SMALLEST))
+class ProductTree(NamedTuple):
+    """∏ factors for each wanted node of a tree, as the loops read it.
 
-
-@final
-class ProductTree:
-    """weight · ∏ factors, one function for each wanted node of a tree.
-
-    Parameters
+    Attributes
     ----------
-    mode : int
-        How points become coordinates: `TORUS`, `SPHERE` or `TABLE`.
-    scale : ndarray
-        1/period of each coordinate on a torus; the radius of the sphere.
-    operations : ndarray of int, shape (F, 5)
-        The table: operation, coordinate, first row, second row, second coordinate.
-    constants : ndarray of shape (F, 2)
-    parent, factor : ndarray of int, shape (N,)
-        The tree; node 0 is the constant 1, a parent comes before its children.
-    wanted : ndarray of int, shape (dim,)
-        Nodes that are functions of the family, in order.
-    weights : ndarray of shape (dim,), optional
-    solid : bool
-        Whether the table needs the sums of the first squares of the coordinates.
+    table : FactorTable
+    nodes, starts, leaves : ndarrays of int
+        See `depth_first`.
+    dim : int
+        The number of functions.
+    radii : int
+        How many sums of the first squares of the coordinates are kept: d for homogeneous polynomials, else 1.
     """
 
-    def __init__(
-        self,
-        mode: int,
-        scale: Array,
-        operations: Indices,
-        constants: Array,
-        parent: Indices,
-        factor: Indices,
-        wanted: Indices,
-        weights: Array | None = None,
-        *,
-        solid: bool = False,
-    ) -> None:
-        self.dim = len(wanted)
-        self._weights = weights
-        self._solid = solid
-        nodes, starts, leaves = depth_first(parent, factor, wanted)
-        self._depth = int(nodes[:, 0].max()) + 1
-        self._scale = np.ascontiguousarray(scale, dtype=np.float64)
-        self._mode = mode
-        self._table = (
-            np.ascontiguousarray(operations, dtype=np.int64).reshape(-1, 5),
-            np.ascontiguousarray(constants, dtype=np.float64).reshape(-1, 2),
-        )
-        self._tree = (nodes, starts, leaves)
+    table: FactorTable
+    nodes: Indices
+    starts: Indices
+    leaves: Indices
+    dim: int
+    radii: int = 1
+
+    @classmethod
+    def of(cls, table: FactorTable, parent: Indices, factor: Indices, wanted: Indices, radii: int = 1) -> ProductTree:
+        """From the parent and the last factor of each node, node 0 the constant, and the nodes that are functions."""
+        return cls(table, *depth_first(parent, factor, wanted), len(wanted), radii)
 
     @property
     def nanoseconds(self) -> float:
-        """A forecast of the time for a point."""
-        return 0.15 * self.dim + 1.5 * len(self._table[0])
-
-    def _rows(self, d: int) -> int:
-        return len(self._table[0]) + self._depth + d * (2 if self._solid else 1) + 1
-
-    def _arguments(self, d: int) -> tuple[Any, ...]:
-        radii = d if self._solid else 1
-        return (self._mode, self._scale, radii, *self._table, *self._tree)
-
-    def _check_memory(self, d: int, more: int) -> None:
-        need = 8.0 * _SMALLEST * (self._rows(d) + more) * settings().n_threads
-        require_memory(need, f"{self.dim} functions at {_SMALLEST} points", "Lower the cutoff.")
-
-    def sums(self, X: Array, Y: Array) -> Array:
-        """Φᵀ Y."""  # (n, d), (n, q) -> (dim, q)
-        from specavg.functions.loops._tree import tree_sums
-
-        loop: Any = tree_sums
-        n, d = X.shape
-        q = Y.shape[1]
-        self._check_memory(d, 0)
-        points, data = read_only(X), read_only(Y)
-        size, arguments = block_size(n, self._rows(d)), self._arguments(d)
-
-        def work(rows: slice) -> Array:
-            out = np.zeros((q, self.dim))
-            loop(*arguments, points[rows], data[rows], size, out)
-            return out
-
-        total = compensated_sum(in_order(work, row_chunks(n, q * self.dim)), (q, self.dim))
-        return np.ascontiguousarray((total if self._weights is None else total * self._weights).T)
-
-    def combine(self, X: Array, C: Array) -> Array:
-        """Φ C."""  # (n, d), (dim, q) -> (n, q)
-        from specavg.functions.loops._tree import tree_combine
-
-        loop: Any = tree_combine
-        n, d = X.shape
-        self._check_memory(d, 0)
-        weighted = C if self._weights is None else C * self._weights[:, None]
-        points, coefficients = read_only(X), read_only(np.asarray(weighted.T))
-        size, arguments = block_size(n, self._rows(d)), self._arguments(d)
-        out = np.empty((n, C.shape[1]))
-        return by_rows(loop, arguments, points, (coefficients, size), out)
-
-    def values(self, X: Array, mixing: Mixing | None = None) -> Array:
-        """Φ, or Φ Q for a sparse Q: the product is taken block by block, and Φ is never held."""  # (n, d) -> (n, dim)
-        from specavg.functions.loops._tree import tree_values
-
-        loop: Any = tree_values
-        n, d = X.shape
-        self._check_memory(d, self.dim)
-        weights = self._weights
-        if mixing is not None and weights is not None:
-            mixing, weights = Mixing(mixing.starts, mixing.rows, mixing.weights * weights[mixing.rows]), None
-        mixing = mixing or NO_MIXING
-        points = read_only(X)
-        width = len(mixing.starts) - 1 if len(mixing.starts) else self.dim
-        size, arguments = block_size(n, self._rows(d) + self.dim), self._arguments(d)
-        out = np.empty((n, width))
-        by_rows(loop, arguments, points, (self.dim, *mixing, size), out)
-        return out if weights is None else np.multiply(out, weights, out=out)
+        """A forecast of the time for a point; measured on T^10."""
+        return 0.15 * self.dim + 1.5 * len(self.table)
 
 
 class Mixing(NamedTuple):
@@ -176,6 +66,16 @@ class Mixing(NamedTuple):
             np.ascontiguousarray(columns.indices, dtype=np.int64),
             np.ascontiguousarray(columns.data, dtype=np.float64),
         )
+
+    @property
+    def dim(self) -> int:
+        """The number of columns."""
+        return len(self.starts) - 1
+
+    def weighted(self, factors: Array | float) -> Mixing:
+        """diag(factors) Q, or a multiple of Q."""
+        scale = factors[self.rows] if isinstance(factors, np.ndarray) else factors
+        return self._replace(weights=self.weights * scale)
 
 
 NO_MIXING = Mixing(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
@@ -243,29 +143,56 @@ def _depths(parent: Indices) -> Indices:
     return steps
 
 
-class Products(Functions):
-    """Products of factors along a tree, compiled. A subclass says which tree, and keeps a plain version to check it."""
+class Products(Compiled):
+    """Weighted products of factors along a tree. A subclass says which tree, and has a plain version to check it."""
 
     _FEW = 8  # columns of data up to which one run through the tree for each beats values and a matrix product
 
     @cached_property
-    def program(self) -> ProductTree:
-        """The compiled tree."""
-        raise NotImplementedError
-
     @abc.abstractmethod
-    def plain_values(self, X: Array) -> Array:
-        """The same values by plain NumPy: what the compiled ones are tested against."""
+    def tree(self) -> ProductTree:
+        """The products."""
+
+    @property
+    def weights(self) -> Array | None:
+        """A factor of each function; None where all are one."""  # (dim,)
+        return None
+
+    @property
+    def _loops(self) -> Loops:
+        from specavg.functions.loops._tree import tree_combine, tree_sums, tree_values
+
+        return Loops(tree_sums, tree_combine, tree_values)
+
+    @cached_property
+    def _program(self) -> ProductTree:
+        return self.tree
+
+    def _block_rows(self, d: int) -> int:
+        return len(self.tree.table) + int(self.tree.nodes[:, 0].max()) + 1 + d + self.tree.radii
+
+    def _gathered(self, sums: Array) -> Array:
+        return np.ascontiguousarray((sums if self.weights is None else sums * self.weights).T)
+
+    def _spread(self, C: Array) -> Array:
+        return np.asarray(C.T if self.weights is None else (C * self.weights[:, None]).T)
 
     def values(self, X: Array) -> Array:
-        return self.program.values(X)
+        values = self._mixed(X, NO_MIXING, self.dim)
+        return values if self.weights is None else np.multiply(values, self.weights, out=values)
 
-    def evaluate(self, X: Array) -> Array:
-        self._require_values(len(X))
-        return self.values(X)
+    def mixed_values(self, X: Array, Q: Any) -> Array:
+        if isinstance(Q, np.ndarray):
+            return super().mixed_values(X, Q)
+        mixing = Mixing.of(Q)  # the product is taken block by block, and Φ is never held
+        return self._mixed(X, mixing if self.weights is None else mixing.weighted(self.weights), mixing.dim)
+
+    def _mixed(self, X: Array, mixing: Mixing, width: int) -> Array:
+        out = np.empty((len(X), width))
+        return self._filled(self._loops.values, X, (mixing, self._block(X, self.dim)), out)
 
     def correlate(self, X: Array, Y: Array) -> Array:
-        return self.program.sums(X, Y) if Y.shape[1] <= self._FEW else super().correlate(X, Y)
+        return super().correlate(X, Y) if Y.shape[1] <= self._FEW else self._correlate_values(X, Y)
 
     def combine(self, X: Array, C: Array) -> Array:
-        return self.program.combine(X, C) if C.shape[1] <= self._FEW else super().combine(X, C)
+        return super().combine(X, C) if C.shape[1] <= self._FEW else self._combine_values(X, C)

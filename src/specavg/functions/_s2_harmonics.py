@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, final
+from functools import cached_property
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._config import require_memory
-from specavg.functions._functions import Functions
-from specavg.functions._product_tree import block_size
+from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._sphere_harmonics import harmonics, normalized
-from specavg.functions._threads import by_rows, compensated_sum, in_order, read_only, row_chunks
 
 __all__ = ["S2Harmonics"]
 
@@ -20,8 +18,18 @@ Array = NDArray[np.float64]
 _NOISE = 1e-14  # a coefficient of an orthonormal combination below this is rounding
 
 
+class Recurrence(NamedTuple):
+    """p_i = u_i z p_{i−1} − v_i p_{i−2} for each order, times powers of x + iy, as the loops read it."""
+
+    degree: int
+    used: NDArray[np.bool_]  # orders that matter
+    scale: Array  # of the power of x + iy
+    u: Array  # (order, i)
+    v: Array
+
+
 @final
-class S2Harmonics(Functions):
+class S2Harmonics(Compiled):
     """All harmonics of S² of some degrees, orthonormal under the uniform probability measure.
 
     Parameters
@@ -35,21 +43,21 @@ class S2Harmonics(Functions):
     def __init__(self, degrees: Sequence[int], orders: NDArray[np.bool_] | None = None) -> None:
         self._degrees = tuple(degrees)
         self._top = top = max(self._degrees, default=0)
-        self._used = np.ones(top + 1, dtype=bool) if orders is None else np.ascontiguousarray(orders)
         # Where the recurrence, which knows all degrees up to the highest, has the functions of this family.
         self._places = np.concatenate([np.empty(0, dtype=np.intp), *(np.arange(k * k, (k + 1) ** 2) for k in degrees)])
         self._everything = np.array_equal(self._places, np.arange((top + 1) ** 2))
         j = np.arange(top + 1.0)
         # √2/√E[(1 − z²)^j] = √(2 ∏ (2i + 3)/(2i + 2)) for i < j: the power of x + iy has norm one.
         growth = np.cumprod((1.5 + j) / (1.0 + j))
-        self._scale = np.sqrt(np.concatenate([[1.0], 2 * growth[:-1]]))
-        # p_{i} = u_i z p_{i−1} − v_i p_{i−2}, u_i = 1/a_i, v_i = a_{i−1}/a_i, a for the order j + 1/2.
+        scale = np.sqrt(np.concatenate([[1.0], 2 * growth[:-1]]))
+        # u_i = 1/a_i, v_i = a_{i−1}/a_i, a for the order j + 1/2.
         i = np.maximum(np.arange(top + 1.0), 1.0)
         order = j[:, None] + 0.5
         a = np.sqrt(i * (i + 2 * order - 1) / (4 * (i + order) * (i + order - 1)))
-        self._u = 1.0 / a
-        self._v = np.zeros_like(a)
-        self._v[:, 2:] = a[:, 1:-1] / a[:, 2:]
+        v = np.zeros_like(a)
+        v[:, 2:] = a[:, 1:-1] / a[:, 2:]
+        used = np.ones(top + 1, dtype=bool) if orders is None else np.array(orders)
+        self._recurrence = Recurrence(top, used, scale, 1.0 / a, v)
 
     @property
     def dim(self) -> int:
@@ -68,49 +76,37 @@ class S2Harmonics(Functions):
             orders[: k + 1] |= np.concatenate([rows[:1], rows[1::2] | rows[2::2]])
         return S2Harmonics(self._degrees, orders)
 
-    def _arguments(self) -> tuple[Any, ...]:
-        return self._top, self._used, self._scale, self._u, self._v
+    @cached_property
+    def _program(self) -> Recurrence:
+        return self._recurrence
 
-    def correlate(self, X: Array, Y: Array) -> Array:
-        from specavg.functions.loops._s2 import s2_sums
+    @property
+    def _loops(self) -> Loops:
+        from specavg.functions.loops._s2 import s2_combine, s2_sums, s2_values
 
-        loop: Any = s2_sums
-        n, q, full = len(X), Y.shape[1], (self._top + 1) ** 2
-        points, data, size, arguments = read_only(X), read_only(Y), block_size(n, 10), self._arguments()
+        return Loops(s2_sums, s2_combine, s2_values)
 
-        def work(rows: slice) -> Array:
-            out = np.zeros((q, full))
-            loop(*arguments, points[rows], data[rows], size, out)
-            return out
+    def _block_rows(self, d: int) -> int:
+        return 10
 
-        sums = compensated_sum(in_order(work, row_chunks(n, q * full)), (q, full)).T
-        return np.ascontiguousarray(sums if self._everything else sums[self._places])
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return ((self._top + 1) ** 2,)
 
-    def combine(self, X: Array, C: Array) -> Array:
-        from specavg.functions.loops._s2 import s2_combine
+    def _gathered(self, sums: Array) -> Array:
+        return np.ascontiguousarray(sums.T if self._everything else sums.T[self._places])
 
-        loop: Any = s2_combine
-        n, q = len(X), C.shape[1]
-        coefficients = np.zeros((q, (self._top + 1) ** 2))
-        coefficients[:, self._places] = C.T
-        points, size = read_only(X), block_size(n, 10)
-        return by_rows(loop, self._arguments(), points, (read_only(coefficients), size), np.empty((n, q)))
+    @property
+    def _selects(self) -> bool:
+        return not self._everything
 
-    def values(self, X: Array) -> Array:
-        from specavg.functions.loops._s2 import s2_values
+    def _spread(self, C: Array) -> Array:
+        spread = np.zeros((C.shape[1], *self._shape))
+        spread[:, self._places] = C.T
+        return spread
 
-        loop: Any = s2_values
-        n, full = len(X), (self._top + 1) ** 2
-        require_memory(8.0 * n * full, f"{full} harmonics at {n} points", "Evaluate chunks of rows.")
-        points, size = read_only(X), block_size(n, 10 + full)
-        out = by_rows(loop, self._arguments(), points, (size,), np.empty((n, full)))
-        return out if self._everything else out[:, self._places]
-
-    def evaluate(self, X: Array) -> Array:
-        if not self._everything:
-            return super().evaluate(X)
-        self._require_values(len(X))
-        return self.values(X)
+    def _selected(self, values: Array) -> Array:
+        return values if self._everything else values[:, self._places]
 
     def plain_values(self, X: Array) -> Array:
         unit = normalized(X)

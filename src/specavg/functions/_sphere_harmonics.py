@@ -10,7 +10,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.functions._product_tree import PAIR, SOLID_STEP, SPHERE, Products, ProductTree
+from specavg.functions._factor_table import PAIR, SOLID_STEP, SPHERE, FactorTable
+from specavg.functions._product_tree import Products, ProductTree
 
 __all__ = [
     "SphereHarmonics",
@@ -44,8 +45,16 @@ class SphereHarmonics(Products):
         return 8.0 * 6 * max(self.dim, 1)
 
     @cached_property
-    def program(self) -> ProductTree:
+    def _weighted_tree(self) -> tuple[ProductTree, Array]:
         return _harmonic_tree(self._d, self._degrees, even=self._even)
+
+    @cached_property
+    def tree(self) -> ProductTree:
+        return self._weighted_tree[0]
+
+    @property
+    def weights(self) -> Array:
+        return self._weighted_tree[1]
 
     def plain_values(self, X: Array) -> Array:
         unit = normalized(X)
@@ -63,8 +72,8 @@ def even_harmonics_count(d: int, degree: int) -> int:
     return 0 if degree % 2 else comb(degree // 2 + d - 2, d - 2)
 
 
-def _harmonic_tree(d: int, degrees: Sequence[int], even: bool = False) -> ProductTree:
-    """Harmonics of several degrees on the sphere of R^d as products along a tree; `even` ones only.
+def _harmonic_tree(d: int, degrees: Sequence[int], even: bool = False) -> tuple[ProductTree, Array]:
+    """Harmonics of several degrees on the sphere of R^d as products along a tree, and their weights; `even` ones only.
 
     Y(x) = p(x_i) · Y'(x_1, …, x_{i−1}), one coordinate after the other, in the order of `Sphere`. Where p is
     constant there is no factor, so that a product has at most `degree` of them, whatever d is.
@@ -111,17 +120,14 @@ def _harmonic_tree(d: int, degrees: Sequence[int], even: bool = False) -> Produc
             scale *= np.sqrt((i / 2 + j) / ((i - 1) / 2 + j))
         nodes = [np.concatenate([np.empty(0, dtype=np.int64), *part]) for part in lifted]
         weights = [np.concatenate([np.empty(0), *part]) for part in lifted_weights]
-    return ProductTree(
-        SPHERE,
-        np.ones(1),
-        np.array(operations, dtype=np.int64),
-        np.array(constants),
+    tree = ProductTree.of(
+        FactorTable.of(SPHERE, np.ones(1), np.array(operations, dtype=np.int64), np.array(constants)),
         np.concatenate(parents),
         np.concatenate(factors),
         np.concatenate([np.empty(0, dtype=np.int64), *(nodes[k] for k in degrees)]),
-        np.concatenate([np.empty(0), *(weights[k] for k in degrees)]),
-        solid=True,
+        radii=d,
     )
+    return tree, np.concatenate([np.empty(0), *(weights[k] for k in degrees)])
 
 
 def normalized(X: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,151 +1,155 @@
-"""Symmetric functions of copies: sums over injective assignments, as polynomials in power sums.
+"""Symmetric functions of copies: sums over injective assignments of one-copy functions to copies.
 
 For one-copy functions ψ_1, ψ_2, … and m copies x_1, …, x_m, the sum Σ ψ_{a_1}(x_{i_1}) ⋯ ψ_{a_p}(x_{i_p}) over
-*distinct* i_1, …, i_p is what S_m leaves of the product. Peeling off one factor,
-
-    M(a_1, …, a_p) = P(a_p) M(a_1, …, a_{p−1}) − Σ_j M(…, a_j a_p, …),    P(a) = Σ_i ψ_a(x_i),
-
-where a_j a_p is the pointwise product: Möbius inversion over set partitions, one step at a time, with every
-intermediate result shared. The cost is O(m) for each power sum, never m!. With few copies the differences
-cancel, and the sums are built up copy by copy instead: E(S) grows by Σ_a ψ_a(x_i) E(S without a).
+*distinct* i_1, …, i_p is what S_m leaves of the product. The sums are built up copy by copy: with E(S) the sum for the
+multiset S over the copies so far, one more copy x adds Σ_a ψ_a(x) E(S without a). Nothing is subtracted, so that no
+digits cancel, however many copies and factors there are. (Polynomials in power sums, the other way to compute them,
+lose all digits from about 20 factors on.)
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import permutations
+from itertools import permutations, product
 from math import factorial, prod
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.functions._compiled import Compiled, Loops
+from specavg.functions._expanded import FOURIER_DIMENSIONS, Expanded
+from specavg.functions._factor_table import SINE, SPHERE, TABLE, TORUS, FactorTable
 from specavg.functions._functions import Array, Functions
-from specavg.functions._product_tree import SINE, TORUS
-from specavg.functions._symmetric_sums import SymmetricSums
-from specavg.functions._threads import compensated_sum
-from specavg.functions._trigonometric_sums import (
-    FEWEST_TO_COMBINE,
-    FOURIER_DIMENSIONS,
-    TrigonometricSums,
-    by_nufft,
-    fourier_sums,
-)
+from specavg.functions._sphere_harmonics import normalized
+from specavg.functions._threads import read_only
+from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
 
-__all__ = ["CopyByCopy", "PowerSumProgram", "SymmetrizedProducts"]
+__all__ = ["CopyByCopy", "SymmetrizedProducts", "symmetrized_products"]
 
 Indices = NDArray[np.int64]
-Merged = tuple[int, ...]  # a pointwise product of one-copy functions
-Key = tuple[Merged, ...]  # the factors of an injective sum
+Multiset = tuple[int, ...]
+_MANY_COPIES = 256  # in plain NumPy, from here on halves are joined: a step for each copy would take a second
+_NO_TABLE = FactorTable.of(TABLE, np.ones(1), np.empty((0, 5), dtype=np.int64), np.empty((0, 2)))
 
 
-@dataclass(frozen=True)
-class _Step:
-    """node = P[power_sum] · nodes[rest] − Σ weight · nodes[merged]."""
+class CopyByCopy(NamedTuple):
+    """How injective sums grow by one copy, as the loops read it. State 0 is the empty multiset.
 
-    power_sum: int
-    rest: int
-    merged: tuple[tuple[int, int], ...]  # (weight, node)
+    Attributes
+    ----------
+    table : FactorTable
+        The one-copy functions of a single coordinate; no rows where their values are given.
+    states : ndarray of int, shape (S - 1,)
+        All states but the first, in the order in which they grow: a state before the smaller ones it grows from.
+    sizes : ndarray of int, shape (S - 1,)
+        How many factors each of these has.
+    starts : ndarray of int, shape (S,)
+        State i of this order grows by the entries starts[i]..starts[i + 1].
+    entries : ndarray of int, shape (E, 2)
+        One-copy function, and the state without it.
+    outputs : ndarray of int, shape (dim,)
+        The states that are functions of the family.
+    """
 
+    table: FactorTable
+    states: Indices
+    sizes: Indices
+    starts: Indices
+    entries: Indices
+    outputs: Indices
 
-@final
-class PowerSumProgram:
-    """A straight-line program that computes injective sums from power sums."""
-
-    def __init__(self, multisets: Sequence[Sequence[int]]) -> None:
-        self.power_sums: dict[Merged, int] = {}
-        self._nodes: dict[Key, int] = {(): 0}
-        self._steps: list[_Step] = []
-        self.outputs = [self._node(tuple((a,) for a in sorted(multiset))) for multiset in multisets]
-
-    def _node(self, key: Key) -> int:
-        if key in self._nodes:
-            return self._nodes[key]
-        *others, last = key
-        merged: Counter[int] = Counter()
-        for j, other in enumerate(others):
-            joined = tuple(sorted(other + last))
-            merged[self._node(tuple(sorted([*others[:j], joined, *others[j + 1 :]])))] += 1
-        rest = self._node(tuple(others))
-        power_sum = self.power_sums.setdefault(last, len(self.power_sums))
-        self._steps.append(_Step(power_sum, rest, tuple((w, node) for node, w in merged.items())))
-        self._nodes[key] = len(self._steps)
-        return len(self._steps)
-
-    @property
-    def size(self) -> int:
-        """Number of intermediate results."""
-        return len(self._steps)
-
-    def run(self, power_sums: Array) -> Array:
-        """The injective sums from the power sums."""  # (P, n) -> (outputs, n)
-        nodes = np.empty((len(self._steps) + 1, power_sums.shape[1]))
-        nodes[0] = 1.0
-        for i, step in enumerate(self._steps, start=1):
-            node = power_sums[step.power_sum] * nodes[step.rest]
-            for weight, other in step.merged:
-                node -= weight * nodes[other]
-            nodes[i] = node
-        return nodes[self.outputs]
-
-    @property
-    def steps(self) -> tuple[Indices, Indices, Indices]:
-        """(power sum, rest) of each step, where its subtractions start, and (weight, node) of each of those."""
-        pairs = np.array([(step.power_sum, step.rest) for step in self._steps], dtype=np.int64).reshape(-1, 2)
-        starts = np.cumsum([0, *(len(step.merged) for step in self._steps)])
-        merged = np.array([pair for step in self._steps for pair in step.merged], dtype=np.int64).reshape(-1, 2)
-        return pairs, starts, merged
-
-
-@final
-class CopyByCopy:
-    """Injective sums by adding one copy at a time: no subtraction, so no cancellation."""
-
-    def __init__(self, multisets: Sequence[Sequence[int]]) -> None:
-        place: dict[Merged, int] = {(): 0}
-        pending = {tuple(sorted(multiset)) for multiset in multisets}
-        while pending:  # every sub-multiset is a state
+    @classmethod
+    def of(cls, multisets: Sequence[Sequence[int]], table: FactorTable | None = None) -> CopyByCopy:
+        """The states are all multisets inside the given ones."""
+        wanted = [tuple(sorted(multiset)) for multiset in multisets]
+        found: set[Multiset] = {()}
+        pending = set(wanted)
+        while pending:
             multiset = pending.pop()
-            if multiset not in place:
-                place[multiset] = len(place)
+            if multiset not in found:
+                found.add(multiset)
                 pending.update(multiset[:i] + multiset[i + 1 :] for i in range(len(multiset)))
-        self.size = len(place)
-        self.outputs = [place[tuple(sorted(multiset))] for multiset in multisets]
-        # An injective sum over a multiset counts each choice of copies ∏ count! times.
-        self.exchanges = np.array(
-            [float(prod(factorial(c) for c in Counter(multiset).values())) for multiset in multisets]
-        )
-        slots: dict[int, list[tuple[int, int, int]]] = {}
-        for multiset, state in place.items():
-            for slot, a in enumerate(sorted(set(multiset))):
+        # Larger states first, and beside each other those that begin alike: they read the same rows.
+        growing = sorted(found - {()}, key=lambda multiset: (-len(multiset), multiset))
+        place = {(): 0} | {multiset: i for i, multiset in enumerate(growing, start=1)}
+        starts, entries = [0], []
+        for multiset in growing:
+            for a in sorted(set(multiset)):
                 i = multiset.index(a)
-                slots.setdefault(slot, []).append((state, a, place[multiset[:i] + multiset[i + 1 :]]))
-        self._slots = [np.array(entries, dtype=np.intp).T for entries in slots.values()]
-        # In place, a state must grow before the smaller ones that it grows from.
-        sizes = {state: len(multiset) for multiset, state in place.items()}
-        flat = [entry for entries in slots.values() for entry in entries]
-        flat.sort(key=lambda entry: (-sizes[entry[0]], entry))
-        self.entries = np.array(flat, dtype=np.int64).reshape(-1, 3)
+                entries.append((a, place[multiset[:i] + multiset[i + 1 :]]))
+            starts.append(len(entries))
+        return cls(
+            _NO_TABLE if table is None else table,
+            np.arange(1, len(place)),
+            np.array([len(multiset) for multiset in growing], dtype=np.int64),
+            np.array(starts, dtype=np.int64),
+            np.array(entries, dtype=np.int64).reshape(-1, 2),
+            np.array([place[multiset] for multiset in wanted], dtype=np.int64),
+        )
 
     def run(self, copies: Array) -> Array:
-        """The injective sums from the one-copy values."""  # (A, n, m) -> (outputs, n)
-        sums = np.zeros((self.size, copies.shape[1]))
+        """The sums over choices of copies, from the one-copy values, by plain NumPy."""  # (A, n, m) -> (outputs, n)
+        return self._grown(copies)[self.outputs]
+
+    def _grown(self, copies: Array) -> Array:
+        """All states after all copies."""  # (A, n, m) -> (states, n)
+        A, n, m = copies.shape
+        if m > _MANY_COPIES:  # both halves side by side, then all ways to share the factors between them
+            half = -(-m // 2)
+            copies = np.concatenate([copies, np.zeros((A, n, 2 * half - m))], axis=2)  # zeros add nothing
+            both = self._grown(np.concatenate([copies[:, :, :half], copies[:, :, half:]], axis=1))
+            return np.stack([(both[one, :n] * both[other, n:]).sum(axis=0) for one, other in self._shares()])
+        sums = np.zeros((len(self.starts), n))
         sums[0] = 1.0
-        for i in range(copies.shape[2]):
+        # The first entries of all states, then the second ones: no state twice in one step.
+        count, steps = np.diff(self.starts), []
+        for j in range(int(count.max(initial=0))):
+            mine = np.flatnonzero(count > j)
+            steps.append((self.states[mine], *self.entries[self.starts[mine] + j].T))
+        for i in range(m):
             before = sums.copy()
-            for state, label, rest in self._slots:
+            for state, label, rest in steps:
                 sums[state] += copies[label, :, i] * before[rest]
-        return sums[self.outputs] * self.exchanges[:, None]
+        return sums
+
+    def _shares(self) -> list[tuple[list[int], list[int]]]:
+        """For each state, the states of all its parts, and those of what is left."""
+        multisets: list[Multiset] = [()] * len(self.starts)
+        for state, start in zip(self.states[::-1], self.starts[:-1][::-1], strict=True):  # smaller ones first
+            label, rest = self.entries[start]
+            multisets[state] = tuple(sorted((int(label), *multisets[rest])))
+        place = {multiset: i for i, multiset in enumerate(multisets)}
+        shares = []
+        for multiset in multisets:
+            count = Counter(multiset)
+            parts = [Counter(dict(zip(count, taken, strict=True))) for taken in _up_to(list(count.values()))]
+            one, other = (
+                [place[tuple(sorted(c.elements()))] for c in side] for side in (parts, [count - p for p in parts])
+            )
+            shares.append((one, other))
+        return shares
 
 
-_FEW_COPIES = 16
+def _up_to(counts: list[int]) -> Iterator[tuple[int, ...]]:
+    return product(*(range(count + 1) for count in counts))
+
+
+def symmetrized_products(
+    one_copy: Functions, copies: int, multisets: Sequence[Sequence[int]], weights: Array
+) -> Functions:
+    """`SymmetrizedProducts`, on tori of few dimensions with the sums of waves that they are beside them."""
+    family = SymmetrizedProducts(one_copy, copies, multisets, weights)
+    table = one_copy.copy_table
+    if table is None or table.mode != TORUS or copies > FOURIER_DIMENSIONS:
+        return family
+    return Expanded(family, lambda: family.nanoseconds, lambda: _expansion(table, copies, multisets, weights))
 
 
 @final
-class SymmetrizedProducts(Functions):
+class SymmetrizedProducts(Compiled):
     """weight · Σ over distinct copies of ∏ ψ_a(x_i), one for each multiset of one-copy functions.
 
     Parameters
@@ -162,31 +166,19 @@ class SymmetrizedProducts(Functions):
     def __init__(self, one_copy: Functions, copies: int, multisets: Sequence[Sequence[int]], weights: Array) -> None:
         self._one_copy = one_copy
         self._copies = copies
-        self._weights = weights
-        self._multisets = [tuple(multiset) for multiset in multisets]
-        few = copies <= _FEW_COPIES
-        self._by_copy = CopyByCopy(multisets) if few else None
-        self._program = PowerSumProgram([] if few else multisets)
+        self._multisets = multisets
+        # A sum over injective assignments counts each choice of copies ∏ count! times.
+        self._weights = weights * [float(prod(map(factorial, Counter(multiset).values()))) for multiset in multisets]
 
     @cached_property
-    def _compiled(self) -> SymmetricSums:
-        if self._by_copy:
-            size, outputs = self._by_copy.size, self._by_copy.outputs
-            weights = self._weights * self._by_copy.exchanges
-            entries = self._by_copy.entries
-        else:
-            size, outputs, weights = self._program.size + 1, self._program.outputs, self._weights
-            entries = np.empty((0, 3), dtype=np.int64)
-        return SymmetricSums(
-            self._one_copy.copy_table,
-            self._one_copy.dim,
-            entries,
-            _power_sum_tree(self._program.power_sums),
-            self._program.steps,
-            size,
-            np.array(outputs, dtype=np.int64),
-            weights,
-        )
+    def _program(self) -> CopyByCopy:
+        return CopyByCopy.of(self._multisets, self._one_copy.copy_table)
+
+    @property
+    def _loops(self) -> Loops:
+        from specavg.functions.loops._copies import copies_combine, copies_sums, copies_values
+
+        return Loops(copies_sums, copies_combine, copies_values)
 
     @property
     def dim(self) -> int:
@@ -194,97 +186,60 @@ class SymmetrizedProducts(Functions):
 
     @property
     def row_bytes(self) -> float:
-        depth = max((len(merged) for merged in self._program.power_sums), default=1)
-        per_copy = self._one_copy.row_bytes + 8.0 * (self._one_copy.dim + depth)
-        states = 4 * self._by_copy.size if self._by_copy else self._program.size + len(self._program.power_sums)
-        return self._copies * per_copy + 8.0 * (states + self.dim)
-
-    def _given(self, X: Array) -> Array | None:
-        """The one-copy values, where the loop cannot compute them itself."""  # (n, m, A)
-        if self._one_copy.copy_table is not None:
-            return None
-        flat = X.reshape(len(X) * self._copies, -1)
-        return self._one_copy.values(flat).reshape(len(X), self._copies, -1)
-
-    def values(self, X: Array) -> Array:
-        return self._compiled.values(X, self._given(X))
-
-    @cached_property
-    def fourier(self) -> TrigonometricSums | None:
-        table, m = self._one_copy.copy_table, self._copies
-        if table is None or table.mode != TORUS or m > FOURIER_DIMENSIONS:
-            return None
-        value, sine = table.constants[:, 0].astype(np.int64), table.operations[:, 0] == SINE
-        blocks: list[tuple[Indices, NDArray[np.bool_], Indices, Array]] = []
-        for size in range(m + 1):
-            mine = np.array([i for i, a in enumerate(self._multisets) if len(a) == size], dtype=np.int64)
-            labels = np.array([self._multisets[i] for i in mine], dtype=np.int64).reshape(len(mine), size)
-            for copies in permutations(range(m), size):
-                K, S = np.zeros((len(mine), m), dtype=np.int64), np.zeros((len(mine), m), dtype=bool)
-                K[:, copies], S[:, copies] = value[labels], sine[labels]
-                blocks.append((K, S, mine, self._weights[mine]))
-        K, S, columns, weights = (np.concatenate(part) for part in zip(*blocks, strict=True))
-        return fourier_sums(np.repeat(1.0 / table.scale, m), K, S, columns, weights, self.dim)
+        per_copy = self._one_copy.row_bytes + 8.0 * self._one_copy.dim
+        return self._copies * per_copy + 8.0 * (4 * len(self._program.starts) + self.dim)
 
     @property
-    def _nanoseconds(self) -> float:
-        """A forecast of the time for a point."""
-        if self._by_copy:
-            return self._copies * (0.15 * len(self._by_copy.entries) + 1.5 * self._one_copy.dim)
-        return np.inf
+    def nanoseconds(self) -> float:
+        """A forecast of the time for a point; measured on T^3."""
+        return self._copies * (0.15 * len(self._program.entries) + 1.5 * self._one_copy.dim)
 
-    def correlate(self, X: Array, Y: Array) -> Array:
-        faster = by_nufft(self.fourier, len(X), self._nanoseconds)
-        if faster is not None:
-            return faster.correlate(X, Y)
-        if self._one_copy.copy_table is not None:
-            return self._compiled.sums(X, Y)
-        parts = (self._compiled.sums(X[rows], Y[rows], self._given(X[rows])) for rows in self.chunks(len(X)))
-        return compensated_sum(parts, (self.dim, Y.shape[1]))
+    def _block_rows(self, d: int) -> int:
+        return len(self._program.starts) + self._one_copy.dim
 
-    def combine(self, X: Array, C: Array) -> Array:
-        faster = by_nufft(self.fourier, len(X), self._nanoseconds, FEWEST_TO_COMBINE)
-        if faster is not None:
-            return faster.combine(X, C)
-        if self._one_copy.copy_table is not None:
-            return self._compiled.combine(X, C)
-        values = np.empty((len(X), C.shape[1]))
-        for rows in self.chunks(len(X)):
-            values[rows] = self._compiled.combine(X[rows], C, self._given(X[rows]))
-        return values
+    def _loaded(self, X: Array) -> Array:
+        """The coordinate of each copy, or the one-copy values where a loop cannot compute them itself."""
+        if len(self._program.table):
+            return read_only(X)[:, :, None]
+        return read_only(self._copy_values(X))
+
+    def _copy_values(self, X: Array) -> Array:
+        flat = X.reshape(len(X) * self._copies, -1)
+        return self._one_copy.values(flat).reshape(len(X), self._copies, -1)  # (n, m, A)
+
+    def _pieces(self, rows: slice) -> Iterator[slice]:
+        if len(self._program.table):
+            yield rows
+            return
+        for part in self.chunks(rows.stop - rows.start):
+            yield slice(rows.start + part.start, rows.start + part.stop)
+
+    def _gathered(self, sums: Array) -> Array:
+        return np.ascontiguousarray((sums * self._weights).T)
+
+    def _spread(self, C: Array) -> Array:
+        return (C * self._weights[:, None]).T
+
+    def _selected(self, values: Array) -> Array:
+        return np.multiply(values, self._weights, out=values)
 
     def plain_values(self, X: Array) -> Array:
-        """The same values by plain NumPy: what the compiled ones are tested against."""
-        flat = X.reshape(len(X) * self._copies, -1)
-        values = self._one_copy.values(flat)
-        copies = np.ascontiguousarray(values.T).reshape(-1, len(X), self._copies)  # (A, n, m)
-        if self._by_copy:
-            return (self._weights[:, None] * self._by_copy.run(copies)).T
-        sums = np.empty((len(self._program.power_sums), len(X)))
-        _accumulate(copies, self._program.power_sums, sums)
-        return (self._weights[:, None] * self._program.run(sums)).T
+        if self._program.table.mode == SPHERE:  # the loops normalise points themselves
+            X = normalized(X)
+        copies = np.ascontiguousarray(self._copy_values(X).transpose(2, 0, 1))  # (A, n, m)
+        return (self._weights[:, None] * self._program.run(copies)).T
 
 
-def _power_sum_tree(power_sums: dict[Merged, int]) -> tuple[Indices, Indices, Indices]:
-    """Parents, factors and wanted nodes: products share their beginnings."""
-    beginnings = sorted({merged[:end] for merged in power_sums for end in range(1, len(merged) + 1)})
-    place = {(): 0} | {merged: i for i, merged in enumerate(beginnings, start=1)}
-    parent = np.array([0, *(place[merged[:-1]] for merged in beginnings)], dtype=np.int64)
-    factor = np.array([-1, *(merged[-1] for merged in beginnings)], dtype=np.int64)
-    wanted = np.empty(len(power_sums), dtype=np.int64)
-    for merged, i in power_sums.items():
-        wanted[i] = place[merged]
-    return parent, factor, wanted
-
-
-def _accumulate(copies: Array, power_sums: dict[Merged, int], sums: Array) -> None:
-    """Σ_i ∏ ψ_a(x_i) for every product wanted; products share their beginnings, a few are alive at a time."""
-    beginnings = {merged[:end] for merged in power_sums for end in range(1, len(merged) + 1)}
-    stack: list[tuple[Merged, Array]] = []
-    for merged in sorted(beginnings):  # depth first: a beginning sorts before what continues it
-        while stack and merged[: len(stack[-1][0])] != stack[-1][0]:
-            stack.pop()
-        product = copies[merged[-1]] if not stack else stack[-1][1] * copies[merged[-1]]
-        stack.append((merged, product))
-        if merged in power_sums:
-            sums[power_sums[merged]] = product.sum(axis=1)
+def _expansion(table: FactorTable, m: int, multisets: Sequence[Sequence[int]], weights: Array) -> TrigonometricSums:
+    """The functions as sums of waves on a torus of m dimensions."""
+    value, sine = table.constants[:, 0].astype(np.int64), table.operations[:, 0] == SINE
+    blocks: list[tuple[Indices, NDArray[np.bool_], Indices, Array]] = []
+    for size in range(m + 1):
+        mine = np.array([i for i, a in enumerate(multisets) if len(a) == size], dtype=np.int64)
+        labels = np.array([multisets[i] for i in mine], dtype=np.int64).reshape(len(mine), size)
+        for copies in permutations(range(m), size):
+            K, S = np.zeros((len(mine), m), dtype=np.int64), np.zeros((len(mine), m), dtype=bool)
+            K[:, copies], S[:, copies] = value[labels], sine[labels]
+            blocks.append((K, S, mine, weights[mine]))
+    K, S, columns, scale = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    return fourier_sums(np.repeat(1.0 / table.scale, m), K, S, columns, scale, len(weights))

@@ -5,18 +5,27 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import settings
 
-__all__ = ["by_rows", "compensated_sum", "in_order", "read_only", "row_chunks"]
+__all__ = ["block_size", "in_order", "read_only", "row_chunks"]
 
 Array = NDArray[np.float64]
 Result = TypeVar("Result")
 ROWS = 1 << 14  # rows of one task: some milliseconds of work, and few enough tasks that adding them is free
+_CACHE = 256 * 1024  # bytes that a block may fill: half of a common second-level cache
+SMALLEST_BLOCK, _LARGEST_BLOCK = 64, 512  # points: fewer waste vector registers, more bring nothing
+
+
+def block_size(n: int, rows: int) -> int:
+    """Points in a block, a multiple of 64, such that `rows` numbers a point stay in cache."""
+    fitting = _CACHE // (8 * max(rows, 1)) // SMALLEST_BLOCK * SMALLEST_BLOCK
+    needed = -(-max(n, 1) // SMALLEST_BLOCK) * SMALLEST_BLOCK
+    return int(min(max(fitting, SMALLEST_BLOCK), _LARGEST_BLOCK, needed))
 
 
 def read_only(X: Array) -> Array:
@@ -49,24 +58,3 @@ def in_order(work: Callable[[slice], Result], chunks: list[slice]) -> Iterator[R
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-
-
-def by_rows(loop: Any, arguments: tuple[Any, ...], points: Array, more: tuple[Any, ...], out: Array) -> Array:
-    """`out`, filled by ``loop(*arguments, points[rows], *more, out[rows])`` on chunks of rows, in threads."""
-
-    def work(rows: slice) -> None:
-        loop(*arguments, points[rows], *more, out[rows])
-
-    for _ in in_order(work, row_chunks(len(points))):
-        pass
-    return out
-
-
-def compensated_sum(parts: Iterator[Array], shape: tuple[int, ...]) -> Array:
-    """Neumaier's sum of arrays: the error does not grow with the number of parts."""
-    total, lost = np.zeros(shape), np.zeros(shape)
-    for part in parts:
-        new = total + part
-        lost += np.where(np.abs(total) >= np.abs(part), (total - new) + part, (part - new) + total)
-        total = new
-    return total + lost

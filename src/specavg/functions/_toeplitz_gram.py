@@ -8,7 +8,7 @@ by the (band-limited) density of the data, and take the coefficients back. Two F
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,11 @@ from numpy.typing import NDArray
 from specavg._config import require_memory, settings
 from specavg.functions import _nufft
 
-if TYPE_CHECKING:
-    from specavg.functions._trigonometric_sums import TrigonometricSums
-
-__all__ = ["ToeplitzGram", "toeplitz_gram"]
+__all__ = ["ToeplitzGram", "dense_nanoseconds", "toeplitz_density"]
 
 Array = NDArray[np.float64]
 _BATCH_BYTES = 16e6  # of grids that are transformed together
 _NANOSECONDS_A_GRID_POINT = 30.0  # of one multiplication, for each column
-_GIGAFLOPS = 25.0  # of a symmetric rank-n update, a thread
 
 
 @final
@@ -33,8 +29,10 @@ class ToeplitzGram:
 
     Parameters
     ----------
-    functions : TrigonometricSums
-        √2cos and √2sin of frequencies K (F, d), combined by a sparse Q (2F, dim).
+    K : ndarray of int, shape (F, d)
+        Frequencies; Φ are combinations of their cosines and then their sines.
+    Q : sparse matrix of shape (2F, dim)
+        The combinations.
     density : ndarray
         Σ w δ(u − u_i), band-limited to twice the highest frequency, on a grid of the torus: all that is kept of
         the data.
@@ -45,11 +43,10 @@ class ToeplitzGram:
     density : ndarray
     """
 
-    def __init__(self, functions: TrigonometricSums, density: Array) -> None:
-        K = functions.K
-        self.dim = functions.dim
+    def __init__(self, K: NDArray[np.int64], Q: Any, density: Array) -> None:
+        self.dim = int(Q.shape[1])
         self.density = density
-        self._Q = (functions.Q * np.sqrt(2.0)).tocsr()
+        self._Q = Q.tocsr()
         self._shape = density.shape
         self._points = density.size
         self._spectrum_shape = (*self._shape[:-1], self._shape[-1] // 2 + 1)
@@ -107,21 +104,20 @@ def _places(K: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.intp]:
     return np.asarray(np.ravel_multi_index(tuple((K % np.array(shape)).T), shape))
 
 
-def toeplitz_gram(
-    functions: Any, X: Array, weights: Array, Y: Array | None = None
-) -> tuple[ToeplitzGram, Array] | None:
-    """The operator and Φᵀ (w, wY), where it exists (tori of up to three dimensions, finufft); None elsewhere."""
+def toeplitz_density(period: Array, K: NDArray[np.int64], X: Array, strengths: Array) -> tuple[Array, Array]:
+    """One non-uniform FFT: the density of the first column of `strengths`, and sums of all columns with the waves of K.
+
+    Returns
+    -------
+    density : ndarray
+        On a grid fine enough for products of two waves.
+    sums : ndarray of shape (2F, q)
+        Σ y cos 2πk·u and then Σ y sin 2πk·u for every column y.
+    """
     fft: Any = import_module("scipy.fft")
-    fourier = functions.fourier
-    if fourier is None or not _nufft.available() or _nufft.cost(len(X), 2 * fourier.K) == np.inf:
-        return None
-    K, period = fourier.K, fourier.waves.period
     reach = np.abs(K).max(axis=0)
-    strengths = weights[:, None] if Y is None else np.column_stack([weights, weights[:, None] * Y])
-    sums = _nufft.grid_sums(period, 2 * reach, X, strengths)  # (1 + q, 4 reach + 1, …)
+    sums = _nufft.grid_sums(period, 2 * reach, X, strengths)  # (q, 4 reach + 1, …)
     chosen = sums[(slice(None), *(K + 2 * reach).T)]
-    waves = np.concatenate([chosen.real, chosen.imag], axis=1).T
-    correlation = np.sqrt(2.0) * np.asarray(fourier.Q.T @ waves)
     # The density has frequencies up to 2·reach, and so have products of two functions.
     shape = tuple(int(fft.next_fast_len(int(4 * r + 1), real=True)) for r in reach)
     spectrum = np.zeros((*shape[:-1], shape[-1] // 2 + 1), dtype=complex)
@@ -129,14 +125,12 @@ def toeplitz_gram(
     axes = [np.arange(-2 * r, 2 * r + 1) for r in reach[:-1]] + [np.arange(last + 1)]
     spectrum[np.ix_(*axes)] = np.conj(sums[0][..., last:])  # Σ w e^{−2πik·u}, k_d ≥ 0
     density: Array = fft.irfftn(spectrum, s=shape) * float(np.prod(shape))
-    return ToeplitzGram(fourier, density), correlation
+    return density, np.concatenate([chosen.real, chosen.imag], axis=1).T
 
 
-def dense_is_faster(functions: Any, n: int) -> bool:
-    """Whether forming the matrix column by column beats a symmetric rank-n update."""
-    fourier = functions.fourier
-    if fourier is None or not _nufft.available():
-        return False
-    points = float(np.prod(4.0 * np.abs(fourier.K).max(axis=0) + 1))
-    update = n * float(fourier.dim) ** 2 / _GIGAFLOPS
-    return _NANOSECONDS_A_GRID_POINT * points * fourier.dim + _nufft.cost(n, 2 * fourier.K) < update
+def dense_nanoseconds(n: int, K: NDArray[np.int64], dim: int) -> float:
+    """A forecast of forming the matrix of `dim` functions column by column; infinite where there is no transform."""
+    if not _nufft.available():
+        return np.inf
+    points = float(np.prod(4.0 * np.abs(K).max(axis=0) + 1))
+    return _NANOSECONDS_A_GRID_POINT * points * dim + _nufft.cost(n, 2 * K)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from math import comb
-from typing import Any, final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.functions._functions import Functions
+from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._orthonormal_matrices import nearest_orthonormal
-from specavg.functions._product_tree import block_size
-from specavg.functions._threads import by_rows, compensated_sum, in_order, read_only, row_chunks
+from specavg.functions._threads import read_only
 from specavg.functions._wigner_matrices import euler_angles, wigner_matrices
 
 __all__ = ["WignerFunctions"]
@@ -20,8 +20,18 @@ __all__ = ["WignerFunctions"]
 Array = NDArray[np.float64]
 
 
+class WignerRecurrence(NamedTuple):
+    """d^{l+1} = (u cos β − t) d^l − v d^{l−1} for each pair of orders, as the loops read it."""
+
+    degree: int
+    first: Array  # (j, degree + k): the factor of d at l = max(j, |k|)
+    u: Array  # (l, j, |k|)
+    t: Array
+    v: Array
+
+
 @final
-class WignerFunctions(Functions):
+class WignerFunctions(Compiled):
     """√(2l+1) M^l(X)[a, b] for some degrees l, row by row; M in the real basis 0, 1c, 1s and so on.
 
     Parameters
@@ -42,14 +52,15 @@ class WignerFunctions(Functions):
         start, least = np.maximum(j, np.abs(k)), np.minimum(j, np.abs(k))
         roots = [float(comb(2 * int(l), int(l - m))) ** 0.5 for l, m in zip(start.flat, least.flat, strict=True)]
         signs = np.where((k < 0) & (k % 2 == 1) | (k > j) & ((k - j) % 2 == 1), -1.0, 1.0)  # of this real basis
-        self._first = np.array(roots).reshape(start.shape) * signs
+        first = np.array(roots).reshape(start.shape) * signs
         l, a, b = np.arange(L + 1.0)[:, None, None], np.arange(L + 1.0)[:, None], np.arange(L + 1.0)
         above = np.sqrt(np.maximum(((l + 1) ** 2 - a**2) * ((l + 1) ** 2 - b**2), 1.0))
         here = np.sqrt(np.maximum((l**2 - a**2) * (l**2 - b**2), 0.0))
         positive = np.maximum(l, 1.0)
-        self._u = (l + 1) * (2 * l + 1) / above
-        self._t = np.where(l > 0, self._u * a * b / (positive * (positive + 1)), 0.0)
-        self._v = np.where(l > 0, (l + 1) / positive * here / above, 0.0)
+        u = (l + 1) * (2 * l + 1) / above
+        t = np.where(l > 0, u * a * b / (positive * (positive + 1)), 0.0)
+        v = np.where(l > 0, (l + 1) / positive * here / above, 0.0)
+        self._recurrence = WignerRecurrence(L, first, u, t, v)
 
     @property
     def dim(self) -> int:
@@ -59,57 +70,47 @@ class WignerFunctions(Functions):
     def row_bytes(self) -> float:
         return 8.0 * (self._full + self.dim)
 
-    def _arguments(self) -> tuple[Any, ...]:
-        return self._top, self._first, self._u, self._t, self._v
+    @cached_property
+    def _program(self) -> WignerRecurrence:
+        return self._recurrence
 
-    def correlate(self, X: Array, Y: Array) -> Array:
-        from specavg.functions.loops._wigner import wigner_sums
+    @property
+    def _loops(self) -> Loops:
+        from specavg.functions.loops._wigner import wigner_combine, wigner_sums, wigner_values
 
-        loop: Any = wigner_sums
-        n, q, L = len(X), Y.shape[1], self._top
-        shape = (q, L + 1, L + 1, 2 * L + 1, 2)
-        points, data, size, arguments = read_only(_euler(X)), read_only(Y), self._block(n), self._arguments()
+        return Loops(wigner_sums, wigner_combine, wigner_values)
 
-        def work(rows: slice) -> Array:
-            out = np.zeros(shape)
-            loop(*arguments, points[rows], data[rows], size, out)
-            return out
+    def _block_rows(self, d: int) -> int:
+        return 8 * self._top + 20
 
-        sums = self._real(compensated_sum(in_order(work, row_chunks(n, int(np.prod(shape)))), shape))
-        return sums if self._everything else sums[self._places]
+    def _loaded(self, X: Array) -> Array:
+        return read_only(_euler(X))
 
-    def combine(self, X: Array, C: Array) -> Array:
-        from specavg.functions.loops._wigner import wigner_combine
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return (self._top + 1, self._top + 1, 2 * self._top + 1, 2)
 
-        loop: Any = wigner_combine
-        n, q = len(X), C.shape[1]
-        full = np.zeros((self._full, q))
+    def _gathered(self, sums: Array) -> Array:
+        return self._real(sums) if self._everything else self._real(sums)[self._places]
+
+    @property
+    def _selects(self) -> bool:
+        return not self._everything
+
+    def _spread(self, C: Array) -> Array:
+        full = np.zeros((self._full, C.shape[1]))
         full[self._places] = C
-        points, coefficients = read_only(_euler(X)), read_only(self._waves(full))
-        return by_rows(loop, self._arguments(), points, (coefficients, self._block(n)), np.empty((n, q)))
+        return self._waves(full)
 
     def values(self, X: Array) -> Array:
-        from specavg.functions.loops._wigner import wigner_values
-
-        loop: Any = wigner_values
-        n, points = len(X), read_only(_euler(X))
-        size = self._block(n, self._full)
-        out = by_rows(loop, self._arguments(), points, (size,), np.empty((n, self._full)))
+        out = np.empty((len(X), self._full))
+        self._filled(self._loops.values, X, (self._block(X, self._full),), out)
         return out if self._everything else out[:, self._places]
 
     def plain_values(self, X: Array) -> Array:
         rotations = nearest_orthonormal(X.reshape(-1, 3, 3))
         columns = [np.sqrt(2 * l + 1) * wigner_matrices(rotations, l).reshape(len(X), -1) for l in self._degrees]
         return np.concatenate([np.empty((len(X), 0)), *columns], axis=1)
-
-    def evaluate(self, X: Array) -> Array:
-        if not self._everything:
-            return super().evaluate(X)
-        self._require_values(len(X))
-        return self.values(X)
-
-    def _block(self, n: int, more: int = 0) -> int:
-        return block_size(n, 8 * self._top + 20 + more)
 
     # M[jc,kc] = P cos₊ + N cos₋, M[jc,ks] = −P sin₊ + N sin₋, M[js,kc] = P sin₊ + N sin₋, M[js,ks] = P cos₊ − N cos₋,
     # with P = d_{jk} at the angle jα + kγ and N = d_{j,−k} at jα − kγ; √2 d where one of the orders is zero.

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._config import require_memory
 from specavg.functions._functions import Functions
 from specavg.functions._threads import in_order, row_chunks
-from specavg.functions._toeplitz_gram import ToeplitzGram, toeplitz_gram
+from specavg.functions._toeplitz_gram import ToeplitzGram
 from specavg.groups import Group, direct_product, trivial, wreath
 from specavg.groups.families import DirectProduct, Symmetric
 from specavg.invariants._cutoff import Cutoff
@@ -221,11 +221,11 @@ class InvariantBasis:
         weights : ndarray of shape (n,)
         Y : ndarray of shape (n, q)
         """
-        return toeplitz_gram(self.functions, self.space.check_points(X), weights, Y)
+        return self.functions.gram_operator(self.space.check_points(X), weights, Y)
 
     def gram_of_density(self, density: Array) -> ToeplitzGram:
         """The same operator from its attribute `density`, which is all that it keeps of the data."""
-        return ToeplitzGram(self.functions.fourier, density)
+        return self.functions.gram_of_density(density)
 
     def canonical(self, X: ArrayLike) -> Array:
         """A point of each orbit, the same bits for all of the orbit, where the group has such a choice.
@@ -251,7 +251,7 @@ class InvariantBasis:
 
     def evaluation_points(self, X: ArrayLike) -> Array:
         """`canonical` points, or `X` itself where the functions are invariant to the last bit anyway."""
-        if self.functions.flips_exactly:
+        if self.functions.invariant_to_sign_bits:
             return np.asarray(self.space.as_table(X), dtype=np.float64)
         return self.canonical(X)
 

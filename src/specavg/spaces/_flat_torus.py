@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -11,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory
+from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import rows_in
+from specavg.functions._trigonometric_sums import TrigonometricSums
 from specavg.isometries import Affine, Isometry, SignedPermutation
 from specavg.isometries.fields import Field, ShiftField
 from specavg.spaces._space import Eigenspace, Space
@@ -67,6 +70,21 @@ class FlatTorus(Space):
         turns -= np.rint(turns)
         turns *= 2 * np.pi
         return np.sqrt(2) * np.concatenate([np.cos(turns), np.sin(turns)], axis=1)
+
+    def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
+        from scipy.sparse import coo_array
+
+        listed = [self.frequencies(V) for V in eigenspaces]
+        K = np.concatenate([np.empty((0, self.dim), dtype=np.int64), *listed])
+        rows: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp)]
+        end = 0
+        for V, part in zip(eigenspaces, listed, strict=True):
+            cosines = np.arange(end, end := end + len(part))
+            rows += [cosines] if V.eigenvalue == 0 else [cosines, cosines + len(K)]
+        row = np.concatenate(rows)
+        values = np.where(K[row % max(len(K), 1)].any(axis=1), 1.0, np.sqrt(0.5))  # the constant is 1, not √2
+        Q = coo_array((values, (row, np.arange(len(row)))), shape=(2 * len(K), len(row)))
+        return TrigonometricSums(self.period, K, Q.tocsr())
 
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
         target, sign, phase, modulus = self.frequency_action(g, eigenspace)

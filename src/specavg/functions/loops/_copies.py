@@ -1,9 +1,4 @@
-"""Sums over injective assignments of one-copy functions to copies, block by block.
-
-Few copies: states grow copy by copy, E(S) += ψ_a(x_i) E(S without a), larger states first, in place. Many
-copies: power sums Σ_i ∏ψ_a(x_i) of one point at a time, its copies side by side, then a straight-line program
-on a block of points.
-"""
+"""Sums over choices of copies: states grow copy by copy, E(S) += Σ_a ψ_a(x_i) E(S without a), in place."""
 
 from __future__ import annotations
 
@@ -11,26 +6,97 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions._product_tree import SPHERE, TORUS
+from specavg.functions._factor_table import SPHERE, TABLE, TORUS
 from specavg.functions.loops._jit import SAFE, helper, loop
-from specavg.functions.loops._tree import block_sums, fill, load
+from specavg.functions.loops._tree import fill
 
-__all__ = ["symmetric"]
+__all__ = ["copies_combine", "copies_sums", "copies_values"]
 
 _PAD = 8
-SUMS, COMBINE, VALUES = range(3)
+_TILE = 8  # copies whose coordinates are loaded together: a cache line of each point is used whole
 
 
 @helper(fastmath=SAFE)
-def _multiply_add(out: Any, a: Any, b: Any, B: int) -> None:
+def _grow1(out: Any, a: Any, b: Any, B: int) -> None:
     for j in range(B):
         out[j] += a[j] * b[j]
 
 
 @helper(fastmath=SAFE)
-def _axpy(out: Any, c: float, a: Any, B: int) -> None:
+def _grow2(out: Any, a: Any, b: Any, c: Any, d: Any, B: int) -> None:
     for j in range(B):
-        out[j] += c * a[j]
+        out[j] = out[j] + a[j] * b[j] + c[j] * d[j]
+
+
+@helper(fastmath=True)
+def _norm(point: Any) -> float:
+    """The norm of one point: the order of the sum depends on the number of coordinates only."""
+    total = 0.0
+    for i in range(len(point)):
+        total += point[i, 0] * point[i, 0]
+    return np.sqrt(total)
+
+
+@helper(fastmath=SAFE)
+def _coordinates(table: Any, X: Any, start: int, first: int, last: int, scale: Any, x: Any, B: int) -> None:
+    """Rows of x: the coordinates of copies first..last at one block of points, padded with the last point."""
+    n = len(X)
+    for b in range(B):
+        point = X[min(start + b, n - 1)]
+        for i in range(first, last):
+            x[i - first, b] = point[i, 0]
+    for i in range(last - first):
+        row = x[i]
+        for b in range(B):
+            row[b] *= scale[b]
+        if table.mode == TORUS:
+            for b in range(B):
+                row[b] -= np.rint(row[b])
+
+
+@helper()
+def _block(program: Any, X: Any, start: int, B: int, scale: Any, x: Any, T: Any, nodes: Any) -> None:
+    """The states at one block of points."""
+    n, m, given = X.shape
+    table, states, starts, entries = program.table, program.states, program.starts, program.entries
+    nodes[:, :] = 0.0
+    nodes[0, :] = 1.0
+    for b in range(B):
+        scale[b] = table.scale[0]
+        if table.mode == SPHERE:
+            scale[b] /= _norm(X[min(start + b, n - 1)])
+    begin = len(states)
+    for i in range(m):
+        if table.mode == TABLE:
+            for b in range(B):
+                point = X[min(start + b, n - 1), i]
+                for a in range(given):
+                    T[a, b] = point[a]
+        else:
+            if i % _TILE == 0:
+                _coordinates(table, X, start, i, min(i + _TILE, m), scale, x, B)
+            fill(table, x[i % _TILE : i % _TILE + 1], x, B, T)
+        while begin > 0 and program.sizes[begin - 1] <= i + 1:  # larger states are still zero
+            begin -= 1
+        for k in range(begin, len(states)):
+            node, e, end = nodes[states[k]], starts[k], starts[k + 1]
+            while e + 2 <= end:
+                _grow2(node, T[entries[e, 0]], nodes[entries[e, 1]], T[entries[e + 1, 0]], nodes[entries[e + 1, 1]], B)
+                e += 2
+            if e < end:
+                _grow1(node, T[entries[e, 0]], nodes[entries[e, 1]], B)
+
+
+@helper()
+def _room(program: Any, X: Any, B: int) -> Any:
+    """Work space: scale, coordinates, table, states."""
+    rows = max(len(program.table.operations), X.shape[2])
+    return (
+        np.empty(B + _PAD),
+        np.empty((_TILE, B + _PAD)),
+        np.empty((rows, B + _PAD)),
+        np.empty((len(program.starts), B + _PAD)),
+    )
 
 
 @helper(fastmath=True)
@@ -42,158 +108,51 @@ def _dot(a: Any, b: Any, B: int) -> float:
 
 
 @helper(fastmath=SAFE)
-def _row(mode: int, scale: Any, point: Any, x: Any) -> None:
-    """The copies of one point as coordinates."""
-    m = len(point)
-    if mode == TORUS:
-        for i in range(m):
-            u = point[i] * scale[0]
-            x[i] = u - np.rint(u)
-    elif mode == SPHERE:
-        total = 0.0
-        for i in range(m):
-            total += point[i] * point[i]
-        total = scale[0] / np.sqrt(total)
-        for i in range(m):
-            x[i] = point[i] * total
-    else:
-        for i in range(m):
-            x[i] = point[i]
-
-
-@helper()
-def _few(mode: int, scale: Any, ops: Any, ab: Any, entries: Any, X: Any, given: Any, start: int, B: int,
-         x: Any, radius2: Any, T: Any, nodes: Any) -> None:  # fmt: skip
-    """States of a block, copy by copy."""
-    n = len(X)
-    m = given.shape[1] if len(given) else X.shape[1]
-    nodes[:, :] = 0.0
-    nodes[0, :] = 1.0
-    if not len(given):
-        load(mode, scale, X, start, B, x, radius2)
-    for i in range(m):
-        if len(given):
-            for b in range(B):
-                point = given[min(start + b, n - 1), i]
-                for a in range(len(point)):
-                    T[a, b] = point[a]
-        else:
-            fill(ops, ab, x[i : i + 1], radius2, B, T)
-        for e in range(len(entries)):
-            _multiply_add(nodes[entries[e, 0]], T[entries[e, 1]], nodes[entries[e, 2]], B)
-
-
-@helper()
-def _many(mode: int, scale: Any, ops: Any, ab: Any, tree: Any, starts: Any, leaves: Any, X: Any, given: Any,
-          start: int, B: int, width: int, x: Any, radius2: Any, T: Any, stack: Any, sums: Any,
-          part: Any) -> None:  # fmt: skip
-    """Power sums of a block, one point after the other, `width` copies at a time."""
-    n = len(X)
-    m = given.shape[1] if len(given) else X.shape[1]
-    stack[0, :] = 1.0
-    for b in range(B):
-        r = min(start + b, n - 1)
-        if not len(given):
-            _row(mode, scale, X[r], x[0])
-        part[:] = 0.0
-        for first in range(0, m, width):
-            size = min(width, m - first)
-            if len(given):
-                for i in range(size):
-                    values = given[r, first + i]
-                    for a in range(len(values)):
-                        T[a, i] = values[a]
-            else:
-                fill(ops, ab, x[:, first : first + size], radius2, size, T)
-            block_sums(T, tree, starts, leaves, size, stack, part)
-        for k in range(len(part)):  # numba takes seconds to compile an assignment between slices
-            sums[k, b] = part[k]
-
-
-@helper()
-def _program(steps: Any, merged_starts: Any, merged: Any, sums: Any, nodes: Any, B: int) -> None:
-    """Node = power sum · rest − Σ weight · node, one after the other."""
-    nodes[0, :] = 1.0
-    for k in range(len(steps)):
-        node = nodes[k + 1]
-        power, rest = sums[steps[k, 0]], nodes[steps[k, 1]]
-        for j in range(B):
-            node[j] = power[j] * rest[j]
-        for e in range(merged_starts[k], merged_starts[k + 1]):
-            _axpy(node, -float(merged[e, 0]), nodes[merged[e, 1]], B)
+def _add(out: Any, c: float, a: Any, B: int) -> None:
+    for j in range(B):
+        out[j] += c * a[j]
 
 
 @loop
-def symmetric(
-    operation: int, few: bool, mode: int, scale: Any, ops: Any, ab: Any, tree: Any, starts: Any, leaves: Any,
-    entries: Any, steps: Any, merged_starts: Any, merged: Any, size: int, outputs: Any, X: Any, given: Any,
-    data: Any, B: int, out: Any,
-) -> None:  # fmt: skip
-    """One of the three operations on one chunk of rows.
-
-    data is Y (n, q) for sums, C (q, dim) for combinations; out is (q, dim), (n, q) or (n, dim).
-    """
-    n, d = X.shape
-    width = min(512, given.shape[1] if len(given) else d)
-    rows = given.shape[2] if len(given) else len(ops)
-    across = B if few else width
-    x = np.empty((d if few else 1, (B if few else d) + _PAD))
-    radius2 = np.empty((1, across + _PAD))
-    T = np.empty((rows, across + _PAD))
-    stack = np.empty((tree[:, 0].max() + 1, across + _PAD))
-    count = 0
-    for k in range(len(tree)):
-        count = max(count, tree[k, 2] + 1)
-    for k in range(len(leaves)):
-        count = max(count, leaves[k, 1] + 1)
-    sums, part = np.empty((count, B + _PAD)), np.empty(count)
-    nodes = np.empty((size, B + _PAD))
-    w = np.empty(B + _PAD)
+def copies_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
+    """Add Φᵀ Y to `out` (q, dim), for one chunk of rows."""
+    n, outputs = len(X), program.outputs
+    scale, x, T, nodes = _room(program, X, B)
+    w = np.empty(B)
     for start in range(0, n, B):
-        inside = min(B, n - start)
-        if few:
-            _few(mode, scale, ops, ab, entries, X, given, start, B, x, radius2, T, nodes)
-        else:
-            _many(
-                mode,
-                scale,
-                ops,
-                ab,
-                tree,
-                starts,
-                leaves,
-                X,
-                given,
-                start,
-                inside,
-                width,
-                x,
-                radius2,
-                T,
-                stack,
-                sums,
-                part,
-            )
-            for b in range(inside, B):
-                for k in range(count):
-                    sums[k, b] = sums[k, inside - 1]
-            _program(steps, merged_starts, merged, sums, nodes, B)
-        if operation == SUMS:
-            for column in range(data.shape[1]):
-                w[:] = 0.0
-                for b in range(inside):
-                    w[b] = data[start + b, column]
-                for k in range(len(outputs)):
-                    out[column, k] += _dot(nodes[outputs[k]], w, B)
-        elif operation == COMBINE:
-            for column in range(len(data)):
-                w[:] = 0.0
-                for k in range(len(outputs)):
-                    _axpy(w, data[column, k], nodes[outputs[k]], B)
-                for b in range(inside):
-                    out[start + b, column] = w[b]
-        else:
-            for first in range(0, len(outputs), 16):  # tile by tile, as in `turn`
-                for b in range(inside):
-                    for k in range(first, min(first + 16, len(outputs))):
-                        out[start + b, k] = nodes[outputs[k], b]
+        _block(program, X, start, B, scale, x, T, nodes)
+        for column in range(Y.shape[1]):
+            w[:] = 0.0
+            for b in range(min(B, n - start)):
+                w[b] = Y[start + b, column]
+            for k in range(len(outputs)):
+                out[column, k] += _dot(nodes[outputs[k]], w, B)
+
+
+@loop
+def copies_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
+    """Put Φ Cᵀ in `out` (n, q), for one chunk of rows."""
+    n, outputs = len(X), program.outputs
+    scale, x, T, nodes = _room(program, X, B)
+    w = np.empty(B)
+    for start in range(0, n, B):
+        _block(program, X, start, B, scale, x, T, nodes)
+        for column in range(len(C)):
+            w[:] = 0.0
+            for k in range(len(outputs)):
+                _add(w, C[column, k], nodes[outputs[k]], B)
+            for b in range(min(B, n - start)):
+                out[start + b, column] = w[b]
+
+
+@loop
+def copies_values(program: Any, X: Any, B: int, out: Any) -> None:
+    """Put Φ in `out` (n, dim), for one chunk of rows."""
+    n, outputs = len(X), program.outputs
+    scale, x, T, nodes = _room(program, X, B)
+    for start in range(0, n, B):
+        _block(program, X, start, B, scale, x, T, nodes)
+        for first in range(0, len(outputs), 16):  # tile by tile, as in `transpose`
+            for b in range(min(B, n - start)):
+                for k in range(first, min(first + 16, len(outputs))):
+                    out[start + b, k] = nodes[outputs[k], b]

@@ -6,11 +6,11 @@ from typing import Any
 
 from specavg.functions.loops._jit import SAFE, helper
 
-__all__ = ["finish", "turn"]
+__all__ = ["finish", "transpose"]
 
 
 @helper()
-def turn(values: Any, count: int, out: Any) -> None:
+def transpose(values: Any, count: int, out: Any) -> None:
     """The first `count` columns of `values` as rows of `out`, tile by tile: a cache line is used whole."""
     for first in range(0, out.shape[1], 16):
         last = min(first + 16, out.shape[1])
@@ -27,13 +27,14 @@ def _add(out: Any, c: float, a: Any, B: int) -> None:
 
 
 @helper()
-def finish(values: Any, starts: Any, rows: Any, weights: Any, mixed: Any, count: int, out: Any) -> None:
+def finish(values: Any, mixing: Any, mixed: Any, count: int, out: Any) -> None:
     """Rows of `out` for `count` points: the values, or sparse combinations of them, mixed[c] = Σ weight · values[row].
 
-    Combination c has the entries starts[c]..starts[c + 1]; no starts, no combinations.
+    Combination c has the entries starts[c]..starts[c + 1] of `mixing`; no starts, no combinations.
     """
+    starts, rows, weights = mixing.starts, mixing.rows, mixing.weights
     if len(starts) == 0:
-        turn(values, count, out)
+        transpose(values, count, out)
         return
     B = values.shape[1]
     for c in range(len(mixed)):
@@ -43,4 +44,4 @@ def finish(values: Any, starts: Any, rows: Any, weights: Any, mixed: Any, count:
             row[b] = 0.0
         for i in range(e, end):
             _add(row, weights[i], values[rows[i]], B)
-    turn(mixed, count, out)
+    transpose(mixed, count, out)

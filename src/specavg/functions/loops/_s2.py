@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions.loops._finish import turn
+from specavg.functions.loops._finish import transpose
 from specavg.functions.loops._jit import SAFE, helper, loop
 
 __all__ = ["s2_combine", "s2_sums", "s2_values"]
@@ -117,8 +117,9 @@ def _collect(total: Any, re: Any, im: Any, f: Any, g: Any, scale: float, B: int)
 
 
 @loop
-def s2_sums(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, Y: Any, B: int, out: Any) -> None:
+def s2_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     """Add Φᵀ Y to `out` (q, (degree + 1)²), for one chunk of rows; only the orders in `used`."""
+    degree, used, scale, u, v = program
     n = len(X)
     x, y, z, re, im, f, g, p, q, w = _rows(B)
     for start in range(0, n, B):
@@ -166,8 +167,9 @@ def s2_sums(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, Y: Any, 
 
 
 @loop
-def s2_combine(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, C: Any, B: int, out: Any) -> None:
+def s2_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
     """Put Φ Cᵀ in `out`, for one chunk of rows; C of shape (q, (degree + 1)²)."""
+    degree, used, scale, u, v = program
     n = len(X)
     x, y, z, re, im, f, g, p, q, w = _rows(B)
     for start in range(0, n, B):
@@ -198,8 +200,9 @@ def s2_combine(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, C: An
 
 
 @loop
-def s2_values(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, B: int, out: Any) -> None:
+def s2_values(program: Any, X: Any, B: int, out: Any) -> None:
     """Put Φ in `out` (n, (degree + 1)²), for one chunk of rows."""
+    degree, _, scale, u, v = program
     n = len(X)
     x, y, z, re, im, f, g, p, q, w = _rows(B)
     values = np.empty((out.shape[1], B + 8))
@@ -222,4 +225,4 @@ def s2_values(degree: int, used: Any, scale: Any, u: Any, v: Any, X: Any, B: int
                 _product(q, f, values[place], B)
                 if j:
                     _product(q, g, values[place + 1], B)
-        turn(values, min(B, n - start), out[start:])
+        transpose(values, min(B, n - start), out[start:])

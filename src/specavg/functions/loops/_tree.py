@@ -4,19 +4,7 @@ Every function is its parent times one factor. Inner nodes are visited depth fir
 is alive; leaves are dot products with their parent and are never stored. Combinations run through the same tree
 backwards, as in Horner's rule: c + Σ factor · (value of the child).
 
-Factors are functions of single coordinates at one block of points, the rows of a table.
-
-A table is a short program; each row is an operation, a coordinate and one or two earlier rows:
-
-| operation | row f at a point x |
-|---|---|
-| COSINE, SINE | √2 cos(2π a x_i), √2 sin(2π a x_i), x in periods |
-| STEP | a·x_i·T[f1] − b·T[f2]: powers, Hermite polynomials |
-| SOLID_STEP | a·x_i·T[f1] − b·(x_1² + … + x_i²)·T[f2]: homogeneous Gegenbauer polynomials |
-| PAIR | a·x_i·T[f1] + b·x_k·T[f2]: real and imaginary parts of powers of x_1 + i x_2 |
-| COLUMN | x_i itself |
-
-A negative f1 stands for the constant 1, a negative f2 for 0.
+Factors are functions of single coordinates at one block of points, the rows of a `FactorTable`.
 """
 
 from __future__ import annotations
@@ -25,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions._product_tree import COLUMN, COSINE, PAIR, SINE, SPHERE, STEP, TORUS
+from specavg.functions._factor_table import COSINE, PAIR, SINE, SPHERE, STEP, TORUS
 from specavg.functions.loops._finish import finish
 from specavg.functions.loops._jit import SAFE, helper, loop
 
-__all__ = ["block_sums", "cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values"]
+__all__ = ["cosine", "fill", "sine", "tree_combine", "tree_sums", "tree_values"]
 
 _ROOT2 = float(np.sqrt(2.0))
 
@@ -66,9 +54,10 @@ def sine(x: float) -> float:
 
 
 @helper(fastmath=SAFE)
-def load(mode: int, scale: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
+def _load(table: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
     """One block of points as rows x[i], padded with the last point to B columns."""
     n, d = X.shape
+    mode, scale = table.mode, table.scale
     for b in range(B):
         point = X[min(start + b, n - 1)]
         for i in range(d):
@@ -104,8 +93,9 @@ def load(mode: int, scale: Any, X: Any, start: int, B: int, x: Any, radius2: Any
 
 
 @helper(fastmath=SAFE)
-def fill(ops: Any, ab: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
+def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
     """Every row of the table at one block."""
+    ops, ab = table.operations, table.constants
     for f in range(len(ops)):
         op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
         a, b = ab[f, 0], ab[f, 1]
@@ -116,16 +106,9 @@ def fill(ops: Any, ab: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
         elif op == SINE:
             for j in range(B):
                 row[j] = _ROOT2 * sine(a * xi[j])
-        elif op == COLUMN:
-            for j in range(B):
-                row[j] = xi[j]
         elif f1 < 0:
             for j in range(B):
                 row[j] = a * xi[j]
-            if f2 >= 0:
-                second = T[f2]
-                for j in range(B):
-                    row[j] -= b * second[j]
         elif op == PAIR:
             first, second, xk = T[f1], T[f2], x[k]
             for j in range(B):
@@ -227,8 +210,9 @@ def _add4(out: Any, c: Any, w0: int, a: Any, w1: int, b: Any, w2: int, e: Any, w
 
 
 @helper()
-def block_sums(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any, out: Any) -> None:
+def _block_sums(tree: Any, T: Any, B: int, stack: Any, out: Any) -> None:
     """out[slot] += Σ_b stack[0, b] · φ_slot(b)."""
+    nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     for i in range(len(nodes)):
         depth, slot = nodes[i, 0], nodes[i, 2]
         if i > 0:
@@ -252,10 +236,9 @@ def block_sums(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any,
 
 
 @helper()
-def _block_sums2(
-    T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any, other: Any, out: Any, more: Any
-) -> None:
+def _block_sums2(tree: Any, T: Any, B: int, stack: Any, other: Any, out: Any, more: Any) -> None:
     """The same for two columns of data at once: each factor is read once for both."""
+    nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     for i in range(len(nodes)):
         depth, slot = nodes[i, 0], nodes[i, 2]
         if i > 0:
@@ -287,8 +270,9 @@ def _block_sums2(
 
 
 @helper()
-def _block_combine(T: Any, nodes: Any, starts: Any, leaves: Any, C: Any, B: int, stack: Any) -> None:
+def _block_combine(tree: Any, T: Any, C: Any, B: int, stack: Any) -> None:
     """stack[0, b] = Σ_slot C[slot] · φ_slot(b); stack must be zero before, and is zero after below row 0."""
+    nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     for i in range(len(nodes) - 1, -1, -1):
         depth, slot = nodes[i, 0], nodes[i, 2]
         product = stack[depth]  # holds Σ factor · value over the inner children
@@ -319,8 +303,9 @@ def _close(above: Any, product: Any, c: float, factor: Any, B: int) -> None:
 
 
 @helper()
-def _block_values(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: Any, values: Any) -> None:
+def _block_values(tree: Any, T: Any, B: int, stack: Any, values: Any) -> None:
     """values[slot, b] = φ_slot(b)."""
+    nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     for i in range(len(nodes)):
         depth, slot = nodes[i, 0], nodes[i, 2]
         product = stack[depth]
@@ -334,21 +319,27 @@ def _block_values(T: Any, nodes: Any, starts: Any, leaves: Any, B: int, stack: A
             _times(product, T[leaves[k, 0]], values[leaves[k, 1]], B)
 
 
+@helper()
+def _room(tree: Any, d: int, B: int) -> Any:
+    """Work space: coordinates, sums of squares, table, products of one depth each."""
+    return (
+        np.empty((d, B + _PAD)),
+        np.empty((tree.radii, B + _PAD)),
+        np.empty((len(tree.table.operations), B + _PAD)),
+        np.zeros((tree.nodes[:, 0].max() + 1, B + _PAD)),
+    )
+
+
 @loop
-def tree_sums(
-    mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
-    X: Any, Y: Any, B: int, out: Any,
-) -> None:  # fmt: skip
-    """Add Φᵀ Y to `out`, for one chunk of rows; `rows` is the number of radius rows kept."""
+def tree_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
+    """Add Φᵀ Y to `out` (q, dim), for one chunk of rows."""
     n, d = X.shape
-    x, radius2 = np.empty((d, B + _PAD)), np.empty((rows, B + _PAD))
-    T = np.empty((len(ops), B + _PAD))
-    depth = nodes[:, 0].max() + 1
-    stack, other = np.empty((depth, B + _PAD)), np.empty((depth, B + _PAD))
+    x, radius2, T, stack = _room(tree, d, B)
+    other = np.empty(stack.shape)
     part, more = np.zeros(out.shape[1]), np.zeros(out.shape[1])
     for start in range(0, n, B):
-        load(mode, scale, X, start, B, x, radius2)
-        fill(ops, ab, x, radius2, B, T)
+        _load(tree.table, X, start, B, x, radius2)
+        fill(tree.table, x, radius2, B, T)
         inside = min(B, n - start)
         column, last = 0, Y.shape[1]
         while column < last:
@@ -361,53 +352,43 @@ def tree_sums(
                 for b in range(inside):
                     other[0, b] = Y[start + b, column + 1]
                 more[:] = 0.0
-                _block_sums2(T, nodes, starts, leaves, B, stack, other, part, more)
+                _block_sums2(tree, T, B, stack, other, part, more)
                 for k in range(len(part)):
                     out[column, k] += part[k]
                     out[column + 1, k] += more[k]
                 column += 2
             else:
-                block_sums(T, nodes, starts, leaves, B, stack, part)
+                _block_sums(tree, T, B, stack, part)
                 for k in range(len(part)):
                     out[column, k] += part[k]
                 column += 1
 
 
 @loop
-def tree_combine(
-    mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
-    X: Any, C: Any, B: int, out: Any,
-) -> None:  # fmt: skip
-    """Put Φ Cᵀ in `out`, for one chunk of rows, C of shape (q, dim)."""
+def tree_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
+    """Put Φ Cᵀ in `out` (n, q), for one chunk of rows, C of shape (q, dim)."""
     n, d = X.shape
-    x, radius2 = np.empty((d, B + _PAD)), np.empty((rows, B + _PAD))
-    T = np.empty((len(ops), B + _PAD))
-    stack = np.zeros((nodes[:, 0].max() + 1, B + _PAD))
+    x, radius2, T, stack = _room(tree, d, B)
     for start in range(0, n, B):
-        load(mode, scale, X, start, B, x, radius2)
-        fill(ops, ab, x, radius2, B, T)
+        _load(tree.table, X, start, B, x, radius2)
+        fill(tree.table, x, radius2, B, T)
         for column in range(len(C)):
-            _block_combine(T, nodes, starts, leaves, C[column], B, stack)
+            _block_combine(tree, T, C[column], B, stack)
             for b in range(min(B, n - start)):
                 out[start + b, column] = stack[0, b]
             stack[0, :] = 0.0
 
 
 @loop
-def tree_values(
-    mode: int, scale: Any, rows: int, ops: Any, ab: Any, nodes: Any, starts: Any, leaves: Any,
-    X: Any, dim: int, mix_starts: Any, mix_rows: Any, mix_weights: Any, B: int, out: Any,
-) -> None:  # fmt: skip
+def tree_values(tree: Any, X: Any, mixing: Any, B: int, out: Any) -> None:
     """Put Φ, or sparse combinations of it, in `out`, for one chunk of rows."""
     n, d = X.shape
-    x, radius2 = np.empty((d, B + _PAD)), np.empty((rows, B + _PAD))
-    T = np.empty((len(ops), B + _PAD))
-    stack = np.empty((nodes[:, 0].max() + 1, B + _PAD))
-    values = np.empty((dim, B + _PAD))
-    mixed = np.empty((max(len(mix_starts) - 1, 0), B + _PAD))
+    x, radius2, T, stack = _room(tree, d, B)
+    values = np.empty((tree.dim, B + _PAD))
+    mixed = np.empty((max(len(mixing.starts) - 1, 0), B + _PAD))
     stack[0, :] = 1.0
     for start in range(0, n, B):
-        load(mode, scale, X, start, B, x, radius2)
-        fill(ops, ab, x, radius2, B, T)
-        _block_values(T, nodes, starts, leaves, B, stack, values)
-        finish(values, mix_starts, mix_rows, mix_weights, mixed, min(B, n - start), out[start:])
+        _load(tree.table, X, start, B, x, radius2)
+        fill(tree.table, x, radius2, B, T)
+        _block_values(tree, T, B, stack, values)
+        finish(values, mixing, mixed, min(B, n - start), out[start:])

@@ -20,9 +20,10 @@ _PAD = 8
 
 
 @helper(fastmath=SAFE)
-def _load(scale: Any, factors: Any, X: Any, start: int, B: int, x: Any, T: Any) -> None:
+def _load(tree: Any, X: Any, start: int, B: int, x: Any, T: Any) -> None:
     """Reduced coordinates and the table: rows 2f and 2f + 1 are cosine and sine of factor f."""
     n, d = X.shape
+    scale, factors = tree.scale, tree.factors
     for b in range(B):
         point = X[min(start + b, n - 1)]
         for i in range(d):
@@ -83,17 +84,15 @@ def _close(ar: Any, ai: Any, re: Any, im: Any, x: float, y: float, c: Any, s: An
 
 
 @loop
-def wave_sums(scale: Any, factors: Any, nodes: Any, starts: Any, leaves: Any, X: Any, Y: Any, B: int, out: Any) -> None:
-    """Add Σ y cos and Σ y sin to `out` (q, 2F), cosines first, for one chunk of rows.
-
-    A node is (depth, factor, sign, place); a leaf is (factor, place of v, place of −v).
-    """
+def wave_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
+    """Add Σ y cos and Σ y sin to `out` (q, 2F), cosines first, for one chunk of rows."""
     n, d = X.shape
+    factors, nodes, starts, leaves = tree.factors, tree.nodes, tree.starts, tree.leaves
     x, T = np.empty((d, B + _PAD)), np.empty((2 * len(factors), B + _PAD))
     stack = np.empty((2 * (nodes[:, 0].max() + 1), B + _PAD))
     half = out.shape[1] // 2
     for start in range(0, n, B):
-        _load(scale, factors, X, start, B, x, T)
+        _load(tree, X, start, B, x, T)
         inside = min(B, n - start)
         for column in range(Y.shape[1]):
             sums = out[column]
@@ -130,16 +129,15 @@ def wave_sums(scale: Any, factors: Any, nodes: Any, starts: Any, leaves: Any, X:
 
 
 @loop
-def wave_combine(
-    scale: Any, factors: Any, nodes: Any, starts: Any, leaves: Any, X: Any, C: Any, B: int, out: Any
-) -> None:
+def wave_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
     """Put Σ_k a_k cos + b_k sin in `out` (n, q); C is (q, 2F), the a before the b. For one chunk of rows."""
     n, d = X.shape
+    factors, nodes, starts, leaves = tree.factors, tree.nodes, tree.starts, tree.leaves
     x, T = np.empty((d, B + _PAD)), np.empty((2 * len(factors), B + _PAD))
     stack = np.zeros((2 * (nodes[:, 0].max() + 1), B + _PAD))
     half = C.shape[1] // 2
     for start in range(0, n, B):
-        _load(scale, factors, X, start, B, x, T)
+        _load(tree, X, start, B, x, T)
         for column in range(len(C)):
             c = C[column]
             # The real part of Σ (a − ib) e^{iθ}, from the last node to the first.
@@ -176,29 +174,17 @@ def wave_combine(
 
 
 @loop
-def wave_values(
-    scale: Any,
-    factors: Any,
-    nodes: Any,
-    starts: Any,
-    leaves: Any,
-    X: Any,
-    dim: int,
-    mix_starts: Any,
-    mix_rows: Any,
-    mix_weights: Any,
-    B: int,
-    out: Any,
-) -> None:
+def wave_values(tree: Any, X: Any, dim: int, mixing: Any, B: int, out: Any) -> None:
     """Put the cosines and then the sines, or sparse combinations of them, in `out`, for one chunk of rows."""
     n, d = X.shape
+    factors, nodes, starts, leaves = tree.factors, tree.nodes, tree.starts, tree.leaves
     x, T = np.empty((d, B + _PAD)), np.empty((2 * len(factors), B + _PAD))
     stack = np.empty((2 * (nodes[:, 0].max() + 1), B + _PAD))
     values = np.empty((dim, B + _PAD))
-    mixed = np.empty((max(len(mix_starts) - 1, 0), B + _PAD))
+    mixed = np.empty((max(len(mixing.starts) - 1, 0), B + _PAD))
     half = dim // 2
     for start in range(0, n, B):
-        _load(scale, factors, X, start, B, x, T)
+        _load(tree, X, start, B, x, T)
         stack[0, :] = 1.0
         stack[1, :] = 0.0
         for i in range(len(nodes)):
@@ -218,4 +204,4 @@ def wave_values(
                     place = leaves[k, side]
                     if place >= 0:
                         _times(re, im, T[2 * g], T[2 * g + 1], 3.0 - 2.0 * side, values[place], values[half + place], B)
-        finish(values, mix_starts, mix_rows, mix_weights, mixed, min(B, n - start), out[start:])
+        finish(values, mixing, mixed, min(B, n - start), out[start:])

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions.loops._finish import turn
+from specavg.functions.loops._finish import transpose
 from specavg.functions.loops._jit import SAFE, helper, loop
 
 __all__ = ["wigner_combine", "wigner_sums", "wigner_values"]
@@ -38,7 +38,7 @@ def _plain_powers(x: Any, B: int, T: Any) -> None:
 
 
 @helper(fastmath=SAFE)
-def _load(angles: Any, first: int, B: int, degree: int, x: Any, A: Any, G: Any, P: Any, Q: Any) -> None:
+def _load(angles: Any, first: int, B: int, x: Any, A: Any, G: Any, P: Any, Q: Any) -> None:
     """Columns of `angles`: cos and sin of α and γ, cos β, cos β/2, sin β/2; x[4] is cos β afterwards."""
     n = len(angles)
     for b in range(B):
@@ -105,14 +105,15 @@ def _put_two(out: Any, new: Any, f: Any, c: float, more: Any, g: Any, d: float, 
 
 
 @loop
-def wigner_sums(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any, Y: Any, B: int, out: Any) -> None:
+def wigner_sums(program: Any, angles: Any, Y: Any, B: int, out: Any) -> None:
     """Add Σ y d cos(jα + kγ) and Σ y d sin(jα + kγ) to out[column, l, j, degree + k], for one chunk of rows."""
-    n, L = len(angles), degree
+    L, first, u, t, v = program
+    n = len(angles)
     x, work = np.empty((7, B + 8)), np.empty((5, B + 8))
     A, G = np.empty((2 * L + 2, B + 8)), np.empty((2 * L + 2, B + 8))
     P, Q = np.empty((2 * L + 1, B + 8)), np.empty((2 * L + 1, B + 8))
     for start in range(0, n, B):
-        _load(angles, start, B, L, x, A, G, P, Q)
+        _load(angles, start, B, x, A, G, P, Q)
         inside = min(B, n - start)
         for column in range(Y.shape[1]):
             f, g, old, new, w = work[0], work[1], work[2], work[3], work[4]
@@ -135,14 +136,15 @@ def wigner_sums(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any, Y:
 
 
 @loop
-def wigner_combine(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any, C: Any, B: int, out: Any) -> None:
+def wigner_combine(program: Any, angles: Any, C: Any, B: int, out: Any) -> None:
     """Put Σ c d cos(jα + kγ) + s d sin(jα + kγ) in `out`, c and s in C[column, l, j, degree + k]."""
-    n, L = len(angles), degree
+    L, first, u, t, v = program
+    n = len(angles)
     x, work = np.empty((7, B + 8)), np.empty((5, B + 8))
     A, G = np.empty((2 * L + 2, B + 8)), np.empty((2 * L + 2, B + 8))
     P, Q = np.empty((2 * L + 1, B + 8)), np.empty((2 * L + 1, B + 8))
     for start in range(0, n, B):
-        _load(angles, start, B, L, x, A, G, P, Q)
+        _load(angles, start, B, x, A, G, P, Q)
         for column in range(len(C)):
             f, g, old, new, w = work[0], work[1], work[2], work[3], work[4]
             w[:] = 0.0
@@ -161,12 +163,13 @@ def wigner_combine(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any,
 
 
 @loop
-def wigner_values(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any, B: int, out: Any) -> None:
+def wigner_values(program: Any, angles: Any, B: int, out: Any) -> None:
     """Put √(2l+1) M^l in `out` (n, dim), row by row, degrees one after the other, for one chunk of rows.
 
     The entries of M, in the basis 0, 1c, 1s and so on, join the waves of k and −k.
     """
-    n, L = len(angles), degree
+    L, first, u, t, v = program
+    n = len(angles)
     x, work = np.empty((7, B + 8)), np.empty((8, B + 8))
     A, G = np.empty((2 * L + 2, B + 8)), np.empty((2 * L + 2, B + 8))
     P, Q = np.empty((2 * L + 1, B + 8)), np.empty((2 * L + 1, B + 8))
@@ -174,7 +177,7 @@ def wigner_values(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any, 
     f, g, old, new = work[0], work[1], work[2], work[3]
     f2, g2, old2, new2 = work[4], work[5], work[6], work[7]
     for start in range(0, n, B):
-        _load(angles, start, B, L, x, A, G, P, Q)
+        _load(angles, start, B, x, A, G, P, Q)
         for j in range(L + 1):
             for m in range(L + 1):
                 both = j > 0 and m > 0
@@ -206,4 +209,4 @@ def wigner_values(degree: int, first: Any, u: Any, t: Any, v: Any, angles: Any, 
                         if both:
                             _step(x[4], u[l, j, m], -t[l, j, m], v[l, j, m], old2, new2, B)
                             old2, new2 = new2, old2
-        turn(values, min(B, n - start), out[start:])
+        transpose(values, min(B, n - start), out[start:])

@@ -14,7 +14,7 @@ import numpy as np
 
 from specavg._config import require_memory
 from specavg.functions._functions import Functions
-from specavg.functions._symmetric_functions import SymmetrizedProducts
+from specavg.functions._symmetric_functions import symmetrized_products
 from specavg.groups import Group, sign_flips, trivial
 from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric, Wreath
 from specavg.invariants.solvers._parts import Listing, Places, resolver_of
@@ -135,4 +135,4 @@ class WreathOnCopies(Solver):
         m = self._power.copies
         norms = [falling(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in multisets]
         weights = np.array([1.0 / float(norm) ** 0.5 for norm in norms])
-        return SymmetrizedProducts(place.functions(), m, multisets, weights)
+        return symmetrized_products(place.functions(), m, multisets, weights)

@@ -9,7 +9,6 @@ from specavg.functions._functions import Functions
 from specavg.groups import Group
 from specavg.invariants.solvers._solver import Solution, Solver
 from specavg.spaces import Eigenspace, Space
-from specavg.spaces._flat_torus import FlatTorus
 
 __all__ = ["Everything"]
 
@@ -22,7 +21,7 @@ class Everything(Solver):
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return not group.generators and not isinstance(space, FlatTorus)
+        return not group.generators
 
     def cost(self, eigenspace: Eigenspace) -> float:
         return 0.0

@@ -29,7 +29,6 @@ __all__ = [
     "InvariantHarmonics",
     "better_family",
     "laplacian_kernel",
-    "norm_constant",
 ]
 
 _AMPLIFICATION = 500.0  # terms larger than this beside their sum cost more than three digits
@@ -41,11 +40,6 @@ def laplacian_kernel(laplacian: Array) -> Array:
     if p == 0:
         return np.eye(q)
     return taped(lambda: np.linalg.qr(laplacian.T, mode="complete")[0][:, p:], q)
-
-
-def norm_constant(d: int, degree: int) -> float:
-    """∏ (d + 2j)/d for j < degree: the Fischer norm of a harmonic over its L² norm, in units of d^k."""
-    return float(np.prod([(d + 2 * j) / d for j in range(degree)]))
 
 
 class OrbitSums(Protocol):

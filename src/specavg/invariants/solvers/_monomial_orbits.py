@@ -16,13 +16,12 @@ from specavg._config import require_memory
 from specavg.functions._combinations import Combinations, Joined
 from specavg.functions._functions import Array, Functions
 from specavg.functions._integer_vectors import dense, rows_in
-from specavg.functions._monomials import MonomialProducts, MonomialSums, monomial_shells
+from specavg.functions._monomials import MonomialProducts, monomial_shells, norm_constant
 from specavg.groups import Group
 from specavg.invariants.solvers._harmonic_polynomials import (
     InvariantHarmonics,
     better_family,
     laplacian_kernel,
-    norm_constant,
 )
 from specavg.invariants.solvers._orbits import Orbits, orbits
 from specavg.invariants.solvers._solver import Solution, Solver
@@ -145,7 +144,7 @@ def _orbit_laplacian(upper: _Monomials, lower: _Monomials) -> Array:
     return L * lower.fischer[:, None] / upper.fischer
 
 
-def _monomial_sums(d: int, degrees: Sequence[tuple[_Monomials, bool]]) -> MonomialSums:
+def _monomial_sums(d: int, degrees: Sequence[tuple[_Monomials, bool]]) -> Combinations:
     """Orbit sums of unit norm: sparse combinations of monomials, or of Hermite products."""
     from scipy.sparse import block_diag, coo_array
 
@@ -160,4 +159,4 @@ def _monomial_sums(d: int, degrees: Sequence[tuple[_Monomials, bool]]) -> Monomi
         blocks.append(coo_array(entries, shape=(len(alive), found.orbits.count)))
         wanted.append((found.degree, alive))
     matrix: Any = block_diag(blocks, format="csr") if blocks else coo_array((0, 0)).tocsr()
-    return MonomialSums(MonomialProducts(d, wanted, hermite=bool(degrees) and degrees[0][1]), matrix)
+    return Combinations(MonomialProducts(d, wanted, hermite=bool(degrees) and degrees[0][1]), matrix)

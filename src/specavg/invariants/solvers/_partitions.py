@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from math import factorial, prod
+from collections.abc import Sequence
 from typing import ClassVar, final
 
 import numpy as np
@@ -12,16 +11,13 @@ import numpy as np
 from specavg._config import require_memory
 from specavg.functions._combinations import Combinations
 from specavg.functions._functions import Array, Functions
-from specavg.functions._monomials import CoordinatePolynomials
-from specavg.functions._sphere_harmonics import normalized
-from specavg.functions._symmetric_functions import SymmetrizedProducts
+from specavg.functions._orbit_sums import orbit_sums, partitions
 from specavg.groups import Group
 from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric
 from specavg.invariants.solvers._harmonic_polynomials import (
     InvariantHarmonics,
     better_family,
     laplacian_kernel,
-    norm_constant,
 )
 from specavg.invariants.solvers._solver import Solution, Solver, Unsuitable
 from specavg.spaces import Eigenspace, Space, Sphere
@@ -67,7 +63,7 @@ class SymmetricPolynomials(Solver):
         )
         Q = laplacian_kernel(_partition_laplacian(d, upper, lower))
         hermite = better_family(
-            degree, Q, self.space, 12, lambda hermite: _OrbitSums(d, [(degree, hermite)], self._step)
+            degree, Q, self.space, 12, lambda hermite: orbit_sums(d, [(degree, hermite)], self._step)
         )
         return Solution(eigenspace, Q.shape[1], self, InvariantHarmonics(degree, Q, hermite))
 
@@ -75,23 +71,8 @@ class SymmetricPolynomials(Solver):
         from scipy.linalg import block_diag
 
         found: list[InvariantHarmonics] = [s.data for s in solutions if s.invariant_dim]
-        sums = _OrbitSums(self.space.n_features, [(h.degree, h.hermite) for h in found], self._step)
+        sums = orbit_sums(self.space.n_features, [(h.degree, h.hermite) for h in found], self._step)
         return Combinations(sums, block_diag(*(h.Q for h in found)) if found else np.empty((0, 0)))
-
-
-def partitions(n: int, parts: int, step: int) -> Iterator[tuple[int, ...]]:
-    """Partitions of n into at most `parts` parts, each a multiple of `step`, parts decreasing."""
-
-    def below(n: int, largest: int, left: int) -> Iterator[tuple[int, ...]]:
-        if n == 0:
-            yield ()
-        elif left:
-            for part in range(min(n, largest), 0, -1):
-                if part % step == 0:
-                    for rest in below(n - part, part, left - 1):
-                        yield (part, *rest)
-
-    yield from below(n, n, parts)
 
 
 def _partition_laplacian(d: int, upper: list[tuple[int, ...]], lower: list[tuple[int, ...]]) -> Array:
@@ -116,45 +97,3 @@ def _partition_laplacian(d: int, upper: list[tuple[int, ...]], lower: list[tuple
             ratio = (count[value + 2] + 1) / (number * (value + 1) * (value + 2))
             L[row, column[target]] = coefficient * ratio**0.5
     return L
-
-
-@final
-class _OrbitSums(Functions):
-    """Orbit sums of unit norm for all partitions of given degrees, in Hermite products or in monomials."""
-
-    def __init__(self, d: int, degrees: Sequence[tuple[int, bool]], step: int) -> None:
-        top = max((degree for degree, _ in degrees), default=0)
-        multisets: list[list[int]] = []
-        weights: list[float] = []
-        for degree, hermite in degrees:
-            for partition in partitions(degree, d, step):
-                count = Counter(partition)
-                # The injective sum counts each monomial ∏ count! times; |O| = d!/(d − p)!/∏ count!.
-                exchanges = prod(factorial(number) for number in count.values())
-                arrangements = prod(range(d - len(partition) + 1, d + 1)) // exchanges
-                fischer = arrangements * prod(factorial(part) for part in partition)
-                weights.append(float(np.sqrt(norm_constant(d, degree)) / (float(fischer) ** 0.5 * exchanges)))
-                multisets.append([part - 1 + (0 if hermite else top) for part in partition])
-        self._sums = SymmetrizedProducts(CoordinatePolynomials(d, top), d, multisets, np.array(weights))
-
-    @property
-    def dim(self) -> int:
-        return self._sums.dim
-
-    @property
-    def row_bytes(self) -> float:
-        return self._sums.row_bytes
-
-    # The kernels normalise points themselves.
-
-    def values(self, X: Array) -> Array:
-        return self._sums.values(X)
-
-    def plain_values(self, X: Array) -> Array:
-        return self._sums.plain_values(normalized(X))
-
-    def correlate(self, X: Array, Y: Array) -> Array:
-        return self._sums.correlate(X, Y)
-
-    def combine(self, X: Array, C: Array) -> Array:
-        return self._sums.combine(X, C)

@@ -8,7 +8,7 @@ from math import isqrt
 from typing import ClassVar, final
 
 from specavg._config import require_memory
-from specavg.functions._cosine_products import CosineProducts
+from specavg.functions._cosine_products import cosine_products
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import frequency_tree
 from specavg.groups import Group
@@ -53,19 +53,21 @@ class SignedFrequencies(Solver):
     def functions(self, solutions: Sequence[Solution]) -> Functions:
         assert isinstance(self.space, FlatTorus)
         tree = partial(mixed_tree, self.space.steepness) if isinstance(self.space, MixedTorus) else frequency_tree
-        return CosineProducts(self.space.period, self.space.dim, [s.data for s in solutions], tree)
+        return cosine_products(self.space.period, self.space.dim, [s.data for s in solutions], tree)
 
 
 def _nonnegative_count(d: int, n: int) -> int:
     """The number of k ≥ 0 in Z^d with |k|² = n: the coefficient of q^n in (1 + q + q⁴ + …)^d."""
-    counts = _nonnegative_counts(d)
-    for i in range(len(counts), n + 1):
+    if d == 1:
+        return int(isqrt(n) ** 2 == n)
+    return _nonnegative_counts(d, (1 << n.bit_length()) - 1)[n]  # a bound that few values of n share
+
+
+@lru_cache(maxsize=64)
+def _nonnegative_counts(d: int, bound: int) -> tuple[int, ...]:
+    """The counts for n = 0..bound."""
+    counts = [1]
+    for i in range(1, bound + 1):
         total = sum((j * j * (d + 1) - i) * counts[i - j * j] for j in range(1, isqrt(i) + 1))
         counts.append(total // i)
-    return counts[n]
-
-
-@lru_cache(maxsize=16)
-def _nonnegative_counts(d: int) -> list[int]:
-    """The counts found so far; the list grows as they are asked for."""
-    return [1]
+    return tuple(counts)

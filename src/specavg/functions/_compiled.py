@@ -1,0 +1,137 @@
+"""What compiled families share: three loops over one program, run on blocks of points by several threads."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._config import require_memory, settings
+from specavg.functions._compensated_sums import compensated_sum
+from specavg.functions._functions import Functions
+from specavg.functions._threads import SMALLEST_BLOCK, block_size, in_order, read_only, row_chunks
+
+__all__ = ["Compiled", "Loops"]
+
+Array = NDArray[np.float64]
+
+
+class Loops(NamedTuple):
+    """The loops of a family. Each works on one chunk of rows, and the last argument is what it writes to.
+
+    Attributes
+    ----------
+    sums : (program, X, Y, block, out)
+        Adds Φᵀ Y to `out`, of shape (q, ...).
+    combine : (program, X, C, block, out)
+        Puts Φ C in `out`, of shape (n, q); C is of shape (q, ...).
+    values : (program, X, block, out), or (program, X, mixing, block, out)
+        Puts Φ in `out`, of shape (n, ...).
+    """
+
+    sums: Any
+    combine: Any
+    values: Any
+
+
+class Compiled(Functions):
+    """A family whose sums, combinations and values are loops that read one program.
+
+    A loop may know more functions than the family has, or multiples of them: `_shape` is what it computes,
+    and `_gathered`, `_spread` and `_selected` lead from there to the family and back.
+    """
+
+    @property
+    @abc.abstractmethod
+    def _loops(self) -> Loops:
+        """The loops, imported when they are asked for."""
+
+    @cached_property
+    @abc.abstractmethod
+    def _program(self) -> Any:
+        """What the loops read: a named tuple of numbers and arrays."""
+
+    @abc.abstractmethod
+    def _block_rows(self, d: int) -> int:
+        """How many numbers a block holds for each of its points, which have d coordinates; values apart."""
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        """The shape of what the loops compute for one point."""
+        return (self.dim,)
+
+    def _gathered(self, sums: Array) -> Array:
+        """Sums of the family from those of the loop."""  # (q, *shape) -> (dim, q)
+        return np.ascontiguousarray(sums.T)
+
+    def _spread(self, C: Array) -> Array:
+        """Coefficients as the loop reads them."""  # (dim, q) -> (q, *shape)
+        return np.asarray(C.T)
+
+    @property
+    def _selects(self) -> bool:
+        """Whether the loop computes values of functions that the family has not."""
+        return False
+
+    def _selected(self, values: Array) -> Array:
+        """Values of the family from those of the loop."""  # (n, *shape) -> (n, dim)
+        return values
+
+    def _loaded(self, X: Array) -> Array:
+        """Points as the loops read them."""
+        return read_only(X)
+
+    def _pieces(self, rows: slice) -> Iterator[slice]:
+        """Parts of a chunk that are loaded at a time."""
+        yield rows
+
+    def _block(self, X: Array, more: int = 0) -> int:
+        """Points of a block, with `more` numbers for each beside those of the program."""
+        rows = self._block_rows(X.shape[1]) + more
+        need = 8.0 * SMALLEST_BLOCK * rows * settings().n_threads
+        require_memory(need, f"{self.dim} functions at {SMALLEST_BLOCK} points", "Lower the cutoff.")
+        return block_size(len(X), rows)
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        loop, program, block = self._loops.sums, self._program, self._block(X)
+        data, shape = read_only(Y), (Y.shape[1], *self._shape)
+
+        def work(rows: slice) -> Array:
+            out = np.zeros(shape)
+            for part in self._pieces(rows):
+                loop(program, self._loaded(X[part]), data[part], block, out)
+            return out
+
+        chunks = row_chunks(len(X), int(np.prod(shape)))
+        return self._gathered(compensated_sum(in_order(work, chunks), shape))
+
+    def combine(self, X: Array, C: Array) -> Array:
+        out = np.empty((len(X), C.shape[1]))
+        return self._filled(self._loops.combine, X, (read_only(self._spread(C)), self._block(X)), out)
+
+    def values(self, X: Array) -> Array:
+        computed = int(np.prod(self._shape))
+        out = np.empty((len(X), computed))
+        return self._selected(self._filled(self._loops.values, X, (self._block(X, computed),), out))
+
+    def evaluate(self, X: Array) -> Array:
+        if self._selects:
+            return super().evaluate(X)
+        self._require_values(len(X))
+        return self.values(X)
+
+    def _filled(self, loop: Any, X: Array, more: tuple[Any, ...], out: Array) -> Array:
+        """`out`, filled by ``loop(program, points, *more, out)`` on chunks of rows, in threads."""
+        program = self._program
+
+        def work(rows: slice) -> None:
+            for part in self._pieces(rows):
+                loop(program, self._loaded(X[part]), *more, out[part])
+
+        for _ in in_order(work, row_chunks(len(X))):
+            pass
+        return out

@@ -1,0 +1,91 @@
+"""Frequencies as a tree: each is its parent, one entry less, and one more entry."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.functions._product_tree import depth_first
+
+__all__ = ["WaveTree"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+class WaveTree(NamedTuple):
+    """Waves of many frequencies as complex products along a tree, as the loops read it.
+
+    Attributes
+    ----------
+    scale : ndarray of shape (d,)
+        1/period.
+    factors : ndarray of int, shape (F, 2)
+        Coordinate j and |v| of each factor e^{2πi v u_j}.
+    nodes : ndarray of int, shape (I, 4)
+        Inner nodes, depth first: depth, factor, sign of v, place among the waves or -1.
+    starts : ndarray of int, shape (I + 1,)
+        The leaves of node i are starts[i]..starts[i + 1].
+    leaves : ndarray of int, shape (L, 3)
+        Factor, place of v and place of −v, or -1.
+    """
+
+    scale: Array
+    factors: Indices
+    nodes: Indices
+    starts: Indices
+    leaves: Indices
+
+    @classmethod
+    def of(cls, period: Array, K: Indices) -> WaveTree:
+        """The tree of the rows of K, which are distinct."""
+        return cls(1.0 / period, *_wave_tree(K))
+
+
+def _wave_tree(K: Indices) -> tuple[Indices, Indices, Indices, Indices]:
+    """Factors, nodes, starts and leaves of a `WaveTree`."""
+    F = len(K)
+    # All vectors met when the last entries are taken away one after the other.
+    layers = [K]
+    while layers[-1].any():
+        below = layers[-1][layers[-1].any(axis=1)]
+        shorter = below.copy()
+        shorter[np.arange(len(below)), _last(below)] = 0
+        layers.append(np.unique(shorter, axis=0))
+    vectors, place = np.unique(np.concatenate(layers), axis=0, return_inverse=True)
+    depth = (vectors != 0).sum(axis=1)
+    order = np.argsort(depth, kind="stable")  # the zero vector first, a parent before its children
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    vectors, wanted = vectors[order], rank[place.ravel()[:F]]
+    last = _last(vectors)
+    value = vectors[np.arange(len(vectors)), last]
+    above = vectors.copy()
+    above[np.arange(len(vectors)), last] = 0
+    parent = rank[_find(above, vectors[rank])]  # `vectors[rank]` is sorted as np.unique left it
+    parent[0] = 0
+    pairs, factor = np.unique(np.stack([last[1:], np.abs(value[1:])], axis=1), axis=0, return_inverse=True)
+    code = np.concatenate([[0], 2 * factor.ravel() + (value[1:] < 0)]).astype(np.int64)
+    nodes, starts, leaves = depth_first(parent, code, wanted.astype(np.int64))
+    inner = np.stack([nodes[:, 0], nodes[:, 1] // 2, 1 - 2 * (nodes[:, 1] % 2), nodes[:, 2]], axis=1)
+    owner = np.repeat(np.arange(len(nodes)), np.diff(starts))
+    keys, row = np.unique(np.stack([owner, leaves[:, 0] // 2], axis=1), axis=0, return_inverse=True)
+    both = np.full((len(keys), 3), -1, dtype=np.int64)
+    both[:, 0] = keys[:, 1]
+    both[row.ravel(), 1 + leaves[:, 0] % 2] = leaves[:, 1]
+    ends = np.searchsorted(keys[:, 0], np.arange(len(nodes) + 1))
+    tables = (pairs.reshape(-1, 2), inner, ends, both)
+    return tuple(np.ascontiguousarray(table, dtype=np.int64) for table in tables)  # pyright: ignore[reportReturnType]
+
+
+def _last(K: Indices) -> Indices:
+    """The last coordinate that is not zero."""
+    return K.shape[1] - 1 - (K[:, ::-1] != 0).argmax(axis=1)
+
+
+def _find(rows: Indices, table: Indices) -> Indices:
+    """Where each of `rows` stands in `table`, whose rows are distinct and sorted."""
+    _, place = np.unique(np.concatenate([table, rows]), axis=0, return_inverse=True)
+    return place.ravel()[len(table) :]
