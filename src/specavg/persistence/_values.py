@@ -248,6 +248,6 @@ def read_isometry(value: Any, place: str = "isometry", depth: int = 0) -> Isomet
     Examples
     --------
     >>> read_isometry({"kind": "affine", "matrix": [[0, -1], [1, 0]], "shift": ["1/2", 0]})
-    affine([[0, -1], [1, 0]], [1/2, 0])
+    affine([[0, -1], [1, 0]], ['1/2', 0])
     """
     return read(value, Isometry, place, depth)

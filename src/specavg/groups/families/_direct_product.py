@@ -31,7 +31,7 @@ class DirectProduct(Structure):
         return len(self.groups)
 
     @property
-    def order(self) -> int:
+    def order(self) -> int | float:
         return math.prod(group.order for group in self.groups)
 
     def random(self, rng: np.random.Generator) -> Isometry:

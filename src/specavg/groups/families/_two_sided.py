@@ -34,7 +34,7 @@ class CrystalSymmetry(Structure):
         return 3
 
     @property
-    def order(self) -> int:
+    def order(self) -> int | float:
         return self.crystal.order * self.specimen.order
 
     def random(self, rng: np.random.Generator) -> Isometry:

@@ -34,7 +34,9 @@ class Wreath(Structure):
         return self.copies
 
     @property
-    def order(self) -> int:
+    def order(self) -> int | float:
+        if not self.group.is_finite:
+            return math.inf
         return self.group.order**self.copies * math.factorial(self.copies)
 
     def random(self, rng: np.random.Generator) -> Isometry:
