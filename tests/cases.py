@@ -138,6 +138,8 @@ CASES = [
     case(sa.Product(sa.Circle(), sa.Sphere(3)), groups.direct_product, groups.cyclic(3), groups.point_group("D3")),
     case(sa.Power(sa.Sphere(3), 3), groups.symmetric, 3, max_functions=20),
     case(sa.Power(sa.Sphere(3), 2), groups.wreath, _MIRROR, 2),
+    case(sa.Power(sa.Sphere(3), 2), groups.diagonal, groups.point_group("D3"), 2),
+    case(sa.Circle(), groups.joined, groups.cyclic(2), groups.dihedral(3)),
     case(sa.Power(sa.Circle(), 4), groups.wreath, groups.dihedral(3), 4),
     case(sa.Warped(sa.Sphere(3)), groups.point_group, "D3d"),
     case(sa.Power(sa.Warped(sa.Sphere(3)), 2), groups.wreath, _MIRROR, 2),

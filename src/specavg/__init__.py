@@ -18,6 +18,7 @@ _HOMES = {
     "load": "io",
     **dict.fromkeys(["InvariantDensity", "InvariantFeatures", "InvariantKernelRidge"], "estimators"),
     **dict.fromkeys(["SpecAvgRegressor", "Symmetrized"], "estimators"),
+    "Group": "groups",
     **dict.fromkeys(["invariance_discrepancy", "symmetry_test"], "estimators"),
 }
 _MODULES = (
@@ -37,6 +38,7 @@ _MODULES = (
 
 __all__ = [
     "Circle",
+    "Group",
     "InvariantDensity",
     "InvariantFeatures",
     "InvariantKernelRidge",
@@ -95,6 +97,7 @@ if TYPE_CHECKING:
         invariance_discrepancy,
         symmetry_test,
     )
+    from specavg.groups import Group
     from specavg.invariants import invariant_basis
     from specavg.io import load
     from specavg.spaces import Circle, MixedTorus, Power, Product, Rotations, Sphere, Stiefel, Torus, Warped

@@ -68,7 +68,7 @@ def catalogue() -> list[tuple[str, Group]]:
     found.extend(("point groups", groups.point_group(symbol)) for symbol in POINT_GROUPS)
     found.extend(("wreath products", groups.wreath(groups.symmetric(3), m)) for m in (2, 5, 10))
     found.extend(("direct products", groups.direct_product(groups.symmetric(4), groups.cyclic(m))) for m in (2, 6))
-    return [(family, group) for family, group in found if group.order > 1]
+    return [(family, group) for family, group in found if group.finite_order > 1]
 
 
 def run(quick: bool, track: Track) -> Result:
@@ -105,7 +105,8 @@ def _permutations(quick: bool, track: Track, result: Result) -> None:
         worst, slowest = max(worst, float(found), plain_relative), max(slowest, elapsed)
         dims = [row.invariant_dim for row in basis.table]
         total = [row.dim for row in basis.table]
-        rows.append([str(d), size_text(group.order), str(len(group.generators)), f"{math.log2(group.order):.0f}",
+        order = group.finite_order
+        rows.append([str(d), size_text(order), str(len(group.generators)), f"{math.log2(order):.0f}",
                      " ".join(map(str, dims)), size_text(sum(total)), f"{elapsed:.2g} s", f"{float(found):.1g}",
                      f"{plain_relative:.1g}"])  # fmt: skip
         settings = {"d": d, "generators": len(group.generators), "degree": 4}
@@ -163,7 +164,7 @@ def _generators(track: Track, result: Result) -> None:
         # The catalogue's sets are minimal already where pruning would have to redo large orders.
         small = group.size <= 30
         count = len(groups.minimal_generators(group)) if small else len(group.generators)
-        logarithm = math.log2(group.order)
+        logarithm = math.log2(group.finite_order)
         fits &= count <= logarithm + 1e-9
         total += 1
         families.setdefault(family, []).append((logarithm, count))

@@ -57,10 +57,15 @@ def run(quick: bool, track: Track) -> Result:
                     call()  # loops are compiled once per machine, not once per fit
                 elapsed = seconds(call)
             except baselines.CostError:
-                refused.setdefault(family, {}).setdefault(method, group.order)
+                refused.setdefault(family, {}).setdefault(method, group.finite_order)
                 continue
-            found.setdefault(family, {}).setdefault(method, []).append((group.order, elapsed))
-            settings = {"family": family, "space": repr(space), "group": repr(group), "log10_order": log10(group.order)}
+            found.setdefault(family, {}).setdefault(method, []).append((group.finite_order, elapsed))
+            settings = {
+                "family": family,
+                "space": repr(space),
+                "group": repr(group),
+                "log10_order": log10(group.finite_order),
+            }
             result.records.append(Record(NAME, method, "fit seconds", elapsed, N, 1, settings))
     result.figures = [Figure(NAME, _figure(found, refused), _CAPTION)]
     result.claims = _claims(found, refused)

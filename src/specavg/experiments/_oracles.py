@@ -24,7 +24,7 @@ def run(quick: bool, track: Track) -> Result:
     """Counts and times on S² with the octahedral rotations."""
     sizes = np.unique(np.round(np.geomspace(2_000, 60_000 if quick else 1_000_000, 7 if quick else 12)).astype(int))
     result = Result(
-        f"S² with the {GROUP.order} octahedral rotations ({len(GROUP.generators)} generators), s = {S:g}, so "
+        f"S² with the {GROUP.finite_order} octahedral rotations ({len(GROUP.generators)} generators), s = {S:g}, so "
         f"that D = n^{1 / (1 + theory.exponent(2, S)):.3f}. Oracle calls: values φ(x_i), and inner products "
         "⟨φ_l, φ_k∘g⟩, as Algorithm 1 asks for them and as they were made here. Predictions: microseconds per "
         "point, in a batch."
@@ -90,7 +90,7 @@ def _row(n: int) -> dict[str, Any]:
     calls = model.oracle_calls_
     tests = SPACE.sample(20_000, 2)
     basis = invariant_basis(SPACE, GROUP, max_dim=model.D_)
-    bound = theory.bounds(n, SPACE.dim, S, GROUP.order)
+    bound = theory.bounds(n, SPACE.dim, S, GROUP.finite_order)
     return {
         "n": n,
         "D": model.D_,

@@ -89,7 +89,7 @@ def _rotations(group: str | Group, role: str) -> Group:
         proper = _LAUE_ROTATIONS.get(symbol)
         hint = f" ({proper!r} for {symbol})" if proper else ""
         raise ValueError(
-            f"{group!r} has reflections, and a reflected rotation is not a rotation any more. Give the {role}'s rotations; "
+            f"{group!r} has reflections, and a reflected rotation is no rotation. Give the {role}'s rotations; "
             f"with diffraction data, which cannot tell A from −A, that is the class with −A for every improper A{hint}."
         )
     return group

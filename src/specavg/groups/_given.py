@@ -28,9 +28,9 @@ __all__ = ["columns", "common_size", "fields_from", "isometries_from", "neutral"
 def isometries_from(given: Iterable[Isometry | ArrayLike]) -> tuple[Isometry, ...]:
     """Isometries from isometries, matrices, sympy permutations and SciPy rotations."""
     listed: list[Any] = []
-    for g in [given] if hasattr(given, "as_matrix") else given:  # a SciPy Rotation, of one or of many
-        matrices = g.as_matrix() if hasattr(g, "as_matrix") else None
-        listed.extend([g] if matrices is None else matrices.reshape(-1, 3, 3))
+    everything: Iterable[Any] = [given] if hasattr(given, "as_matrix") else given
+    for g in everything:  # a SciPy Rotation holds one rotation or many
+        listed.extend(g.as_matrix().reshape(-1, 3, 3) if hasattr(g, "as_matrix") else [g])
     points = max((g.size for g in listed if hasattr(g, "array_form")), default=0)
     return tuple(_isometry(g, i, points) for i, g in enumerate(listed))
 

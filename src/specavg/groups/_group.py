@@ -15,6 +15,7 @@ from specavg.groups._algebra import Algebra, generated_algebra
 from specavg.groups._canonical import Level, least_image
 from specavg.groups._coordinates import levels, on_columns
 from specavg.groups._given import columns, common_size, fields_from, isometries_from, neutral, one_kind
+from specavg.groups._molien import molien_series
 from specavg.groups._product_replacement import random_product
 from specavg.groups._structure import Structure, infinitely_many
 from specavg.groups.families import AxialGroup, Diagonal, DirectProduct, PointGroup, Wreath
@@ -180,6 +181,14 @@ class Group:
         return math.inf if self._fields else self.recognise().order
 
     @property
+    def finite_order(self) -> int:
+        """`order` of a finite group, for what needs one; an error that says so where the group has fields."""
+        order = self.order
+        if isinstance(order, int):
+            return order
+        raise infinitely_many(repr(self))
+
+    @property
     def columns(self) -> int:
         """How many columns a point has, factors and copies side by side."""
         structure = self._claimed
@@ -245,14 +254,34 @@ class Group:
         >>> list(groups.cyclic(3).elements())
         [permutation([0]), shift(['1/3']), shift(['2/3'])]
         """
-        if self._fields:
-            raise infinitely_many(repr(self))
-        if self.order > limit:
+        if self.finite_order > limit:
             raise ValueError(
-                f"{self!r} has {_large(self.order)} elements, more than the limit of {limit}. Use "
+                f"{self!r} has {_large(self.finite_order)} elements, more than the limit of {limit}. Use "
                 "group.random for a sample, or pass a larger limit= to list them all."
             )
         return self.recognise().elements()
+
+    def molien(self, degree: int = 12) -> tuple[int, ...]:
+        """How many independent invariant polynomials of degree 0, 1, ... a finite group of matrices has.
+
+        These are the coefficients of the Molien series (1/|G|) Σ_g 1/det(1 − t g): exact for signed permutations, and
+        from floating-point matrices where every coefficient is clearly an integer. Invariant harmonics of degree k
+        on a sphere are the difference of the entries k and k − 2.
+
+        Parameters
+        ----------
+        degree : int, default 12
+            The last degree.
+
+        Examples
+        --------
+        >>> from specavg import groups
+        >>> groups.point_group("Oh").molien(8)
+        (1, 0, 1, 0, 2, 0, 3, 0, 4)
+        >>> groups.symmetric(1000).molien(6)  # partitions
+        (1, 1, 2, 3, 5, 7, 11)
+        """
+        return molien_series(self, degree)
 
     @cached_property
     def has_canonical(self) -> bool:

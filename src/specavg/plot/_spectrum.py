@@ -146,7 +146,7 @@ def _weyl_log(space: Space, eigenvalue: Array) -> Array:
 
 def _log_order(basis: InvariantBasis) -> float | None:
     try:
-        order = basis.group.order
+        order = basis.group.finite_order
     except ValueError:
         return None
     return (order.bit_length() - 53) * log(2) + log(order >> (order.bit_length() - 53)) if order > 2**53 else log(order)

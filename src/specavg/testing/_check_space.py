@@ -212,7 +212,7 @@ def _papers(space: Space, group: Group, chosen: list[Eigenspace]) -> list[tuple[
 
 def _order(group: Group) -> int | None:
     try:
-        return group.order
+        return group.finite_order
     except ValueError:  # infinite, or not known to be finite
         return None
 

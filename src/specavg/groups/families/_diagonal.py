@@ -38,7 +38,7 @@ class Diagonal(Structure):
         return self._everywhere(self.group.random(rng))
 
     def elements(self) -> Iterator[Isometry]:
-        return (self._everywhere(g) for g in self.group.elements(limit=self.group.order))
+        return (self._everywhere(g) for g in self.group.elements(limit=self.group.finite_order))
 
     def _everywhere(self, g: Isometry) -> Isometry:
         return copies(range(self.copies), [g] * self.copies)

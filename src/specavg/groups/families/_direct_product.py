@@ -46,7 +46,7 @@ class DirectProduct(Structure):
             yield factors(chosen)
             return
         group = self.groups[len(chosen)]
-        for g in group.elements(limit=group.order):
+        for g in group.elements(limit=group.finite_order):
             yield from self._elements((*chosen, g))
 
     @property

@@ -41,8 +41,8 @@ class CrystalSymmetry(Structure):
         return LeftRight(rotation_of_space(self.crystal.random(rng)), rotation_of_space(self.specimen.random(rng)))
 
     def elements(self) -> Iterator[Isometry]:
-        right = [rotation_of_space(b) for b in self.specimen.elements(limit=self.specimen.order)]
-        for a in self.crystal.elements(limit=self.crystal.order):
+        right = [rotation_of_space(b) for b in self.specimen.elements(limit=self.specimen.finite_order)]
+        for a in self.crystal.elements(limit=self.crystal.finite_order):
             for b in right:
                 yield LeftRight(rotation_of_space(a), b)
 
