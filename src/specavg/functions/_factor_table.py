@@ -63,5 +63,7 @@ class FactorTable(NamedTuple):
         operations = np.stack([np.where(sines, SINE, COSINE), coordinates, zero - 1, zero - 1, zero], axis=1)
         return cls.of(TORUS, 1.0 / period, operations, np.stack([values, zero], axis=1).astype(float))
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """The number of rows."""
         return len(self.operations)

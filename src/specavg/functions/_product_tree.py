@@ -47,7 +47,7 @@ class ProductTree(NamedTuple):
     @property
     def nanoseconds(self) -> float:
         """A forecast of the time for a point; measured on T^10."""
-        return 0.15 * self.dim + 1.5 * len(self.table)
+        return 0.15 * self.dim + 1.5 * self.table.size
 
 
 class Mixing(NamedTuple):
@@ -169,7 +169,7 @@ class Products(Compiled):
         return self.tree
 
     def _block_rows(self, d: int) -> int:
-        return len(self.tree.table) + int(self.tree.nodes[:, 0].max()) + 1 + d + self.tree.radii
+        return self.tree.table.size + int(self.tree.nodes[:, 0].max()) + 1 + d + self.tree.radii
 
     def _gathered(self, sums: Array) -> Array:
         return np.ascontiguousarray((sums if self.weights is None else sums * self.weights).T)
