@@ -94,7 +94,7 @@ def _room(program: Any, X: Any, B: int) -> Any:
     return (
         np.empty(B + _PAD),
         np.empty((_TILE, B + _PAD)),
-        np.empty((rows, B + _PAD)),
+        np.ones((rows + 1, B + _PAD)),
         np.empty((len(program.starts), B + _PAD)),
     )
 

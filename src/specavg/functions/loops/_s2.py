@@ -28,7 +28,7 @@ _UNIT, _LARGE = 2.0**400, 2.0**200
 
 @helper()
 def _rows(B: int) -> Any:
-    """Room for one block: the point, a power of x + iy, its weighted parts, two of the recurrence, the data, E twice."""
+    """Room for one block: the point, a power of x + iy, its weighted parts, two of a recurrence, the data, E twice."""
     w = np.empty((12, B + 8))
     return w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions._factor_table import COSINE, PAIR, SINE, SPHERE, STEP, TORUS
+from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHERE, TORUS
 from specavg.functions.loops._finish import finish
 from specavg.functions.loops._jit import SAFE, helper, loop
 
@@ -94,7 +94,7 @@ def _load(table: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
 
 @helper(fastmath=SAFE)
 def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
-    """Every row of the table at one block."""
+    """Every row of the table at one block. The row after them is 1, and is what a negative number of a row means."""
     ops, ab = table.operations, table.constants
     for f in range(len(ops)):
         op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
@@ -106,33 +106,14 @@ def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
         elif op == SINE:
             for j in range(B):
                 row[j] = _ROOT2 * sine(a * xi[j])
-        elif f1 < 0:
+        else:  # one formula, and so one compiled loop, for all recurrences
+            first, second, other = T[f1], T[f2], T[-1]
+            if op == PAIR:
+                other = x[k]
+            elif op == SOLID_STEP:
+                other = radius2[i]
             for j in range(B):
-                row[j] = a * xi[j]
-        elif op == PAIR:
-            first, second, xk = T[f1], T[f2], x[k]
-            for j in range(B):
-                row[j] = a * xi[j] * first[j] + b * xk[j] * second[j]
-        elif f2 < 0 and op == STEP and b != 0.0:  # T[f2] is the constant 1
-            first = T[f1]
-            for j in range(B):
-                row[j] = a * xi[j] * first[j] - b
-        elif f2 < 0 and b != 0.0:
-            first, r2 = T[f1], radius2[i]
-            for j in range(B):
-                row[j] = a * xi[j] * first[j] - b * r2[j]
-        elif b == 0.0:
-            first = T[f1]
-            for j in range(B):
-                row[j] = a * xi[j] * first[j]
-        elif op == STEP:
-            first, second = T[f1], T[f2]
-            for j in range(B):
-                row[j] = a * xi[j] * first[j] - b * second[j]
-        else:
-            first, second, r2 = T[f1], T[f2], radius2[i]
-            for j in range(B):
-                row[j] = a * xi[j] * first[j] - b * r2[j] * second[j]
+                row[j] = a * xi[j] * first[j] + b * other[j] * second[j]
 
 
 @helper(fastmath=True)
@@ -325,7 +306,7 @@ def _room(tree: Any, d: int, B: int) -> Any:
     return (
         np.empty((d, B + _PAD)),
         np.empty((tree.radii, B + _PAD)),
-        np.empty((len(tree.table.operations), B + _PAD)),
+        np.ones((len(tree.table.operations) + 1, B + _PAD)),
         np.zeros((tree.nodes[:, 0].max() + 1, B + _PAD)),
     )
 
