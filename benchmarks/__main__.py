@@ -28,8 +28,8 @@ COMPARISONS = {
     "symmetric": "sphere:symmetric_group",
     "memory": "torus:memory_and_time_in_n",
     "growth": "torus:growth",
-    "growth-of-the-fit": "kernels:growth_of_the_fit",
-    "kernels": "kernels:fractions_of_peak",
+    "growth-of-the-fit": "loops:growth_of_the_fit",
+    "loops": "loops:fractions_of_peak",
     "import": "imports:import_time",
 }
 

@@ -241,3 +241,24 @@ def test_chunks_come_back_in_order_and_cover_all_rows():
 def test_compensated_sums_do_not_lose_small_terms():
     parts = [np.array([1.0])] + [np.array([1e-17])] * 1000
     assert compensated_sum(iter(parts), (1,))[0] == 1.0 + 1e-14
+
+
+@pytest.mark.parametrize(
+    "space, group, size",
+    [
+        (sa.Torus(1), groups.sign_flips(1), 1001),
+        (sa.Torus(1), groups.trivial(1), 20_001),
+        (sa.Circle(), groups.cyclic(1000), 11),
+    ],
+    ids=["even", "all", "every thousandth"],
+)
+def test_one_dimension_takes_memory_for_its_functions_only(space, group, size):
+    # Frequencies up to 10^4 have squares up to 10^8: nothing may be as long as that.
+    import tracemalloc
+
+    tracemalloc.start()
+    basis = sa.invariant_basis(space, group, max_invariant_dim=size)
+    dim, (_, peak) = basis.functions.dim, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert dim == size
+    assert peak < 100e6

@@ -302,22 +302,21 @@ def _block_values(tree: Any, T: Any, B: int, stack: Any, values: Any) -> None:
 
 @helper()
 def _room(tree: Any, d: int, B: int) -> Any:
-    """Work space: coordinates, sums of squares, table, products of one depth each."""
-    return (
-        np.empty((d, B + _PAD)),
-        np.empty((tree.radii, B + _PAD)),
-        np.ones((len(tree.table.operations) + 1, B + _PAD)),
-        np.zeros((tree.nodes[:, 0].max() + 1, B + _PAD)),
-    )
+    """Work space: coordinates, sums of squares, table, products of one depth each, twice."""
+    a = d + tree.radii
+    b = a + len(tree.table.operations) + 1
+    c = b + tree.depth
+    work = np.empty((c + tree.depth, B + _PAD))  # one array: numba compiles each way to make arrays anew
+    work[b - 1, :] = 1.0
+    work[b:, :] = 0.0
+    return work[:d], work[d:a], work[a:b], work[b:c], work[c:]
 
 
 @loop
 def tree_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     """Add Φᵀ Y to `out` (q, dim), for one chunk of rows."""
     n, d = X.shape
-    x, radius2, T, stack = _room(tree, d, B)
-    other = np.empty(stack.shape)
-    part, more = np.zeros(out.shape[1]), np.zeros(out.shape[1])
+    x, radius2, T, stack, other = _room(tree, d, B)
     for start in range(0, n, B):
         _load(tree.table, X, start, B, x, radius2)
         fill(tree.table, x, radius2, B, T)
@@ -327,21 +326,14 @@ def tree_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
             stack[0, inside:] = 0.0
             for b in range(inside):
                 stack[0, b] = Y[start + b, column]
-            part[:] = 0.0
             if column + 1 < last:
                 other[0, inside:] = 0.0
                 for b in range(inside):
                     other[0, b] = Y[start + b, column + 1]
-                more[:] = 0.0
-                _block_sums2(tree, T, B, stack, other, part, more)
-                for k in range(len(part)):
-                    out[column, k] += part[k]
-                    out[column + 1, k] += more[k]
+                _block_sums2(tree, T, B, stack, other, out[column], out[column + 1])
                 column += 2
             else:
-                _block_sums(tree, T, B, stack, part)
-                for k in range(len(part)):
-                    out[column, k] += part[k]
+                _block_sums(tree, T, B, stack, out[column])
                 column += 1
 
 
@@ -349,7 +341,7 @@ def tree_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
 def tree_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
     """Put Φ Cᵀ in `out` (n, q), for one chunk of rows, C of shape (q, dim)."""
     n, d = X.shape
-    x, radius2, T, stack = _room(tree, d, B)
+    x, radius2, T, stack, _ = _room(tree, d, B)
     for start in range(0, n, B):
         _load(tree.table, X, start, B, x, radius2)
         fill(tree.table, x, radius2, B, T)
@@ -364,7 +356,7 @@ def tree_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
 def tree_values(tree: Any, X: Any, mixing: Any, B: int, out: Any) -> None:
     """Put Φ, or sparse combinations of it, in `out`, for one chunk of rows."""
     n, d = X.shape
-    x, radius2, T, stack = _room(tree, d, B)
+    x, radius2, T, stack, _ = _room(tree, d, B)
     values = np.empty((tree.dim, B + _PAD))
     mixed = np.empty((max(len(mixing.starts) - 1, 0), B + _PAD))
     stack[0, :] = 1.0
