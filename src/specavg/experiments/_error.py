@@ -173,7 +173,7 @@ def _main_figure(sweep: task.Sweep) -> Any:
     _axes(right, sweep, "Spec-Avg (Algorithm 1)")
     left.set_ylabel("test error (MSE)")
     left.legend(loc="lower left", ncols=2)
-    right.legend()
+    right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
