@@ -22,7 +22,9 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer seeds: under a minute")
     parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
-    parser.add_argument("--only", action="append", metavar="NAME", help="one experiment (may be repeated); default: all")
+    parser.add_argument(
+        "--only", action="append", metavar="NAME", help="one experiment (may be repeated); default: all"
+    )
     parser.set_defaults(run=run)
 
 
