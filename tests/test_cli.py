@@ -119,6 +119,13 @@ def test_info_prints_the_papers_counts(capsys):
     assert "order 1024" in out
 
 
+def test_info_forecasts_without_solving(capsys):
+    code, out, _ = run(capsys, "info", "--space", "sphere:9", "--max-dim", "1e6", "--plan")
+    assert code == 0
+    assert "plan of a basis on Sphere(9)" in out
+    assert "seconds" in out
+
+
 def test_fit_and_predict_from_csv_and_parquet(here, capsys):
     X = pd.read_csv("new.csv")
     for data in ("data.csv", "data.parquet"):

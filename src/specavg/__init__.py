@@ -12,8 +12,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "config": "_config",
-    **dict.fromkeys(["Circle", "MixedTorus", "Power", "Product", "Rotations", "Sphere"], "spaces"),
-    **dict.fromkeys(["Stiefel", "Torus", "Warped"], "spaces"),
+    **dict.fromkeys(["Circle", "Interval", "Power", "Product", "Rotations", "Sphere"], "spaces"),
+    **dict.fromkeys(["Stiefel", "Torus"], "spaces"),
     "invariant_basis": "invariants",
     "load": "io",
     **dict.fromkeys(["InvariantDensity", "InvariantFeatures", "InvariantKernelRidge"], "estimators"),
@@ -39,10 +39,10 @@ _MODULES = (
 __all__ = [
     "Circle",
     "Group",
+    "Interval",
     "InvariantDensity",
     "InvariantFeatures",
     "InvariantKernelRidge",
-    "MixedTorus",
     "Power",
     "Product",
     "Rotations",
@@ -51,7 +51,6 @@ __all__ = [
     "Stiefel",
     "Symmetrized",
     "Torus",
-    "Warped",
     "__version__",
     "baselines",
     "config",
@@ -100,7 +99,7 @@ if TYPE_CHECKING:
     from specavg.groups import Group
     from specavg.invariants import invariant_basis
     from specavg.io import load
-    from specavg.spaces import Circle, MixedTorus, Power, Product, Rotations, Sphere, Stiefel, Torus, Warped
+    from specavg.spaces import Circle, Interval, Power, Product, Rotations, Sphere, Stiefel, Torus
 
 
 def __getattr__(name: str) -> Any:

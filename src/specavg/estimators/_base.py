@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, validate_data  # pyright: ignore[reportPrivateUsage]
 
 from specavg.data._streaming import Streaming
-from specavg.invariants import Cutoff, InvariantBasis, default_group, default_space, invariant_basis
+from specavg.invariants import Cutoff, InvariantBasis, Order, default_group, default_space, invariant_basis
 from specavg.persistence._saving import Savable
 
 if TYPE_CHECKING:
@@ -45,10 +45,11 @@ class InvariantEstimator(Streaming, Savable, BaseEstimator):
         """The cutoff given by the user, or None."""
         return Cutoff.of(self.max_eigenvalue, self.max_dim, self.max_invariant_dim)
 
-    def _basis(self, cutoff: Cutoff, space: Space | None = None) -> InvariantBasis:
-        """The invariant basis, computed once for each (space, group, cutoff) and shared between fits."""
+    def _basis(self, cutoff: Cutoff, order: str | Order | None = None) -> InvariantBasis:
+        """The invariant basis, computed once for each (space, group, cutoff, order) and shared between fits."""
         bound: dict[str, Any] = {cutoff.kind: cutoff.value}
-        return invariant_basis(self._space() if space is None else space, self._group(), **bound)
+        given: str | Order = order or getattr(self, "order", None) or "eigenvalue"
+        return invariant_basis(self._space(), self._group(), **bound, order=given)
 
     def _points(self, X: Any, *, reset: bool) -> Array:
         """`X` as scikit-learn wants it: points flattened to (n, n_features), finite, float64."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from specavg.data._distributed import distributed_apply
 from specavg.data._streaming import is_dask, stream_of
 from specavg.estimators._base import InvariantEstimator
-from specavg.invariants import Cutoff
+from specavg.invariants import Cutoff, Order
 
 if TYPE_CHECKING:
     from specavg.groups import Group
@@ -38,6 +38,8 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
         At most one cutoff, as in `invariant_basis`. Default: at most 64 invariant functions, the constant counted,
         or the first eigenspace with a non-constant one if that is larger.
+    order : str or Order, default "eigenvalue"
+        Which functions come first, as in `invariant_basis`.
 
     Attributes
     ----------
@@ -73,12 +75,14 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
         max_dim: float | None = None,
         max_invariant_dim: float | None = None,
         max_eigenvalue: float | None = None,
+        order: str | Order = "eigenvalue",
     ) -> None:
         self.space = space
         self.group = group
         self.max_dim = max_dim
         self.max_invariant_dim = max_invariant_dim
         self.max_eigenvalue = max_eigenvalue
+        self.order = order
 
     def fit(self, X: ArrayLike, y: Any = None) -> InvariantFeatures:
         """Find the basis; of the data only the number of columns matters.

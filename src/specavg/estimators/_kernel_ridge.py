@@ -19,7 +19,7 @@ from specavg.data._moments import Moments, Sum
 from specavg.data._streaming import is_dask, needs_cutoff, stream_of
 from specavg.estimators._affordable import FUNCTIONS_PER_POINT, affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantEstimator, weights_or_ones
-from specavg.invariants import Cutoff, InvariantBasis, mixed_spaces
+from specavg.invariants import Cutoff, InvariantBasis, Order, further_orders
 from specavg.regression._choice import Choice, Trial, choose, shortlist
 from specavg.regression._ridge_paths import FeatureProblem, MomentProblem, Problem
 from specavg.regression._spectra import Spectrum, spectrum_candidates
@@ -96,6 +96,9 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         The penalty, positive, for all outputs; "auto" chooses it, for several outputs one for each direction of them.
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
         At most one explicit cutoff, as in `invariant_basis`; it is used as it is.
+    order : str or Order, optional
+        Which functions come first, as in `invariant_basis`. Default: chosen where nothing else is given, else the
+        order of eigenvalues.
 
     Attributes
     ----------
@@ -135,10 +138,9 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
 
     *Many coordinates.* The first eigenspaces of a torus of four and more dimensions hold products of many coordinates
     and only the lowest frequencies of each. With nothing given, two more bases compete with them, on the same rows by
-    the same score: those of `specavg.MixedTorus` with steepness c = 4 and 64, whose "heat" spectrum ∏(1 + c k_i²)^(−s)
-    prefers sums of functions of few coordinates. On powers and products they are those of `specavg.Warped` copies or
-    factors, for sums of functions of few particles. `basis_.mixed` says whether one of them was chosen. Data in chunks,
-    and lattices, have the first only.
+    the same score: those in the order "few coordinates" with steepness c = 4 and 64, whose "heat" spectrum
+    ∏(1 + c k_i²)^(−s) prefers sums of functions of few coordinates; on powers and products, of few copies or factors.
+    `basis_.order` says which was chosen. Chunked data and lattices always use the order of eigenvalues.
 
     *Several outputs* share the spectrum, but each has noise of its own size. Then they are measured in
     units of their own leave-one-out error, rotated to their principal directions, and each direction has its own
@@ -187,6 +189,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         max_dim: float | None = None,
         max_invariant_dim: float | None = None,
         max_eigenvalue: float | None = None,
+        order: str | Order | None = None,
     ) -> None:
         self.space = space
         self.group = group
@@ -197,6 +200,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         self.max_dim = max_dim
         self.max_invariant_dim = max_invariant_dim
         self.max_eigenvalue = max_eigenvalue
+        self.order = order
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantKernelRidge:
         """Choose what was not given, and fit.
@@ -379,10 +383,10 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         smallest = self._basis(Cutoff("max_eigenvalue", 0.0))
         target = affordable_dim(len(np.unique(smallest.canonical(points), axis=0)))
         bases = [affordable_basis(self._basis, target)]
-        given = self.spectrum != "auto" or self.smoothness is not None or self.length_scale is not None
-        for mixed in [] if given else mixed_spaces(self._space()):
+        given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
+        for order in () if given or self.spectrum != "auto" else further_orders(self._space()):
             with suppress(MemoryError):  # what cannot be had does not compete
-                bases.append(affordable_basis(partial(self._basis, space=mixed), target))
+                bases.append(affordable_basis(partial(self._basis, order=order), target))
         return [basis for basis in bases if basis.dim > 1] or bases[:1]
 
     def _candidates(self, basis: InvariantBasis) -> list[Spectrum]:

@@ -14,7 +14,8 @@ from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
 from specavg.experiments._timing import seconds, size_text
 from specavg.groups import Group
-from specavg.invariants import _basis, invariant_basis
+from specavg.invariants import invariant_basis
+from specavg.invariants._building import built_basis
 from specavg.isometries import shift
 from specavg.spaces import Circle, Sphere
 
@@ -91,7 +92,7 @@ def _permutations(quick: bool, track: Track, result: Result) -> None:
         top = 4.0 * (d + 2)  # degree 4
 
         def build(space: Sphere = space, group: Group = group, top: float = top) -> Any:
-            _basis._basis.cache_clear()  # pyright: ignore[reportPrivateUsage]
+            built_basis.cache_clear()
             return invariant_basis(space, group, max_eigenvalue=top)
 
         elapsed = seconds(build)

@@ -93,9 +93,9 @@ def _methods(space: Space, group: Group, top: float, X: Any, y: Any, quick: bool
     augmented = baselines.Augmented(baselines.KernelRidge(kernel), space, group, max_rows=MAX_ROWS[quick])
 
     def spec_avg() -> None:
-        from specavg.invariants import _basis
+        from specavg.invariants._building import built_basis
 
-        _basis._basis.cache_clear()  # pyright: ignore[reportPrivateUsage]  # the basis is part of the time
+        built_basis.cache_clear()  # the basis is part of the time
         SpecAvgRegressor(space, group, max_eigenvalue=top).fit(X, y)
 
     methods: dict[str, Callable[[], Any]] = {"Spec-Avg": spec_avg}

@@ -85,7 +85,7 @@ def spectrum_candidates(
         Its first non-constant eigenvalue sets the scale of lengths, its space the dimension.
     name : {"auto", "sobolev", "matern", "heat"}
         "auto" is the Matérn family, which comes near the others; where functions of few coordinates come first
-        (`InvariantBasis.mixed`) it is "heat".
+        (`InvariantBasis.order`) it is "heat".
     smoothness, length_scale : float or None
         What is given is the same in all of them.
     """
@@ -102,9 +102,10 @@ def spectrum_candidates(
     first = float(basis.eigenvalues[min(1, basis.dim - 1)]) or 1.0
     if name == "sobolev":
         return [Spectrum("sobolev", s) for s in _given_or(smoothness, [0.5 * d * a for a in _EXPONENTS])]
-    if name == "heat" or (name == "auto" and basis.mixed and smoothness is None):
+    logarithmic = basis.order.logarithmic
+    if name == "heat" or (name == "auto" and logarithmic and smoothness is None):
         lengths = [(2 * s) ** 0.5 for s in _MIXED_SMOOTHNESSES]
-        if not basis.mixed:
+        if not logarithmic:
             lengths = [(t / first) ** 0.5 for t in _HEAT_LENGTHS]
         return [Spectrum("heat", length_scale=length) for length in _given_or(length_scale, lengths)]
     # Below d/2 functions are not even continuous, and nothing could be learned from values at points.
