@@ -184,7 +184,8 @@ def s2_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
                 if not used[j]:
                     continue
                 _weigh(re, im, w, scale[j], f, g, B)
-                _begin(lacking, left, f, g, B)
+                if degree > _PLAIN:
+                    _begin(lacking, left, f, g, B)
                 p[:] = 0.0
                 q[:] = 1.0
                 place = j * j + 2 * j - 1 if j else 0  # degree j, cosine of order j
@@ -239,7 +240,8 @@ def s2_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
                     continue
                 f[:] = 0.0
                 g[:] = 0.0
-                _begin(lacking, left, f, g, B)
+                if degree > _PLAIN:
+                    _begin(lacking, left, f, g, B)
                 p[:] = 0.0
                 q[:] = 1.0
                 place = j * j + 2 * j - 1 if j else 0
@@ -250,7 +252,8 @@ def s2_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
                     place = k * k + (2 * j - 1 if j else 0)
                     _step_add(z, u[j, k - j], v[j, k - j], p, q, c[place], c[place + 1] if j else 0.0, f, g, B)
                     p, q = q, p
-                _begin(left, left, f, g, B)
+                if degree > _PLAIN:
+                    _begin(left, left, f, g, B)
                 _collect(w, re, im, f, g, scale[j], B)
             for b in range(min(B, n - start)):
                 out[start + b, column] = w[b]
@@ -275,7 +278,8 @@ def s2_values(program: Any, X: Any, B: int, out: Any) -> None:
                 if degree > _PLAIN:
                     _lift(re, im, lacking, B)
             _weigh(re, im, w, scale[j], f, g, B)
-            _begin(lacking, left, f, g, B)
+            if degree > _PLAIN:
+                _begin(lacking, left, f, g, B)
             p[:] = 0.0
             q[:] = 1.0
             for k in range(j, degree + 1):
