@@ -44,7 +44,8 @@ y = energy(X)
 #
 # Everything is chosen from the data; only the first model and the last know that ions of a kind are alike. Ions
 # interact in pairs, and with the symmetry functions of few ions, to high frequency, predict better than low frequencies
-# of many (:class:`~specavg.spaces.Warped`): the first model takes them, the last is held to the order of the Laplacian.
+# of many (:class:`~specavg.invariants.FewCoordinates`): the first model takes them, the last is held to the order of
+# the Laplacian.
 
 
 def fitted(group, spectrum="auto"):

@@ -55,9 +55,9 @@ y = energy(X) + 0.5 * rng.normal(size=len(X))
 #
 # In the order of the Laplacian, the first 1749 invariant functions have frequencies of squared length 6 at most:
 # products of six angles, but not even the third frequency of a single one, while the potential of a bond has five. With
-# nothing set, :class:`~specavg.estimators.InvariantKernelRidge` also tries the functions of a
-# :class:`~specavg.spaces.MixedTorus`, which has few angles and high frequencies first, and takes what predicts better
-# the points that were left out.
+# nothing set, :class:`~specavg.estimators.InvariantKernelRidge` also tries the order
+# :class:`~specavg.invariants.FewCoordinates`, which has few angles and high frequencies first, and takes what predicts
+# better the points that were left out.
 
 
 def report(name, model):
