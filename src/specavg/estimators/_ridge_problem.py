@@ -1,0 +1,86 @@
+"""The data of a ridge regression in memory, and the cheapest accurate way to solve it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._config import settings
+from specavg.data._moments import Moments
+from specavg.invariants import InvariantBasis
+from specavg.regression import _limits
+from specavg.regression._feature_path import FeatureProblem
+from specavg.regression._moment_path import MomentProblem
+from specavg.regression._problem import Problem
+from specavg.regression._toeplitz_path import ToeplitzProblem
+
+__all__ = ["RidgeData"]
+
+Array = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RidgeData:
+    """Points at canonical places, targets and positive weights.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, n_features)
+    targets : ndarray of shape (n, q)
+    weights : ndarray of shape (n,)
+    """
+
+    points: Array
+    targets: Array
+    weights: Array
+
+    @classmethod
+    def of(cls, points: Array, targets: Array, weights: Array) -> RidgeData:
+        """From all rows: one of weight zero is one that is not there."""
+        columns = targets.reshape(len(points), -1)
+        if weights.all():
+            return cls(points, columns, weights)
+        kept = weights > 0
+        return cls(points[kept], columns[kept], weights[kept])
+
+    @property
+    def count(self) -> int:
+        """Rows."""
+        return len(self.points)
+
+    def sample(self, rows: int) -> RidgeData:
+        """Some of the rows, chosen without regard to the targets."""
+        some = np.sort(np.random.default_rng(20250713).permutation(self.count)[:rows])
+        return RidgeData(self.points[some], self.targets[some], self.weights[some])
+
+    def held(self, basis: InvariantBasis) -> bool:
+        """Whether the features are held and decomposed, rather than their moments."""
+        values = self.count * basis.dim
+        return values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= settings().memory_limit / 2
+
+    def searched(self, basis: InvariantBasis, *, half_digits: bool) -> FeatureProblem:
+        """The problem that a search compares spectra on: as many functions as so few rows can use."""
+        few = min(basis.dim, _limits.FUNCTIONS_PER_POINT * _limits.SEARCH_ROWS)
+        features = basis.evaluate(self.points)[:, 1:few]
+        return FeatureProblem(features, self.targets, self.weights, half_digits=half_digits)
+
+    def problem(self, basis: InvariantBasis, *, one_solution: bool) -> Problem:
+        """Features where they can be held; a Toeplitz Gram matrix where that is faster than moments; else moments.
+
+        Parameters
+        ----------
+        basis : InvariantBasis
+        one_solution : bool
+            Whether spectrum and penalty are given: then nothing has to be decomposed.
+        """
+        if self.held(basis):
+            return FeatureProblem(basis.evaluate(self.points)[:, 1:], self.targets, self.weights)
+        if basis.dim > _limits.DECOMPOSED or one_solution:
+            found = ToeplitzProblem.of(basis, self.points, self.targets, self.weights)
+            if found is not None:
+                return found
+        return MomentProblem(Moments.of(basis, self.points, self.targets, self.weights))
