@@ -27,8 +27,8 @@ class Units:
     Attributes
     ----------
     shift : ndarray of shape (q,)
-        The mean, rounded to a multiple of a power of two near four standard deviations: zero for targets without an
-        offset, and the same for chunks of the same data.
+        The mean, rounded to a multiple of a power of two between four and eight standard deviations: zero for
+        targets without an offset, and the same for chunks of the same data.
     unit : ndarray of shape (q,)
         A power of two; one for targets of ordinary size.
 
@@ -51,7 +51,7 @@ class Units:
         size = _power_of_two(np.abs(Y).max(axis=0))
         Z = Y / size
         mean = Z.mean(axis=0)
-        step = _power_of_two(4.0 * (Z - mean).std(axis=0))
+        step = _power_of_two(8.0 * (Z - mean).std(axis=0))
         varies = Z.min(axis=0) < Z.max(axis=0)
         shift = size * np.where(varies, step * np.rint(mean / step), Z[0])
         return cls(shift, _unit_of(np.abs(Y - shift).max(axis=0)))
