@@ -250,7 +250,7 @@ def test_chunks_with_other_columns_than_the_first_are_refused(name, bad, way, tm
     else:
         model.partial_fit(first, y0)
         before = model.coef_
-        with pytest.raises(ValueError):  # scikit-learn says it in its own words
+        with pytest.raises(ValueError, match="feature names"):  # scikit-learn's own words
             model.partial_fit(second, y1)
     assert model.coef_ is before
 

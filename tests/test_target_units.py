@@ -1,5 +1,7 @@
 """Targets of any offset and any size: the same model, in every way of fitting it."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -77,9 +79,7 @@ def test_the_size_of_the_targets_does_not_matter(fitted, size):
 @pytest.mark.parametrize("size", [2.0**-700, 2.0**515])
 @pytest.mark.parametrize("n_permutations", [0, 50])
 def test_the_symmetry_test_does_not_depend_on_the_size_of_the_targets(size, n_permutations):
-    tests = [
-        sa.symmetry_test(X, y, SPACE, GROUP, n_permutations=n_permutations, random_state=0) for y in (Y, size * Y)
-    ]
+    tests = [sa.symmetry_test(X, y, SPACE, GROUP, n_permutations=n_permutations, random_state=0) for y in (Y, size * Y)]
     assert tests[1].p_value == pytest.approx(tests[0].p_value, rel=1e-9)
     assert tests[1].outside == pytest.approx(tests[0].outside, abs=1e-9)
     assert tests[1].explained == pytest.approx(tests[0].explained, rel=1e-9)
@@ -110,7 +110,7 @@ def test_sums_in_any_units_are_the_plain_sums():
     targets = np.stack([rng.normal(size=300), 1e6 + rng.normal(size=300), 1e-90 * rng.normal(size=300)], axis=1)
     targets[:20] = targets[0]  # a chunk of constants first
     cuts = [0, 20, 21, 150, 300]
-    pieces = [Moments.of(basis, X[a:b], targets[a:b]) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    pieces = [Moments.of(basis, X[a:b], targets[a:b]) for a, b in pairwise(cuts)]
     whole = Moments.of(basis, X[:300], targets)
     for total in (Moments.total(pieces), Moments.total(reversed(pieces)), whole):
         Phi = basis.evaluate(X[:300])

@@ -198,3 +198,28 @@ def test_half_of_the_digits_give_the_same_scores():
     assert found.error == pytest.approx(wanted.error, rel=1e-6)
     assert found.density == pytest.approx(wanted.density, abs=1e-6)
     assert half.smallest_alpha > whole.smallest_alpha
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("spread", [0.1, 0.3, 0.9])
+@pytest.mark.parametrize("given", [{}, {"spectrum": "matern", "smoothness": 2.5, "length_scale": 0.3, "alpha": 1e-6}])
+def test_crowded_points_are_fitted_well_and_from_moments_where_steps_are_many(d, spread, given, monkeypatch):
+    monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 0)
+    monkeypatch.setattr("specavg.regression._limits.DECOMPOSED", 100)
+    space, group = sa.Torus(d), groups.symmetric(d)
+    X, Z = (spread * space.sample(n, random_state=n) for n in (4000, 500))
+    y = np.cos(np.pi * X).sum(axis=1)
+    noise = 0.1 * np.random.default_rng(0).normal(size=len(X))
+    model = sa.InvariantKernelRidge(space, group, max_invariant_dim=300, **given).fit(X, y + noise)
+    assert spread > 0.5 or model.solver_ == "moments"
+    assert np.sqrt(np.mean((model.predict(Z) - np.cos(np.pi * Z).sum(axis=1)) ** 2)) < 0.05
+
+
+def test_a_large_penalty_is_solved_by_conjugate_gradients_wherever_points_are(monkeypatch):
+    monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 0)
+    space, group = sa.Torus(2), groups.symmetric(2)
+    X = 0.3 * space.sample(2000, random_state=0)
+    given = {"spectrum": "heat", "length_scale": 1.0, "alpha": 100.0, "max_invariant_dim": 100}
+    model = sa.InvariantKernelRidge(space, group, **given).fit(X, X[:, 0])
+    assert model.solver_ == "toeplitz"
+    assert model.n_iterations_ < 80

@@ -118,7 +118,8 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
 
     *Large problems on tori.* With up to three dimensions (and the extra ``specavg[nufft]``) the Gram matrix is
     Toeplitz. With more than 600 functions, or where spectrum and α are given, it is never formed: conjugate
-    gradients with FFTs, and a stochastic estimate of the trace in generalised cross-validation.
+    gradients with FFTs, and a stochastic estimate of the trace in generalised cross-validation. Points that leave a
+    part of the torus empty would take too many steps: a first solution tells, and moments are used.
 
     *Weights.* As elsewhere in scikit-learn a weight of two is a repeated observation.
 
@@ -195,7 +196,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         bases = self._bases(points[weights > 0])
         data = RidgeData.of(bases[0].evaluation_points(points), targets, weights)
         basis, candidates = self._searched(bases, data, alpha)
-        problem = data.problem(basis, one_solution=alpha is not None and len(candidates) == 1)
+        problem = data.problem(basis, candidates, alpha)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
         return self._keep(self._solved(problem, candidates, alpha), targets.shape[1:])

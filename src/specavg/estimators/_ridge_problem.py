@@ -12,9 +12,11 @@ from specavg._config import settings
 from specavg.data._moments import Moments
 from specavg.invariants import InvariantBasis
 from specavg.regression import _limits
+from specavg.regression._choice import relative_scale
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._problem import Problem
+from specavg.regression._spectra import Spectrum
 from specavg.regression._toeplitz_path import ToeplitzProblem
 
 __all__ = ["RidgeData"]
@@ -68,19 +70,31 @@ class RidgeData:
         features = basis.evaluate(self.points)[:, 1:few]
         return FeatureProblem(features, self.targets, self.weights, half_digits=half_digits)
 
-    def problem(self, basis: InvariantBasis, *, one_solution: bool) -> Problem:
+    def problem(self, basis: InvariantBasis, candidates: list[Spectrum], alpha: float | None) -> Problem:
         """Features where they can be held; a Toeplitz Gram matrix where that is faster than moments; else moments.
 
         Parameters
         ----------
         basis : InvariantBasis
-        one_solution : bool
-            Whether spectrum and penalty are given: then nothing has to be decomposed.
+        candidates : list of Spectrum
+            The roughest first.
+        alpha : float or None
+            The penalty; None where it is chosen.
         """
         if self.held(basis):
             return FeatureProblem(basis.evaluate(self.points)[:, 1:], self.targets, self.weights)
-        if basis.dim > _limits.DECOMPOSED or one_solution:
+        found: ToeplitzProblem | None = None
+        one_solution = alpha is not None and len(candidates) == 1  # then nothing has to be decomposed
+        if basis.dim > max(_limits.DECOMPOSED, 1) or (one_solution and basis.dim > 1):
             found = ToeplitzProblem.of(basis, self.points, self.targets, self.weights)
-            if found is not None:
+        if found is not None:
+            scale, unit = relative_scale(candidates[0], basis, basis.dim - 1)
+            if found.is_easy(scale, None if alpha is None else alpha / unit):
                 return found
-        return MomentProblem(Moments.of(basis, self.points, self.targets, self.weights))
+        # Points that leave a part of the torus empty are no task for conjugate gradients.
+        try:
+            return MomentProblem(Moments.of(basis, self.points, self.targets, self.weights))
+        except MemoryError:
+            if found is None:
+                raise
+            return found
