@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "groups": FLOOR,
     "invariants": BELOW_INVARIANTS,
     "data": FLOOR | {"functions", "invariants"},
-    "regression": {PRIVATE, "data"},  # plain linear algebra: no space, no group, no basis
+    "regression": {PRIVATE, "functions", "data"},  # plain linear algebra: no space, no group, no basis
     "persistence": BELOW_INVARIANTS | {"invariants"},
     "estimators": BELOW_ESTIMATORS,
     "baselines": BELOW_ESTIMATORS | {"estimators"},

@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from specavg.data._moments import Moments, Sum
+from specavg.data._moments import Moments
 from specavg.data._streaming import is_dask
 from specavg.data._target_units import Units
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
+from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, mixed_spaces
 from specavg.regression import _limits

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from specavg.data._moments import Moments, Sum
+from specavg.data._moments import Moments
 from specavg.data._target_units import Units
 from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
+from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis
 from specavg.spaces import Space
