@@ -26,7 +26,7 @@ from specavg.regression import _limits
 from specavg.regression._choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
 from specavg.regression._decomposed_path import DecomposedPosterior
 from specavg.regression._moment_path import MomentProblem
-from specavg.regression._problem import Posterior, Problem
+from specavg.regression._regression_problem import Posterior, Problem
 from specavg.regression._spectra import Spectrum, spectrum_candidates
 from specavg.regression._toeplitz_path import ToeplitzPosterior
 from specavg.spaces import Space

@@ -15,7 +15,7 @@ from specavg.regression import _limits
 from specavg.regression._choice import relative_scale
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._moment_path import MomentProblem
-from specavg.regression._problem import Problem
+from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Spectrum
 from specavg.regression._toeplitz_path import ToeplitzProblem
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.data._target_units import Units
-from specavg.regression._problem import Posterior, Problem, Scored, joint_score
+from specavg.regression._regression_problem import Posterior, Problem, Scored, joint_score
 from specavg.regression._spectra import Levels, Spectrum
 
 __all__ = ["RidgeFit", "Trial", "mean_fit", "ridge_fit", "shortlist"]

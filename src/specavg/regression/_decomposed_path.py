@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.regression._problem import Path, Posterior, Problem
+from specavg.regression._regression_problem import Path, Posterior, Problem
 
 __all__ = ["DecomposedPath", "DecomposedPosterior"]
 

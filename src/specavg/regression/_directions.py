@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from specavg.regression._problem import Posterior
+from specavg.regression._regression_problem import Posterior
 
 if TYPE_CHECKING:
     from specavg.regression._feature_path import FeaturePath

@@ -16,7 +16,7 @@ from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._directions import Directions, directions_of
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
 from specavg.regression._moment_path import MomentProblem
-from specavg.regression._problem import Problem, Scores, degrees_of_freedom, variation
+from specavg.regression._regression_problem import Problem, Scores, degrees_of_freedom, variation
 
 __all__ = ["FeaturePath", "FeatureProblem"]
 

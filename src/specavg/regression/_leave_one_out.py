@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.regression._problem import Scored, Scores
+from specavg.regression._regression_problem import Scored, Scores
 
 __all__ = ["LeaveOneOut", "Rows"]
 

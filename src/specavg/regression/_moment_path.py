@@ -10,7 +10,7 @@ from scipy import linalg
 
 from specavg.data._moments import Moments
 from specavg.regression._decomposed_path import DecomposedPath
-from specavg.regression._problem import Problem, Scores, degrees_of_freedom, variation
+from specavg.regression._regression_problem import Problem, Scores, degrees_of_freedom, variation
 
 __all__ = ["MomentPath", "MomentProblem"]
 
