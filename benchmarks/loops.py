@@ -1,4 +1,4 @@
-"""How near the compiled loops of each family come to what the machine can do, and how its time grows."""
+"""How near each compiled loop comes to what the machine can do, and how its time grows."""
 
 from __future__ import annotations
 

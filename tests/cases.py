@@ -21,14 +21,17 @@ class Case:
     group: Group
     maker: str  # the function of the catalogue that made the group
     max_functions: int = 60
+    order: str = "eigenvalue"
+    homogeneous: bool = True  # whether all points of the space are alike
 
     def __str__(self) -> str:
-        return f"{self.space!r}-{self.group!r}".replace(" ", "")
+        order = "" if self.order == "eigenvalue" else f"-{self.order}"
+        return f"{self.space!r}-{self.group!r}{order}".replace(" ", "")
 
 
-def case(space, maker, *arguments, max_functions=60):
+def case(space, maker, *arguments, max_functions=60, order="eigenvalue", homogeneous=True):
     """One (space, group) pair: the group is `maker(*arguments)`."""
-    return Case(space, maker(*arguments), maker.__name__, max_functions)
+    return Case(space, maker(*arguments), maker.__name__, max_functions, order, homogeneous)
 
 
 # --- groups given by matrices -------------------------------------------------------------------------
@@ -103,9 +106,10 @@ CASES = [
     case(sa.Torus(2, period=[1.0, 3.0]), groups.sign_flips, 2),
     case(sa.Torus(3, period=[1.0, 1.0, 2.5]), groups.direct_product, groups.symmetric(2), groups.cyclic(3)),
     case(sa.Torus(2), groups.Group, _GLIDE, "p2gg-like"),
-    case(sa.MixedTorus(sa.Torus(4)), groups.alternating, 4),
-    case(sa.MixedTorus(sa.Torus(4)), groups.cyclic_shifts, 4),
-    case(sa.MixedTorus(sa.Torus(3, period=[1.0, 1.0, 2.5])), groups.sign_flips, 3),
+    case(sa.Torus(4), groups.alternating, 4, order="few coordinates"),
+    case(sa.Torus(4), groups.cyclic_shifts, 4, order="few coordinates"),
+    case(sa.Torus(3, period=[1.0, 1.0, 2.5]), groups.sign_flips, 3, order="few coordinates"),
+    case(sa.Torus(3), groups.hyperoctahedral, 3, order="degree"),
     case(sa.Torus(lattice=[[1, 0], [0.5, np.sqrt(0.75)]]), groups.Group, _HEXAGON, "six-fold axis"),
     case(sa.Circle(), groups.cyclic, 6),
     case(sa.Circle(), groups.dihedral, 5),
@@ -134,19 +138,27 @@ CASES = [
     case(sa.Torus(lattice=np.eye(2)), groups.plane_group, "p4gm"),
     case(sa.Torus(lattice=np.diag([1.0, 1.0, 0.7])), groups.space_group, 136),
     case(sa.Torus(lattice=FACE_CENTRED), groups.reciprocal_point_group, 216),
+    # intervals and boxes
+    case(sa.Interval(), groups.sign_flips, 1, max_functions=20, homogeneous=False),
+    case(sa.Interval(0.5, 3.0), groups.sign_flips, 1, max_functions=20, homogeneous=False),
+    case(sa.Power(sa.Interval(0.0, 2.0), 4), groups.symmetric, 4, order="degree", homogeneous=False),
+    case(sa.Power(sa.Interval(0.0, 2.0), 3), groups.wreath, groups.sign_flips(1), 3, homogeneous=False),
     # products and powers
     case(sa.Product(sa.Circle(), sa.Sphere(3)), groups.direct_product, groups.cyclic(3), groups.point_group("D3")),
     case(sa.Power(sa.Sphere(3), 3), groups.symmetric, 3, max_functions=20),
     case(sa.Power(sa.Sphere(3), 2), groups.wreath, _MIRROR, 2),
+    case(sa.Power(sa.Sphere(3), 2), groups.diagonal, groups.point_group("D3"), 2),
+    case(sa.Circle(), groups.joined, groups.cyclic(2), groups.dihedral(3)),
     case(sa.Power(sa.Circle(), 4), groups.wreath, groups.dihedral(3), 4),
-    case(sa.Warped(sa.Sphere(3)), groups.point_group, "D3d"),
-    case(sa.Power(sa.Warped(sa.Sphere(3)), 2), groups.wreath, _MIRROR, 2),
-    case(sa.Power(sa.Warped(sa.Circle()), 4), groups.alternating, 4),
+    case(sa.Sphere(3), groups.point_group, "D3d", order="few coordinates"),
+    case(sa.Power(sa.Sphere(3), 2), groups.wreath, _MIRROR, 2, order="few coordinates"),
+    case(sa.Power(sa.Circle(), 4), groups.alternating, 4, order="few coordinates"),
     case(
-        sa.Product(sa.Power(sa.Warped(sa.Circle()), 2), sa.MixedTorus(sa.Torus(2))),
+        sa.Product(sa.Power(sa.Circle(), 2), sa.Torus(2)),
         groups.direct_product,
         groups.symmetric(2),
         groups.sign_flips(2),
+        order="few coordinates",
     ),
 ]
 

@@ -119,6 +119,13 @@ def test_info_prints_the_papers_counts(capsys):
     assert "order 1024" in out
 
 
+def test_info_forecasts_without_solving(capsys):
+    code, out, _ = run(capsys, "info", "--space", "sphere:9", "--max-dim", "1e6", "--plan")
+    assert code == 0
+    assert "plan of a basis on Sphere(9)" in out
+    assert "seconds" in out
+
+
 def test_fit_and_predict_from_csv_and_parquet(here, capsys):
     X = pd.read_csv("new.csv")
     for data in ("data.csv", "data.parquet"):
@@ -199,6 +206,8 @@ BAD = {
     "a closed parenthesis": (["info", "--space", "torus:2)*circle"], 2, "parentheses do not match"),
     "no multiple of pi": (["info", "--space", "torus:2,period=xpi"], 2, "'xpi' is not a number"),
     "an unknown experiment": (["reproduce", "--only", "figure-9"], 2, "no experiment 'figure-9'; there are figure-1"),
+    "a penalty of zero": (["reproduce", "--lambda", "0"], 2, "λ must be positive"),
+    "sizes that fall": (["reproduce", "--n", "100,50"], 2, "must increase"),
     "a negative cutoff": (["info", *TORUS, "--max-dim", "-5"], 2, "--max-dim must be"),
     "a cutoff too large": (["info", *TORUS, "--max-invariant-dim", "1e12"], 2, "must be at most 1e\\+07"),
     "a negative penalty": (["fit", "data.csv", *FIT, "--alpha", "-1", "-o", "m"], 2, "--alpha must be positive"),

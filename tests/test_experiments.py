@@ -15,7 +15,18 @@ from specavg import baselines, groups, theory
 
 pytest.importorskip("matplotlib")
 
-from specavg.experiments import EXPERIMENTS, Claim, Experiment, Figure, Record, Result, Table, _ahead, reproduce
+from specavg.experiments import (
+    EXPERIMENTS,
+    Changes,
+    Claim,
+    Experiment,
+    Figure,
+    Record,
+    Result,
+    Table,
+    _ahead,
+    reproduce,
+)
 from specavg.experiments import _alternatives as alternatives
 from specavg.experiments import _error as error
 from specavg.experiments import _examples as examples
@@ -70,6 +81,34 @@ def fabricated(spec_error, krr_error, seeds=(1, 2), sizes=(100, 1000)):
                 settings = {"eta": eta, "alpha": 50.0, "penalty": "sum", "sigma": 0.0}
                 fits.append(task.Fit("KRR", n, seed, krr_error, None, settings))
     return task.Sweep(tuple(fits), sizes, seeds)
+
+
+@pytest.mark.slow
+def test_sizes_seeds_and_the_penalty_of_the_figures_can_be_changed(tmp_path):
+    changes = Changes(sizes=(20, 40), seed=7, penalty=3.0)
+    page = reproduce(tmp_path, quick=True, only=["figure-2"], stream=io.StringIO(), changes=changes)
+    text = page.read_text(encoding="utf-8")
+    assert "KRR with λ = 3." in text
+    assert "(quick run)" in text
+    with (tmp_path / "results.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {(row["n"], row["seed"]) for row in rows} == {("20", "7"), ("20", "8"), ("40", "7"), ("40", "8")}
+    assert any(json.loads(row["settings"]).get("alpha") == 3.0 for row in rows)
+
+
+@pytest.mark.parametrize(
+    "given, complaint",
+    [
+        ({"penalty": 0.0}, "λ must be positive"),
+        ({"penalty": float("nan")}, "λ must be positive"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"sizes": ()}, "must increase and be at least 2"),
+        ({"sizes": (100, 50)}, "must increase and be at least 2"),
+    ],
+)
+def test_impossible_changes_are_refused(given, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        Changes(**given)
 
 
 @pytest.mark.parametrize("spec, krr, holds", [(1.0, 2.0, True), (1.0, 100.0, False), (5.0, 1.0, False)])

@@ -301,7 +301,7 @@ def test_impossible_cutoffs_are_refused(cutoff, message):
 
 
 def test_an_invariant_count_out_of_reach_is_refused(monkeypatch):
-    monkeypatch.setattr("specavg.invariants._basis._BARREN", 300)
+    monkeypatch.setattr("specavg.invariants._building._BARREN", 300)
     with pytest.raises(ValueError, match="may lie out of reach"):
         sa.invariant_basis(sa.Circle(), groups.cyclic(10**12), max_invariant_dim=3)
 

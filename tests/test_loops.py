@@ -159,6 +159,30 @@ def test_harmonics_of_s2_equal_scipys(degree):
             assert np.abs(values[:, place] - column).max() < 1e-11
 
 
+@pytest.mark.parametrize("degree", [999, 1001, 1700])
+def test_harmonics_of_s2_obey_the_addition_theorem_at_high_degrees(degree):
+    from scipy.special import eval_legendre
+
+    angle = np.array([0.0, np.pi, 1e-300, 1e-8, 1e-3, 0.1, 0.5, np.pi - 0.2])  # at the poles and beside them
+    X = np.stack([0.6 * np.sin(angle), 0.8 * np.sin(angle), np.cos(angle)], axis=1)
+    family, size = S2Harmonics([degree]), 2 * degree + 1
+    values = family.correlate(X, np.eye(len(X)))  # (2k + 1, n)
+    # Σ Y(x) Y(x') = (2k + 1) P_k(x·x'). Near a pole, a rounding of z changes a harmonic by k² roundings.
+    expected = size * eval_legendre(degree, np.clip(X @ X.T, -1.0, 1.0))
+    for found in (values.T @ values, family.combine(X, values)):
+        assert np.abs(found - expected).max() < degree**2 * 2e-16 * size
+
+
+def test_features_of_high_degree_are_those_that_are_summed():
+    angle = np.array([0.0, np.pi, 1e-300, 1e-8, 1e-3, 0.1, 0.5, np.pi - 0.2])
+    X = np.stack([0.6 * np.sin(angle), 0.8 * np.sin(angle), np.cos(angle)], axis=1)
+    family = S2Harmonics([1001])
+    full = np.empty((len(X), 1002**2))
+    features = family._selected(family._filled(family._loops.values, X, (len(X),), full))  # a block of eight points
+    summed = family.correlate(X, np.eye(len(X)))
+    assert np.abs(features - summed.T).max() < 1e-11 * np.abs(summed).max()
+
+
 @pytest.mark.parametrize("degree", [0, 3, 30])
 def test_wigner_functions_equal_those_of_the_space(degree):
     from specavg.functions._wigner_functions import WignerFunctions
@@ -217,3 +241,24 @@ def test_chunks_come_back_in_order_and_cover_all_rows():
 def test_compensated_sums_do_not_lose_small_terms():
     parts = [np.array([1.0])] + [np.array([1e-17])] * 1000
     assert compensated_sum(iter(parts), (1,))[0] == 1.0 + 1e-14
+
+
+@pytest.mark.parametrize(
+    "space, group, size",
+    [
+        (sa.Torus(1), groups.sign_flips(1), 1001),
+        (sa.Torus(1), groups.trivial(1), 20_001),
+        (sa.Circle(), groups.cyclic(1000), 11),
+    ],
+    ids=["even", "all", "every thousandth"],
+)
+def test_one_dimension_takes_memory_for_its_functions_only(space, group, size):
+    # Frequencies up to 10^4 have squares up to 10^8: nothing may be as long as that.
+    import tracemalloc
+
+    tracemalloc.start()
+    basis = sa.invariant_basis(space, group, max_invariant_dim=size)
+    dim, (_, peak) = basis.functions.dim, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert dim == size
+    assert peak < 100e6

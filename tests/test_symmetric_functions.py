@@ -71,3 +71,48 @@ def test_invariants_of_thousands_of_copies_keep_their_digits():
     basis = sa.invariant_basis(sa.Torus(2_000), groups.symmetric(2_000), max_eigenvalue=3 * np.pi**2)
     assert basis.dim == 10
     testing.check_invariance(basis, n_elements=5)
+
+
+@pytest.mark.parametrize(
+    "space, group, size",
+    [
+        (sa.Torus(17), groups.symmetric(17), 400),
+        (sa.Torus(40), groups.hyperoctahedral(40), 2500),
+        (sa.Torus(120), groups.hyperoctahedral(120), 1000),
+        (sa.Power(sa.Sphere(3), 25), groups.symmetric(25), 300),
+    ],
+    ids=repr,
+)
+def test_functions_with_many_factors_keep_their_digits(space, group, size):
+    # Up to thirty factors: polynomials in power sums would lose all digits here.
+    basis = sa.invariant_basis(space, group, max_invariant_dim=size)
+    X = space.sample(30, 0)
+    values = basis.evaluate(X)
+    for seed in range(4):
+        moved = basis.evaluate(space.act(group.random(seed), X))
+        assert np.abs(moved - values).max() < 1e-12 * np.abs(values).max()
+
+
+@pytest.mark.parametrize("d", [1_000, 10_000])
+def test_symmetric_polynomials_of_many_coordinates_keep_their_digits(d):
+    space, group = sa.Sphere(d), groups.symmetric(d)
+    basis = sa.invariant_basis(space, group, max_eigenvalue=4.0 * (d + 2))
+    X = space.sample(20, 0)
+    values = basis.evaluate(X)
+    assert np.abs(values - basis.functions.plain_values(X)).max() < 1e-12 * np.abs(values).max()
+    for seed in range(3):
+        moved = basis.evaluate(space.act(group.random(seed), X))
+        assert np.abs(moved - values).max() < 1e-12 * np.abs(values).max()
+
+
+def test_halves_joined_are_all_copies_one_after_the_other():
+    values = np.random.default_rng(0).standard_normal((3, 2, 700))
+    multisets = [[0], [0, 0], [0, 1], [0, 0, 1], [0, 1, 2], [2, 2, 2]]
+    program = CopyByCopy.of(multisets)
+    whole = np.zeros((len(program.starts), 2))
+    whole[0] = 1.0
+    for i in range(700):
+        for state, start, end in zip(program.states, program.starts[:-1], program.starts[1:], strict=True):
+            whole[state] += sum(values[a, :, i] * whole[rest] for a, rest in program.entries[start:end])
+    expected = whole[program.outputs]
+    np.testing.assert_allclose(program.run(values), expected, atol=1e-11 * np.abs(expected).max())

@@ -12,12 +12,13 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "config": "_config",
-    **dict.fromkeys(["Circle", "MixedTorus", "Power", "Product", "Rotations", "Sphere"], "spaces"),
-    **dict.fromkeys(["Stiefel", "Torus", "Warped"], "spaces"),
+    **dict.fromkeys(["Circle", "Interval", "Power", "Product", "Rotations", "Sphere"], "spaces"),
+    **dict.fromkeys(["Stiefel", "Torus"], "spaces"),
     "invariant_basis": "invariants",
     "load": "io",
     **dict.fromkeys(["InvariantDensity", "InvariantFeatures", "InvariantKernelRidge"], "estimators"),
     **dict.fromkeys(["SpecAvgRegressor", "Symmetrized"], "estimators"),
+    "Group": "groups",
     **dict.fromkeys(["invariance_discrepancy", "symmetry_test"], "estimators"),
 }
 _MODULES = (
@@ -37,10 +38,11 @@ _MODULES = (
 
 __all__ = [
     "Circle",
+    "Group",
+    "Interval",
     "InvariantDensity",
     "InvariantFeatures",
     "InvariantKernelRidge",
-    "MixedTorus",
     "Power",
     "Product",
     "Rotations",
@@ -49,7 +51,6 @@ __all__ = [
     "Stiefel",
     "Symmetrized",
     "Torus",
-    "Warped",
     "__version__",
     "baselines",
     "config",
@@ -95,9 +96,10 @@ if TYPE_CHECKING:
         invariance_discrepancy,
         symmetry_test,
     )
+    from specavg.groups import Group
     from specavg.invariants import invariant_basis
     from specavg.io import load
-    from specavg.spaces import Circle, MixedTorus, Power, Product, Rotations, Sphere, Stiefel, Torus, Warped
+    from specavg.spaces import Circle, Interval, Power, Product, Rotations, Sphere, Stiefel, Torus
 
 
 def __getattr__(name: str) -> Any:

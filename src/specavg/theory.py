@@ -237,8 +237,6 @@ def weyl_count(space: Space, eigenvalue: float | Array) -> float | Array:
     >>> weyl_count(sa.Sphere(3), 100.0 * 101)  # exactly: 101² = 10201
     10100.0
     """
-    if space.mixed:
-        raise ValueError(f"Weyl's law counts eigenvalues of the Laplacian, not those of {space!r}")
     d = space.dim
     constant = math.exp(
         math.log(unit_ball_volume(d)) + math.log(space.volume) - d * math.log(2 * math.pi)

@@ -97,7 +97,7 @@ class Augmented(MetaRegressor):
 
     def _elements(self, n: int) -> list[Isometry]:
         group = self.group_
-        count = group.order if self.n_elements is None else self.n_elements
+        count = group.finite_order if self.n_elements is None else self.n_elements
         if count * n > self.max_rows:
             size = str(count * n) if count < 10**9 else f"about 10^{math.floor(math.log10(count * n))}"
             raise CostError(

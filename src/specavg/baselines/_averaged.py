@@ -71,15 +71,15 @@ def averaged_kernel(
     closed = kernel.averaged(space, group)
     if closed is not None:
         return closed, 1
-    terms = group.order * n * n
+    terms = group.finite_order * n * n
     if terms > max_terms:
         raise CostError(
-            f"the average over {group!r} takes {_large(group.order)} × {n}² = {_large(terms)} kernel values; "
+            f"the average over {group!r} takes {_large(group.finite_order)} × {n}² = {_large(terms)} kernel values; "
             f"the limit is max_terms={max_terms:.3g}. Use an estimator on an invariant basis, which needs the "
             "generators only, or raise max_terms.",
             terms,
         )
-    elements = list(group.elements(limit=group.order))
+    elements = list(group.elements(limit=group.finite_order))
     plain = kernel.function(space)
 
     def function(X: Array, Y: Array) -> Array:

@@ -76,12 +76,12 @@ def wrapped(space: Space, X: Array) -> Array:
 
 def orbit(space: Space, group: Group, X: Array) -> Iterator[Array]:
     """The images of `X` under every element, one element at a time."""
-    if group.order > LARGEST_ORBIT:
+    if group.finite_order > LARGEST_ORBIT:
         raise CostError(
-            f"the orbits of {group!r} have up to {group.order:.4g} points; listing them is limited to "
+            f"the orbits of {group!r} have up to {group.finite_order:.4g} points; listing them is limited to "
             f"{LARGEST_ORBIT}. Permutations and sign changes need no list: there canonical points have a "
             "closed form.",
-            group.order,
+            group.finite_order,
         )
     for g in _elements(group):
         yield wrapped(space, space.act(g, X))

@@ -14,6 +14,7 @@ from specavg.groups import Group
 from specavg.invariants import Cutoff
 from specavg.regression._spectra import Spectrum
 from specavg.spaces import Eigenspace, Space, Torus
+from specavg.spaces._orders import BY_EIGENVALUE, Order, order_of
 
 __all__ = ["SpectralKernel", "spectral_weights"]
 
@@ -41,6 +42,8 @@ class SpectralKernel(Kernel):
     constant : bool, default True
         Whether the constant function (w(0) = 1) is part of the kernel. Without it the constant has to be an
         unpenalised intercept: see `KernelRidge(fit_intercept=True)`.
+    order : str or Order, default "eigenvalue"
+        In another order, as in `invariant_basis`, λ is the value in that order.
 
     Notes
     -----
@@ -66,6 +69,7 @@ class SpectralKernel(Kernel):
         max_eigenvalue: float | None = None,
         max_dim: float | None = None,
         constant: bool = True,
+        order: str | Order = "eigenvalue",
     ) -> None:
         self.space = space
         self.spectrum = spectrum
@@ -74,12 +78,13 @@ class SpectralKernel(Kernel):
         self.max_eigenvalue = max_eigenvalue
         self.max_dim = max_dim
         self.constant = constant
+        self.order = order
 
     def table(self, space: Space) -> tuple[tuple[Eigenspace, float], ...]:
         """The eigenspaces of the kernel with their weights."""
         cutoff = Cutoff.of(self.max_eigenvalue, self.max_dim, None)
         smoothness = float(space.dim if self.smoothness is None else self.smoothness)
-        whole = _table(space, self.spectrum, smoothness, float(self.length_scale), cutoff)
+        whole = _table(space, order_of(self.order), self.spectrum, smoothness, float(self.length_scale), cutoff)
         return whole if self.constant else tuple((V, w if V.eigenvalue > 0 else 0.0) for V, w in whole)
 
     def function(self, space: Space) -> KernelFunction:
@@ -88,13 +93,14 @@ class SpectralKernel(Kernel):
         return zonal_sum(space, self.table(space))
 
     def _is_product(self, space: Space) -> TypeGuard[Torus]:
-        whole = self.max_eigenvalue is None and self.max_dim is None
+        whole = self.max_eigenvalue is None and self.max_dim is None and order_of(self.order) == BY_EIGENVALUE
         return self.spectrum == "heat" and whole and isinstance(space, Torus) and space.lattice is None
 
     def averaged(self, space: Space, group: Group) -> KernelFunction | None:
         if self._is_product(space) and flips_every_sign(group):
             return theta_product(space, float(self.length_scale), self.constant, even=True)
-        if isinstance(space, Torus) and space.is_cubic and flips_every_sign(group):
+        by_eigenvalue = order_of(self.order) == BY_EIGENVALUE
+        if isinstance(space, Torus) and space.is_cubic and by_eigenvalue and flips_every_sign(group):
             return even_shell_sums(space, self.table(space))
         return None
 
@@ -128,12 +134,12 @@ def spectral_weights(
 
 @lru_cache(maxsize=64)
 def _table(
-    space: Space, spectrum: str, smoothness: float, length_scale: float, cutoff: Cutoff | None
+    space: Space, order: Order, spectrum: str, smoothness: float, length_scale: float, cutoff: Cutoff | None
 ) -> tuple[tuple[Eigenspace, float], ...]:
     form = Spectrum(spectrum, smoothness, length_scale)
     found: list[tuple[Eigenspace, float]] = []
     count, total = 0, 0.0
-    eigenspaces = space.eigenspaces()
+    eigenspaces = space.ordered(order)
     if cutoff is not None and cutoff.kind == "max_eigenvalue":
         top = cutoff.value * (1 + 1e-9)
         eigenspaces = takewhile(lambda V: V.eigenvalue <= top, eigenspaces)

@@ -28,16 +28,21 @@ def add_parser(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_symmetry_options(parser, space_required=True)
+    parser.add_argument("--plan", action="store_true", help="forecast solvers, memory and seconds; solve nothing")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the table of an invariant basis."""
-    from specavg.invariants import invariant_basis
+    from specavg.invariants import invariant_basis, plan
 
     space = space_of(options.space)
     group = fitting_group(options.group, space)
-    basis = invariant_basis(space, group, **(cutoff_of(options) or {"max_invariant_dim": 100}))
+    cutoff = cutoff_of(options) or {"max_invariant_dim": 100}
+    if options.plan:
+        print(plan(space, group, **cutoff), flush=True)
+        return 0
+    basis = invariant_basis(space, group, **cutoff)
     count = len(group.generators)
     print(f"{space!r} under {group!r}, order {_order(group)}, {count} generator{'s' * (count != 1)}")
     print(f"{basis.dim} invariant functions of {basis.total_dim}, in {len(basis.table)} eigenspaces")

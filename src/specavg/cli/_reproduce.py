@@ -17,13 +17,32 @@ def add_parser(commands: Any) -> None:
         "reproduce",
         help="the paper's figures and claims, as PNG and SVG, CSV and one HTML page",
         description="Run the paper's experiments and write figures (PNG and SVG), numbers (CSV) and one HTML page.",
-        epilog="examples:\n  specavg reproduce --quick --out results\n  specavg reproduce --only figure-1 --only figure-2\n",
+        epilog=(
+            "examples:\n  specavg reproduce --quick --out results\n"
+            "  specavg reproduce --only figure-2 --n 500,2000 --lambda 10 --seed 7\n"
+        ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer seeds: under a minute")
     parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
-    parser.add_argument("--only", action="append", metavar="NAME", help="one experiment (may be repeated); default: all")
+    parser.add_argument(
+        "--only", action="append", metavar="NAME", help="one experiment (may be repeated); default: all"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="the first seed of figures 1 and 2 (default: 1)")
+    parser.add_argument("--n", type=_sizes, metavar="N,N,...", help="numbers of samples of figures 1 and 2")
+    parser.add_argument(
+        "--lambda",
+        dest="penalty",
+        type=float,
+        default=50.0,
+        metavar="L",
+        help="the λ of the paper's claim (default: 50)",
+    )
     parser.set_defaults(run=run)
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(","))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,6 +53,10 @@ def run(options: argparse.Namespace) -> int:
     unknown = [name for name in options.only or () if name not in names]
     if unknown:
         raise Problem(f"there is no experiment {unknown[0]!r}; there are {', '.join(names)}", 2)
-    report = experiments.reproduce(out=options.out, quick=options.quick, only=options.only)
+    try:
+        changes = experiments.Changes(options.n, options.seed, options.penalty)
+    except ValueError as error:
+        raise Problem(str(error), 2) from None
+    report = experiments.reproduce(options.out, options.quick, options.only, changes=changes)
     print(f"the report: {report}")
     return 0

@@ -16,7 +16,7 @@ from sklearn.utils.validation import (
 from specavg.data._distributed import distributed_apply
 from specavg.data._streaming import Stream, is_dask
 from specavg.groups import Group
-from specavg.invariants import Cutoff, InvariantBasis, default_group, default_space, invariant_basis
+from specavg.invariants import Cutoff, InvariantBasis, Order, default_group, default_space, invariant_basis
 from specavg.persistence._saving import Savable
 from specavg.spaces import Space
 
@@ -60,10 +60,11 @@ class InvariantEstimator(Savable, BaseEstimator):
         """The cutoff given by the user, or None."""
         return Cutoff.of(self.max_eigenvalue, self.max_dim, self.max_invariant_dim)
 
-    def _basis(self, cutoff: Cutoff, space: Space | None = None) -> InvariantBasis:
-        """The invariant basis, computed once for each (space, group, cutoff) and shared between fits."""
+    def _basis(self, cutoff: Cutoff, order: str | Order | None = None) -> InvariantBasis:
+        """The invariant basis, computed once for each (space, group, cutoff, order) and shared between fits."""
         bound: dict[str, Any] = {cutoff.kind: cutoff.value}
-        return invariant_basis(self._space() if space is None else space, self._group(), **bound)
+        given: str | Order = order or getattr(self, "order", None) or "eigenvalue"
+        return invariant_basis(self._space(), self._group(), **bound, order=given)
 
     def _take_basis(self, basis: InvariantBasis) -> None:
         """Work with `basis` from now on."""

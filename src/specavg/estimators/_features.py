@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from specavg.data._distributed import distributed_apply
 from specavg.data._streaming import is_dask, stream_of
 from specavg.estimators._base import InvariantEstimator
-from specavg.invariants import Cutoff
+from specavg.groups import Group
+from specavg.invariants import Cutoff, Order
+from specavg.spaces import Space
 
 __all__ = ["InvariantFeatures"]
 
@@ -34,6 +36,8 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
         At most one cutoff, as in `invariant_basis`. Default: at most 64 invariant functions, the constant counted,
         or the first eigenspace with a non-constant one if that is larger.
+    order : str or Order, default "eigenvalue"
+        Which functions come first, as in `invariant_basis`.
 
     Attributes
     ----------
@@ -60,6 +64,21 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
     >>> bool((model.predict_proba(X) == model.predict_proba(-X[:, [2, 0, 1]])).all())
     True
     """
+
+    def __init__(
+        self,
+        space: Space | None = None,
+        group: Group | None = None,
+        *,
+        max_dim: float | None = None,
+        max_invariant_dim: float | None = None,
+        max_eigenvalue: float | None = None,
+        order: str | Order = "eigenvalue",
+    ) -> None:
+        super().__init__(
+            space, group, max_dim=max_dim, max_invariant_dim=max_invariant_dim, max_eigenvalue=max_eigenvalue
+        )
+        self.order = order
 
     def fit(self, X: ArrayLike, y: Any = None) -> InvariantFeatures:
         """Find the basis; of the data only the number of columns matters.

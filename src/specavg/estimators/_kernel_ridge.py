@@ -21,7 +21,7 @@ from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
-from specavg.invariants import Cutoff, InvariantBasis, mixed_spaces
+from specavg.invariants import Cutoff, InvariantBasis, Order, further_orders
 from specavg.regression import _limits
 from specavg.regression._choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
 from specavg.regression._decomposed_path import DecomposedPosterior
@@ -61,6 +61,9 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         The penalty, positive, for all outputs; "auto" chooses it, for several outputs one for each direction of them.
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
         At most one explicit cutoff, as in `invariant_basis`; it is used as it is.
+    order : str or Order, optional
+        Which functions come first, as in `invariant_basis`. Default: chosen where nothing else is given, else the
+        order of eigenvalues.
 
     Attributes
     ----------
@@ -100,10 +103,9 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
 
     *Many coordinates.* The first eigenspaces of a torus of four and more dimensions hold products of many coordinates
     and only the lowest frequencies of each. With nothing given, two more bases compete with them, on the same rows by
-    the same score: those of `specavg.MixedTorus` with steepness c = 4 and 64, whose "heat" spectrum ∏(1 + c k_i²)^(−s)
-    prefers sums of functions of few coordinates. On powers and products they are those of `specavg.Warped` copies or
-    factors, for sums of functions of few particles. `basis_.mixed` says whether one of them was chosen. Chunked data
-    and lattices always use the Laplacian's order.
+    the same score: those in the order "few coordinates" with steepness c = 4 and 64, whose "heat" spectrum
+    ∏(1 + c k_i²)^(−s) prefers sums of functions of few coordinates; on powers and products, of few copies or factors.
+    `basis_.order` says which was chosen. Chunked data and lattices always use the order of eigenvalues.
 
     *Several outputs* share the spectrum, but each has noise of its own size. Then they are measured in
     units of their own leave-one-out error, rotated to their principal directions, and each direction has its own
@@ -163,6 +165,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         max_dim: float | None = None,
         max_invariant_dim: float | None = None,
         max_eigenvalue: float | None = None,
+        order: str | Order | None = None,
     ) -> None:
         super().__init__(
             space, group, max_dim=max_dim, max_invariant_dim=max_invariant_dim, max_eigenvalue=max_eigenvalue
@@ -171,6 +174,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         self.smoothness = smoothness
         self.length_scale = length_scale
         self.alpha = alpha
+        self.order = order
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantKernelRidge:
         """Choose what was not given, and fit.
@@ -241,15 +245,17 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         smallest = self._basis(Cutoff("max_eigenvalue", 0.0))
         target = affordable_dim(len(np.unique(smallest.canonical(points), axis=0)))
         bases = [affordable_basis(self._basis, target)]
-        given = self.spectrum != "auto" or self.smoothness is not None or self.length_scale is not None
-        for space in [] if given else mixed_spaces(self._space()):
+        given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
+        for order in () if given or self.spectrum != "auto" else further_orders(self._space()):
             with suppress(MemoryError):  # what cannot be had does not compete
-                bases.append(affordable_basis(partial(self._basis, space=space), target))
+                bases.append(affordable_basis(partial(self._basis, order=order), target))
         return [basis for basis in bases if basis.dim > 1] or bases[:1]
 
     def _candidates(self, basis: InvariantBasis) -> list[Spectrum]:
         """The spectra to choose from."""
-        return spectrum_candidates(basis, self.spectrum, self.smoothness, self.length_scale, few_first=basis.mixed)
+        return spectrum_candidates(
+            basis, self.spectrum, self.smoothness, self.length_scale, few_first=basis.order.logarithmic
+        )
 
     def _searched(
         self, bases: list[InvariantBasis], data: RidgeData, alpha: float | None

@@ -51,7 +51,7 @@ def quadratures(basis: InvariantBasis, most: int, stretch: int = 1) -> tuple[Rul
     if basis.space.dim <= HIGHEST_DIMENSION:
         for factor in _FACTORS:
             try:
-                points, weights = basis.space.quadrature(factor * top)
+                points, weights = basis.space.ordered_quadrature(basis.order, factor * top)
             except MemoryError:
                 break
             text = f"product rule of {len(points)} nodes, exact for products of eigenfunctions up to {factor * top:.6g}"

@@ -37,7 +37,7 @@ def compiling_ahead(wanted: bool = True) -> Generator[Callable[[], None]]:
 
 
 def fit_small_models() -> None:
-    """Fit and predict once with each family of functions whose loops the first experiments do not compile themselves."""
+    """Fit and predict once with each family of functions that the first experiments do not compile themselves."""
     import numpy as np
 
     from specavg import groups

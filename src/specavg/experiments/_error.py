@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,15 @@ from specavg.experiments import _paper_task as task
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure, sequence
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
 
-__all__ = ["EXPERIMENT"]
+__all__ = ["experiment"]
 
 NAME = "figure-2"
 SAME_ORDER = np.sqrt(10)  # nearer than the next order of magnitude, either way
 
 
-def run(quick: bool, track: Track) -> Result:
+def run(quick: bool, track: Track, changes: task.Changes) -> Result:
     """Test error of KRR and Spec-Avg, the choices left open, and two estimators on the same functions."""
-    sweep = task.sweep(quick, track)
+    sweep = task.sweep(quick, track, changes)
     result = Result(
         "Mean squared error on 100 test points against n (noise-free), for KRR with the von Mises kernel and "
         "several λ, and for Spec-Avg with D ∈ {11, 56, 176, 396} sign-invariant functions. The paper states "
@@ -51,7 +52,7 @@ _MAIN_CAPTION = (
     "Left: KRR at η = 1. Right: Spec-Avg, as in Algorithm 1. The dotted line is the error of predicting the "
     "mean of y: below it a method has learned something. Means over seeds."
 )
-_ETA_CAPTION = "The claim’s two methods, KRR (λ = 50) for several η and Spec-Avg (D = 176)."
+_ETA_CAPTION = "The claim’s two methods, KRR with the λ of the claim for several η and Spec-Avg (D = 176)."
 _SAME_CAPTION = (
     "The same invariant functions, three ways to find their coefficients: the empirical mean (Algorithm 1), "
     "the empirical mean of centred y, and least squares (where n ≥ 1.2 D)."
@@ -72,20 +73,20 @@ def _mean(sweep: task.Sweep) -> np.ndarray:
 
 
 def _claim_same_order(sweep: task.Sweep) -> Claim:
-    ratio = _spec(sweep, 176) / _krr(sweep, 50.0)
+    ratio = _spec(sweep, 176) / _krr(sweep, sweep.changes.penalty)
     same = (ratio < SAME_ORDER) & (ratio > 1 / SAME_ORDER)
     spread = f"between {ratio.min():.2g} and {ratio.max():.2g}"
     n, holds = sweep.sizes, bool(same.all())
     where = "at every n" if holds else "only at n = " + ", ".join(str(k) for k, s in zip(n, same, strict=True) if s)
     return Claim(
-        "Spec-Avg with D = 176 is of the same order as KRR with λ = 50.",
+        f"Spec-Avg with D = 176 is of the same order as KRR with λ = {sweep.changes.penalty:g}.",
         f"At η = 1 the ratio of errors (Spec-Avg / KRR) is {spread} for n = {n[0]}–{n[-1]}: the same order {where}.",
         holds,
     )
 
 
 def _claim_any_eta(sweep: task.Sweep) -> Claim:
-    ratios = {eta: (_spec(sweep, 176) / _krr(sweep, 50.0, eta))[-1] for eta in task.ETAS}
+    ratios = {eta: (_spec(sweep, 176) / _krr(sweep, sweep.changes.penalty, eta))[-1] for eta in task.ETAS}
     agree = [eta for eta, r in ratios.items() if 1 / SAME_ORDER < r < SAME_ORDER]
     listed = ", ".join(f"{r:.2g} at η = {eta:g}" for eta, r in ratios.items())
     everywhere = len(agree) == len(ratios)
@@ -100,7 +101,7 @@ def _claim_any_eta(sweep: task.Sweep) -> Claim:
 def _claim_mean(sweep: task.Sweep) -> Claim:
     reference = _mean(sweep)
     beaten = {
-        "KRR (λ = 50, η = 1)": _krr(sweep, 50.0) < reference,
+        f"KRR (λ = {sweep.changes.penalty:g}, η = 1)": _krr(sweep, sweep.changes.penalty) < reference,
         "Spec-Avg (D = 176)": _spec(sweep, 176) < reference,
     }
 
@@ -129,21 +130,21 @@ def _claim_functions(sweep: task.Sweep) -> Claim:
 
 def _open_choices(sweep: task.Sweep) -> Table:
     """The ratio for every combination of the choices the paper leaves open."""
-    sizes = [n for n in task.OPEN_SIZES if n in sweep.sizes]
-    columns = [sweep.sizes.index(n) for n in sizes]
+    n = sweep.open_size
+    column = sweep.sizes.index(n)
     cells = {(f.n, f.seed, *(f.settings[k] for k in ("eta", "penalty", "sigma"))): f.error
-             for f in sweep.fits if f.method == "KRR" and f.settings["alpha"] == 50.0}  # fmt: skip
+             for f in sweep.fits if f.method == "KRR" and f.settings["alpha"] == sweep.changes.penalty}  # fmt: skip
     rows = []
     for sigma in task.SIGMAS:
-        spec = sweep.values("error", "Spec-Avg", D=176, sigma=sigma).mean(axis=0)[columns]
+        spec = sweep.values("error", "Spec-Avg", D=176, sigma=sigma).mean(axis=0)[column]
         for penalty, name in (("sum", "K + λI"), ("mean", "K + nλI")):
             for eta in task.ETAS:
-                krr = [np.mean([cells[n, seed, eta, penalty, sigma] for seed in sweep.seeds]) for n in sizes]
-                pairs = [f"{k:.3g} / {s:.3g} / {s / k:.2g}" for k, s in zip(krr, spec, strict=True)]
-                same = all(1 / SAME_ORDER < s / k < SAME_ORDER for k, s in zip(krr, spec, strict=True))
-                rows.append([f"{eta:g}", name, f"{sigma:g}", *pairs, "yes" if same else "no"])
-    header = ["η", "penalty", "noise σ", *(f"n = {n}: KRR / Spec-Avg / ratio" for n in sizes), "same order?"]
-    return Table("What the paper leaves open: λ = 50 and D = 176, test MSE", header, rows)
+                krr = np.mean([cells[n, seed, eta, penalty, sigma] for seed in sweep.seeds])
+                found = f"{krr:.3g} / {spec:.3g} / {spec / krr:.2g}"
+                same = 1 / SAME_ORDER < spec / krr < SAME_ORDER
+                rows.append([f"{eta:g}", name, f"{sigma:g}", found, "yes" if same else "no"])
+    header = ["η", "penalty", "noise σ", f"n = {n}: KRR / Spec-Avg / ratio", "same order?"]
+    return Table(f"What the paper leaves open: λ = {sweep.changes.penalty:g} and D = 176, test MSE", header, rows)
 
 
 def _axes(axes: Any, sweep: task.Sweep, title: str) -> None:
@@ -157,23 +158,35 @@ def _axes(axes: Any, sweep: task.Sweep, title: str) -> None:
 def _main_figure(sweep: task.Sweep) -> Any:
     figure, (left, right) = new_figure(2, width=9.4, height=3.9)
     right.sharey(left)
-    for alpha, colour in zip(task.PENALTIES, sequence(len(task.PENALTIES)), strict=True):
+    for alpha, colour in zip(sweep.changes.penalties, sequence(len(sweep.changes.penalties)), strict=True):
         left.plot(sweep.sizes, _krr(sweep, alpha), "o-", color=colour, label=f"λ = {alpha:g}")
     for D, colour in zip(task.DIMENSIONS, sequence(len(task.DIMENSIONS), "plasma"), strict=True):
         right.plot(sweep.sizes, _spec(sweep, D), "s-", color=colour, label=f"D = {D}")
-    right.plot(sweep.sizes, _krr(sweep, 50.0), "--", color="#777777", label="KRR, λ = 50")
+    right.plot(
+        sweep.sizes,
+        _krr(sweep, sweep.changes.penalty),
+        "--",
+        color="#777777",
+        label=f"KRR, λ = {sweep.changes.penalty:g}",
+    )
     _axes(left, sweep, "Kernel ridge regression, η = 1")
     _axes(right, sweep, "Spec-Avg (Algorithm 1)")
     left.set_ylabel("test error (MSE)")
     left.legend(loc="lower left", ncols=2)
-    right.legend()
+    right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
 def _eta_figure(sweep: task.Sweep) -> Any:
     figure, axes = new_figure(width=6.4, height=3.8)
     for eta, colour in zip(task.ETAS, sequence(len(task.ETAS)), strict=True):
-        axes.plot(sweep.sizes, _krr(sweep, 50.0, eta), "o-", color=colour, label=f"KRR, λ = 50, η = {eta:g}")
+        axes.plot(
+            sweep.sizes,
+            _krr(sweep, sweep.changes.penalty, eta),
+            "o-",
+            color=colour,
+            label=f"KRR, λ = {sweep.changes.penalty:g}, η = {eta:g}",
+        )
     axes.plot(sweep.sizes, _spec(sweep, 176), "s-", color=PALETTE[1], label="Spec-Avg, D = 176")
     _axes(axes, sweep, "The comparison hangs on η")
     axes.set_ylabel("test error (MSE)")
@@ -193,4 +206,6 @@ def _same_functions_figure(sweep: task.Sweep) -> Any:
     return figure
 
 
-EXPERIMENT = Experiment(NAME, "Figure 2: test error", run)
+def experiment(changes: task.Changes) -> Experiment:
+    """Figure 2 with these changes."""
+    return Experiment(NAME, "Figure 2: test error", partial(run, changes=changes))

@@ -14,7 +14,8 @@ from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
 from specavg.experiments._timing import seconds, size_text
 from specavg.groups import Group
-from specavg.invariants import _basis, invariant_basis
+from specavg.invariants import invariant_basis
+from specavg.invariants._building import built_basis
 from specavg.isometries import shift
 from specavg.spaces import Circle, Sphere
 
@@ -68,7 +69,7 @@ def catalogue() -> list[tuple[str, Group]]:
     found.extend(("point groups", groups.point_group(symbol)) for symbol in POINT_GROUPS)
     found.extend(("wreath products", groups.wreath(groups.symmetric(3), m)) for m in (2, 5, 10))
     found.extend(("direct products", groups.direct_product(groups.symmetric(4), groups.cyclic(m))) for m in (2, 6))
-    return [(family, group) for family, group in found if group.order > 1]
+    return [(family, group) for family, group in found if group.finite_order > 1]
 
 
 def run(quick: bool, track: Track) -> Result:
@@ -91,7 +92,7 @@ def _permutations(quick: bool, track: Track, result: Result) -> None:
         top = 4.0 * (d + 2)  # degree 4
 
         def build(space: Sphere = space, group: Group = group, top: float = top) -> Any:
-            _basis._basis.cache_clear()  # pyright: ignore[reportPrivateUsage]
+            built_basis.cache_clear()
             return invariant_basis(space, group, max_eigenvalue=top)
 
         elapsed = seconds(build)
@@ -105,7 +106,8 @@ def _permutations(quick: bool, track: Track, result: Result) -> None:
         worst, slowest = max(worst, float(found), plain_relative), max(slowest, elapsed)
         dims = [row.invariant_dim for row in basis.table]
         total = [row.dim for row in basis.table]
-        rows.append([str(d), size_text(group.order), str(len(group.generators)), f"{math.log2(group.order):.0f}",
+        order = group.finite_order
+        rows.append([str(d), size_text(order), str(len(group.generators)), f"{math.log2(order):.0f}",
                      " ".join(map(str, dims)), size_text(sum(total)), f"{elapsed:.2g} s", f"{float(found):.1g}",
                      f"{plain_relative:.1g}"])  # fmt: skip
         settings = {"d": d, "generators": len(group.generators), "degree": 4}
@@ -163,7 +165,7 @@ def _generators(track: Track, result: Result) -> None:
         # The catalogue's sets are minimal already where pruning would have to redo large orders.
         small = group.size <= 30
         count = len(groups.minimal_generators(group)) if small else len(group.generators)
-        logarithm = math.log2(group.order)
+        logarithm = math.log2(group.finite_order)
         fits &= count <= logarithm + 1e-9
         total += 1
         families.setdefault(family, []).append((logarithm, count))

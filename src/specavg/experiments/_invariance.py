@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from specavg.experiments import _paper_task as task
 from specavg.experiments._figure_style import PALETTE, new_figure, sequence
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
 
-__all__ = ["EXPERIMENT"]
+__all__ = ["experiment"]
 
 NAME = "figure-1"
 
 
-def run(quick: bool, track: Track) -> Result:
+def run(quick: bool, track: Track, changes: task.Changes) -> Result:
     """ID of KRR against n for several λ, over all 1024 sign flips, and of Spec-Avg."""
-    sweep = task.sweep(quick, track)
+    sweep = task.sweep(quick, track, changes)
     krr = {
         alpha: sweep.values("discrepancy", "KRR", eta=task.ETA, alpha=alpha, penalty="sum", sigma=0.0)
-        for alpha in task.PENALTIES
+        for alpha in changes.penalties
     }
     spec = sweep.values("discrepancy", "Spec-Avg", D=176, sigma=0.0)
     result = Result(
@@ -83,4 +85,6 @@ def _table(sizes: tuple[int, ...], krr: dict[float, np.ndarray], spec: np.ndarra
     return Table("Mean invariance discrepancy", ["method", *(f"n = {n}" for n in sizes)], rows)
 
 
-EXPERIMENT = Experiment(NAME, "Figure 1: invariance discrepancy", run)
+def experiment(changes: task.Changes) -> Experiment:
+    """Figure 1 with these changes."""
+    return Experiment(NAME, "Figure 1: invariance discrepancy", partial(run, changes=changes))

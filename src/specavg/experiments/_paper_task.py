@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from specavg.experiments._result import Track
 from specavg.invariants import invariant_basis
 from specavg.spaces import Torus
 
-__all__ = ["DIMENSIONS", "ETAS", "PENALTIES", "Fit", "Sweep", "all_sign_images", "sweep", "target"]
+__all__ = ["DIMENSIONS", "ETAS", "Changes", "Fit", "Sweep", "all_sign_images", "sweep", "target"]
 
 Array = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ N_TEST = 100
 PENALTIES = (0.1, 10.0, 50.0, 1000.0, 10_000.0)
 CLAIMED = 50.0  # the λ that the paper compares with D = 176
 SIGMAS = (0.0, 0.5)
-OPEN_SIZES = (1000,)  # where the choices left open are compared
+OPEN_SIZE = 1000  # where the choices left open are compared; the largest n of a run without it
 DIMENSIONS = (11, 56, 176, 396)
 ETAS = (0.1, 0.3, 1.0, 2.0)
 ETA = 1.0  # the choice for Figure 1 and the main panel of Figure 2; the paper does not state its own
@@ -36,6 +36,51 @@ ETA = 1.0  # the choice for Figure 1 and the main panel of Figure 2; the paper d
 def target(X: Array) -> Array:
     """f*(x) = (1/d) Σ i x_i²."""
     return (X**2) @ np.arange(1, X.shape[1] + 1) / X.shape[1]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a reader changes in the paper's task.
+
+    Attributes
+    ----------
+    sizes : tuple of int, optional
+        The numbers of samples; by default 100 to 3000, in a quick run 50 to 500.
+    seed : int
+        The first seed.
+    penalty : float
+        The λ that Spec-Avg with D = 176 is compared with; 50 in the paper.
+
+    Examples
+    --------
+    >>> Changes(sizes=(200, 400)).penalties
+    (0.1, 10.0, 50.0, 1000.0, 10000.0)
+    >>> Changes(penalty=1.0).penalties
+    (0.1, 1.0, 10.0, 50.0, 1000.0, 10000.0)
+    """
+
+    sizes: tuple[int, ...] | None = None
+    seed: int = 1
+    penalty: float = CLAIMED
+
+    def __post_init__(self) -> None:
+        if not 0 < self.penalty < np.inf:
+            raise ValueError(f"the penalty λ must be positive and finite; got {self.penalty!r}")
+        if self.seed < 0:
+            raise ValueError(f"the seed must be at least 0; got {self.seed}")
+        if self.sizes is not None and (
+            not self.sizes or min(self.sizes) < 2 or list(self.sizes) != sorted(set(self.sizes))
+        ):
+            raise ValueError(f"the numbers of samples must increase and be at least 2; got {self.sizes}")
+
+    @property
+    def penalties(self) -> tuple[float, ...]:
+        """Every λ of the figures."""
+        return tuple(sorted({*PENALTIES, self.penalty}))
+
+    def sizes_of(self, quick: bool) -> tuple[int, ...]:
+        """The numbers of samples of a run."""
+        return self.sizes or ((50, 150, 500) if quick else (100, 300, 1000, 3000))
 
 
 @dataclass(frozen=True)
@@ -57,6 +102,12 @@ class Sweep:
     fits: tuple[Fit, ...]
     sizes: tuple[int, ...]
     seeds: tuple[int, ...]
+    changes: Changes = Changes()
+
+    @property
+    def open_size(self) -> int:
+        """The n at which the choices that the paper leaves open are compared."""
+        return OPEN_SIZE if OPEN_SIZE in self.sizes else self.sizes[-1]
 
     def values(self, quantity: str, method: str, **settings: Any) -> Array:
         """One number per seed and size."""  # (seeds, sizes)
@@ -68,20 +119,21 @@ class Sweep:
         return np.array([[found[seed, n] for n in self.sizes] for seed in self.seeds], dtype=float)
 
 
-_cache: dict[bool, Sweep] = {}
+_cache: dict[tuple[bool, Changes], Sweep] = {}
 
 
-def sweep(quick: bool, track: Track) -> Sweep:
+def sweep(quick: bool, track: Track, changes: Changes) -> Sweep:
     """All fits of both figures; computed once per process."""
-    if quick not in _cache:
-        sizes = (50, 150, 500) if quick else (100, 300, 1000, 3000)
-        seeds = tuple(range(1, 3 if quick else 11))
+    key = quick, changes
+    if key not in _cache:
+        seeds = tuple(range(changes.seed, changes.seed + (2 if quick else 10)))
+        plan = Sweep((), changes.sizes_of(quick), seeds, changes)
         fits: list[Fit] = []
         for seed in track(seeds, "the paper's task: fits, by seed"):
-            for n in sizes:
-                fits.extend(_fits(n, seed))
-        _cache[quick] = Sweep(tuple(fits), sizes, seeds)
-    return _cache[quick]
+            for n in plan.sizes:
+                fits.extend(_fits(n, seed, plan))
+        _cache[key] = replace(plan, fits=tuple(fits))
+    return _cache[key]
 
 
 def data(n: int, seed: int) -> tuple[Array, Array, Array]:
@@ -91,7 +143,7 @@ def data(n: int, seed: int) -> tuple[Array, Array, Array]:
     return SPACE.sample(n, rng), rng.standard_normal(n), tests
 
 
-def _fits(n: int, seed: int) -> list[Fit]:
+def _fits(n: int, seed: int, plan: Sweep) -> list[Fit]:
     X, noise, tests = data(n, seed)
     truth, fits = target(tests), []
     y = target(X)
@@ -105,7 +157,7 @@ def _fits(n: int, seed: int) -> list[Fit]:
 
     add("mean of y", np.full(N_TEST, y.mean()), 0.0)
     choices: list[tuple[float, Literal["sum", "mean"], float]] = [  # η, normalisation, λ
-        c for c in product(ETAS, ("sum", "mean"), PENALTIES) if _wanted(n, *c)
+        c for c in product(ETAS, ("sum", "mean"), plan.changes.penalties) if _wanted(plan, n, *c)
     ]
     models = {c: baselines.KernelRidge(baselines.VonMisesKernel(c[0]), c[2], penalty=c[1]).fit(X, Y) for c in choices}
     shown = [choice for choice in choices if choice[:2] == (ETA, "sum")]
@@ -127,11 +179,11 @@ def _fits(n: int, seed: int) -> list[Fit]:
     return fits
 
 
-def _wanted(n: int, eta: float, penalty: str, alpha: float) -> bool:
+def _wanted(plan: Sweep, n: int, eta: float, penalty: str, alpha: float) -> bool:
     """Every λ at the main η, every other choice at the λ of the claim (the other penalty at one size only)."""
     if penalty == "mean":
-        return alpha == CLAIMED and n in OPEN_SIZES
-    return eta == ETA or alpha == CLAIMED
+        return alpha == plan.changes.penalty and n == plan.open_size
+    return eta == ETA or alpha == plan.changes.penalty
 
 
 @lru_cache(maxsize=4)

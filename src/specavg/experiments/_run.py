@@ -27,6 +27,7 @@ from specavg.experiments import (
 )
 from specavg.experiments._ahead import compiling_ahead
 from specavg.experiments._figure_style import own_settings, save
+from specavg.experiments._paper_task import Changes
 from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, write_report
 from specavg.experiments._result import Experiment, Record
@@ -34,8 +35,8 @@ from specavg.experiments._result import Experiment, Record
 __all__ = ["EXPERIMENTS", "reproduce"]
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    _invariance.EXPERIMENT,
-    _error.EXPERIMENT,
+    _invariance.experiment(Changes()),
+    _error.experiment(Changes()),
     _rate.EXPERIMENT,
     _group_size.EXPERIMENT,
     _oracles.EXPERIMENT,
@@ -48,7 +49,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 
 
 def reproduce(
-    out: Path | str = "results", quick: bool = False, only: Sequence[str] | None = None, stream: Any = None
+    out: Path | str = "results",
+    quick: bool = False,
+    only: Sequence[str] | None = None,
+    stream: Any = None,
+    changes: Changes | None = None,
 ) -> Path:
     """Run the paper's experiments and claims; write figures, every number and a page to read.
 
@@ -62,6 +67,8 @@ def reproduce(
         Names of the experiments to run; all by default.
     stream : file, optional
         Where progress goes; standard error by default.
+    changes : Changes, optional
+        Other sizes, seeds and λ for the paper's two figures.
 
     Returns
     -------
@@ -75,6 +82,8 @@ def reproduce(
     ['figure-1', 'figure-2', 'rate']
     """
     known = {experiment.name: experiment for experiment in EXPERIMENTS}
+    if changes is not None:
+        known.update({e.name: e for e in (_invariance.experiment(changes), _error.experiment(changes))})
     unknown = [name for name in only or () if name not in known]
     if unknown:
         raise ValueError(f"unknown experiments: {', '.join(unknown)}; there are {', '.join(known)}")

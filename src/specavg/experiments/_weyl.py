@@ -42,7 +42,7 @@ def run(quick: bool, track: Track) -> Result:
         whole = theory.weyl_count(space, eigenvalues)
         part = np.asarray(theory.invariant_weyl_count(space, group, eigenvalues))
         limit = _limit(eigenvalues, survivors / part)
-        rows.append([title, f"{group.order}", f"{eigenvalues[-1]:.4g}",
+        rows.append([title, f"{group.finite_order}", f"{eigenvalues[-1]:.4g}",
                      f"{counts[-1]}", f"{counts[-1] / whole[-1]:.3f}",
                      f"{survivors[-1]}", f"{survivors[-1] / part[-1]:.3f}", f"{limit:.3f}"])  # fmt: skip
         holds = abs(counts[-1] / whole[-1] - 1) < 0.1 and abs(limit - 1) < 0.05
@@ -55,7 +55,7 @@ def run(quick: bool, track: Track) -> Result:
                 bool(holds),
             )
         )
-        _draw(ax, title, group.order, eigenvalues, counts, survivors, whole, part)
+        _draw(ax, title, group.finite_order, eigenvalues, counts, survivors, whole, part)
         for quantity, values in (("D_lambda", counts), ("D_lambda_G", survivors)):
             for eigenvalue, value in zip(eigenvalues, values, strict=True):
                 settings = {"space": repr(space), "group": repr(group), "eigenvalue": float(eigenvalue)}

@@ -3,11 +3,11 @@
 | operation | row f at a point x |
 |---|---|
 | COSINE, SINE | √2 cos(2π a x_i), √2 sin(2π a x_i), x in periods |
-| STEP | a·x_i·T[f1] − b·T[f2]: powers, Hermite polynomials |
-| SOLID_STEP | a·x_i·T[f1] − b·(x_1² + … + x_i²)·T[f2]: homogeneous Gegenbauer polynomials |
+| STEP | a·x_i·T[f1] + b·T[f2]: powers, Hermite polynomials |
+| SOLID_STEP | a·x_i·T[f1] + b·(x_1² + … + x_i²)·T[f2]: homogeneous Gegenbauer polynomials |
 | PAIR | a·x_i·T[f1] + b·x_k·T[f2]: real and imaginary parts of powers of x_1 + i x_2 |
 
-A negative f1 stands for the constant 1, a negative f2 for 0 (with b ≠ 0 in a STEP: for 1).
+A negative f1 or f2 stands for the constant 1.
 """
 
 from __future__ import annotations
@@ -63,5 +63,7 @@ class FactorTable(NamedTuple):
         operations = np.stack([np.where(sines, SINE, COSINE), coordinates, zero - 1, zero - 1, zero], axis=1)
         return cls.of(TORUS, 1.0 / period, operations, np.stack([values, zero], axis=1).astype(float))
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """The number of rows."""
         return len(self.operations)

@@ -98,7 +98,7 @@ def polynomial_rows(degree: int, d: int, hermite: bool) -> tuple[NDArray[np.int6
     row, zero = np.arange(len(j)), np.zeros_like(j)
     before, second = np.where(j > 1, row - d, -1), np.where((j > 2) & hermite, row - 2 * d, -1)
     operations = np.stack([zero + STEP, i, before, second, zero], axis=1).astype(np.int64)
-    constants = np.stack([zero + 1, (j - 1) * hermite], axis=1).astype(float)
+    constants = np.stack([zero + 1, (1 - j) * hermite], axis=1).astype(float)
     return operations, constants
 
 

@@ -28,6 +28,8 @@ class ProductTree(NamedTuple):
         See `depth_first`.
     dim : int
         The number of functions.
+    depth : int
+        How many inner nodes stand above one another, the root counted.
     radii : int
         How many sums of the first squares of the coordinates are kept: d for homogeneous polynomials, else 1.
     """
@@ -37,17 +39,19 @@ class ProductTree(NamedTuple):
     starts: Indices
     leaves: Indices
     dim: int
+    depth: int
     radii: int = 1
 
     @classmethod
     def of(cls, table: FactorTable, parent: Indices, factor: Indices, wanted: Indices, radii: int = 1) -> ProductTree:
         """From the parent and the last factor of each node, node 0 the constant, and the nodes that are functions."""
-        return cls(table, *depth_first(parent, factor, wanted), len(wanted), radii)
+        nodes, starts, leaves = depth_first(parent, factor, wanted)
+        return cls(table, nodes, starts, leaves, len(wanted), int(nodes[:, 0].max()) + 1, radii)
 
     @property
     def nanoseconds(self) -> float:
         """A forecast of the time for a point; measured on T^10."""
-        return 0.15 * self.dim + 1.5 * len(self.table)
+        return 0.15 * self.dim + 1.5 * self.table.size
 
 
 class Mixing(NamedTuple):
@@ -169,7 +173,7 @@ class Products(Compiled):
         return self.tree
 
     def _block_rows(self, d: int) -> int:
-        return len(self.tree.table) + int(self.tree.nodes[:, 0].max()) + 1 + d + self.tree.radii
+        return self.tree.table.size + 2 * self.tree.depth + 1 + d + self.tree.radii
 
     def _gathered(self, sums: Array) -> Array:
         return np.ascontiguousarray((sums if self.weights is None else sums * self.weights).T)

@@ -84,7 +84,7 @@ def _harmonic_tree(d: int, degrees: Sequence[int], even: bool = False) -> tuple[
     for j in range(1, top + 1):  # rows 2j − 2 and 2j − 1: real and imaginary part of (x + iy)^j
         re, im = (2 * j - 4, 2 * j - 3) if j > 1 else (-1, -1)
         operations += [(PAIR, 0, re, im, 1), (PAIR, 0 if j > 1 else 1, im, re, 1)]
-        constants += [(1.0, -1.0), (1.0, 1.0)]
+        constants += [(1.0, -1.0), (1.0, 1.0)] if j > 1 else [(1.0, 0.0), (1.0, 0.0)]
     parents, factors = [np.zeros(1, dtype=np.int64)], [np.full(1, -1, dtype=np.int64)]
     count = 1
 
@@ -112,7 +112,7 @@ def _harmonic_tree(d: int, degrees: Sequence[int], even: bool = False) -> tuple[
                 for n in range(1, top - j + 1):
                     one, two = (first + n - 2 if n > 1 else -1), (first + n - 3 if n > 2 else -1)
                     operations.append((SOLID_STEP, i - 1, one, two, 0))
-                    constants.append((1.0 / a[n - 1], a[n - 2] / a[n - 1] if n > 1 else 0.0))
+                    constants.append((1.0 / a[n - 1], -a[n - 2] / a[n - 1] if n > 1 else 0.0))
                 for k in range(j, top + 1, 2 if even else 1):
                     row = np.full(len(nodes[j]), first + k - j - 1, dtype=np.int64)
                     lifted[k].append(nodes[j] if k == j else grown(nodes[j], row))

@@ -199,7 +199,7 @@ class SymmetrizedProducts(Compiled):
 
     def _loaded(self, X: Array) -> Array:
         """The coordinate of each copy, or the one-copy values where a loop cannot compute them itself."""
-        if len(self._program.table):
+        if self._program.table.mode != TABLE:
             return read_only(X)[:, :, None]
         return read_only(self._copy_values(X))
 
@@ -208,7 +208,7 @@ class SymmetrizedProducts(Compiled):
         return self._one_copy.values(flat).reshape(len(X), self._copies, -1)  # (n, m, A)
 
     def _pieces(self, rows: slice) -> Iterator[slice]:
-        if len(self._program.table):
+        if self._program.table.mode != TABLE:
             yield rows
             return
         for part in self.chunks(rows.stop - rows.start):

@@ -2,34 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations, islice, permutations
 from numbers import Integral
+
+import numpy as np
 
 from specavg.groups._group import Group
 from specavg.groups.families import (
     Alternating,
+    Composite,
     Cyclic,
     CyclicShifts,
+    Diagonal,
     Dihedral,
     DihedralShifts,
     DirectProduct,
     Hyperoctahedral,
+    OrthogonalGroup,
+    ShiftGroup,
     SignFlips,
     Symmetric,
     Trivial,
     Wreath,
 )
+from specavg.groups.recognition._continuous_part import normalises, shift_directions
 from specavg.isometries import Isometry, SignedPermutation, copies, factors, shift, signed_permutation
+from specavg.isometries.fields import Field, rotation, still
+from specavg.isometries.fields import copies as copies_field
+from specavg.isometries.fields import factors as factors_field
+from specavg.isometries.fields import shift as shift_field
 
 __all__ = [
     "alternating",
     "cyclic",
     "cyclic_shifts",
+    "diagonal",
     "dihedral",
     "dihedral_shifts",
     "direct_product",
     "hyperoctahedral",
+    "joined",
+    "orthogonal",
+    "shifts",
     "sign_flips",
+    "special_orthogonal",
     "symmetric",
     "trivial",
     "wreath",
@@ -45,7 +63,7 @@ def trivial(d: int) -> Group:
     (1, ())
     """
     d = _positive(d, "trivial", "d, the number of coordinates,")
-    return Group([], f"trivial({d})", structure=Trivial(d), size=d)
+    return Group([], name=f"trivial({d})", structure=Trivial(d), size=d)
 
 
 def sign_flips(d: int) -> Group:
@@ -58,7 +76,7 @@ def sign_flips(d: int) -> Group:
     """
     d = _positive(d, "sign_flips", "d, the number of coordinates,")
     flips = [_signed(range(d), flipped=[i]) for i in range(d)]
-    return Group(flips, f"sign_flips({d})", structure=SignFlips(d), size=d)
+    return Group(flips, name=f"sign_flips({d})", structure=SignFlips(d), size=d)
 
 
 def symmetric(d: int) -> Group:
@@ -89,7 +107,7 @@ def alternating(d: int) -> Group:
         generators.append(_signed([1, 2, 0, *range(3, d)]))
     if d >= 4:  # the full cycle is even only for odd d; else leave one coordinate out
         generators.append(_signed([*range(1, d), 0] if d % 2 else [0, *range(2, d), 1]))
-    return Group(generators, f"alternating({d})", structure=Alternating(d), size=d)
+    return Group(generators, name=f"alternating({d})", structure=Alternating(d), size=d)
 
 
 def hyperoctahedral(d: int) -> Group:
@@ -103,7 +121,7 @@ def hyperoctahedral(d: int) -> Group:
     d = _positive(d, "hyperoctahedral", "d, the number of coordinates,")
     generators = [_signed([1, 0, *range(2, d)])] if d >= 2 else []
     generators.append(_signed([*range(1, d), 0], flipped=[d - 1]))
-    return Group(generators, f"hyperoctahedral({d})", structure=Hyperoctahedral(d), size=d)
+    return Group(generators, name=f"hyperoctahedral({d})", structure=Hyperoctahedral(d), size=d)
 
 
 def cyclic_shifts(d: int) -> Group:
@@ -116,7 +134,7 @@ def cyclic_shifts(d: int) -> Group:
     """
     d = _positive(d, "cyclic_shifts", "d, the number of coordinates,")
     generators = [_signed([*range(1, d), 0])] if d >= 2 else []
-    return Group(generators, f"cyclic_shifts({d})", structure=CyclicShifts(d), size=d)
+    return Group(generators, name=f"cyclic_shifts({d})", structure=CyclicShifts(d), size=d)
 
 
 def dihedral_shifts(d: int) -> Group:
@@ -131,7 +149,7 @@ def dihedral_shifts(d: int) -> Group:
     generators = [_signed([*range(1, d), 0])] if d >= 2 else []
     if d >= 3:
         generators.append(_signed([0, *range(d - 1, 0, -1)]))
-    return Group(generators, f"dihedral_shifts({d})", structure=DihedralShifts(d), size=d)
+    return Group(generators, name=f"dihedral_shifts({d})", structure=DihedralShifts(d), size=d)
 
 
 def cyclic(n: int) -> Group:
@@ -144,7 +162,7 @@ def cyclic(n: int) -> Group:
     """
     n = _positive(n, "cyclic", "n, the number of rotations,")
     generators = [shift([Fraction(1, n)])] if n >= 2 else []
-    return Group(generators, f"cyclic({n})", structure=Cyclic(n), size=1)
+    return Group(generators, name=f"cyclic({n})", structure=Cyclic(n), size=1)
 
 
 def dihedral(n: int) -> Group:
@@ -157,7 +175,7 @@ def dihedral(n: int) -> Group:
     """
     n = _positive(n, "dihedral", "n, the number of rotations,")
     generators = [*cyclic(n).generators, signed_permutation([0], [-1])]
-    return Group(generators, f"dihedral({n})", structure=Dihedral(n), size=1)
+    return Group(generators, name=f"dihedral({n})", structure=Dihedral(n), size=1)
 
 
 def direct_product(*groups: Group) -> Group:
@@ -177,8 +195,10 @@ def direct_product(*groups: Group) -> Group:
     generators: list[Isometry] = []
     for i, group in enumerate(groups):
         generators.extend(factors([*neutral[:i], g, *neutral[i + 1 :]]) for g in group.generators)
+    rest = [still(one) for one in neutral]
+    fields = [factors_field([*rest[:i], f, *rest[i + 1 :]]) for i, group in enumerate(groups) for f in group.fields]
     name = f"direct_product({', '.join(map(repr, groups))})"
-    return Group(generators, name, structure=DirectProduct(groups), size=len(groups))
+    return Group(generators, fields, name, structure=DirectProduct(groups), size=len(groups))
 
 
 def wreath(group: Group, m: int) -> Group:
@@ -197,7 +217,104 @@ def wreath(group: Group, m: int) -> Group:
     neutral = [group.identity] * m
     generators: list[Isometry] = [copies(range(m), [g, *neutral[1:]]) for g in group.generators]
     generators += [copies(swap.image, neutral) for swap in _symmetric_generators(m)]
-    return Group(generators, f"wreath({group!r}, {m})", structure=Wreath(group, m), size=m)
+    fields = [copies_field([f] + [None] * (m - 1)) for f in group.fields]
+    return Group(generators, fields, f"wreath({group!r}, {m})", structure=Wreath(group, m), size=m)
+
+
+def diagonal(group: Group, m: int) -> Group:
+    """The same element of a group on each of `m` copies of a space: points that move together.
+
+    Examples
+    --------
+    >>> G = diagonal(special_orthogonal(3), 4)  # four directions, turned together
+    >>> G.order, len(G.fields)
+    (inf, 2)
+    >>> diagonal(cyclic(3), 2).order
+    3
+    """
+    _check_group(group, "diagonal")
+    m = _positive(m, "diagonal", "m, the number of copies,")
+    generators = [copies(range(m), [g] * m) for g in group.generators]
+    fields = [copies_field([f] * m) for f in group.fields]
+    return Group(generators, fields, f"diagonal({group!r}, {m})", structure=Diagonal(group, m), size=m)
+
+
+def joined(*groups: Group) -> Group:
+    """The group generated by groups that act on the same space.
+
+    Random elements are known where all groups are finite, and where each of them is normalised by the later ones, in
+    some order; permutations of copies and a `diagonal` group are an example.
+
+    Examples
+    --------
+    >>> G = joined(diagonal(orthogonal(3), 4), symmetric(4))  # four directions, up to rotations, mirrors and order
+    >>> G.order, len(G.generators), len(G.fields)
+    (inf, 3, 2)
+    >>> joined(cyclic(4), cyclic(6)).order
+    12
+    """
+    if not groups:
+        raise ValueError("joined needs at least one group; got none")
+    for group in groups:
+        _check_group(group, "joined")
+    name = f"joined({', '.join(map(repr, groups))})"
+    generators = [g for group in groups for g in group.generators]
+    fields = [f for group in groups for f in group.fields]
+    size = groups[0].size
+    if not fields:
+        return Group(generators, name=name, size=size)
+    orders = permutations(sorted((g for g in groups if g.generators or g.fields), key=lambda group: group.is_finite))
+    order = next((order for order in islice(orders, 24) if _normalised(order)), None)
+    return Group(generators, fields, name, structure=None if order is None else Composite(order), size=size)
+
+
+def special_orthogonal(d: int) -> Group:
+    """SO(d), all rotations of R^d: on `Sphere(d)`, and from the left on rotations and Stiefel manifolds.
+
+    Its fields are the rotations in the planes of neighbouring coordinates, whose brackets generate the others.
+
+    Examples
+    --------
+    >>> special_orthogonal(3).order, special_orthogonal(3).algebra
+    (inf, <algebra of dimension 3: 2 independent fields, and 1 more from their brackets>)
+    """
+    d = _positive(d, "special_orthogonal", "d, the number of coordinates,")
+    structure = OrthogonalGroup(d, special=True)
+    return Group([], _neighbours(d), f"special_orthogonal({d})", structure=structure, size=d)
+
+
+def orthogonal(d: int) -> Group:
+    """O(d), all rotations and reflections of R^d: on `Sphere(d)`, and from the left on Stiefel manifolds.
+
+    Examples
+    --------
+    >>> orthogonal(3).generators
+    (signed_permutation([0, 1, 2], [-1, 1, 1]),)
+    """
+    d = _positive(d, "orthogonal", "d, the number of coordinates,")
+    mirror = _signed(range(d), flipped=[0])
+    return Group([mirror], _neighbours(d), f"orthogonal({d})", structure=OrthogonalGroup(d, special=False), size=d)
+
+
+def shifts(*directions: Sequence[int | Fraction | str]) -> Group:
+    """All shifts of a torus along integer (or rational) directions.
+
+    Floating-point directions are refused: a rounded slope does not say which torus the shifts fill.
+
+    Examples
+    --------
+    >>> G = shifts([1, 0, 0], [0, 1, -1])
+    >>> G.order, G.fields
+    (inf, (shift([1, 0, 0]), shift([0, 1, -1])))
+    """
+    fields = [shift_field(v) for v in directions]
+    if not fields or any(f.is_zero for f in fields):
+        raise ValueError(f"shifts needs one direction or more, none of them zero; got {list(directions)}")
+    if len({f.size for f in fields}) > 1:
+        raise ValueError(f"directions of one torus have one length; got {[f.size for f in fields]}")
+    structure = ShiftGroup(tuple(shift_directions(f) for f in fields))
+    name = f"shifts({', '.join(str(list(v)) for v in structure.directions)})"
+    return Group([], [shift_field(v) for v in structure.directions], name, structure=structure)
 
 
 # --- helpers --------------------------------------------------------------------------------------
@@ -212,6 +329,19 @@ def _symmetric_generators(d: int) -> list[SignedPermutation]:
     swap = [_signed([1, 0, *range(2, d)])] if d >= 2 else []
     cycle = [_signed([*range(1, d), 0])] if d >= 3 else []
     return swap + cycle
+
+
+def _neighbours(d: int) -> list[Field]:
+    """The rotations in the planes of coordinates i and i + 1."""
+    planes = np.zeros((d - 1, d, d))
+    for i, plane in enumerate(planes):
+        plane[i, i + 1], plane[i + 1, i] = -1.0, 1.0
+    return [rotation(plane) for plane in planes]
+
+
+def _normalised(order: Sequence[Group]) -> bool:
+    """Whether each group is normalised by all later ones."""
+    return all(normalises(late, early) for early, late in combinations(order, 2))
 
 
 def _positive(value: int, function: str, what: str) -> int:

@@ -6,9 +6,10 @@ import numpy as np
 
 from specavg.groups._group import Group
 from specavg.groups._point_groups import point_group
-from specavg.groups.families import CrystalSymmetry, PointGroup
+from specavg.groups.families import AxialGroup, CrystalSymmetry, PointGroup
 from specavg.groups.families._two_sided import rotation_of_space
 from specavg.isometries import LeftRight, identity
+from specavg.isometries.fields import Field, LeftRightField, RotationField
 
 __all__ = ["crystal_symmetry"]
 
@@ -25,6 +26,8 @@ _LAUE_ROTATIONS = {
     **dict.fromkeys(("C6v", "D3h", "D6h"), "D6"),
     **dict.fromkeys(("Th",), "T"),
     **dict.fromkeys(("Td", "Oh"), "O"),
+    **dict.fromkeys(("C∞h",), "C∞"),
+    **dict.fromkeys(("C∞v", "D∞h"), "D∞"),
     **dict.fromkeys(("Ih",), "I"),
 }
 
@@ -41,7 +44,8 @@ def crystal_symmetry(crystal: str | Group, specimen: str | Group = "C1") -> Grou
     crystal : str or Group
         A point group of rotations by its Schoenflies or Hermann–Mauguin name (see `point_group`), or the group.
     specimen : str or Group, default "C1"
-        The same for the specimen: "D2" for rolled sheet (orthorhombic), "C1" for none (triclinic).
+        The same for the specimen: "D2" for rolled sheet (orthorhombic), "C∞" or "D∞" for a fibre along z,
+        "C1" for none (triclinic).
 
     Returns
     -------
@@ -55,13 +59,23 @@ def crystal_symmetry(crystal: str | Group, specimen: str | Group = "C1") -> Grou
     (96, 4)
     >>> crystal_symmetry("432").order
     24
+    >>> crystal_symmetry("O", specimen="C∞").order  # a fibre texture: a wire, with its axis along z
+    inf
     """
     left, right = _rotations(crystal, "crystal"), _rotations(specimen, "specimen")
-    one = identity(3)
+    one, still = identity(3), RotationField(np.zeros((3, 3)))
     generators = [LeftRight(rotation_of_space(a), one) for a in left.generators]
     generators += [LeftRight(one, rotation_of_space(b)) for b in right.generators]
     name = f"crystal_symmetry({left.name or left!r}, specimen={right.name or right!r})"
-    return Group(generators, name, structure=CrystalSymmetry(left, right), size=3)
+    fields: list[Field] = [LeftRightField(_rotation_field(f), still) for f in left.fields]
+    fields += [LeftRightField(still, _rotation_field(f)) for f in right.fields]
+    return Group(generators, fields, name, structure=CrystalSymmetry(left, right), size=3)
+
+
+def _rotation_field(field: Field) -> RotationField:
+    if isinstance(field, RotationField):
+        return field
+    raise ValueError(f"{field!r} is not a rotation of R^3: crystal and specimen groups are point groups")
 
 
 def _rotations(group: str | Group, role: str) -> Group:
@@ -71,11 +85,11 @@ def _rotations(group: str | Group, role: str) -> Group:
         raise ValueError(f"the {role} symmetry must be a point group of R^3, by name or as a Group; got {group!r}")
     improper = [g for g in group.generators if np.linalg.det(rotation_of_space(g).matrix) < 0]
     if improper:
-        symbol = group.structure.symbol if isinstance(group.structure, PointGroup) else ""
+        symbol = group.structure.symbol if isinstance(group.structure, PointGroup | AxialGroup) else ""
         proper = _LAUE_ROTATIONS.get(symbol)
         hint = f" ({proper!r} for {symbol})" if proper else ""
         raise ValueError(
-            f"{group!r} has reflections, which take rotations to no rotations. Give the {role}'s rotation group; "
+            f"{group!r} has reflections, and a reflected rotation is no rotation. Give the {role}'s rotations; "
             f"with diffraction data, which cannot tell A from −A, that is the class with −A for every improper A{hint}."
         )
     return group

@@ -20,7 +20,7 @@ def minimal_generators(group: Group) -> tuple[Isometry, ...]:
     Parameters
     ----------
     group : Group
-        The group. Generators that come last are dropped first.
+        The group. Generators that come last are dropped first. Those of a group with fields are kept as they are.
 
     Returns
     -------
@@ -34,6 +34,8 @@ def minimal_generators(group: Group) -> tuple[Isometry, ...]:
     >>> len(everything.generators), len(groups.minimal_generators(everything))
     (24, 3)
     """
+    if not group.is_finite:  # orders do not tell
+        return group.generators
     structure = group.structure
     # With factors and copies the generators of each part can be judged alone.
     if isinstance(structure, DirectProduct) and direct_product(*structure.groups) == group:
@@ -52,4 +54,4 @@ def minimal_generators(group: Group) -> tuple[Isometry, ...]:
 
 
 def _pruned(group: Group) -> Group:
-    return Group(minimal_generators(group), group.name, structure=group.structure, size=group.size)
+    return Group(minimal_generators(group), name=group.name, structure=group.structure, size=group.size)

@@ -7,8 +7,10 @@ import math
 import re
 import unicodedata
 
+from specavg.groups._catalogue import orthogonal, special_orthogonal
 from specavg.groups._group import Group
-from specavg.groups.families import PointGroup, Turn
+from specavg.groups.families import AxialGroup, PointGroup, Turn
+from specavg.groups.families._axial_group import AROUND_Z
 
 __all__ = ["point_group"]
 
@@ -105,6 +107,25 @@ _SCHOENFLIES = (
     *("D2d", "D3d", "S2", "S3", "S4", "S6", "C3i"),
 )
 
+# Groups with rotations by every angle about z: the turns that lead to their other components.
+_AXIAL_TURNS: dict[str, tuple[Turn, ...]] = {
+    "C∞": (),
+    "C∞v": (Turn(X, 2, improper=True),),
+    "C∞h": (Turn(Z, 2, improper=True),),
+    "D∞": (Turn(X, 2),),
+    "D∞h": (Turn(X, 2), Turn(Z, 2, improper=True)),
+}
+_CONTINUOUS = {
+    **{spelled: name for name in (*_AXIAL_TURNS, "K", "Kh") for spelled in (name, name.lower())},
+    "∞": "C∞",
+    "∞m": "C∞v",
+    "∞/m": "C∞h",
+    "∞2": "D∞",
+    "∞/mm": "D∞h",
+    "∞∞": "K",
+    "∞∞m": "Kh",
+}
+
 _AXIAL = re.compile(r"(?P<letter>[CDS])(?P<n>[1-9][0-9]*)(?P<kind>[vhdi]?)")
 
 
@@ -113,8 +134,9 @@ def point_group(name: str) -> Group:
 
     All 32 crystal classes are known by every usual name, the icosahedral groups as ``I`` (``532``) and ``Ih``
     (``m-3-5``), and the axial families ``Cn``, ``Cnv``, ``Cnh``, ``Dn``, ``Dnh``, ``Dnd``, ``S2n`` and
-    ``Cni`` (n odd) for every n. A minus sign stands for an overbar. Generators that are signed permutations
-    are exact.
+    ``Cni`` (n odd) for every n. Groups with a continuous part are ``C∞``, ``C∞v``, ``C∞h``, ``D∞``, ``D∞h``, ``K``
+    (all rotations) and ``Kh`` (with reflections); ``Cinfv`` is the same as ``C∞v``. A minus sign
+    stands for an overbar. Generators that are signed permutations are exact.
 
     The principal axis is z. With Schoenflies names a two-fold axis across it (D families) lies along x, and a
     vertical mirror (Cnv) has x as its normal. Hermann–Mauguin names put the element they name second along x,
@@ -133,20 +155,23 @@ def point_group(name: str) -> Group:
     Returns
     -------
     Group
-        With structure `PointGroup`.
+        With structure `PointGroup`, `AxialGroup` or `OrthogonalGroup`.
 
     Examples
     --------
     >>> point_group("Oh").order, point_group("m-3m").order
     (48, 48)
-    >>> point_group("D5h").order
-    20
+    >>> point_group("D5h").order, point_group("Cinfv").order
+    (20, inf)
     >>> point_group("-42m").generators
     (signed_permutation([1, 0, 2], [1, -1, -1]), signed_permutation([0, 1, 2], [1, -1, -1]))
     """
     if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"point_group needs a name such as 'Oh' or 'm-3m'; got {name!r}")
     plain = _plain(name)
+    continuous = _CONTINUOUS.get(re.sub("inf(inity)?", "∞", plain, flags=re.IGNORECASE))
+    if continuous is not None:
+        return _continuous(continuous)
     symbol, axis, second = _HERMANN_MAUGUIN.get(plain, (_schoenflies(plain), Z, X))
     if symbol is None:
         known = [*_SCHOENFLIES, *_HERMANN_MAUGUIN]
@@ -159,7 +184,17 @@ def point_group(name: str) -> Group:
             "(m-3m, -42m)."
         )
     turns, generating = _POLYHEDRAL.get(symbol) or _axial(symbol, axis, second)
-    return Group([turn.isometry for turn in generating], plain, structure=PointGroup(_usual(symbol), turns), size=3)
+    return Group(
+        [turn.isometry for turn in generating], name=plain, structure=PointGroup(_usual(symbol), turns), size=3
+    )
+
+
+def _continuous(symbol: str) -> Group:
+    if symbol in ("K", "Kh"):
+        like = special_orthogonal(3) if symbol == "K" else orthogonal(3)
+        return Group(like.generators, like.fields, f"point_group({symbol!r})", structure=like.structure)
+    turns = _AXIAL_TURNS[symbol]
+    return Group([turn.isometry for turn in turns], [AROUND_Z], symbol, structure=AxialGroup(symbol, turns))
 
 
 def _axial(symbol: str, axis: Axis, second: Axis) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:

@@ -185,7 +185,7 @@ def reciprocal_lattice(lattice: ArrayLike) -> NDArray[np.float64]:
 
 def _group(generators: Sequence[Isometry], name: str, d: int) -> Group:
     structure = affine_group(generators) if generators else Trivial(d)
-    return Group(generators, name, structure=structure, size=d)
+    return Group(generators, name=name, structure=structure, size=d)
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from specavg.isometries import Isometry
 
-__all__ = ["ClosedCanonical", "Points", "Structure", "random_integer", "random_signs"]
+__all__ = ["ClosedCanonical", "Points", "Structure", "infinitely_many", "random_integer", "random_signs"]
 
 Points = NDArray[np.float64]
 
@@ -25,8 +25,8 @@ class Structure(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def order(self) -> int:
-        """How many elements, exactly."""
+    def order(self) -> int | float:
+        """How many elements, exactly; `math.inf` for a group with a continuous part."""
 
     @abc.abstractmethod
     def random(self, rng: np.random.Generator) -> Isometry:
@@ -55,6 +55,14 @@ class ClosedCanonical(Structure):
 
     @abc.abstractmethod
     def canonical(self, X: Points) -> Points: ...
+
+
+def infinitely_many(what: str) -> ValueError:
+    """The error for listing a group with a continuous part."""
+    return ValueError(
+        f"{what} has a continuous part, so it has infinitely many elements and cannot be listed. Use group.random "
+        "for a sample, or group.generators and group.fields, which say everything."
+    )
 
 
 def random_integer(n: int, rng: np.random.Generator) -> int:

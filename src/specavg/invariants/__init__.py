@@ -1,28 +1,33 @@
 """Invariant bases: what survives of a space under a group."""
 
-from specavg.invariants._basis import (
-    InvariantBasis,
-    Row,
-    default_group,
-    default_space,
-    invariant_basis,
-)
+from specavg.invariants._basis import InvariantBasis, Row
+from specavg.invariants._building import invariant_basis
 from specavg.invariants._cutoff import Cutoff
+from specavg.invariants._defaults import default_group, default_space
 from specavg.invariants._fixed_space import FixedSpace, fixed_space
-from specavg.invariants._orders import mixed_spaces
+from specavg.invariants._further_orders import further_orders
+from specavg.invariants._plan import Plan, PlanRow, plan
 from specavg.invariants._restored import restored_basis
-from specavg.invariants._tape import TapeError
+from specavg.invariants.solvers._stored import StoredArraysError
+from specavg.spaces._orders import ByDegree, ByEigenvalue, FewCoordinates, Order
 
 __all__ = [
+    "ByDegree",
+    "ByEigenvalue",
     "Cutoff",
+    "FewCoordinates",
     "FixedSpace",
     "InvariantBasis",
+    "Order",
+    "Plan",
+    "PlanRow",
     "Row",
-    "TapeError",
+    "StoredArraysError",
     "default_group",
     "default_space",
     "fixed_space",
+    "further_orders",
     "invariant_basis",
-    "mixed_spaces",
+    "plan",
     "restored_basis",
 ]

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import takewhile
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg._config import require_memory
 from specavg.functions._functions import Functions
 from specavg.functions._threads import in_order, row_chunks
 from specavg.functions._toeplitz_gram import ToeplitzGram
 from specavg.groups import Group, direct_product, trivial, wreath
 from specavg.groups.families import DirectProduct, Symmetric
 from specavg.invariants._cutoff import Cutoff
-from specavg.invariants._solver_choice import Resolver
-from specavg.invariants._tape import recording
 from specavg.invariants.solvers._solver import Solution
-from specavg.spaces import Power, Product, Space, Torus, Warped
-from specavg.spaces._flat_torus import FlatTorus
+from specavg.spaces import Power, Product, Space, Torus
+from specavg.spaces._orders import Order
 
-__all__ = ["InvariantBasis", "Row", "default_group", "default_space", "invariant_basis"]
+__all__ = ["InvariantBasis", "Row"]
 
 Array = NDArray[np.float64]
-_TOLERANCE = 1e-9
-_BYTES_PER_FUNCTION = 64.0  # at least: its eigenvalue, its place in the space, its value at a point
-_BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
 
 
 @dataclass(frozen=True)
@@ -39,7 +32,7 @@ class Row:
     Attributes
     ----------
     eigenvalue : float
-        λ.
+        λ, or the value in the order of the basis.
     dim : int
         m_λ, all functions counted.
     invariant_dim : int
@@ -69,25 +62,28 @@ class Row:
 
 @final
 class InvariantBasis:
-    """Orthonormal invariant functions ψ_1, …, ψ_r, eigenvalues increasing.
+    """Orthonormal invariant functions ψ_1, …, ψ_r, by increasing value of `order`.
 
     Made by `invariant_basis`; immutable, compared by what it was made from, and reused over fits.
 
     Attributes
     ----------
-    space, group, cutoff, solver
+    space, group, cutoff, order, solver
         What it was made from.
     dim : int
         Number of invariant functions, the paper's D_{λ,G}.
     total_dim : int
         Number of all functions up to the cutoff, the paper's D_λ.
     eigenvalues : ndarray of shape (dim,)
+        λ of each function; in another order than that of eigenvalues, its value in that order.
     counts : ndarray of shape (dim,)
         D_λ up to and with the eigenspace of each function.
     dimension : int
         The dimension d of the space.
     table : tuple of Row
         One row per eigenspace: .eigenvalue, .dim, .invariant_dim, .solver, .residual, .gap.
+    arrays : dict of str to ndarray
+        What linear algebra decided: `restored_basis` rebuilds the same functions from it, to the last bit.
 
     Examples
     --------
@@ -107,21 +103,26 @@ class InvariantBasis:
         space: Space,
         group: Group,
         cutoff: Cutoff,
+        order: Order,
         solver: str,
-        solutions: list[Solution],
+        solutions: Sequence[Solution[Any]],
         functions: Functions,
-        tape: Sequence[Array] = (),
+        arrays: Mapping[str, Array],
+        table: Sequence[Row] | None = None,
     ) -> None:
         self.space = space
         self.group = group
         self.cutoff = cutoff
+        self.order = order
         self.solver = solver
         self.table = tuple(
             Row(s.eigenspace.eigenvalue, s.eigenspace.dim, s.invariant_dim, s.solver.name, s.residual, s.gap)
             for s in solutions
         )
+        if table is not None:  # of a saved basis: residuals and gaps as they were certified
+            self.table = tuple(table)
         self.functions = functions
-        self.tape = tuple(tape)  # what a saved model needs to rebuild the same bits
+        self.arrays = dict(arrays)
         self.eigenvalues = np.repeat(
             [row.eigenvalue for row in self.table], [row.invariant_dim for row in self.table]
         ).astype(float)
@@ -137,11 +138,6 @@ class InvariantBasis:
     def dim(self) -> int:
         """Number of invariant functions."""
         return len(self.eigenvalues)
-
-    @property
-    def mixed(self) -> bool:
-        """Whether functions of few coordinates or few particles come first, as on a `MixedTorus`."""
-        return self.space.mixed
 
     @property
     def total_dim(self) -> int:
@@ -199,7 +195,7 @@ class InvariantBasis:
     def _unless_nan(self, work: Callable[[Array], Array], X: ArrayLike) -> Array:
         """`work` on checked points. On a torus only NaN is no point, and it shows in the result."""
         points: Any = X
-        if not (isinstance(self.space, FlatTorus) and isinstance(points, np.ndarray) and points.dtype == np.float64):
+        if not (isinstance(self.space, Torus) and isinstance(points, np.ndarray) and points.dtype == np.float64):
             return work(self.space.check_points(X))
         if points.shape[1:] != self.space.shape:
             return work(self.space.check_points(X))
@@ -283,10 +279,13 @@ class InvariantBasis:
     def _orbit_points(self) -> Group | None:
         """The group as it acts on the columns of the points, if it has canonical points."""
         group = _on_columns(self.space, self.group)
-        return group if group.has_canonical and group.columns == self.space.n_features else None
+        if not group.has_canonical or group.columns != self.space.n_features:
+            return None
+        checked = map(self.space.check_isometry, self.group.generators)
+        return group if all(map(self.space.columns_follow, checked)) else None
 
     def _key(self) -> tuple[Any, ...]:
-        return (self.space, self.group, self.cutoff, self.solver)
+        return (self.space, self.group, self.cutoff, self.order, self.solver)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, InvariantBasis) and self._key() == other._key()
@@ -307,141 +306,11 @@ class InvariantBasis:
         )
 
 
-def invariant_basis(
-    space: Space,
-    group: Group | None = None,
-    max_eigenvalue: float | None = None,
-    max_dim: float | None = None,
-    max_invariant_dim: float | None = None,
-    solver: str = "auto",
-) -> InvariantBasis:
-    """The invariant eigenfunctions of `space` under `group`, up to a cutoff.
-
-    Whole eigenspaces only, and exactly one cutoff. The result depends on no data: it is computed once for each
-    (space, group, cutoff, solver) and shared.
-
-    Parameters
-    ----------
-    space : Space
-    group : Group, optional
-        The trivial group by default.
-    max_eigenvalue : float, optional
-        Inclusive (relative tolerance 1e-9).
-    max_dim : float, optional
-        D_λ ≤ max_dim, *all* functions counted, as in the paper's theorem.
-    max_invariant_dim : float, optional
-        *Invariant* functions counted, as in the paper's experiments.
-    solver : {"auto", "closed form", "orbits", "null space"}
-        "auto" takes the cheapest exact way for each eigenspace; `table` shows which.
-
-    Returns
-    -------
-    InvariantBasis
-
-    Examples
-    --------
-    >>> import specavg as sa
-    >>> basis = sa.invariant_basis(sa.Torus(10), sa.groups.sign_flips(10), max_invariant_dim=176)
-    >>> [(row.dim, row.invariant_dim) for row in basis.table]
-    [(1, 1), (20, 10), (180, 45), (960, 120)]
-    """
-    cutoff = Cutoff.of(max_eigenvalue, max_dim, max_invariant_dim)
-    if cutoff is None:
-        raise ValueError("give a cutoff: one of max_eigenvalue, max_dim or max_invariant_dim")
-    if not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"space must be a specavg Space such as Torus(3) or Sphere(3); got {space!r}")
-    if group is None:
-        group = default_group(space)
-    elif not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(
-            f"group must be a specavg Group: one of specavg.groups, or groups.Group([g, h, ...]); got {group!r}"
-        )
-    return _basis(space, group, cutoff, solver)
-
-
-@lru_cache(maxsize=32)
-def _basis(space: Space, group: Group, cutoff: Cutoff, solver: str) -> InvariantBasis:
-    check_group(space, group)
-    resolver = Resolver(space, group, solver)
-    solutions: list[Solution] = []
-    kept = 0
-    with recording() as tape:
-        for solution in _solutions(space, resolver, cutoff):
-            solutions.append(solution)
-            kept = len(tape)  # the eigenspace after the last may have been solved as well, and is not kept
-    return InvariantBasis(space, group, cutoff, solver, solutions, resolver.functions(solutions), tape[:kept])
-
-
-def _solutions(space: Space, resolver: Resolver, cutoff: Cutoff) -> Iterator[Solution]:
-    if cutoff.kind == "max_eigenvalue":
-        top = cutoff.value * (1 + _TOLERANCE)
-        eigenspaces = list(takewhile(lambda V: V.eigenvalue <= top, space.eigenspaces()))
-        resolver.check_memory(max(eigenspaces, key=lambda V: V.dim))
-        yield from map(resolver.solve, eigenspaces)
-        return
-    if cutoff.kind == "max_invariant_dim":  # said at once, instead of after hours of listing them
-        what = f"a basis of {cutoff.value:.6g} functions"
-        require_memory(_BYTES_PER_FUNCTION * cutoff.value, what, "Lower max_invariant_dim.")
-    total, barren = 0, 0
-    most = cutoff.value * (1 + _TOLERANCE)  # 1000^(1/3) is 9.999999999999998
-    for V in space.eigenspaces():
-        if cutoff.kind == "max_dim" and total + V.dim > most:
-            return
-        solution = resolver.solve(V)
-        total += V.dim if cutoff.kind == "max_dim" else solution.invariant_dim
-        if total > most:
-            return
-        yield solution
-        barren = 0 if solution.invariant_dim else barren + 1
-        if cutoff.kind == "max_invariant_dim" and barren > _BARREN:
-            raise ValueError(
-                f"the {_BARREN} eigenspaces up to eigenvalue {V.eigenvalue:.6g} after the last invariant function "
-                f"have none: max_invariant_dim={cutoff.value:g} may lie out of reach ({total} found). "
-                "Use max_eigenvalue or max_dim."
-            )
-
-
 def _on_columns(space: Space, group: Group) -> Group:
     """`group` written as a group that moves the columns of the points: permuting copies moves whole blocks."""
     structure = group.structure
     if isinstance(space, Power) and isinstance(structure, Symmetric):
         return wreath(trivial(space.base.n_features), space.copies)
-    if isinstance(space, Warped):
-        return _on_columns(space.base, group)
     if isinstance(space, Product) and isinstance(structure, DirectProduct):
         return direct_product(*(_on_columns(M, G) for M, G in zip(space.factors, structure.groups, strict=True)))
     return group
-
-
-def check_group(space: Space, group: Group) -> None:
-    """Refuse a group with a generator that is not an isometry of the space."""
-    for i, g in enumerate(group.generators):
-        try:
-            space.check_isometry(g)
-        except ValueError as error:
-            raise ValueError(f"generator {i} of {group!r} does not fit: {error}") from None
-    if not group.generators and group.columns != space.n_features and group.size != space.shape[0]:
-        raise ValueError(f"{group!r} acts on {group.columns} coordinates; points of {space!r} have {space.n_features}")
-
-
-def default_space(n_features: int) -> Space:
-    """What `space=None` means: the paper's torus [−1, 1)^d.
-
-    Examples
-    --------
-    >>> default_space(3)
-    Torus(3)
-    """
-    return Torus(n_features)
-
-
-def default_group(space: Space) -> Group:
-    """What `group=None` means: no symmetry.
-
-    Examples
-    --------
-    >>> import specavg as sa
-    >>> default_group(sa.Sphere(3))
-    trivial(3)
-    """
-    return trivial(space.shape[0])

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isclose
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._config import require_memory
 from specavg.groups import Group
-from specavg.invariants._basis import InvariantBasis, Row, check_group
+from specavg.invariants._basis import InvariantBasis, Row
+from specavg.invariants._building import BYTES_PER_FUNCTION, check_group
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
-from specavg.invariants._tape import TapeError, playing
 from specavg.invariants.solvers._solver import Solution
+from specavg.invariants.solvers._stored import Stored, StoredArraysError
 from specavg.spaces import Space
+from specavg.spaces._orders import Order
 
 __all__ = ["restored_basis"]
 
@@ -23,53 +27,56 @@ def restored_basis(
     space: Space,
     group: Group,
     cutoff: Cutoff,
+    order: Order,
     solver: str,
     table: Sequence[Row],
-    tape: Sequence[NDArray[np.float64]],
+    arrays: Mapping[str, NDArray[np.float64]],
 ) -> InvariantBasis:
-    """The basis that was made from these parts, with the arrays of `tape` in place of linear algebra.
+    """The basis that was made from these parts, with `arrays` in place of linear algebra.
 
     Parameters
     ----------
-    space, group, cutoff, solver
+    space, group, cutoff, order, solver
         What it was made from.
     table : sequence of Row
         Its eigenspaces. No more than these are solved, whatever the cutoff says.
-    tape : sequence of ndarray
-        Its `tape`.
+    arrays : mapping of str to ndarray
+        Its `arrays`.
 
     Raises
     ------
-    TapeError
+    StoredArraysError
         Where what is rebuilt is not what `table` says.
 
     Examples
     --------
     >>> import specavg as sa
     >>> basis = sa.invariant_basis(sa.Sphere(3), sa.groups.point_group("I"), max_eigenvalue=60)
-    >>> same = restored_basis(basis.space, basis.group, basis.cutoff, basis.solver, basis.table, basis.tape)
+    >>> made_from = (basis.space, basis.group, basis.cutoff, basis.order, basis.solver)
+    >>> same = restored_basis(*made_from, basis.table, basis.arrays)
     >>> X = basis.space.sample(5, random_state=0)
     >>> same == basis, bool((same.evaluate(X) == basis.evaluate(X)).all())
     (True, True)
     """
     check_group(space, group)
-    resolver = Resolver(space, group, solver)
-    solutions: list[Solution] = []
-    with playing(tape):
-        for row, eigenspace in zip(table, space.eigenspaces(), strict=False):  # endless: rows come first
-            # Logarithms differ in the last bit from one machine to another.
-            if row.dim != eigenspace.dim or not isclose(row.eigenvalue, eigenspace.eigenvalue, rel_tol=1e-12):
-                raise TapeError(
-                    f"eigenspace {len(solutions)} has {eigenspace.dim} functions of eigenvalue "
-                    f"{eigenspace.eigenvalue:.6g}; when it was saved, {row.dim} of {row.eigenvalue:.6g}"
-                )
-            solution = resolver.solve(eigenspace)
-            if solution.invariant_dim != row.invariant_dim:
-                raise TapeError(
-                    f"eigenspace {len(solutions)} has {solution.invariant_dim} invariant functions; "
-                    f"when it was saved, {row.invariant_dim}"
-                )
-            solutions.append(solution)
-    basis = InvariantBasis(space, group, cutoff, solver, solutions, resolver.functions(solutions), tape)
-    basis.table = tuple(table)  # solvers, residuals and gaps as they were certified
-    return basis
+    total = sum(row.invariant_dim for row in table)
+    require_memory(BYTES_PER_FUNCTION * total, f"a saved basis of {total} functions", "It may not be one of ours.")
+    stored = Stored(arrays)
+    resolver = Resolver(space, group, solver, stored)
+    solutions: list[Solution[Any]] = []
+    for row, eigenspace in zip(table, space.ordered(order), strict=False):  # endless: rows come first
+        # Logarithms differ in the last bit from one machine to another.
+        if row.dim != eigenspace.dim or not isclose(row.eigenvalue, eigenspace.eigenvalue, rel_tol=1e-12):
+            raise StoredArraysError(
+                f"eigenspace {len(solutions)} has {eigenspace.dim} functions of eigenvalue "
+                f"{eigenspace.eigenvalue:.6g}; when it was saved, {row.dim} of {row.eigenvalue:.6g}"
+            )
+        solution = resolver.solve(eigenspace)
+        if solution.invariant_dim != row.invariant_dim:
+            raise StoredArraysError(
+                f"eigenspace {len(solutions)} has {solution.invariant_dim} invariant functions; "
+                f"when it was saved, {row.invariant_dim}"
+            )
+        solutions.append(solution)
+    stored.check_used()
+    return InvariantBasis(space, group, cutoff, order, solver, solutions, resolver.functions(solutions), arrays, table)

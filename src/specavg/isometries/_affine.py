@@ -98,8 +98,8 @@ def shift(
     Parameters
     ----------
     t : sequence of int, Fraction, str or float
-        The shift in periods. `int`, `Fraction` and strings such as "1/3" stay exact, `float` stays a float. A
-        shift by a whole period or more is questioned by a warning: angles belong in `degrees` or `radians`.
+        The shift in periods. `int`, `Fraction` and strings such as "1/3" stay exact, `float` stays a float. An
+        `int` or `float` of a whole period or more is questioned by a warning: it looks like an angle.
     degrees, radians : sequence of numbers, optional
         The shift as angles, in place of `t`. Degrees are exact; radians are exact where they are a fraction of
         2π with a denominator of at most 360, to rounding.
@@ -119,7 +119,9 @@ def shift(
         periods = [_from_radians(entry) for entry in radians]
     else:
         periods = [period_fraction(entry) for entry in t or ()]
-        if any(abs(entry) >= 1 for entry in periods):
+        if any(
+            abs(p) >= 1 and not isinstance(given, str | Fraction) for p, given in zip(periods, t or (), strict=True)
+        ):
             shown = ", ".join(map(period_text, periods))
             warnings.warn(
                 f"shift([{shown}]) moves by a whole period or more, and whole periods move nothing: shifts are in "

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.groups import Group
-from specavg.invariants import Cutoff, InvariantBasis, Row, restored_basis
+from specavg.invariants import Cutoff, InvariantBasis, Order, Row, restored_basis
 from specavg.persistence._plain import DescriptionError
 from specavg.persistence._values import describe, read_fields
 from specavg.spaces import Space
@@ -18,7 +18,14 @@ __all__ = ["basis_arrays", "describe_basis", "read_basis"]
 
 _PROBES = 16  # points at which the functions are compared: a wrong function shows at any of them
 _PROBE_TOLERANCE = 1e-9  # relative; another version of LAPACK changes values by some 1e-13
-_PARTS = {"space": Space, "group": Group, "cutoff": Cutoff, "solver": str, "table": tuple[Row, ...]}
+_PARTS = {
+    "space": Space,
+    "group": Group,
+    "cutoff": Cutoff,
+    "order": Order,
+    "solver": str,
+    "table": tuple[Row, ...],
+}
 
 
 def describe_basis(basis: InvariantBasis) -> dict[str, Any]:
@@ -32,36 +39,38 @@ def describe_basis(basis: InvariantBasis) -> dict[str, Any]:
     1
     """
     parts = {name: describe(getattr(basis, name)) for name in _PARTS}
-    return {**parts, "stored_arrays": len(basis.tape)}
+    return {**parts, "stored_arrays": list(basis.arrays)}
 
 
 def basis_arrays(basis: InvariantBasis) -> dict[str, NDArray[np.float64]]:
     """What has to be stored so that the basis comes back with the same bits, and values to compare it with."""
     points = basis.space.sample(_PROBES, random_state=np.random.default_rng(0))
-    arrays = {f"null_space_{i:04d}": Q for i, Q in enumerate(basis.tape)}
+    arrays = dict(zip(_array_names(len(basis.arrays)), basis.arrays.values(), strict=True))
     return {**arrays, "probe_points": points, "probe_values": basis.evaluate(points)}
 
 
 def read_basis(value: Any, arrays: Mapping[str, NDArray[Any]], place: str = "basis", depth: int = 0) -> InvariantBasis:
     """The basis that a description and its arrays mean, compared with the values it had when it was saved."""
-    parts = read_fields(value, {**_PARTS, "stored_arrays": int}, place, depth)
-    count, table = parts.pop("stored_arrays"), parts["table"]
+    parts = read_fields(value, {**_PARTS, "stored_arrays": tuple[str, ...]}, place, depth)
+    names, table = parts.pop("stored_arrays"), parts["table"]
     if not table:
         raise DescriptionError(f"{place}.table is empty: a basis has at least the constant function")
-    if not 0 <= count <= len(arrays):
-        raise DescriptionError(f"{place} needs {count} arrays, and the file has {len(arrays)}")
-    missing = [name for name in (*_tape_names(count), "probe_points", "probe_values") if name not in arrays]
+    if len(names) > len(arrays):
+        raise DescriptionError(f"{place} needs {len(names)} arrays, and the file has {len(arrays)}")
+    places = _array_names(len(names))
+    missing = [name for name in (*places, "probe_points", "probe_values") if name not in arrays]
     if missing:
         raise DescriptionError(f"{place} needs the array {missing[0]!r}, which is not in the file")
     points, values = arrays["probe_points"], arrays["probe_values"]
     _check_declared(parts["space"], table, points, values, place)
-    basis = restored_basis(**parts, tape=[arrays[name] for name in _tape_names(count)])
+    basis = restored_basis(**parts, arrays={name: arrays[p] for name, p in zip(names, places, strict=True)})
     _check_probes(basis, points, values, place)
     return basis
 
 
-def _tape_names(count: int) -> list[str]:
-    return [f"null_space_{i:04d}" for i in range(count)]
+def _array_names(count: int) -> list[str]:
+    """Names in the file: those of the arrays themselves are in its description."""
+    return [f"basis_{i:04d}" for i in range(count)]
 
 
 def _check_declared(

@@ -30,6 +30,8 @@ from specavg.isometries import (
     shift,
     signed_permutation,
 )
+from specavg.isometries.fields import RotationField, ShiftField, rotation
+from specavg.isometries.fields import shift as shift_field
 
 __all__ = ["Kind", "classes_below", "kind_of", "kinds_of"]
 
@@ -41,6 +43,8 @@ _CHECKED_BY: dict[type, Callable[..., Any]] = {
     Orthogonal: orthogonal,
     Affine: affine,
     Copies: copies,
+    RotationField: rotation,
+    ShiftField: shift_field,
 }
 # A shorter kind: its name, its only argument, the property that says whether that is enough, and its function.
 _SHORT: dict[type, tuple[str, str, str, Callable[..., Any]]] = {

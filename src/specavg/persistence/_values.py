@@ -156,7 +156,7 @@ def _read_described(value: Any, expected: tuple[type, ...], place: str, depth: i
         raise
     except (ValueError, TypeError) as error:  # what the constructors refuse, with the place added
         raise DescriptionError(f"{place}: {error}") from None
-    _check_made(made, place)
+    _check_made(made, arguments, place)
     return made
 
 
@@ -167,11 +167,11 @@ def _check_sizes(arguments: Mapping[str, Any], place: str) -> None:
             raise DescriptionError(f"{place}.{name} must be at most {_MAX_PARTS}; got {shown(value)}")
 
 
-def _check_made(made: Any, place: str) -> None:
+def _check_made(made: Any, arguments: Mapping[str, Any], place: str) -> None:
     if isinstance(made, Space) and math.prod(made.shape) > _MAX_COLUMNS:
         raise DescriptionError(f"{place} has more than {_MAX_COLUMNS} columns")
-    if isinstance(made, Group) and made.structure is not None:
-        size = getattr(made.structure, "size", getattr(made.structure, "copies", made.size))
+    if isinstance(made, Group) and arguments.get("structure") is not None:
+        size = getattr(arguments["structure"], "size", made.size)
         if size != made.size:
             raise DescriptionError(f"{place}.structure acts on {size} parts, but the generators on {made.size}")
 
@@ -248,6 +248,6 @@ def read_isometry(value: Any, place: str = "isometry", depth: int = 0) -> Isomet
     Examples
     --------
     >>> read_isometry({"kind": "affine", "matrix": [[0, -1], [1, 0]], "shift": ["1/2", 0]})
-    affine([[0, -1], [1, 0]], [1/2, 0])
+    affine([[0, -1], [1, 0]], ['1/2', 0])
     """
     return read(value, Isometry, place, depth)

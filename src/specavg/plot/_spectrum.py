@@ -32,7 +32,7 @@ def spectrum(model: Any, *, weyl: bool = True, legend: bool = True, ax: Axes | N
     model : InvariantBasis or fitted estimator
     weyl : bool, default True
         Whether to draw Weyl's law. The invariant version is left out where the order is not known, and both where
-        eigenvalues are not those of the Laplacian (`MixedTorus`, `Warped`).
+        eigenvalues are not those of the Laplacian (another order of the basis).
     legend : bool, default True
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
@@ -94,7 +94,7 @@ def spectrum(model: Any, *, weyl: bool = True, legend: bool = True, ax: Axes | N
             linestyle=style,
             label=f"{name}, their sum so far",
         )
-    if weyl and len(values) > 1 and not basis.mixed:
+    if weyl and len(values) > 1 and basis.order.name == "eigenvalue":
         x = np.linspace(0, values[-1], 400)[1:]
         for divisor, dash, name in ((0.0, "--", "Weyl's law"), (_log_order(basis), ":", "Weyl's law / |G|")):
             if divisor is not None and (divisor or dash == "--"):
@@ -146,7 +146,7 @@ def _weyl_log(space: Space, eigenvalue: Array) -> Array:
 
 def _log_order(basis: InvariantBasis) -> float | None:
     try:
-        order = basis.group.order
+        order = basis.group.finite_order
     except ValueError:
         return None
     return (order.bit_length() - 53) * log(2) + log(order >> (order.bit_length() - 53)) if order > 2**53 else log(order)

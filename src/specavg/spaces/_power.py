@@ -14,9 +14,10 @@ from specavg._random import as_generator
 from specavg.isometries import Copies, Isometry, SignedPermutation
 from specavg.isometries.fields import CopiesField, Field
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._product import eigenspaces_first, row_products, tensor_quadrature
+from specavg.spaces._orders import BY_EIGENVALUE, Order
+from specavg.spaces._product import row_products, tensor_quadrature
 from specavg.spaces._space import Eigenspace, Space
-from specavg.spaces._sums import eigenspaces_up_to, joined
+from specavg.spaces._sums import Values, joined
 
 __all__ = ["Power"]
 
@@ -74,10 +75,6 @@ class Power(Space):
     def shape(self) -> tuple[int, ...]:
         return (self._m, *self._base.shape)
 
-    @property
-    def mixed(self) -> bool:
-        return self._base.mixed
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Power) and (self._base, self._m) == (other._base, other._m)
 
@@ -91,14 +88,18 @@ class Power(Space):
         return X.reshape(len(X), self._m, self._base.n_features)
 
     def eigenspaces(self) -> Iterator[Eigenspace]:
-        for eigenvalue, dim, types in joined(
-            self._types_up_to, 2 * eigenspaces_first(self._base), logarithmic=self.mixed
-        ):
-            yield Eigenspace(eigenvalue, dim, types)
+        return self.ordered(BY_EIGENVALUE)
 
-    def _types_up_to(self, bound: float) -> list[tuple[float, int, Type]]:
+    def ordered(self, order: Order) -> Iterator[Eigenspace]:
+        one_copy = Values(order.copies(self._base))
+        for value, dim, types in joined(
+            lambda bound: self._types_up_to(bound, one_copy), 2 * one_copy.first, logarithmic=order.logarithmic
+        ):
+            yield Eigenspace(value, dim, types)
+
+    def _types_up_to(self, bound: float, one_copy: Values) -> list[tuple[float, int, Type]]:
         found: list[tuple[float, int, Type]] = []
-        base = [V for V in eigenspaces_up_to(self._base, bound) if V.eigenvalue > 0]
+        base = one_copy.up_to(bound)[1:]  # without the constant
 
         def extend(start: int, total: float, dim: int, left: int, chosen: Type) -> None:
             found.append((total, dim * falling(self._m, self._m - left), chosen))
@@ -168,6 +169,10 @@ class Power(Space):
         checked = {part: self._base.check_isometry(part) for part in set(g.parts)}
         return Copies(g.image, tuple(checked[part] for part in g.parts))
 
+    def columns_follow(self, g: Isometry) -> bool:
+        assert isinstance(g, Copies)
+        return all(map(self._base.columns_follow, set(g.parts)))
+
     def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
         assert isinstance(g, Copies)
         moved = self._copies_of(X)[:, list(g.image)].copy()
@@ -235,6 +240,9 @@ class Power(Space):
 
     def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return tensor_quadrature([self._base.quadrature(max_eigenvalue)] * self._m)
+
+    def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return tensor_quadrature([order.copy_quadrature(self._base, top)] * self._m)
 
 
 def falling(m: int, p: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import product as cartesian
 from itertools import takewhile
@@ -17,10 +17,11 @@ from specavg._random import as_generator
 from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
 from specavg.spaces._infinitesimal import kronecker_sum
+from specavg.spaces._orders import BY_EIGENVALUE, Order
 from specavg.spaces._space import Eigenspace, Space
-from specavg.spaces._sums import eigenspaces_up_to, joined
+from specavg.spaces._sums import Values, joined
 
-__all__ = ["Product"]
+__all__ = ["Product", "parts_up_to", "row_products", "tensor_quadrature"]
 
 
 @final
@@ -67,10 +68,6 @@ class Product(Space):
     def shape(self) -> tuple[int, ...]:
         return (int(self._ends[-1]),)
 
-    @property
-    def mixed(self) -> bool:
-        return any(factor.mixed for factor in self._factors)
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Product) and self._factors == other._factors
 
@@ -85,20 +82,15 @@ class Product(Space):
         return [X[:, a:b] for a, b in zip(self._ends[:-1], self._ends[1:], strict=True)]
 
     def eigenspaces(self) -> Iterator[Eigenspace]:
-        first = 2 * max(eigenspaces_first(factor) for factor in self._factors)
-        for eigenvalue, dim, parts in joined(self._parts_up_to, first, logarithmic=self.mixed):
-            yield Eigenspace(eigenvalue, dim, parts)
+        return self.ordered(BY_EIGENVALUE)
 
-    def _parts_up_to(self, bound: float) -> list[tuple[float, int, tuple[Eigenspace, ...]]]:
-        found: list[tuple[float, int, tuple[Eigenspace, ...]]] = [(0.0, 1, ())]
-        for factor in self._factors:
-            mine = eigenspaces_up_to(factor, bound)
-            found = [
-                (total + V.eigenvalue, dim * V.dim, (*chosen, V))
-                for total, dim, chosen in found
-                for V in takewhile(lambda V, total=total: total + V.eigenvalue <= bound, mine)
-            ]
-        return found
+    def ordered(self, order: Order) -> Iterator[Eigenspace]:
+        factors = [Values(factor.ordered(order)) for factor in self._factors]
+        first = 2 * max(values.first for values in factors)
+        for value, dim, parts in joined(
+            lambda bound: parts_up_to(bound, factors), first, logarithmic=order.logarithmic
+        ):
+            yield Eigenspace(value, dim, parts)
 
     def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
         blocks = self.blocks(X)
@@ -124,6 +116,10 @@ class Product(Space):
         if g.size != len(self._factors):
             raise ValueError(f"{g!r} has {g.size} parts; {self!r} has {len(self._factors)} factors")
         return Factors(tuple(M.check_isometry(part) for M, part in zip(self._factors, g.parts, strict=True)))
+
+    def columns_follow(self, g: Isometry) -> bool:
+        assert isinstance(g, Factors)
+        return all(M.columns_follow(part) for M, part in zip(self._factors, g.parts, strict=True))
 
     def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
         assert isinstance(g, Factors)
@@ -182,14 +178,25 @@ class Product(Space):
     def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return tensor_quadrature([factor.quadrature(max_eigenvalue) for factor in self._factors])
 
+    def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return tensor_quadrature([factor.ordered_quadrature(order, top) for factor in self._factors])
+
 
 def _parts(eigenspace: Eigenspace) -> tuple[tuple[Eigenspace, ...], ...]:
     return eigenspace.label  # pyright: ignore[reportReturnType]
 
 
-def eigenspaces_first(space: Space) -> float:
-    """The smallest non-zero eigenvalue."""
-    return next(V.eigenvalue for V in space.eigenspaces() if V.eigenvalue > 0)
+def parts_up_to(bound: float, factors: Sequence[Values]) -> list[tuple[float, int, tuple[Eigenspace, ...]]]:
+    """(value, dim, parts) of all products of one eigenspace of each factor, of value up to `bound`."""
+    found: list[tuple[float, int, tuple[Eigenspace, ...]]] = [(0.0, 1, ())]
+    for values in factors:
+        mine = values.up_to(bound)
+        found = [
+            (total + V.eigenvalue, dim * V.dim, (*chosen, V))
+            for total, dim, chosen in found
+            for V in takewhile(lambda V, total=total: total + V.eigenvalue <= bound, mine)
+        ]
+    return found
 
 
 def row_products(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:

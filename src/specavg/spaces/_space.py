@@ -18,6 +18,7 @@ from specavg.isometries import Isometry, identity
 from specavg.isometries.fields import Field
 from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._infinitesimal import circle_derivative
+from specavg.spaces._orders import Order
 
 __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
 
@@ -121,14 +122,31 @@ class Space(abc.ABC):
     def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The checked map `g` on checked points."""
 
+    # --- orders: which functions come first ---------------------------------------------------------
+
+    def ordered(self, order: Order) -> Iterator[Eigenspace]:
+        """The spaces of equal value in `order`, the smallest value first; `.eigenvalue` is that value.
+
+        Powers and products sum the values of their parts, and so does a box torus over its coordinates. Any other space
+        is taken as a whole: its eigenspaces under other values.
+        """
+        return self.as_a_whole(order)
+
+    def as_a_whole(self, order: Order) -> Iterator[Eigenspace]:
+        """The eigenspaces of the Laplacian, with their values in `order`."""
+        return (Eigenspace(order.value(self, V), V.dim, V.label) for V in self.eigenspaces())
+
+    def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """As `quadrature`, for products of two functions of value up to `top` in `order`."""
+        return self.quadrature(order.eigenvalue(self, top))
+
+    def degree(self, eigenspace: Eigenspace) -> int:
+        """The degree of the functions of an eigenspace, on spaces where they have one."""
+        raise ValueError(f'functions of {self!r} have no degree: use order="eigenvalue" or "few coordinates"')
+
     # --- shared ------------------------------------------------------------------------------------
 
     membership_tolerance = 1e-6
-
-    @property
-    def mixed(self) -> bool:
-        """Whether eigenvalues are not those of the Laplacian, but such that functions of few coordinates come first."""
-        return False
 
     @property
     def n_features(self) -> int:
@@ -145,6 +163,10 @@ class Space(abc.ABC):
         if getattr(X, "ndim", 0) == 1 + len(self.shape) > 2:
             return np.reshape(X, (len(X), self.n_features))
         return X
+
+    def columns_follow(self, g: Isometry) -> bool:
+        """Whether a checked `g` that permutes columns and changes signs does just that to the columns of the points."""
+        return True
 
     def check_points(self, X: ArrayLike) -> NDArray[np.float64]:
         """`X` as float64 (n, n_features), or an error: wrong shape, NaN, or off the manifold by how much.

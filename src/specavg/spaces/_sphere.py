@@ -86,6 +86,10 @@ class Sphere(Space):
         d = self._d
         return Eigenspace(float(degree * (degree + d - 2)), harmonics_count(d, degree), degree)
 
+    def degree(self, eigenspace: Eigenspace) -> int:
+        assert isinstance(eigenspace.label, int)
+        return eigenspace.label
+
     def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
         degrees = [V.label for V in eigenspaces if isinstance(V.label, int)]
         return S2Harmonics(degrees) if self._d == 3 else SphereHarmonics(self._d, degrees)

@@ -1,4 +1,4 @@
-"""Eigenvalues of products are sums of eigenvalues: how the sums are listed in increasing order."""
+"""Values of products are sums of values: how the sums are listed in increasing order."""
 
 from __future__ import annotations
 
@@ -6,17 +6,32 @@ from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import TypeVar
 
-from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
+from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace
 
-__all__ = ["eigenspaces_up_to", "joined"]
+__all__ = ["Values", "joined"]
 
 Part = TypeVar("Part")
 _STEP = 1.0  # of a logarithm: e times as many parts, or a few times more
 
 
-def eigenspaces_up_to(space: Space, bound: float) -> list[Eigenspace]:
-    """The eigenspaces of `space` with eigenvalue at most `bound`."""
-    return list(takewhile(lambda V: V.eigenvalue <= bound * (1 + SAME_EIGENVALUE), space.eigenspaces()))
+class Values:
+    """A listing of eigenspaces by increasing value that is continued as far as it is asked for."""
+
+    def __init__(self, eigenspaces: Iterator[Eigenspace]) -> None:
+        self._source = eigenspaces
+        self._found = [next(eigenspaces), next(eigenspaces)]
+
+    @property
+    def first(self) -> float:
+        """The smallest value above zero."""
+        return self._found[1].eigenvalue
+
+    def up_to(self, bound: float) -> list[Eigenspace]:
+        """The eigenspaces of value at most `bound`."""
+        top = bound * (1 + SAME_EIGENVALUE)
+        while self._found[-1].eigenvalue <= top:
+            self._found.append(next(self._source))
+        return list(takewhile(lambda V: V.eigenvalue <= top, self._found))
 
 
 def joined(

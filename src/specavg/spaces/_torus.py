@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from math import prod
 from typing import Any, final
@@ -10,11 +10,17 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._config import require_memory
 from specavg._random import as_generator
+from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import ellipsoid, shell_sizes, shell_vectors
+from specavg.functions._trigonometric_sums import TrigonometricSums
 from specavg.isometries import Affine, Isometry, SignedPermutation, flatten
-from specavg.spaces._flat_torus import FlatTorus, product_grid
-from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace
+from specavg.isometries.fields import Field, ShiftField
+from specavg.spaces._frequency_action import FrequencyAction, frequency_action, frequency_speeds
+from specavg.spaces._frequency_types import type_eigenspaces, waves_of_types
+from specavg.spaces._orders import CoordinateOrder, Order
+from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
 
 __all__ = ["Circle", "Torus"]
 
@@ -22,7 +28,7 @@ METRIC_TOLERANCE = 1e-9
 
 
 @final
-class Torus(FlatTorus):
+class Torus(Space):
     """A flat torus: the box [−p/2, p/2)^d with opposite sides joined, or the cell of a lattice.
 
     Parameters
@@ -79,6 +85,14 @@ class Torus(FlatTorus):
             self._cubic = bool(np.array_equal(self.metric, self.metric[0, 0] * np.eye(self.dim)))
 
     # --- what it is --------------------------------------------------------------------------------
+
+    @property
+    def dim(self) -> int:
+        return len(self._periods)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.dim,)
 
     @property
     def volume(self) -> float:
@@ -148,8 +162,56 @@ class Torus(FlatTorus):
                     reached = V.eigenvalue * (1 + SAME_EIGENVALUE)
             bound *= 2.0
 
-    def _frequencies(self, eigenspace: Eigenspace) -> NDArray[np.int64]:
+    def ordered(self, order: Order) -> Iterator[Eigenspace]:
+        if self._lattice is None and self.dim > 1 and isinstance(order, CoordinateOrder):
+            return type_eigenspaces(self.dim, order)
+        return self.as_a_whole(order)
+
+    def degree(self, eigenspace: Eigenspace) -> int:
+        if self.dim > 1 or self._lattice is not None:
+            return super().degree(eigenspace)
+        return int(np.abs(self.frequencies(eigenspace)).max())
+
+    def frequencies(self, eigenspace: Eigenspace) -> NDArray[np.int64]:
+        """One of each pair ±k of an eigenspace, first non-zero entry positive.
+
+        Returns
+        -------
+        ndarray of shape (⌈m/2⌉, d)
+        """
+        require_memory(
+            4.0 * 8 * eigenspace.dim * self.dim,
+            f"listing {eigenspace.dim} frequencies in {self.dim} dimensions",
+            "Lower the cutoff, or use a group whose invariants have a closed form.",
+        )
         return _listed(self, eigenspace)
+
+    def _units(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return X / self.period  # in periods
+
+    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        K = self.frequencies(eigenspace)
+        if eigenspace.dim == 1:
+            return np.ones((len(X), 1))
+        periods = self._units(X) @ K.T  # (n, m/2)
+        periods -= np.rint(periods)
+        periods *= 2 * np.pi
+        return np.sqrt(2) * np.concatenate([np.cos(periods), np.sin(periods)], axis=1)
+
+    def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
+        from scipy.sparse import coo_array
+
+        listed = [self.frequencies(V) for V in eigenspaces]
+        K = np.concatenate([np.empty((0, self.dim), dtype=np.int64), *listed])
+        rows: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp)]
+        end = 0
+        for V, part in zip(eigenspaces, listed, strict=True):
+            cosines = np.arange(end, end := end + len(part))
+            rows += [cosines] if V.dim == 1 else [cosines, cosines + len(K)]
+        row = np.concatenate(rows)
+        values = np.where(K[row % max(len(K), 1)].any(axis=1), 1.0, np.sqrt(0.5))  # the constant is 1, not √2
+        Q = coo_array((values, (row, np.arange(len(row)))), shape=(2 * len(K), len(row)))
+        return TrigonometricSums(self.period, K, Q.tocsr())
 
     @property
     def _dual_metric(self) -> NDArray[np.float64]:
@@ -184,6 +246,39 @@ class Torus(FlatTorus):
             )
         return g
 
+    def frequency_action(self, g: Isometry, eigenspace: Eigenspace) -> FrequencyAction:
+        """How `g` moves the exponentials e_k of an eigenspace."""
+        found = frequency_action(g, self.frequencies(eigenspace))
+        if found is None:
+            raise ValueError(f"{g!r} does not permute the frequencies of {self!r}: it is not an isometry of it")
+        return found
+
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        target, sign, phase, modulus = self.frequency_action(g, eigenspace)
+        h = len(target)
+        if eigenspace.dim == 1:
+            return np.ones((1, 1))
+        angle = 2 * np.pi * (phase / modulus).astype(float)
+        column = np.arange(h)
+        D = np.zeros((2 * h, 2 * h))
+        D[target, column] = np.cos(angle)
+        D[h + target, column] = -sign * np.sin(angle)
+        D[target, h + column] = np.sin(angle)
+        D[h + target, h + column] = sign * np.cos(angle)
+        return D
+
+    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        # ξ cos 2πk·u = −2π(k·v) sin 2πk·u and ξ sin 2πk·u = 2π(k·v) cos 2πk·u.
+        assert isinstance(field, ShiftField)
+        if eigenspace.dim == 1:
+            return np.zeros((1, 1))
+        speed = 2 * np.pi * frequency_speeds(self.frequencies(eigenspace), field).astype(float)
+        h, column = len(speed), np.arange(len(speed))
+        dD = np.zeros((2 * h, 2 * h))
+        dD[h + column, column] = -speed
+        dD[column, h + column] = speed
+        return dD
+
     def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
         if isinstance(g, SignedPermutation):
             return g(X)  # exact on floats; wrapping would not be
@@ -200,8 +295,25 @@ class Torus(FlatTorus):
 
     def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         reach = np.sqrt(max_eigenvalue * np.diag(self.metric)) / (2 * np.pi)
-        nodes = 2 * np.floor(reach * (1 + 1e-9)).astype(int) + 1
-        return product_grid(nodes, self._periods, 0.0 if self._lattice is not None else -0.5)
+        return self._grid(np.floor(reach * (1 + 1e-9)).astype(int))
+
+    def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if self._lattice is None and self.dim > 1 and isinstance(order, CoordinateOrder):
+            return self._grid(np.full(self.dim, order.highest_frequency(top)))
+        return super().ordered_quadrature(order, top)
+
+    def _grid(self, highest: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The product of equally spaced nodes, exact for products of two waves up to these frequencies."""
+        nodes = 2 * highest + 1
+        total = float(np.prod(nodes.astype(float)))
+        require_memory(8.0 * 3 * total * len(nodes), f"a product grid of {total:.3g} points", "Lower max_eigenvalue.")
+        start = 0.0 if self._lattice is not None else -0.5
+        axes = [(np.arange(count) / count + start) * p for count, p in zip(nodes, self._periods, strict=True)]
+        grid = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+        return grid, np.full(len(grid), 1.0 / len(grid))
+
+    def _membership_error(self, X: NDArray[np.float64]) -> None:
+        return None
 
 
 def Circle() -> Torus:
@@ -218,11 +330,12 @@ def Circle() -> Torus:
 
 @lru_cache(maxsize=64)
 def _listed(space: Torus, eigenspace: Eigenspace) -> NDArray[np.int64]:
-    if space.is_cubic:
-        n = eigenspace.label
-        assert isinstance(n, int)
-        return shell_vectors(space.dim, n)
-    low, high = eigenspace.label  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType]
+    label: Any = eigenspace.label
+    if isinstance(label, int):  # |k|² on a cube
+        return shell_vectors(space.dim, label)
+    if isinstance(label[0], tuple):  # types of frequencies, in another order than the Laplacian's
+        return waves_of_types(space.dim, label)
+    low, high = label  # a range of eigenvalues
     W = space._dual_metric  # pyright: ignore[reportPrivateUsage]
     K = ellipsoid(W, high * (1 + 1e-12))
     values = np.einsum("ki,ij,kj->k", K, W, K)

@@ -15,6 +15,7 @@ from specavg.groups import Group
 from specavg.invariants import default_group, invariant_basis
 from specavg.invariants._fixed_space import UnclearRank
 from specavg.spaces import Eigenspace, Space
+from specavg.spaces._orders import Order, order_of
 from specavg.testing import _field_laws as field_laws
 from specavg.testing import _invariant_laws as invariant_laws
 from specavg.testing import _space_laws as space_laws
@@ -35,6 +36,7 @@ def check_space(
     max_eigenvalue: float | None = None,
     max_functions: int = 100,
     homogeneous: bool = True,
+    order: str | Order = "eigenvalue",
     random_state: Any = 0,
 ) -> tuple[Checked, ...]:
     """Run every law on a space, and on a group that acts on it.
@@ -51,6 +53,8 @@ def check_space(
         See `max_eigenvalue`.
     homogeneous : bool
         Whether Σφ² = m holds on this space. Say False for a space whose points are not all alike.
+    order : str or Order
+        Which functions come first, as in `invariant_basis`.
     random_state : int, Generator or None
         Which random points and elements are tried.
 
@@ -89,20 +93,23 @@ def check_space(
     """
     group = default_group(space) if group is None else group
     rng = np.random.default_rng(random_state)
-    chosen = _eigenspaces(space, max_eigenvalue, max_functions)
+    by = order_of(order)
+    chosen = _eigenspaces(space.ordered(by), max_eigenvalue, max_functions)
     return (
-        *_laws_of_space(space, group, chosen, homogeneous, rng),
+        *_laws_of_space(space, group, chosen, homogeneous, by, rng),
         *_laws_of_fields(space, chosen, rng),
-        *_laws_of_invariants(space, group, chosen),
+        *_laws_of_invariants(space, group, chosen, by),
     )
 
 
-def _eigenspaces(space: Space, max_eigenvalue: float | None, max_functions: int) -> list[Eigenspace]:
+def _eigenspaces(
+    eigenspaces: Iterator[Eigenspace], max_eigenvalue: float | None, max_functions: int
+) -> list[Eigenspace]:
     if max_eigenvalue is not None:
         top = max_eigenvalue * (1 + 1e-9)
-        return list(takewhile(lambda V: V.eigenvalue <= top, space.eigenspaces()))
+        return list(takewhile(lambda V: V.eigenvalue <= top, eigenspaces))
     chosen: list[Eigenspace] = []
-    for V in islice(space.eigenspaces(), max_functions):
+    for V in islice(eigenspaces, max_functions):
         if len(chosen) >= 2 and sum(W.dim for W in chosen) + V.dim > max_functions:
             break
         chosen.append(V)
@@ -110,13 +117,13 @@ def _eigenspaces(space: Space, max_eigenvalue: float | None, max_functions: int)
 
 
 def _laws_of_space(
-    space: Space, group: Group, chosen: list[Eigenspace], homogeneous: bool, rng: np.random.Generator
+    space: Space, group: Group, chosen: list[Eigenspace], homogeneous: bool, order: Order, rng: np.random.Generator
 ) -> Iterator[Checked]:
     tolerance = space_laws.TOLERANCE
     space.check_points(space.sample(10, rng))
     law = "eigenvalues increase from 0, whose function is the constant 1"
     yield Checked(law, space_laws.check_spectrum(space, chosen), tolerance)
-    yield _orthonormality(space, chosen)
+    yield _orthonormality(space, chosen, order)
     law = "the squares of the functions sum to m"
     if homogeneous:
         yield Checked(law, max(space_laws.check_addition_theorem(space, V) for V in chosen), tolerance)
@@ -155,24 +162,24 @@ def _laws_of_fields(space: Space, chosen: list[Eigenspace], rng: np.random.Gener
             yield Checked(law, max(check(space, f, V) for f in fields for V in chosen), tolerance)
 
 
-def _orthonormality(space: Space, chosen: list[Eigenspace]) -> Checked:
+def _orthonormality(space: Space, chosen: list[Eigenspace], order: Order) -> Checked:
     """As many eigenspaces as an affordable quadrature rule can hold: its size grows fast with the dimension."""
     law, tolerance = "the basis is orthonormal", space_laws.TOLERANCE
     for count in range(len(chosen), 0, -1):
         try:
             with config(memory_limit=_RULE):
-                space.quadrature(chosen[count - 1].eigenvalue)
+                space.ordered_quadrature(order, chosen[count - 1].eigenvalue)
         except MemoryError:
             continue
-        return Checked(law, space_laws.check_orthonormality(space, chosen[:count]), tolerance)
+        return Checked(law, space_laws.check_orthonormality(space, chosen[:count], order=order), tolerance)
     return Checked(law, np.nan, tolerance, f"no quadrature rule of {space!r} fits in {_RULE}")
 
 
-def _laws_of_invariants(space: Space, group: Group, chosen: list[Eigenspace]) -> Iterator[Checked]:
+def _laws_of_invariants(space: Space, group: Group, chosen: list[Eigenspace], by: Order) -> Iterator[Checked]:
     top = max(V.eigenvalue for V in chosen)
-    basis = invariant_basis(space, group, max_eigenvalue=top)
+    basis = invariant_basis(space, group, max_eigenvalue=top, order=by)
     yield Checked("ψ(gx) = ψ(x)", invariant_laws.check_invariance(basis), invariant_laws.INVARIANCE)
-    agree = invariant_laws.check_solvers_agree(space, group, top)
+    agree = invariant_laws.check_solvers_agree(space, group, top, order=by)
     yield Checked("all solvers find the same projector", agree, invariant_laws.PROJECTOR)
     order = _order(group)
     listed = order is not None and order <= _LISTED
@@ -212,7 +219,7 @@ def _papers(space: Space, group: Group, chosen: list[Eigenspace]) -> list[tuple[
 
 def _order(group: Group) -> int | None:
     try:
-        return group.order
+        return group.finite_order
     except ValueError:  # infinite, or not known to be finite
         return None
 

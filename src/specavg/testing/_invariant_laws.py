@@ -15,7 +15,9 @@ from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.invariants._fixed_space import UnclearRank
 from specavg.invariants._solver_choice import SOLVERS
+from specavg.invariants.solvers._solver import Unsuitable
 from specavg.spaces import Eigenspace, Space
+from specavg.spaces._orders import Order
 from specavg.testing._law import kept
 from specavg.testing._projectors import average_projector
 
@@ -163,6 +165,7 @@ def check_solvers_agree(
     group: Group,
     max_eigenvalue: float,
     *,
+    order: str | Order = "eigenvalue",
     random_state: Any = 0,
     tolerance: float = PROJECTOR,
 ) -> float:
@@ -175,6 +178,8 @@ def check_solvers_agree(
     space : Space
     group : Group
     max_eigenvalue : float
+    order : str or Order
+        Which functions come first, as in `invariant_basis`.
     random_state : int, Generator or None
     tolerance : float
 
@@ -192,12 +197,12 @@ def check_solvers_agree(
     True
     """
     X = space.sample(30, random_state)
-    reference = _kernels(invariant_basis(space, group, max_eigenvalue=max_eigenvalue), X)
+    reference = _kernels(invariant_basis(space, group, max_eigenvalue=max_eigenvalue, order=order), X)
     worst = 0.0
     for solver in solver_names(space, group):
         try:
-            basis = invariant_basis(space, group, max_eigenvalue=max_eigenvalue, solver=solver)
-        except (MemoryError, UnclearRank):
+            basis = invariant_basis(space, group, max_eigenvalue=max_eigenvalue, solver=solver, order=order)
+        except (MemoryError, UnclearRank, Unsuitable):
             continue
         for row, mine, other in zip(basis.table, _kernels(basis, X), reference, strict=True):
             where = f"{group!r} on {space!r}, λ = {row.eigenvalue:.6g}, solver {solver!r}"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from specavg.isometries import Isometry
 from specavg.spaces import Eigenspace, Space
+from specavg.spaces._orders import BY_EIGENVALUE, Order
 from specavg.testing._law import kept
 
 __all__ = [
@@ -59,7 +60,9 @@ def check_spectrum(space: Space, eigenspaces: Sequence[Eigenspace], *, tolerance
     return kept(law, _largest(sign * constant - 1.0), tolerance, where)
 
 
-def check_orthonormality(space: Space, eigenspaces: Sequence[Eigenspace], *, tolerance: float = TOLERANCE) -> float:
+def check_orthonormality(
+    space: Space, eigenspaces: Sequence[Eigenspace], *, order: Order = BY_EIGENVALUE, tolerance: float = TOLERANCE
+) -> float:
     """Law: the eigenfunctions are orthonormal, by `space.quadrature`, which is exact for their products.
 
     Parameters
@@ -67,6 +70,8 @@ def check_orthonormality(space: Space, eigenspaces: Sequence[Eigenspace], *, tol
     space : Space
     eigenspaces : sequence of Eigenspace
         All their functions together must be orthonormal.
+    order : Order
+        The order that they were listed in.
     tolerance : float
         On max|<φ_l, φ_k> − δ_lk|.
 
@@ -84,7 +89,7 @@ def check_orthonormality(space: Space, eigenspaces: Sequence[Eigenspace], *, tol
     True
     """
     top = max(V.eigenvalue for V in eigenspaces)
-    X, weights = space.quadrature(top)
+    X, weights = space.ordered_quadrature(order, top)
     size = sum(V.dim for V in eigenspaces)
     gram = np.zeros((size, size))
     for start in range(0, len(X), _ROWS):

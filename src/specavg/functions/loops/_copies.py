@@ -89,14 +89,12 @@ def _block(program: Any, X: Any, start: int, B: int, scale: Any, x: Any, T: Any,
 
 @helper()
 def _room(program: Any, X: Any, B: int) -> Any:
-    """Work space: scale, coordinates, table, states."""
-    rows = max(len(program.table.operations), X.shape[2])
-    return (
-        np.empty(B + _PAD),
-        np.empty((_TILE, B + _PAD)),
-        np.empty((rows, B + _PAD)),
-        np.empty((len(program.starts), B + _PAD)),
-    )
+    """Work space: scale, coordinates, table, states, data."""
+    a = 1 + _TILE
+    b = a + max(len(program.table.operations), X.shape[2]) + 1
+    work = np.empty((b + len(program.starts) + 1, B + _PAD))
+    work[b - 1, :] = 1.0
+    return work[0], work[1:a], work[a:b], work[b:-1], work[-1]
 
 
 @helper(fastmath=True)
@@ -117,8 +115,7 @@ def _add(out: Any, c: float, a: Any, B: int) -> None:
 def copies_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     """Add Φᵀ Y to `out` (q, dim), for one chunk of rows."""
     n, outputs = len(X), program.outputs
-    scale, x, T, nodes = _room(program, X, B)
-    w = np.empty(B)
+    scale, x, T, nodes, w = _room(program, X, B)
     for start in range(0, n, B):
         _block(program, X, start, B, scale, x, T, nodes)
         for column in range(Y.shape[1]):
@@ -133,8 +130,7 @@ def copies_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
 def copies_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
     """Put Φ Cᵀ in `out` (n, q), for one chunk of rows."""
     n, outputs = len(X), program.outputs
-    scale, x, T, nodes = _room(program, X, B)
-    w = np.empty(B)
+    scale, x, T, nodes, w = _room(program, X, B)
     for start in range(0, n, B):
         _block(program, X, start, B, scale, x, T, nodes)
         for column in range(len(C)):
@@ -149,7 +145,7 @@ def copies_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
 def copies_values(program: Any, X: Any, B: int, out: Any) -> None:
     """Put Φ in `out` (n, dim), for one chunk of rows."""
     n, outputs = len(X), program.outputs
-    scale, x, T, nodes = _room(program, X, B)
+    scale, x, T, nodes, _ = _room(program, X, B)
     for start in range(0, n, B):
         _block(program, X, start, B, scale, x, T, nodes)
         for first in range(0, len(outputs), 16):  # tile by tile, as in `transpose`

@@ -4,6 +4,10 @@ The harmonic of degree k and order j is s_j · p_{k−j}(z) times the real or im
 orthonormal polynomials for the order j + 1/2. For each order the powers of x + iy are multiplied into the data
 once; the recurrence in z then yields a dot product a degree. Degrees follow one another, k² functions before
 degree k, listed as 0, 1c, 1s, 2c, 2s, … .
+
+Near the poles (x + iy)^j is as small as p is large: at high degrees neither is a float, though their product is. Each
+point then has E powers of 2^400 that its power of x + iy lacks. While E > 0 its products are too small to count; where
+p has grown by 2^200, 2^400 is taken from p and from E.
 """
 
 from __future__ import annotations
@@ -17,12 +21,16 @@ from specavg.functions.loops._jit import SAFE, helper, loop
 
 __all__ = ["s2_combine", "s2_sums", "s2_values"]
 
+_PLAIN = 1000  # up to this degree p stays below 2^700
+_STEPS = 32  # of the recurrence between two looks at its size: it grows by less than 2^260 at degree 4000
+_UNIT, _LARGE = 2.0**400, 2.0**200
+
 
 @helper()
 def _rows(B: int) -> Any:
-    """Room for one block: the point, a power of x + iy, its weighted parts, two of the recurrence, the data."""
-    w = np.empty((10, B + 8))
-    return w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9]
+    """Room for one block: the point, a power of x + iy, its weighted parts, two of a recurrence, the data, E twice."""
+    w = np.empty((12, B + 8))
+    return w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11]
 
 
 @helper(fastmath=SAFE)
@@ -46,6 +54,41 @@ def _power(x: Any, y: Any, re: Any, im: Any, B: int) -> None:
         old = re[b]
         re[b] = old * x[b] - im[b] * y[b]
         im[b] = old * y[b] + im[b] * x[b]
+
+
+@helper()
+def _lift(re: Any, im: Any, lacking: Any, B: int) -> None:
+    """Keep a power of x + iy above 2^-400."""
+    for b in range(B):
+        if abs(re[b]) + abs(im[b]) < 1.0 / _UNIT:
+            re[b] *= _UNIT
+            im[b] *= _UNIT
+            lacking[b] += 1.0
+
+
+@helper()
+def _begin(lacking: Any, left: Any, f: Any, g: Any, B: int) -> None:
+    """Start a recurrence: what lacks units of 2^400 does not count yet."""
+    for b in range(B):
+        left[b] = lacking[b]
+        if left[b] > 0.0:
+            f[b] = 0.0
+            g[b] = 0.0
+
+
+@helper()
+def _lower(p: Any, q: Any, f: Any, g: Any, left: Any, B: int) -> bool:
+    """Take 2^400 from recurrences that have grown, from sums of them, and from what lacks; whether a point has."""
+    some = False
+    for b in range(B):
+        if left[b] > 0.0 and max(abs(p[b]), abs(q[b])) > _LARGE:
+            p[b] /= _UNIT
+            q[b] /= _UNIT
+            f[b] /= _UNIT
+            g[b] /= _UNIT
+            left[b] -= 1.0
+            some = True
+    return some
 
 
 @helper(fastmath=SAFE)
@@ -121,7 +164,7 @@ def s2_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     """Add Φᵀ Y to `out` (q, (degree + 1)²), for one chunk of rows; only the orders in `used`."""
     degree, used, scale, u, v = program
     n = len(X)
-    x, y, z, re, im, f, g, p, q, w = _rows(B)
+    x, y, z, re, im, f, g, p, q, w, lacking, left = _rows(B)
     for start in range(0, n, B):
         _load(X, start, B, x, y, z)
         inside = min(B, n - start)
@@ -132,12 +175,16 @@ def s2_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
                 w[b] = Y[start + b, column]
             re[:] = 1.0
             im[:] = 0.0
+            lacking[:] = 0.0
             for j in range(degree + 1):
                 if j > 0:
                     _power(x, y, re, im, B)
+                    if degree > _PLAIN:
+                        _lift(re, im, lacking, B)
                 if not used[j]:
                     continue
                 _weigh(re, im, w, scale[j], f, g, B)
+                _begin(lacking, left, f, g, B)
                 p[:] = 0.0
                 q[:] = 1.0
                 place = j * j + 2 * j - 1 if j else 0  # degree j, cosine of order j
@@ -148,6 +195,9 @@ def s2_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
                 k = j + 1
                 while k + 1 <= degree:
                     i = k - j
+                    if degree > _PLAIN and i % _STEPS == 1 and _lower(p, q, f, g, left, B):
+                        _weigh(re, im, w, scale[j], f, g, B)
+                        _begin(left, left, f, g, B)
                     a, c, d, e = _two_steps(z, u[j, i], v[j, i], u[j, i + 1], v[j, i + 1], p, q, f, g, B)
                     place = k * k + (2 * j - 1 if j else 0)
                     sums[place] += a
@@ -171,7 +221,7 @@ def s2_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
     """Put Φ Cᵀ in `out`, for one chunk of rows; C of shape (q, (degree + 1)²)."""
     degree, used, scale, u, v = program
     n = len(X)
-    x, y, z, re, im, f, g, p, q, w = _rows(B)
+    x, y, z, re, im, f, g, p, q, w, lacking, left = _rows(B)
     for start in range(0, n, B):
         _load(X, start, B, x, y, z)
         for column in range(len(C)):
@@ -179,21 +229,28 @@ def s2_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
             w[:] = 0.0
             re[:] = 1.0
             im[:] = 0.0
+            lacking[:] = 0.0
             for j in range(degree + 1):
                 if j > 0:
                     _power(x, y, re, im, B)
+                    if degree > _PLAIN:
+                        _lift(re, im, lacking, B)
                 if not used[j]:
                     continue
                 f[:] = 0.0
                 g[:] = 0.0
+                _begin(lacking, left, f, g, B)
                 p[:] = 0.0
                 q[:] = 1.0
                 place = j * j + 2 * j - 1 if j else 0
                 _add_two(f, g, c[place], c[place + 1] if j else 0.0, q, B)
                 for k in range(j + 1, degree + 1):
+                    if degree > _PLAIN and (k - j) % _STEPS == 1:
+                        _lower(p, q, f, g, left, B)
                     place = k * k + (2 * j - 1 if j else 0)
                     _step_add(z, u[j, k - j], v[j, k - j], p, q, c[place], c[place + 1] if j else 0.0, f, g, B)
                     p, q = q, p
+                _begin(left, left, f, g, B)
                 _collect(w, re, im, f, g, scale[j], B)
             for b in range(min(B, n - start)):
                 out[start + b, column] = w[b]
@@ -204,21 +261,28 @@ def s2_values(program: Any, X: Any, B: int, out: Any) -> None:
     """Put Φ in `out` (n, (degree + 1)²), for one chunk of rows."""
     degree, _, scale, u, v = program
     n = len(X)
-    x, y, z, re, im, f, g, p, q, w = _rows(B)
+    x, y, z, re, im, f, g, p, q, w, lacking, left = _rows(B)
     values = np.empty((out.shape[1], B + 8))
     w[:] = 1.0
     for start in range(0, n, B):
         _load(X, start, B, x, y, z)
         re[:] = 1.0
         im[:] = 0.0
+        lacking[:] = 0.0
         for j in range(degree + 1):
             if j > 0:
                 _power(x, y, re, im, B)
+                if degree > _PLAIN:
+                    _lift(re, im, lacking, B)
             _weigh(re, im, w, scale[j], f, g, B)
+            _begin(lacking, left, f, g, B)
             p[:] = 0.0
             q[:] = 1.0
             for k in range(j, degree + 1):
                 if k > j:
+                    if degree > _PLAIN and (k - j) % _STEPS == 1 and _lower(p, q, f, g, left, B):
+                        _weigh(re, im, w, scale[j], f, g, B)
+                        _begin(left, left, f, g, B)
                     _step(z, u[j, k - j], v[j, k - j], p, q, B)
                     p, q = q, p
                 place = k * k + (2 * j - 1 if j else 0)

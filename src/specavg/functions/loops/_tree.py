@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions._factor_table import COSINE, PAIR, SINE, SPHERE, STEP, TORUS
+from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHERE, TORUS
 from specavg.functions.loops._finish import finish
 from specavg.functions.loops._jit import SAFE, helper, loop
 
@@ -94,7 +94,7 @@ def _load(table: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
 
 @helper(fastmath=SAFE)
 def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
-    """Every row of the table at one block."""
+    """Every row of the table at one block. The row after them is 1, and is what a negative number of a row means."""
     ops, ab = table.operations, table.constants
     for f in range(len(ops)):
         op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
@@ -106,33 +106,14 @@ def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
         elif op == SINE:
             for j in range(B):
                 row[j] = _ROOT2 * sine(a * xi[j])
-        elif f1 < 0:
+        else:  # one formula, and so one compiled loop, for all recurrences
+            first, second, other = T[f1], T[f2], T[-1]
+            if op == PAIR:
+                other = x[k]
+            elif op == SOLID_STEP:
+                other = radius2[i]
             for j in range(B):
-                row[j] = a * xi[j]
-        elif op == PAIR:
-            first, second, xk = T[f1], T[f2], x[k]
-            for j in range(B):
-                row[j] = a * xi[j] * first[j] + b * xk[j] * second[j]
-        elif f2 < 0 and op == STEP and b != 0.0:  # T[f2] is the constant 1
-            first = T[f1]
-            for j in range(B):
-                row[j] = a * xi[j] * first[j] - b
-        elif f2 < 0 and b != 0.0:
-            first, r2 = T[f1], radius2[i]
-            for j in range(B):
-                row[j] = a * xi[j] * first[j] - b * r2[j]
-        elif b == 0.0:
-            first = T[f1]
-            for j in range(B):
-                row[j] = a * xi[j] * first[j]
-        elif op == STEP:
-            first, second = T[f1], T[f2]
-            for j in range(B):
-                row[j] = a * xi[j] * first[j] - b * second[j]
-        else:
-            first, second, r2 = T[f1], T[f2], radius2[i]
-            for j in range(B):
-                row[j] = a * xi[j] * first[j] - b * r2[j] * second[j]
+                row[j] = a * xi[j] * first[j] + b * other[j] * second[j]
 
 
 @helper(fastmath=True)
@@ -321,22 +302,21 @@ def _block_values(tree: Any, T: Any, B: int, stack: Any, values: Any) -> None:
 
 @helper()
 def _room(tree: Any, d: int, B: int) -> Any:
-    """Work space: coordinates, sums of squares, table, products of one depth each."""
-    return (
-        np.empty((d, B + _PAD)),
-        np.empty((tree.radii, B + _PAD)),
-        np.empty((len(tree.table.operations), B + _PAD)),
-        np.zeros((tree.nodes[:, 0].max() + 1, B + _PAD)),
-    )
+    """Work space: coordinates, sums of squares, table, products of one depth each, twice."""
+    a = d + tree.radii
+    b = a + len(tree.table.operations) + 1
+    c = b + tree.depth
+    work = np.empty((c + tree.depth, B + _PAD))  # one array: numba compiles each way to make arrays anew
+    work[b - 1, :] = 1.0
+    work[b:, :] = 0.0
+    return work[:d], work[d:a], work[a:b], work[b:c], work[c:]
 
 
 @loop
 def tree_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     """Add Φᵀ Y to `out` (q, dim), for one chunk of rows."""
     n, d = X.shape
-    x, radius2, T, stack = _room(tree, d, B)
-    other = np.empty(stack.shape)
-    part, more = np.zeros(out.shape[1]), np.zeros(out.shape[1])
+    x, radius2, T, stack, other = _room(tree, d, B)
     for start in range(0, n, B):
         _load(tree.table, X, start, B, x, radius2)
         fill(tree.table, x, radius2, B, T)
@@ -346,21 +326,14 @@ def tree_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
             stack[0, inside:] = 0.0
             for b in range(inside):
                 stack[0, b] = Y[start + b, column]
-            part[:] = 0.0
             if column + 1 < last:
                 other[0, inside:] = 0.0
                 for b in range(inside):
                     other[0, b] = Y[start + b, column + 1]
-                more[:] = 0.0
-                _block_sums2(tree, T, B, stack, other, part, more)
-                for k in range(len(part)):
-                    out[column, k] += part[k]
-                    out[column + 1, k] += more[k]
+                _block_sums2(tree, T, B, stack, other, out[column], out[column + 1])
                 column += 2
             else:
-                _block_sums(tree, T, B, stack, part)
-                for k in range(len(part)):
-                    out[column, k] += part[k]
+                _block_sums(tree, T, B, stack, out[column])
                 column += 1
 
 
@@ -368,7 +341,7 @@ def tree_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
 def tree_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
     """Put Φ Cᵀ in `out` (n, q), for one chunk of rows, C of shape (q, dim)."""
     n, d = X.shape
-    x, radius2, T, stack = _room(tree, d, B)
+    x, radius2, T, stack, _ = _room(tree, d, B)
     for start in range(0, n, B):
         _load(tree.table, X, start, B, x, radius2)
         fill(tree.table, x, radius2, B, T)
@@ -383,7 +356,7 @@ def tree_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
 def tree_values(tree: Any, X: Any, mixing: Any, B: int, out: Any) -> None:
     """Put Φ, or sparse combinations of it, in `out`, for one chunk of rows."""
     n, d = X.shape
-    x, radius2, T, stack = _room(tree, d, B)
+    x, radius2, T, stack, _ = _room(tree, d, B)
     values = np.empty((tree.dim, B + _PAD))
     mixed = np.empty((max(len(mixing.starts) - 1, 0), B + _PAD))
     stack[0, :] = 1.0

@@ -9,11 +9,17 @@ rebuilt from its public fields.
 from specavg.groups._structure import Structure
 from specavg.groups.families._affine_group import AffineGroup
 from specavg.groups.families._alternating import Alternating
+from specavg.groups.families._axial_group import AxialGroup
 from specavg.groups.families._circle import Cyclic, Dihedral
+from specavg.groups.families._circle_subgroup import CircleSubgroup
+from specavg.groups.families._composite import Composite
+from specavg.groups.families._diagonal import Diagonal
 from specavg.groups.families._direct_product import DirectProduct
 from specavg.groups.families._hyperoctahedral import Hyperoctahedral
+from specavg.groups.families._orthogonal_group import OrthogonalGroup
 from specavg.groups.families._point_group import PointGroup
 from specavg.groups.families._ring import CyclicShifts, DihedralShifts
+from specavg.groups.families._shift_group import ShiftGroup
 from specavg.groups.families._sign_flips import SignFlips
 from specavg.groups.families._signed_subgroup import SignedSubgroup
 from specavg.groups.families._symmetric import Symmetric
@@ -26,14 +32,20 @@ from specavg.groups.families._wreath import Wreath
 __all__ = [
     "AffineGroup",
     "Alternating",
+    "AxialGroup",
+    "CircleSubgroup",
+    "Composite",
     "CrystalSymmetry",
     "Cyclic",
     "CyclicShifts",
+    "Diagonal",
     "Dihedral",
     "DihedralShifts",
     "DirectProduct",
     "Hyperoctahedral",
+    "OrthogonalGroup",
     "PointGroup",
+    "ShiftGroup",
     "SignFlips",
     "SignedSubgroup",
     "Structure",

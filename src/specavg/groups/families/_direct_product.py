@@ -31,7 +31,7 @@ class DirectProduct(Structure):
         return len(self.groups)
 
     @property
-    def order(self) -> int:
+    def order(self) -> int | float:
         return math.prod(group.order for group in self.groups)
 
     def random(self, rng: np.random.Generator) -> Isometry:
@@ -46,7 +46,7 @@ class DirectProduct(Structure):
             yield factors(chosen)
             return
         group = self.groups[len(chosen)]
-        for g in group.elements(limit=group.order):
+        for g in group.elements(limit=group.finite_order):
             yield from self._elements((*chosen, g))
 
     @property

@@ -34,15 +34,15 @@ class CrystalSymmetry(Structure):
         return 3
 
     @property
-    def order(self) -> int:
+    def order(self) -> int | float:
         return self.crystal.order * self.specimen.order
 
     def random(self, rng: np.random.Generator) -> Isometry:
         return LeftRight(rotation_of_space(self.crystal.random(rng)), rotation_of_space(self.specimen.random(rng)))
 
     def elements(self) -> Iterator[Isometry]:
-        right = [rotation_of_space(b) for b in self.specimen.elements(limit=self.specimen.order)]
-        for a in self.crystal.elements(limit=self.crystal.order):
+        right = [rotation_of_space(b) for b in self.specimen.elements(limit=self.specimen.finite_order)]
+        for a in self.crystal.elements(limit=self.crystal.finite_order):
             for b in right:
                 yield LeftRight(rotation_of_space(a), b)
 

@@ -34,15 +34,17 @@ class Wreath(Structure):
         return self.copies
 
     @property
-    def order(self) -> int:
-        return self.group.order**self.copies * math.factorial(self.copies)
+    def order(self) -> int | float:
+        if not self.group.is_finite:
+            return math.inf
+        return self.group.finite_order**self.copies * math.factorial(self.copies)
 
     def random(self, rng: np.random.Generator) -> Isometry:
         image = rng.permutation(self.copies).tolist()
         return copies(image, [self.group.random(rng) for _ in range(self.copies)])
 
     def elements(self) -> Iterator[Isometry]:
-        parts = list(self.group.elements(limit=self.group.order))
+        parts = list(self.group.elements(limit=self.group.finite_order))
         for image in itertools.permutations(range(self.copies)):
             for chosen in itertools.product(parts, repeat=self.copies):
                 yield copies(image, chosen)

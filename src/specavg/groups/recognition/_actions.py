@@ -61,10 +61,10 @@ class Action(abc.ABC):
 
 def faithful_action(generators: Sequence[Isometry]) -> Action:
     """A faithful permutation action of the group with these generators."""
-    kinds = {type(g) for g in generators if not g.is_identity}
-    sizes = [g.size for g in generators]
-    if kinds <= {SignedPermutation} and not any(isinstance(g, Factors | Copies | LeftRight) for g in generators):
-        return SignedAction(sizes[0])
+    # An identity may be written in any kind, except that maps with parts and two-sided maps show what a point is.
+    kinds = {type(g) for g in generators if not g.is_identity or isinstance(g, Factors | Copies | LeftRight)}
+    if kinds <= {SignedPermutation}:
+        return SignedAction(generators[0].size)
     if kinds <= {SignedPermutation, Orthogonal}:
         return _LinearAction([_matrix(g) for g in generators])
     if kinds <= {SignedPermutation, Affine}:

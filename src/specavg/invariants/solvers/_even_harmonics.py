@@ -16,23 +16,22 @@ __all__ = ["EvenHarmonics"]
 
 
 @final
-class EvenHarmonics(Solver):
+class EvenHarmonics(Solver[int]):
     """Sign flips: each harmonic of the tree is even or odd in each coordinate; the even ones are invariant."""
 
     name: ClassVar[str] = "closed form"
+    preference: int = 0
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
         return isinstance(space, Sphere) and isinstance(group.structure, SignFlips)
 
-    def cost(self, eigenspace: Eigenspace) -> float:
-        return 1.0
+    def count(self, eigenspace: Eigenspace) -> int:
+        return even_harmonics_count(self.space.n_features, self.space.degree(eigenspace))
 
-    def solve(self, eigenspace: Eigenspace) -> Solution:
-        degree, d = eigenspace.label, self.space.n_features
-        assert isinstance(degree, int)
-        return Solution(eigenspace, even_harmonics_count(d, degree), self, degree)
+    def solve(self, eigenspace: Eigenspace) -> Solution[int]:
+        return Solution(eigenspace, self.count(eigenspace), self, self.space.degree(eigenspace))
 
-    def functions(self, solutions: Sequence[Solution]) -> Functions:
+    def functions(self, solutions: Sequence[Solution[int]]) -> Functions:
         degrees = [s.data for s in solutions if s.invariant_dim]
         return SphereHarmonics(self.space.n_features, degrees, even=True)

@@ -14,20 +14,21 @@ __all__ = ["Everything"]
 
 
 @final
-class Everything(Solver):
+class Everything(Solver[None]):
     """The group without generators: every function is invariant."""
 
     name: ClassVar[str] = "closed form"
+    preference: int = 0
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
         return not group.generators
 
-    def cost(self, eigenspace: Eigenspace) -> float:
-        return 0.0
+    def count(self, eigenspace: Eigenspace) -> int:
+        return eigenspace.dim
 
-    def solve(self, eigenspace: Eigenspace) -> Solution:
+    def solve(self, eigenspace: Eigenspace) -> Solution[None]:
         return Solution(eigenspace, eigenspace.dim, self, None)
 
-    def functions(self, solutions: Sequence[Solution]) -> Functions:
+    def functions(self, solutions: Sequence[Solution[None]]) -> Functions:
         return self.space.functions([s.eigenspace for s in solutions])

@@ -1,6 +1,6 @@
 """Harmonic polynomials written in orbit sums: what every group of signed permutations on a sphere shares.
 
-Invariant homogeneous polynomials of degree k are orbit sums s_O of monomials; the harmonic ones are the kernel
+Invariant homogeneous polynomials of degree k are orbit sums s_O of monomials; the harmonic ones are the null space
 of the Laplacian, a small integer matrix between the orbits of degree k and those of degree k − 2, and onto, so
 that the number of invariants is a difference of two counts and no rank is ever decided. On harmonics the
 Fischer product <x^a, x^b> = δ_ab a! is L²(S^{d−1}) up to the constant d(d + 2)…(d + 2k − 2).
@@ -14,32 +14,32 @@ are measured, the better is used, and if neither keeps twelve digits the solver 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from specavg.functions._functions import Array
-from specavg.invariants._tape import taped
 from specavg.invariants.solvers._solver import Unsuitable
+from specavg.invariants.solvers._stored import StoredArraysError, orthonormal
 from specavg.spaces import Space
 
 __all__ = [
     "InvariantHarmonics",
     "better_family",
-    "laplacian_kernel",
+    "harmonic_combinations",
 ]
 
 _AMPLIFICATION = 500.0  # terms larger than this beside their sum cost more than three digits
 
 
-def laplacian_kernel(laplacian: Array) -> Array:
-    """An orthonormal basis of the kernel of a matrix of full row rank."""  # (p, q) -> (q, q - p)
+def harmonic_combinations(laplacian: Array) -> Array:
+    """An orthonormal basis of the null space of a matrix of full row rank."""  # (p, q) -> (q, q - p)
     p, q = laplacian.shape
     if p == 0:
         return np.eye(q)
-    return taped(lambda: np.linalg.qr(laplacian.T, mode="complete")[0][:, p:], q)
+    return np.ascontiguousarray(np.linalg.qr(laplacian.T, mode="complete")[0][:, p:])
 
 
 class OrbitSums(Protocol):
@@ -79,3 +79,16 @@ class InvariantHarmonics:
     degree: int
     Q: Array  # (orbits, invariants)
     hermite: bool
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """What a saved basis keeps."""
+        return {"Q": self.Q, "hermite": np.array([float(self.hermite)])}
+
+    @classmethod
+    def of(cls, degree: int, orbits: int, arrays: Mapping[str, Array]) -> InvariantHarmonics:
+        """What had these `arrays`, of this degree and with this many orbits."""
+        hermite = arrays.get("hermite")
+        if hermite is None or hermite.shape != (1,) or hermite[0] not in (0.0, 1.0):
+            raise StoredArraysError("the array 'hermite' must hold 0 or 1")
+        return cls(degree, orthonormal(arrays, "Q", orbits), bool(hermite[0]))

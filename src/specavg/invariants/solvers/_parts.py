@@ -1,58 +1,50 @@
-"""What the solvers of products and powers share: eigenvalues as sums, and the columns of one factor."""
+"""What the solvers of products and powers share: the resolver of a part, and the columns of its functions."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from specavg.functions._functions import Functions
 from specavg.groups import Group
 from specavg.invariants.solvers._solver import Solution
+from specavg.invariants.solvers._stored import Stored
 from specavg.spaces import Eigenspace, Space
-from specavg.spaces._space import SAME_EIGENVALUE
 
-__all__ = ["Listing", "Places", "resolver_of"]
+if TYPE_CHECKING:
+    from specavg.invariants._solver_choice import Resolver
 
-_GROWTH = 1.3  # of a listing beyond what is asked: the number of ways grows with the power d/2 of the bound
+__all__ = ["Places", "certificate", "resolver_of"]
 
 
-def resolver_of(space: Space, group: Group) -> Any:
+def resolver_of(space: Space, group: Group, stored: Stored | None, part: str) -> Resolver:
+    """The choice of solvers for one copy or one factor; `part` names it among stored arrays."""
     from specavg.invariants._solver_choice import Resolver  # a resolver uses these solvers, and they use it
 
-    return Resolver(space, group)
+    return Resolver(space, group, stored=None if stored is None else stored.below(part))
 
 
-class Listing:
-    """Ways to write an eigenvalue as a sum, listed once up to a bound that grows, then looked up."""
-
-    def __init__(self, up_to: Callable[[float], list[tuple[float, int, Any]]]) -> None:
-        self._up_to = up_to
-        self._bound = -1.0
-        self._totals: list[float] = []
-        self._ways: list[Any] = []
-
-    def at(self, value: float) -> list[Any]:
-        """The ways whose total is `value`."""
-        high = value * (1 + SAME_EIGENVALUE)
-        if high > self._bound:
-            self._bound = high * _GROWTH
-            # Stable: ways with the same total stay in the order of their listing.
-            found = sorted(self._up_to(self._bound), key=lambda way: way[0])
-            self._totals = [total for total, _, _ in found]
-            self._ways = [way for _, _, way in found]
-        return self._ways[bisect_left(self._totals, value * (1 - SAME_EIGENVALUE)) : bisect_right(self._totals, high)]
+def certificate(parts: Iterable[Solution[Any]]) -> dict[str, Any]:
+    """Residual, gap and number of inner products of a solution made from `parts`."""
+    chosen = list(parts)
+    return {
+        "residual": max((s.residual for s in chosen), default=0.0),
+        "gap": min((s.gap for s in chosen), default=np.inf),
+        "inner_products": sum(s.inner_products for s in chosen),
+    }
 
 
 class Places:
     """Which columns of a factor's functions belong to which of its solutions."""
 
-    def __init__(self, resolver: Any) -> None:
+    def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
-        self._solutions: dict[Eigenspace, tuple[Solution, range]] = {}
+        self._solutions: dict[Eigenspace, tuple[Solution[Any], range]] = {}
         self._end = 0
 
-    def columns(self, solution: Solution) -> range:
+    def columns(self, solution: Solution[Any]) -> range:
         if solution.eigenspace not in self._solutions:
             start, self._end = self._end, self._end + solution.invariant_dim
             self._solutions[solution.eigenspace] = (solution, range(start, self._end))

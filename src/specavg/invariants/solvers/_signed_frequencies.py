@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import isqrt
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 from specavg._config import require_memory
 from specavg.functions._cosine_products import cosine_products
@@ -13,59 +13,76 @@ from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import frequency_tree
 from specavg.groups import Group
 from specavg.groups.families import SignFlips
-from specavg.invariants.solvers._solver import Solution, Solver
-from specavg.spaces import Eigenspace, MixedTorus, Space, Torus
-from specavg.spaces._flat_torus import FlatTorus
-from specavg.spaces._mixed_torus import mixed_tree
+from specavg.invariants.solvers._solver import Solution, Solver, Unsuitable
+from specavg.spaces import Eigenspace, Space, Torus
+from specavg.spaces._frequency_types import Type, arrangements, type_tree
 
 __all__ = ["SignedFrequencies"]
 
 
+Label = int | tuple[Type, ...]
+"""The frequencies k ≥ 0 of an eigenspace: their |k|², or their types."""
+
+
 @final
-class SignedFrequencies(Solver):
-    """Sign flips of a cubic torus: ∏ √2cos 2πk_i u_i, one for each k ≥ 0. Only invariants are ever touched."""
+class SignedFrequencies(Solver[Label]):
+    """Sign flips of a box: ∏ √2cos 2πk_i u_i, one for each k ≥ 0. Only invariants are ever touched."""
 
     name: ClassVar[str] = "closed form"
+    preference: int = 0
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        cubic = isinstance(space, MixedTorus) or (isinstance(space, Torus) and space.is_cubic)
-        return cubic and isinstance(group.structure, SignFlips)
+        box = isinstance(space, Torus) and (space.is_cubic or space.lattice is None)
+        return box and isinstance(group.structure, SignFlips)
 
-    def cost(self, eigenspace: Eigenspace) -> float:
-        return 1.0
+    def suits(self, eigenspace: Eigenspace) -> bool:
+        return _label(eigenspace) is not None
 
-    def solve(self, eigenspace: Eigenspace) -> Solution:
-        n = eigenspace.label
-        assert isinstance(n, int)
+    def count(self, eigenspace: Eigenspace) -> int | None:
+        label = _label(eigenspace)
+        if label is None:
+            return None
+        d = self.space.dim
+        return _nonnegative_count(d, label) if isinstance(label, int) else sum(arrangements(d, t) for t in label)
+
+    def solve(self, eigenspace: Eigenspace) -> Solution[Label]:
+        label, count = _label(eigenspace), self.count(eigenspace)
+        if label is None or count is None:
+            raise Unsuitable("the sides of the torus differ, and eigenvalues are no integers.")
         # Flipping a sign pairs the ±k_i, so there are at most m_λ of these; often far fewer.
-        if isinstance(self.space, MixedTorus):
-            count = self.space.sizes_count(eigenspace)
-        else:
-            count = _nonnegative_count(self.space.dim, n)
         require_memory(
             8.0 * 6 * count,
             f"{count} products of cosines (eigenvalue {eigenspace.eigenvalue:.6g})",
             "Lower the cutoff.",
         )
-        return Solution(eigenspace, count, self, n)
+        return Solution(eigenspace, count, self, label)
 
-    def functions(self, solutions: Sequence[Solution]) -> Functions:
-        assert isinstance(self.space, FlatTorus)
-        tree = partial(mixed_tree, self.space.steepness) if isinstance(self.space, MixedTorus) else frequency_tree
-        return cosine_products(self.space.period, self.space.dim, [s.data for s in solutions], tree)
+    def functions(self, solutions: Sequence[Solution[Label]]) -> Functions:
+        assert isinstance(self.space, Torus)
+        norms = [s.data for s in solutions if isinstance(s.data, int)]
+        if len(norms) == len(solutions):
+            return cosine_products(self.space.period, self.space.dim, norms, frequency_tree)
+        labels = [s.data for s in solutions if not isinstance(s.data, int)]
+        tree = type_tree(self.space.dim, labels)
+        return cosine_products(self.space.period, self.space.dim, range(len(labels)), lambda *_: tree)
+
+
+def _label(eigenspace: Eigenspace) -> Label | None:
+    label: Any = eigenspace.label
+    return label if isinstance(label, int) or isinstance(label[0], tuple) else None
 
 
 def _nonnegative_count(d: int, n: int) -> int:
-    """The number of k ≥ 0 in Z^d with |k|² = n: the coefficient of q^n in (1 + q + q⁴ + …)^d."""
+    """The number of k ≥ 0 in Z^d with |k|² = n."""
     if d == 1:
         return int(isqrt(n) ** 2 == n)
-    return _nonnegative_counts(d, (1 << n.bit_length()) - 1)[n]  # a bound that few values of n share
+    return _nonnegative_counts(d, 1 << n.bit_length())[n]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _nonnegative_counts(d: int, bound: int) -> tuple[int, ...]:
-    """The counts for n = 0..bound."""
+    """The coefficients of q^0 … q^bound in (1 + q + q⁴ + …)^d, by the recurrence of a power of a series."""
     counts = [1]
     for i in range(1, bound + 1):
         total = sum((j * j * (d + 1) - i) * counts[i - j * j] for j in range(1, isqrt(i) + 1))

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from specavg.functions._functions import Functions
 from specavg.groups import Group
+from specavg.invariants.solvers._stored import Stored
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["Solution", "Solver", "Unsuitable"]
+__all__ = ["Solution", "Solver", "StoringSolver", "Unsuitable"]
+
+Array = NDArray[np.float64]
+Data = TypeVar("Data")
+# Seconds. Closed forms took 1e-5 (sign flips) to 7e-4 (wreath products, 19 functions) for one eigenspace. This and all
+# other constants of `seconds` are CPU seconds of one thread on a busy 2-core machine, good to a factor of about 10.
+QUICK = 1e-4
 
 
 class Unsuitable(ValueError):
@@ -19,44 +29,69 @@ class Unsuitable(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Generic[Data]):
     """The invariants of one eigenspace, as one solver found them."""
 
     eigenspace: Eigenspace
     invariant_dim: int
-    solver: Solver
-    data: Any  # what the solver needs to build functions
+    solver: Solver[Data]
+    data: Data  # what the solver needs to build functions
     residual: float = 0.0  # 0 where exact
     gap: float = float("inf")
     inner_products: int = 0  # entries <φ_l, φ_k∘g> that were computed
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+    """What linear algebra decided here. Computed again, its last bits may differ: a saved basis keeps these arrays."""
+    parts: tuple[tuple[str, Solution[Any]], ...] = ()
+    """Solutions for one copy or for factors that this one was made from, each with the name of its resolver."""
 
 
-class Solver(abc.ABC):
-    """One way to find invariants, for one space and one group."""
+class Solver(abc.ABC, Generic[Data]):
+    """One way to find invariants, for one space and one group.
+
+    With `stored` arrays, those of a saved basis, nothing is decided by linear algebra again.
+    """
 
     name: ClassVar[str]
+    preference: int = 1  # 0 for closed forms, which are tried first; 2 for the general solver; 3 for what comes last
 
-    def __init__(self, space: Space, group: Group) -> None:
+    def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         self.space = space
         self.group = group
+        self.stored = stored
 
     @classmethod
     @abc.abstractmethod
     def fits(cls, space: Space, group: Group) -> bool:
         """Whether this solver can work on the pair at all."""
 
-    @abc.abstractmethod
-    def cost(self, eigenspace: Eigenspace) -> float:
-        """A forecast of the work, in floating-point operations."""
+    def suits(self, eigenspace: Eigenspace) -> bool:
+        """False where it is known beforehand that `solve` declines."""
+        return True
+
+    def seconds(self, eigenspace: Eigenspace) -> float:
+        """A forecast of the time that `solve` takes, to an order of magnitude."""
+        return QUICK
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        """A forecast of the working memory, in bytes; 0 where only invariants are ever touched."""
+        """A forecast of the working memory of `solve`, in bytes; 0 where only invariants are ever touched."""
         return 0.0
 
+    def count(self, eigenspace: Eigenspace) -> int | None:
+        """The number of invariants, where it is known without solving."""
+        return None if self.group.generators else eigenspace.dim
+
     @abc.abstractmethod
-    def solve(self, eigenspace: Eigenspace) -> Solution:
+    def solve(self, eigenspace: Eigenspace) -> Solution[Data]:
         """The invariants of one eigenspace; raises `Unsuitable` where it would lose accuracy."""
 
     @abc.abstractmethod
-    def functions(self, solutions: Sequence[Solution]) -> Functions:
+    def functions(self, solutions: Sequence[Solution[Data]]) -> Functions:
         """The invariant functions of several of its own solutions, in order."""
+
+
+class StoringSolver(Solver[Data]):
+    """A solver whose solutions hold arrays that linear algebra decided."""
+
+    @abc.abstractmethod
+    def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[Data]:
+        """The solution that had these `arrays`, without linear algebra; a `StoredArraysError` if they do not fit."""

@@ -1,0 +1,43 @@
+"""Chebyshev polynomials of one coordinate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.functions._functions import Functions
+
+__all__ = ["ChebyshevPolynomials"]
+
+Array = NDArray[np.float64]
+
+
+@final
+class ChebyshevPolynomials(Functions):
+    """1 and √2 T_k(t) of some degrees k, t = (x − centre)/half, orthonormal under the arcsine measure on |t| ≤ 1."""
+
+    def __init__(self, centre: float, half: float, degrees: Sequence[int]) -> None:
+        self._centre = centre
+        self._half = half
+        self._degrees = np.array(degrees, dtype=np.intp)
+
+    @property
+    def dim(self) -> int:
+        return len(self._degrees)
+
+    @property
+    def row_bytes(self) -> float:
+        return 8.0 * (3 + int(self._degrees.max(initial=0)) + 2 * self.dim)
+
+    def values(self, X: Array) -> Array:
+        t = np.clip((X[:, 0] - self._centre) / self._half, -1.0, 1.0)  # rounding may leave the interval
+        table = np.empty((int(self._degrees.max(initial=1)) + 1, len(t)))
+        table[0], table[1] = 1.0, t
+        for k in range(2, len(table)):
+            np.multiply(2 * t, table[k - 1], out=table[k])
+            table[k] -= table[k - 2]
+        table[1:] *= np.sqrt(2)
+        return table[self._degrees].T

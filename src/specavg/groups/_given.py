@@ -1,0 +1,116 @@
+"""What users give as generators and fields, as isometries and fields of one kind and size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from specavg.isometries import (
+    Copies,
+    Factors,
+    Isometry,
+    LeftRight,
+    SignedPermutation,
+    copies,
+    factors,
+    identity,
+    orthogonal,
+    permutation,
+)
+from specavg.isometries.fields import Field, LeftRightField, RotationField, left_right, rotation
+
+__all__ = ["columns", "common_size", "fields_from", "isometries_from", "neutral", "one_kind"]
+
+
+def isometries_from(given: Iterable[Isometry | ArrayLike]) -> tuple[Isometry, ...]:
+    """Isometries from isometries, matrices, sympy permutations and SciPy rotations."""
+    listed: list[Any] = []
+    everything: Iterable[Any] = [given] if hasattr(given, "as_matrix") else given
+    for g in everything:  # a SciPy Rotation holds one rotation or many
+        listed.extend(g.as_matrix().reshape(-1, 3, 3) if hasattr(g, "as_matrix") else [g])
+    points = max((g.size for g in listed if hasattr(g, "array_form")), default=0)
+    return tuple(_isometry(g, i, points) for i, g in enumerate(listed))
+
+
+def _isometry(g: Any, i: int, points: int) -> Isometry:
+    if isinstance(g, Isometry):
+        return g
+    if isinstance(g, Field):
+        raise TypeError(f"generator {i} is the field {g!r}: write Group(generators, fields=[...])")
+    if hasattr(g, "array_form"):  # a sympy permutation leaves out points at the end that it fixes
+        return permutation([*g.array_form, *range(g.size, points)])
+    try:
+        matrix = np.asarray(g, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"generator {i} is neither an isometry nor a matrix; got {type(g).__name__}. Isometries are made by "
+            "specavg.isometries; sympy permutations and SciPy rotations are taken too."
+        ) from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"generator {i} is neither an isometry nor a square matrix; got shape {matrix.shape}. For a "
+            "permutation write isometries.permutation(image)."
+        )
+    return orthogonal(matrix)
+
+
+def fields_from(given: Iterable[Field | ArrayLike]) -> tuple[Field, ...]:
+    """Fields from fields and skew-symmetric matrices, of one kind and without zeros."""
+    fields = [f if isinstance(f, Field) else rotation(f) for f in given]
+    like = next((f for f in fields if isinstance(f, LeftRightField)), None)
+    if like is not None:
+        none = np.zeros_like(like.right.matrix)
+        fields = [left_right(f.matrix, none) if isinstance(f, RotationField) else f for f in fields]
+    return tuple(f for f in fields if not f.is_zero)
+
+
+def neutral(g: Isometry) -> Isometry:
+    """The identity, of the same kind as `g`."""
+    if isinstance(g, Factors):
+        return factors([neutral(part) for part in g.parts])
+    if isinstance(g, Copies):
+        return copies(range(g.size), [neutral(part) for part in g.parts])
+    if isinstance(g, LeftRight):
+        return LeftRight(identity(g.left.size), identity(g.right.size))
+    return identity(g.size)
+
+
+def columns(g: Isometry) -> int:
+    """How many columns a point that `g` acts on has."""
+    if isinstance(g, Factors | Copies):
+        return sum(columns(part) for part in g.parts)
+    if isinstance(g, LeftRight):
+        return g.left.size * g.right.size
+    return g.size
+
+
+def one_kind(generators: tuple[Isometry, ...], fields: tuple[Field, ...] = ()) -> tuple[Isometry, ...]:
+    """Permutations of copies written as `copies`, where some generators or fields are (both mean the same)."""
+    like = next((g for g in (*generators, *(f.flow(0) for f in fields[:1])) if isinstance(g, Copies)), None)
+    if like is None:
+        return generators
+    part = neutral(like.parts[0])
+    return tuple(
+        copies(g.image, [part] * g.size) if isinstance(g, SignedPermutation) and g.is_permutation else g
+        for g in generators
+    )
+
+
+def common_size(given: Sequence[Isometry | Field], size: int | None) -> int:
+    """The size that all generators and fields have, or `size` where there are none."""
+    if not given:
+        if size is None:
+            raise ValueError("a group without generators needs size=, the number of coordinates it acts on")
+        return size
+    common = given[0].size if size is None else size
+    for i, g in enumerate(given):
+        if g.size != common:
+            against = "generator 0" if size is None else "size="
+            raise ValueError(
+                f"generator {i}, {g!r}, acts on {g.size} parts but {against} says {common}: "
+                "all generators must act on the same space"
+            )
+    return common

@@ -1,0 +1,102 @@
+"""Molien series: how many invariant polynomials of each degree a finite group of matrices has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.groups._structure import Structure
+from specavg.groups.families import Alternating, Hyperoctahedral, SignFlips, Symmetric, Trivial
+from specavg.isometries import Orthogonal, SignedPermutation
+
+if TYPE_CHECKING:
+    from specavg.groups._group import Group
+
+__all__ = ["molien_series"]
+
+LISTED = 200_000  # elements; a list of so many takes some seconds
+_INTEGER = 1e-6  # a mean over floating-point matrices that is farther from an integer decides nothing
+
+Factor = tuple[int, int]  # (n, s): one factor 1 − s tⁿ of det(1 − t g)
+
+
+def molien_series(group: Group, degree: int) -> tuple[int, ...]:
+    """The coefficients of (1/|G|) Σ 1/det(1 − t g) up to t^degree."""
+    known = _degrees(group.recognise()) if group.is_finite else None
+    if known is not None:
+        degrees, numerator = known
+        series = _reciprocal([(n, 1) for n in degrees], degree)
+        shifted = [0] * numerator + series if numerator else [0] * (degree + 1)
+        return tuple(a + b for a, b in zip(series, shifted, strict=False))
+    elements = list(group.elements(limit=LISTED))
+    signed = [g for g in elements if isinstance(g, SignedPermutation)]
+    matrices = [g for g in elements if isinstance(g, Orthogonal)]
+    if len(signed) + len(matrices) < len(elements):
+        raise TypeError(f"a Molien series is for groups of matrices; {group!r} has maps of another kind")
+    total = [Fraction(0)] * (degree + 1)
+    for factors, count in Counter(map(_cycles, signed)).items():
+        for k, a in enumerate(_reciprocal(factors, degree)):
+            total[k] += Fraction(count * a)
+    rounded = sum((_float_series(g.matrix, degree) for g in matrices), np.zeros(degree + 1))
+    mean = np.array([float(a) for a in total]) / len(elements) + rounded / len(elements)
+    if not matrices:
+        return tuple(int(a / len(elements)) for a in total)
+    if np.abs(mean - np.rint(mean)).max() > _INTEGER:
+        raise ArithmeticError(
+            f"a coefficient is {np.abs(mean - np.rint(mean)).max():.1g} from an integer: lower the degree, {degree}"
+        )
+    return tuple(int(a) for a in np.rint(mean))
+
+
+def _degrees(structure: Structure) -> tuple[list[int], int] | None:
+    """Degrees of free generators, and that of one more invariant with its square among them (0: there is none)."""
+    if isinstance(structure, Trivial):
+        return [1] * structure.size, 0
+    if isinstance(structure, SignFlips):
+        return [2] * structure.size, 0
+    if isinstance(structure, Symmetric):
+        return list(range(1, structure.size + 1)), 0
+    if isinstance(structure, Hyperoctahedral):
+        return list(range(2, 2 * structure.size + 1, 2)), 0
+    if isinstance(structure, Alternating) and structure.size > 1:
+        d = structure.size
+        return list(range(1, d + 1)), d * (d - 1) // 2
+    return None
+
+
+def _cycles(g: SignedPermutation) -> tuple[Factor, ...]:
+    """A cycle of length n with the product s of its signs gives the factor 1 − s tⁿ."""
+    seen = [False] * g.size
+    found: list[Factor] = []
+    for start in range(g.size):
+        length, sign, i = 0, 1, start
+        while not seen[i]:
+            seen[i] = True
+            length, sign, i = length + 1, sign * g.signs[i], g.image[i]
+        if length:
+            found.append((length, sign))
+    return tuple(sorted(found))
+
+
+def _reciprocal(factors: Iterable[Factor], degree: int) -> list[int]:
+    """The series of Π 1/(1 − s tⁿ)."""
+    series = [1] + [0] * degree
+    for n, s in factors:
+        for k in range(n, degree + 1):
+            series[k] += s * series[k - n]
+    return series
+
+
+def _float_series(matrix: NDArray[np.float64], degree: int) -> NDArray[np.float64]:
+    """The series of 1/det(1 − t g): complete symmetric functions of the eigenvalues, from their power sums."""
+    eigenvalues = np.linalg.eigvals(matrix)
+    powers = [float(np.sum(eigenvalues**k).real) for k in range(1, degree + 1)]
+    series = [1.0]
+    for k in range(1, degree + 1):
+        series.append(sum(powers[i] * series[k - 1 - i] for i in range(k)) / k)
+    return np.array(series)

@@ -1,0 +1,58 @@
+"""Rotations by every angle about an axis, with a few mirrors and half turns."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from specavg.groups._structure import Structure, infinitely_many
+from specavg.groups.families._turns import Turn
+from specavg.isometries import Isometry
+from specavg.isometries.fields import rotation
+
+__all__ = ["AROUND_Z", "AxialGroup"]
+
+AROUND_Z = rotation([[0, -1, 0], [1, 0, 0], [0, 0, 0]])
+"""The rotations about z."""
+
+
+@final
+@dataclass(frozen=True)
+class AxialGroup(Structure):
+    """C∞, C∞v, C∞h, D∞ or D∞h about the z axis.
+
+    Every element is, in exactly one way, a rotation about z after a product of powers of `turns`, each of order 2.
+    """
+
+    symbol: str
+    turns: tuple[Turn, ...]
+
+    @property
+    def size(self) -> int:
+        """How many coordinates the group acts on."""
+        return 3
+
+    @property
+    def order(self) -> int | float:
+        return math.inf
+
+    @property
+    def components(self) -> Iterator[Isometry]:
+        """One element of each connected component, the identity first."""
+        for exponents in itertools.product((0, 1), repeat=len(self.turns)):
+            g: Isometry = AROUND_Z.flow(0)
+            for turn, k in zip(self.turns, exponents, strict=True):
+                g = g @ turn.power(k)
+            yield g
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        chosen = list(self.components)[int(rng.integers(2 ** len(self.turns)))]
+        return AROUND_Z.flow(2 * np.pi * rng.random()) @ chosen
+
+    def elements(self) -> Iterator[Isometry]:
+        raise infinitely_many(self.symbol)

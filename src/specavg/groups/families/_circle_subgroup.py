@@ -1,0 +1,40 @@
+"""The flow of one field that comes back to its beginning."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from specavg.groups._structure import Structure, infinitely_many
+from specavg.isometries import Isometry
+from specavg.isometries.fields import Field
+
+__all__ = ["CircleSubgroup"]
+
+
+@final
+@dataclass(frozen=True)
+class CircleSubgroup(Structure):
+    """exp(t·field) for all t, of which `period` is a period."""
+
+    field: Field
+    period: float
+
+    @property
+    def size(self) -> int:
+        """How many parts the group acts on."""
+        return self.field.size
+
+    @property
+    def order(self) -> int | float:
+        return math.inf
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        return self.field.flow(self.period * rng.random())
+
+    def elements(self) -> Iterator[Isometry]:
+        raise infinitely_many("a circle of isometries")

@@ -1,0 +1,46 @@
+"""Products of a few subgroups, one of which is continuous."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from specavg.groups._structure import Structure, infinitely_many
+from specavg.isometries import Isometry
+
+if TYPE_CHECKING:
+    from specavg.groups._group import Group
+
+__all__ = ["Composite"]
+
+
+@final
+@dataclass(frozen=True)
+class Composite(Structure):
+    """Every element is a product of one element of each of `groups`; each group is normalised by the later ones.
+
+    A product of uniform elements is then uniform: it is uniform under multiplication from the left by the first
+    group, and so on.
+    """
+
+    groups: tuple[Group, ...]
+
+    @property
+    def size(self) -> int:
+        """How many parts the group acts on."""
+        return self.groups[0].size
+
+    @property
+    def order(self) -> int | float:
+        return math.inf
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        return reduce(lambda g, h: g @ h, [group.random(rng) for group in self.groups])
+
+    def elements(self) -> Iterator[Isometry]:
+        raise infinitely_many("a group with a continuous part")

@@ -1,0 +1,93 @@
+"""What the fields of a group, beside its generators, reveal about it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import lcm, pi
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.groups._structure import Structure
+from specavg.groups.families._circle_subgroup import CircleSubgroup
+from specavg.groups.families._composite import Composite
+from specavg.groups.families._orthogonal_group import OrthogonalGroup
+from specavg.groups.families._shift_group import ShiftGroup
+from specavg.isometries.fields import RotationField, ShiftField
+
+if TYPE_CHECKING:
+    from specavg.groups._group import Group
+
+__all__ = ["continuous_structure", "normalises", "shift_directions"]
+
+_SAME = 1e-12  # of products of a few isometries: rounding
+
+
+def continuous_structure(group: Group) -> Structure:
+    """What a group with fields is, where that is known; a `ValueError` that says why otherwise."""
+    make = type(group)
+    connected = make(fields=group.fields, size=group.size)
+    known = _connected(connected)
+    if known is None:
+        raise ValueError(
+            f"no uniform (Haar) random element of {group!r} is known: its fields generate {connected.algebra!r}, which "
+            "is none of the groups known here. Use the catalogue (groups.special_orthogonal, shifts, point_group, "
+            "diagonal, direct_product, joined) where the group is in it."
+        )
+    if not group.generators:
+        return known
+    finite = make(group.generators, size=group.size)
+    first = make(fields=group.fields, structure=known, size=group.size)
+    if not normalises(finite, first):
+        raise ValueError(
+            f"no uniform (Haar) random element of {group!r} is known: its generators move its fields to others, so "
+            "that it is larger than the product of its continuous and its finite part."
+        )
+    finite.recognise()  # refuses generators that show no finite group
+    return Composite((first, finite))
+
+
+def _connected(group: Group) -> Structure | None:
+    fields, algebra = group.fields, group.algebra
+    shifts = [f for f in fields if isinstance(f, ShiftField)]
+    if len(shifts) == len(fields):
+        return ShiftGroup(tuple(shift_directions(f) for f in shifts))
+    d = group.size
+    if all(isinstance(f, RotationField) for f in fields) and algebra.dim == d * (d - 1) // 2:
+        return OrthogonalGroup(d, special=True)
+    frequencies = [w for w, _ in fields[0].circles()]
+    if algebra.dim == 1 and max(frequencies) - min(frequencies) <= _SAME * max(frequencies):
+        return CircleSubgroup(fields[0], 2 * pi / frequencies[0])
+    return None
+
+
+def shift_directions(field: ShiftField) -> tuple[int, ...]:
+    """An integer vector along the velocity, or an error for a slope that is not known exactly."""
+    if not field.is_exact:
+        raise ValueError(
+            f"{field!r} has a floating-point velocity. Whether its flow closes depends on the ratios of the entries, "
+            "and a rounded ratio decides nothing: an irrational slope fills a larger torus. Give integers, Fraction "
+            "or texts such as '1/3'."
+        )
+    velocity = cast("tuple[Fraction, ...]", field.velocity)
+    scale = lcm(*(v.denominator for v in velocity))
+    return tuple(int(v * scale) for v in velocity)
+
+
+def normalises(group: Group, other: Group) -> bool:
+    """Whether every g of `group` has g · other · g⁻¹ = other, as far as generators and fields show it.
+
+    Fields of `other` must stay in its algebra. Generators of `other` must commute with all of `group`.
+    """
+    algebra = other.algebra
+    return (
+        all(f.moved(g) in algebra for f in other.fields for g in group.generators)
+        and all(f.bracket(h) in algebra for f in other.fields for h in group.fields)
+        and all(g @ h == h @ g for g in group.generators for h in other.generators)
+        and all(_distance(f.moved(h).vector, f.vector) <= _SAME for f in group.fields for h in other.generators)
+    )
+
+
+def _distance(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    return float(np.abs(a - b).max(initial=0.0) / max(1.0, float(np.abs(a).max(initial=0.0))))

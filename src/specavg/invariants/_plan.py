@@ -1,0 +1,207 @@
+"""What `invariant_basis` would do, told beforehand: solvers, numbers of functions, memory and time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from math import fsum
+from typing import final
+
+from specavg.groups import Group
+from specavg.invariants._building import TOLERANCE, checked_request
+from specavg.invariants._cutoff import Cutoff
+from specavg.invariants._solver_choice import Resolver
+from specavg.spaces import Space
+from specavg.spaces._orders import Order
+
+__all__ = ["Plan", "PlanRow", "plan"]
+
+_MOST_ROWS = 10_000  # eigenspaces that a plan lists: some seconds
+_SHOWN = 12  # rows that a plan prints, the last of them included
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """One eigenspace of a plan.
+
+    Attributes
+    ----------
+    eigenvalue : float
+        λ, or the value in the order of the basis.
+    dim : int
+        m_λ, all functions counted.
+    solver : str
+        The solver that would be asked first.
+    invariant_dim : int or None
+        m_{λ,G} where a closed form or a character gives it; None where only solving tells.
+    memory : float
+        Working memory of the solver, in bytes.
+    seconds : float
+        Time of the solver, to an order of magnitude.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> row = sa.invariants.plan(sa.Torus(10), sa.groups.symmetric(10), max_eigenvalue=20).rows[1]
+    >>> row.dim, row.invariant_dim, row.solver
+    (20, 2, 'closed form')
+    """
+
+    eigenvalue: float
+    dim: int
+    solver: str
+    invariant_dim: int | None
+    memory: float
+    seconds: float
+
+
+@final
+@dataclass(frozen=True)
+class Plan:
+    """What `invariant_basis` would do. Made by `plan`; printed, it is a table.
+
+    Attributes
+    ----------
+    space, group, cutoff, order, solver
+        What the basis would be made from.
+    rows : tuple of PlanRow
+        One row per eigenspace.
+    complete : bool
+        Whether the rows end where the basis would. Where invariants are not counted beforehand, `max_invariant_dim` is
+        compared with m_λ/|G|, and the basis may end a little earlier or later; a plan of very many rows is cut off.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> print(sa.invariants.plan(sa.Sphere(3), sa.groups.point_group("Oh"), max_eigenvalue=20))
+    plan of a basis on Sphere(3) under point_group('Oh'), max_eigenvalue = 20
+      eigenvalue         dim  invariant  solver           memory  seconds
+               0           1          1  null space         24 B   0.0007
+               2           3          0  null space        216 B   0.0007
+               6           5          0  null space        600 B   0.0007
+              12           7          0  null space     1.176 kB   0.0007
+              20           9          1  null space     1.944 kB   0.0008
+           total          25          2                 1.944 kB   0.0036
+    """
+
+    space: Space
+    group: Group
+    cutoff: Cutoff
+    order: Order
+    solver: str
+    rows: tuple[PlanRow, ...] = field(repr=False)
+    complete: bool = True
+
+    @property
+    def total_dim(self) -> int:
+        """Number of all functions up to the cutoff."""
+        return sum(row.dim for row in self.rows)
+
+    @property
+    def dim(self) -> int | None:
+        """Number of invariant functions; None where it is not known beforehand."""
+        counts = [row.invariant_dim for row in self.rows if row.invariant_dim is not None]
+        return sum(counts) if len(counts) == len(self.rows) else None
+
+    @property
+    def seconds(self) -> float:
+        """Time to build the basis, to an order of magnitude."""
+        return fsum(row.seconds for row in self.rows)
+
+    @property
+    def memory(self) -> float:
+        """Largest working memory of any eigenspace, in bytes."""
+        return max((row.memory for row in self.rows), default=0.0)
+
+    def __str__(self) -> str:
+        order = "" if self.order.name == "eigenvalue" else f", order {self.order!r}"
+        title = (
+            f"plan of a basis on {self.space!r} under {self.group!r}, {self.cutoff.kind} = {self.cutoff.value:g}{order}"
+        )
+        lines = [title, _line("eigenvalue", "dim", "invariant", "solver", "memory", "seconds")]
+        few = len(self.rows) <= _SHOWN
+        for row in self.rows if few else self.rows[: _SHOWN - 1]:
+            lines.append(_row_line(row))
+        if not few:
+            lines += [f"  ... {len(self.rows) - _SHOWN} more eigenspaces ...", _row_line(self.rows[-1])]
+        dim = "?" if self.dim is None else str(self.dim)
+        total = _line("total", _whole(self.total_dim), dim, "", _bytes(self.memory), f"{self.seconds:.4f}")
+        return "\n".join([*lines, total])
+
+
+def plan(
+    space: Space,
+    group: Group | None = None,
+    max_eigenvalue: float | None = None,
+    max_dim: float | None = None,
+    max_invariant_dim: float | None = None,
+    solver: str = "auto",
+    *,
+    order: str | Order = "eigenvalue",
+) -> Plan:
+    """What `invariant_basis` with the same arguments would do, without doing it.
+
+    Parameters
+    ----------
+    space, group, max_eigenvalue, max_dim, max_invariant_dim, solver, order
+        As in `invariant_basis`.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> found = plan(sa.Torus(1000), sa.groups.hyperoctahedral(1000), max_invariant_dim=30)
+    >>> found.dim, found.total_dim > 10**20, {row.solver for row in found.rows}
+    (27, True, {'closed form'})
+    """
+    group, cutoff, by = checked_request(space, group, max_eigenvalue, max_dim, max_invariant_dim, order)
+    resolver = Resolver(space, group, solver)
+    most = cutoff.value * (1 + TOLERANCE)
+    rows: list[PlanRow] = []
+    counted, exact, ended = 0.0, True, False
+    for V in islice(space.ordered(by), _MOST_ROWS):
+        chosen = resolver.solvers(V)[0]
+        count = resolver.count(V)
+        if cutoff.kind == "max_eigenvalue":
+            ended = V.eigenvalue > most
+        elif cutoff.kind == "max_dim":
+            counted += V.dim
+            ended = counted > most
+        else:
+            exact = exact and count is not None
+            counted += V.dim / _order(group) if count is None else count
+            ended = counted > most
+        if ended:
+            break
+        rows.append(PlanRow(V.eigenvalue, V.dim, chosen.name, count, chosen.memory(V), chosen.seconds(V)))
+    return Plan(space, group, cutoff, by, solver, tuple(rows), complete=ended and exact)
+
+
+def _order(group: Group) -> float:
+    try:
+        return float(group.order)
+    except (ValueError, OverflowError):  # not known to be finite, or beyond floating-point numbers
+        return float("inf")
+
+
+def _row_line(row: PlanRow) -> str:
+    count = "?" if row.invariant_dim is None else str(row.invariant_dim)
+    return _line(f"{row.eigenvalue:.6g}", _whole(row.dim), count, row.solver, _bytes(row.memory), f"{row.seconds:.4f}")
+
+
+def _line(eigenvalue: str, dim: str, count: str, solver: str, memory: str, seconds: str) -> str:
+    return f"  {eigenvalue:>10}  {dim:>10}  {count:>9}  {solver:<11}  {memory:>10}  {seconds:>7}".rstrip()
+
+
+def _whole(number: int) -> str:
+    return str(number) if number < 10**10 else f"{float(number):.3e}" if number < 10**300 else "> 1e300"
+
+
+def _bytes(number: float) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= size:
+            return f"{number / size:.4g} {unit}"
+    return f"{number:.0f} B"

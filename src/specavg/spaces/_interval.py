@@ -1,0 +1,134 @@
+"""The interval: Chebyshev polynomials, for coordinates that are not periodic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._random import as_generator
+from specavg.functions._chebyshev import ChebyshevPolynomials
+from specavg.functions._functions import Functions
+from specavg.isometries import Isometry, SignedPermutation, flatten
+from specavg.spaces._space import Eigenspace, Space
+
+__all__ = ["Interval"]
+
+
+@final
+class Interval(Space):
+    """The interval [low, high] with Chebyshev polynomials: the circle modulo its reflection.
+
+    Parameters
+    ----------
+    low, high : float, default −1 and 1
+        The ends. Points outside are refused.
+
+    Notes
+    -----
+    x = centre + half·cos θ, and functions of x are the even functions of the angle θ: 1 and √2 cos kθ = √2 T_k,
+    orthonormal under the arcsine measure (θ uniform), with eigenvalue k². There is no kink at the ends, and smooth
+    functions that are not periodic have coefficients that decrease fast. The points are not all alike: Σφ² is no
+    constant. Isometries are the identity and the reflection x ↦ low + high − x, written
+    ``isometries.signed_permutation([0], [-1])``. `Power(Interval(), m)` is a box; with order="degree" and a group of
+    permutations its invariants are the permutationally invariant polynomials of chemistry.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> space = Interval(0.0, 2.0)
+    >>> [(V.eigenvalue, V.dim) for V in islice(space.eigenspaces(), 4)]
+    [(0.0, 1), (1.0, 1), (4.0, 1), (9.0, 1)]
+    >>> V = next(islice(space.eigenspaces(), 2, None))
+    >>> space.evaluate(V, [[0.0], [1.0], [2.0]]).round(4).ravel()  # √2 T_2 at −1, 0 and 1
+    array([ 1.4142, -1.4142,  1.4142])
+    """
+
+    def __init__(self, low: float = -1.0, high: float = 1.0) -> None:
+        low, high = float(low), float(high)
+        if not (np.isfinite(low) and np.isfinite(high) and low < high):
+            raise ValueError(f"Interval needs finite ends low < high; got {low!r} and {high!r}")
+        self._low, self._high = low, high
+        self._centre, self._half = low / 2 + high / 2, high / 2 - low / 2
+        if not self._half > 0:
+            raise ValueError(f"Interval({low!r}, {high!r}) has no width that floating-point numbers can tell from 0")
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+        return self._low
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        return self._high
+
+    @property
+    def dim(self) -> int:
+        return 1
+
+    @property
+    def volume(self) -> float:
+        return float(np.pi)  # of the angles from 0 to π
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (1,)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Interval) and (self._low, self._high) == (other._low, other._high)
+
+    def __hash__(self) -> int:
+        return hash((Interval, self._low, self._high))
+
+    def __repr__(self) -> str:
+        return "Interval()" if (self._low, self._high) == (-1.0, 1.0) else f"Interval({self._low!r}, {self._high!r})"
+
+    def eigenspaces(self) -> Iterator[Eigenspace]:
+        return (Eigenspace(float(k * k), 1, k) for k in count())
+
+    def degree(self, eigenspace: Eigenspace) -> int:
+        assert isinstance(eigenspace.label, int)
+        return eigenspace.label
+
+    def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
+        return ChebyshevPolynomials(self._centre, self._half, [self.degree(V) for V in eigenspaces])
+
+    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.functions([eigenspace]).values(X)
+
+    def check_isometry(self, g: Isometry) -> Isometry:
+        g = flatten(g)
+        if not isinstance(g, SignedPermutation) or g.size != 1:
+            raise ValueError(
+                f"{g!r} does not act on {self!r}: an interval has the identity and the reflection "
+                "isometries.signed_permutation([0], [-1]) only."
+            )
+        return g
+
+    def columns_follow(self, g: Isometry) -> bool:
+        return g.is_identity or self._low == -self._high
+
+    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return X if g.is_identity else (self._low + self._high) - X
+
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        return np.full((1, 1), 1.0 if g.is_identity or self.degree(eigenspace) % 2 == 0 else -1.0)
+
+    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.maximum(np.abs(X[:, 0] - self._centre) / self._half - 1.0, 0.0)  # in half widths
+
+    _membership_remedy = "Widen the interval so that it holds all points, those to be predicted too."
+
+    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+        """`n` independent points of the arcsine measure."""
+        angle = np.pi * as_generator(random_state).random((n, 1))
+        return np.clip(self._centre + self._half * np.cos(angle), self._low, self._high)
+
+    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        nodes = int(np.sqrt(max_eigenvalue) * (1 + 1e-9)) + 1  # exact up to degree 2·nodes − 1
+        angle = np.pi * (np.arange(nodes) + 0.5) / nodes
+        return (self._centre + self._half * np.cos(angle))[:, None], np.full(nodes, 1.0 / nodes)

@@ -1,0 +1,251 @@
+"""Orders: which functions of a space come first. The functions, and the invariants among them, stay the same.
+
+An order gives every function a value, and functions are listed by increasing value. Values add over the coordinates of
+a box, the copies of a power and the factors of a product. Permutations of coordinates or copies, sign flips and shifts
+change no value: every group maps the functions of one value to functions of the same value.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from math import expm1, isfinite, log, log1p
+from typing import TYPE_CHECKING, ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from specavg.spaces._space import Eigenspace, Space
+
+__all__ = [
+    "BY_EIGENVALUE",
+    "ByDegree",
+    "ByEigenvalue",
+    "CoordinateOrder",
+    "FewCoordinates",
+    "Order",
+    "first_eigenvalue",
+    "order_of",
+]
+
+# The inverse of an order is rounded up by this, so that no function of the value asked for is lost.
+_ROUNDED_UP = 1e-8
+
+
+class Order(abc.ABC):
+    """Which functions come first: a value for every function, additive over coordinates, copies and factors.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> basis = sa.invariant_basis(sa.Torus(10), max_dim=300, order="few coordinates")
+    >>> basis.order
+    FewCoordinates(steepness=4)
+    """
+
+    name: ClassVar[str]
+    logarithmic: ClassVar[bool] = False  # whether the number of functions grows exponentially with their value
+
+    @abc.abstractmethod
+    def value(self, space: Space, eigenspace: Eigenspace) -> float:
+        """The value of one eigenspace of the Laplacian, `space` taken as a whole."""
+
+    @abc.abstractmethod
+    def eigenvalue(self, space: Space, value: float) -> float:
+        """The largest eigenvalue of the Laplacian of functions up to `value`, `space` taken as a whole."""
+
+    def copies(self, base: Space) -> Iterator[Eigenspace]:
+        """What one copy of a power contributes: the eigenspaces of `base` in this order."""
+        return base.ordered(self)
+
+    def copy_quadrature(self, base: Space, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Points and weights that integrate products of two such functions of one copy, of value up to `top`."""
+        return base.ordered_quadrature(self, top)
+
+
+class CoordinateOrder(Order):
+    """An order that adds over the coordinates of a box torus.
+
+    Such values are compared exactly, by integer keys: `joined_keys` of the keys of the coordinates.
+    """
+
+    no_frequency: ClassVar[int]  # the key of the constant
+
+    @abc.abstractmethod
+    def frequency_key(self, k: int) -> int:
+        """The integer that says how early the frequency k > 0 of one coordinate comes."""
+
+    @abc.abstractmethod
+    def joined_keys(self, a: int, b: int) -> int:
+        """The integer of a product of two functions of different coordinates."""
+
+    @abc.abstractmethod
+    def key_value(self, key: int) -> float:
+        """The value that an integer stands for."""
+
+    @abc.abstractmethod
+    def highest_frequency(self, value: float) -> int:
+        """The largest frequency of one coordinate up to `value`."""
+
+
+@final
+@dataclass(frozen=True)
+class ByEigenvalue(Order):
+    """Functions by the eigenvalue of the Laplacian: the smoothest first. ``order="eigenvalue"``.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> sa.invariant_basis(sa.Torus(2), max_dim=9).order
+    ByEigenvalue()
+    """
+
+    name: ClassVar[str] = "eigenvalue"
+
+    def value(self, space: Space, eigenspace: Eigenspace) -> float:
+        return eigenspace.eigenvalue
+
+    def eigenvalue(self, space: Space, value: float) -> float:
+        return value
+
+
+@final
+@dataclass(frozen=True)
+class FewCoordinates(CoordinateOrder):
+    """Functions of few coordinates, copies or factors first. ``order="few coordinates"`` means steepness 4.
+
+    In many dimensions the eigenspaces of the Laplacian fill up with products of many coordinates before the second
+    or third frequency of a single one. Here a space of dimension d that is taken as a whole has the value
+    μ = d log(1 + ((1 + c)^(1/d) − 1) λ/λ₁), λ₁ its first non-zero eigenvalue, and values of parts add. Parts are the
+    coordinates of a box torus (together log ∏(1 + c k_i²)), the copies of a power and the factors of a product.
+    e^μ = 1 + c for the first functions of each part, and the number of functions grows like e^(μ/2) whatever d is:
+    the "heat" spectrum e^(−sμ), s = ℓ²/2, is the kernel of a Sobolev space of mixed smoothness.
+
+    Parameters
+    ----------
+    steepness : float, default 4
+        c, positive; an integer on tori. The larger, the later come functions of several parts.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> import numpy as np, specavg as sa
+    >>> few = FewCoordinates()
+    >>> [(round(np.exp(V.eigenvalue)), V.dim) for V in islice(sa.Torus(10).ordered(few), 5)]
+    [(1, 1), (5, 20), (17, 20), (25, 180), (37, 20)]
+    >>> cloud = sa.Power(sa.Sphere(3), 100)
+    >>> [(round(float(np.exp(V.eigenvalue)), 1), V.dim) for V in islice(cloud.ordered(few), 4)]
+    [(1.0, 1), (5.0, 300), (22.2, 500), (25.0, 44550)]
+    """
+
+    steepness: float = 4
+
+    name: ClassVar[str] = "few coordinates"
+    no_frequency: ClassVar[int] = 1
+    logarithmic: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.steepness) and self.steepness > 0):
+            raise ValueError(
+                f"steepness must be positive and finite, on tori an integer of at least 1; got {self.steepness!r}"
+            )
+        if self.steepness == int(self.steepness):
+            object.__setattr__(self, "steepness", int(self.steepness))
+
+    def _scale(self, space: Space) -> float:
+        return ((1 + self.steepness) ** (1 / space.dim) - 1) / first_eigenvalue(space)
+
+    def value(self, space: Space, eigenspace: Eigenspace) -> float:
+        return space.dim * log1p(self._scale(space) * eigenspace.eigenvalue)
+
+    def eigenvalue(self, space: Space, value: float) -> float:
+        return expm1(value / space.dim) / self._scale(space) * (1 + _ROUNDED_UP)
+
+    def copies(self, base: Space) -> Iterator[Eigenspace]:
+        return base.as_a_whole(self)  # a copy is one part, also where it has several coordinates
+
+    def copy_quadrature(self, base: Space, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return base.quadrature(self.eigenvalue(base, top))
+
+    def frequency_key(self, k: int) -> int:
+        if int(self.steepness) != self.steepness:
+            raise ValueError(f"on a torus the steepness must be an integer of at least 1; got {self.steepness!r}")
+        return 1 + int(self.steepness) * k * k
+
+    def joined_keys(self, a: int, b: int) -> int:
+        return a * b
+
+    def key_value(self, key: int) -> float:
+        return log(key)
+
+    def highest_frequency(self, value: float) -> int:
+        return int((max(expm1(value), 0.0) / self.steepness * (1 + _ROUNDED_UP)) ** 0.5 + _ROUNDED_UP)
+
+
+@final
+@dataclass(frozen=True)
+class ByDegree(CoordinateOrder):
+    """Functions by their total degree: Σ|k_i| on a box torus, the degree of polynomials elsewhere. ``order="degree"``.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> import specavg as sa
+    >>> [(V.eigenvalue, V.dim) for V in islice(sa.Torus(3).ordered(ByDegree()), 4)]
+    [(0.0, 1), (1.0, 6), (2.0, 18), (3.0, 38)]
+    """
+
+    name: ClassVar[str] = "degree"
+    no_frequency: ClassVar[int] = 0
+
+    def value(self, space: Space, eigenspace: Eigenspace) -> float:
+        return float(space.degree(eigenspace))
+
+    def eigenvalue(self, space: Space, value: float) -> float:
+        last = 0.0
+        for V in space.eigenspaces():
+            if space.degree(V) > value * (1 + _ROUNDED_UP):
+                break
+            last = V.eigenvalue
+        return last
+
+    def frequency_key(self, k: int) -> int:
+        return k
+
+    def joined_keys(self, a: int, b: int) -> int:
+        return a + b
+
+    def key_value(self, key: int) -> float:
+        return float(key)
+
+    def highest_frequency(self, value: float) -> int:
+        return int(value * (1 + _ROUNDED_UP))
+
+
+@lru_cache(maxsize=64)
+def first_eigenvalue(space: Space) -> float:
+    """The smallest non-zero eigenvalue λ₁ of a space."""
+    return next(V.eigenvalue for V in space.eigenspaces() if V.eigenvalue > 0)
+
+
+BY_EIGENVALUE = ByEigenvalue()
+_NAMED: dict[str, Order] = {order.name: order for order in (BY_EIGENVALUE, FewCoordinates(), ByDegree())}
+
+
+def order_of(order: str | Order) -> Order:
+    """The order that `order` names, or `order` itself.
+
+    Examples
+    --------
+    >>> order_of("few coordinates")
+    FewCoordinates(steepness=4)
+    """
+    if isinstance(order, Order):
+        return order
+    if not isinstance(order, str) or order not in _NAMED:  # pyright: ignore[reportUnnecessaryIsInstance]
+        names = ", ".join(map(repr, _NAMED))
+        raise ValueError(f"order must be {names} or an order such as invariants.FewCoordinates(64); got {order!r}")
+    return _NAMED[order]

@@ -1,0 +1,216 @@
+"""Groups with a continuous part: fields, algebras, uniform random elements, and what needs a finite group."""
+
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+import specavg as sa
+from specavg import groups
+from specavg import isometries as iso
+from specavg.groups import Group
+from specavg.isometries import fields
+
+AROUND_Z = fields.rotation([[0, -1, 0], [1, 0, 0], [0, 0, 0]])
+AROUND_X = fields.rotation([[0, 0, 0], [0, 0, -1], [0, 1, 0]])
+
+CATALOGUE = {
+    "SO(3)": (groups.special_orthogonal(3), sa.Sphere(3)),
+    "O(4)": (groups.orthogonal(4), sa.Sphere(4)),
+    "shifts": (groups.shifts([1, 1000003], ["1/2", 0]), sa.Torus(2)),
+    **{name: (groups.point_group(name), sa.Sphere(3)) for name in ("C∞", "C∞v", "C∞h", "D∞", "D∞h", "K", "Kh")},
+    "fibre": (groups.crystal_symmetry("O", specimen="C∞"), sa.Rotations()),
+    "product": (groups.direct_product(groups.shifts([1]), groups.orthogonal(3)), sa.Product(sa.Circle(), sa.Sphere(3))),
+    "wreath": (groups.wreath(groups.shifts([1]), 3), sa.Power(sa.Circle(), 3)),
+    "diagonal": (groups.diagonal(groups.special_orthogonal(3), 3), sa.Power(sa.Sphere(3), 3)),
+    "joined": (
+        groups.joined(groups.symmetric(3), groups.diagonal(groups.orthogonal(3), 3)),
+        sa.Power(sa.Sphere(3), 3),
+    ),
+    "plain": (Group([iso.signed_permutation([0, 1, 2], [1, -1, -1])], [AROUND_Z]), sa.Sphere(3)),
+}
+catalogue = pytest.mark.parametrize("group, space", CATALOGUE.values(), ids=CATALOGUE.keys())
+
+
+@catalogue
+def test_fields_and_elements_act_on_the_space(group, space):
+    assert group.order == math.inf
+    assert not group.is_finite
+    assert not group.has_canonical
+    for field in group.fields:
+        space.check_field(field)
+    X = space.sample(4, 0)
+    for g in (group.identity, *group.generators, group.random(0)):
+        space.check_points(space.act(g, X))
+    assert np.array_equal(space.act(group.identity, X), X)
+    assert group.columns == space.n_features
+
+
+@catalogue
+def test_groups_with_fields_are_values(group, space):
+    again = pickle.loads(pickle.dumps(group))
+    assert again == group
+    assert hash(again) == hash(group)
+    assert group != Group(group.generators, size=group.size)
+    assert group.random(3) == again.random(3)
+
+
+@catalogue
+def test_a_uniform_element_does_not_change_when_an_element_is_multiplied(group, space):
+    """Means of D over random elements g, and over h g with h fixed, agree: both are the projector on the invariants."""
+    rng, (_, V) = np.random.default_rng(0), (lambda it: (next(it), next(it)))(space.eigenspaces())
+    elements = [group.random(rng) for _ in range(400)]
+    mean = np.mean([space.representation(g, V) for g in elements], axis=0)
+    for field in group.fields:
+        D = space.representation(space.check_field(field).flow(0.7), V)
+        assert np.abs(D @ mean - mean).max() < 0.25  # 400 draws: standard deviation at most 0.05
+    for g in group.generators:
+        assert np.abs(space.representation(g, V) @ mean - mean).max() < 0.25
+
+
+def test_haar_of_so3_by_the_angle_and_of_o3_by_the_determinant():
+    """The angle of a uniform rotation has the distribution function (θ − sin θ)/π."""
+    rng = np.random.default_rng(1)
+    traces = [np.trace(groups.special_orthogonal(3).random(rng).matrix) for _ in range(2000)]
+    angles = np.arccos(np.clip((np.array(traces) - 1) / 2, -1, 1))
+    assert kstest(angles, lambda t: (t - np.sin(t)) / np.pi).pvalue > 1e-3
+    signs = [np.linalg.det(groups.orthogonal(3).random(rng).matrix) for _ in range(400)]
+    assert 140 < sum(s > 0 for s in signs) < 260
+    assert all(np.linalg.det(groups.point_group("D∞").random(rng).matrix) > 0 for _ in range(50))
+
+
+def test_names_of_point_groups():
+    for name in ("C∞v", "Cinfv", "cinfv", "C_infinity_v", "∞m"):
+        assert groups.point_group(name) == groups.point_group("C∞v")
+    assert repr(groups.point_group("Cinfv")) == "point_group('C∞v')"
+    assert groups.point_group("K") == groups.special_orthogonal(3)
+    assert groups.point_group("Kh") == groups.orthogonal(3)
+    with pytest.raises(ValueError, match="D∞"):
+        groups.crystal_symmetry("O", specimen="C∞v")
+
+
+def test_the_algebra_that_fields_generate_is_said():
+    algebra = Group(fields=[AROUND_Z, AROUND_X]).algebra
+    assert (algebra.dim, algebra.independent, algebra.is_closed, algebra.is_abelian) == (3, 2, False, False)
+    assert AROUND_Z.bracket(AROUND_X) in algebra
+    assert "1 more from their brackets" in repr(algebra)
+    for d in (2, 4, 6):
+        assert groups.special_orthogonal(d).algebra.dim == d * (d - 1) // 2
+    twice = Group(fields=[AROUND_Z, 2 * AROUND_Z]).algebra
+    assert (twice.dim, twice.is_closed, twice.is_abelian) == (1, True, True)
+    large = Group(fields=[1e6 * AROUND_Z, 1e6 * AROUND_X]).algebra
+    assert large.dim == 3
+
+
+def test_plain_fields_are_recognised():
+    from specavg.groups.families import CircleSubgroup, OrthogonalGroup, ShiftGroup
+
+    assert Group(fields=[AROUND_Z, AROUND_X]).recognise() == OrthogonalGroup(3, special=True)
+    assert isinstance(Group(fields=[3 * AROUND_Z]).recognise(), CircleSubgroup)
+    assert Group(fields=[fields.shift(["1/2", "1/3"])]).recognise() == ShiftGroup(((3, 2),))
+
+
+def test_shifts_are_exact_along_their_directions():
+    group = groups.shifts([1, 1000003])
+    for seed in range(20):
+        g = group.random(seed)
+        a, b = g.shift
+        assert isinstance(a, Fraction)
+        assert (1000003 * a - b) % 1 == 0
+
+
+@pytest.mark.parametrize(
+    "make, error, words",
+    [
+        (lambda: groups.special_orthogonal(3).elements(), ValueError, "infinitely many"),
+        (lambda: groups.direct_product(groups.shifts([1]), groups.cyclic(2)).elements(), ValueError, "infinitely many"),
+        (lambda: groups.orthogonal(3).molien(), ValueError, "infinitely many"),
+        (lambda: groups.shifts([1, math.sqrt(2)]), ValueError, "irrational slope"),
+        (lambda: groups.shifts([0, 0]), ValueError, "none of them zero"),
+        (lambda: groups.shifts([1], [1, 2]), ValueError, "one length"),
+        (lambda: Group(fields=[fields.shift([1.0, 0.5])]).random(0), ValueError, "irrational slope"),
+        (
+            lambda: Group(fields=[fields.rotation(np.diag([1, 0, 2.0], 1) - np.diag([1, 0, 2.0], -1))]).random(0),
+            ValueError,
+            "Haar",
+        ),
+        (
+            lambda: Group(groups.point_group("T").generators, [AROUND_Z]).random(0),
+            ValueError,
+            "larger than the product",
+        ),
+        (lambda: Group(fields=AROUND_Z), TypeError, r"fields=\[f\]"),
+        (lambda: Group([AROUND_Z]), TypeError, r"fields=\["),
+        (lambda: groups.orthogonal(3).canonical([[1.0, 0, 0]]), ValueError, "no canonical points"),
+        (lambda: groups.joined(), ValueError, "at least one"),
+    ],
+)
+def test_what_needs_a_finite_or_a_closed_group_says_so(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
+
+
+def test_no_solver_leaves_the_fields_out():
+    with pytest.raises(NotImplementedError, match="continuous"):
+        sa.invariant_basis(sa.Sphere(3), groups.point_group("C∞"), max_eigenvalue=6)
+
+
+def test_what_others_call_rotations_and_permutations_are_generators():
+    from scipy.spatial.transform import Rotation
+    from sympy.combinatorics import Permutation
+
+    assert Group([Permutation([1, 2, 0]), Permutation(0, 1)]).order == 6
+    assert Group([Permutation(0, 1), Permutation([1, 2, 3, 0])]).generators[0].size == 4
+    turn = Rotation.from_rotvec([0, 0, 2 * np.pi / 5])
+    assert Group([turn]).order == 5
+    assert Group([Rotation.concatenate([turn, turn * turn])]).order == 5
+    assert Group(Rotation.create_group("O")).order == 24
+    with pytest.raises(ValueError, match=r"isometries\.affine"):
+        Group([[[0, -1, 0], [1, -1, 0], [0, 0, 1]]])  # a three-fold axis of a hexagonal cell
+
+
+@pytest.mark.parametrize("right", [2, 3])
+def test_factors_and_copies_of_two_sided_maps_have_an_order(right):
+    one, still = np.eye(3), np.eye(right)
+    turn = iso.left_right(np.diag([1.0, -1.0, -1.0]), still)
+    neutral, other = iso.left_right(one, still), iso.left_right(one, np.roll(still, 1, axis=0))
+    for parts, order in (
+        ([iso.factors([turn, iso.identity(2)]), iso.factors([neutral, iso.permutation([1, 0])])], 4),
+        ([iso.factors([neutral, iso.permutation([1, 0])])], 2),
+        ([iso.copies([1, 0], [neutral, neutral]), iso.copies([0, 1], [turn, neutral])], 8),
+        ([iso.copies([1, 0], [neutral, neutral])], 2),
+        ([iso.copies([0, 1], [other, neutral]), iso.permutation([1, 0])], 2 * right**2),
+    ):
+        group = Group(parts)
+        assert group.order == order
+        assert len(list(group.elements())) == order
+        assert group.random(0).size == 2
+
+
+@pytest.mark.parametrize(
+    "group",
+    [groups.symmetric(4), groups.alternating(4), groups.hyperoctahedral(3), groups.sign_flips(3), groups.trivial(2)],
+)
+def test_molien_series_of_families_and_of_their_elements_agree(group):
+    listed = Group([*group.elements()], size=group.size)
+    exact = [0] * 9
+    for g in listed.elements():
+        series = np.array([1.0])
+        for value in np.linalg.eigvals(g.matrix):
+            series = np.convolve(series, value ** np.arange(9))[:9]
+        exact = exact + series
+    assert group.molien(8) == tuple(np.rint(np.real(exact) / group.order).astype(int))
+
+
+def test_molien_series_of_matrices_is_that_of_the_harmonics():
+    for name in ("Ih", "D5", "Td", "C7v"):
+        group = groups.point_group(name)
+        series = group.molien(12)
+        basis = sa.invariant_basis(sa.Sphere(3), group, max_eigenvalue=12 * 13)
+        harmonic = [a - b for a, b in zip(series, (0, 0, *series), strict=False)]
+        assert harmonic == [row.invariant_dim for row in basis.table]
+    with pytest.raises(TypeError, match="groups of matrices"):
+        groups.cyclic(5).molien()

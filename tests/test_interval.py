@@ -1,0 +1,91 @@
+"""Intervals: Chebyshev polynomials, their reflection, boxes under permutations, and points that do not belong."""
+
+from math import comb
+
+import numpy as np
+import pytest
+from numpy.polynomial import chebyshev
+
+import specavg as sa
+from specavg import groups, isometries
+
+REFLECTION = isometries.signed_permutation([0], [-1])
+
+
+@pytest.mark.parametrize("low, high", [(-1.0, 1.0), (0.5, 3.0), (-1e9, 1e9), (1e-12, 3e-12)])
+def test_functions_are_chebyshev_polynomials(low, high):
+    space = sa.Interval(low, high)
+    t = np.linspace(-1, 1, 41)
+    values = sa.invariant_basis(space, max_eigenvalue=30.0**2).evaluate(
+        ((low + high) / 2 + (high - low) / 2 * t)[:, None]
+    )
+    wanted = chebyshev.chebvander(t, 30) * np.where(np.arange(31), np.sqrt(2), 1.0)
+    np.testing.assert_allclose(values, wanted, atol=1e-12)
+
+
+def test_samples_are_of_the_arcsine_measure():
+    from scipy.stats import arcsine, kstest
+
+    X = sa.Interval(-2.0, 5.0).sample(4000, random_state=0)
+    assert X.shape == (4000, 1)
+    assert kstest(X[:, 0], arcsine(-2.0, 7.0).cdf).pvalue > 0.01
+
+
+@pytest.mark.parametrize("low, high", [(-1.0, 1.0), (0.5, 3.0), (-3.0, 0.1)])
+@pytest.mark.parametrize("m", [1, 3])
+def test_the_reflection_is_about_the_middle(low, high, m):
+    one = sa.Interval(low, high)
+    space = one if m == 1 else sa.Power(one, m)
+    group = groups.sign_flips(1) if m == 1 else groups.wreath(groups.sign_flips(1), m)
+    basis = sa.invariant_basis(space, group, max_eigenvalue=40.0)
+    X = space.sample(50, random_state=0)
+    moved = low + high - X[:, ::-1]
+    np.testing.assert_allclose(basis.evaluate(moved), basis.evaluate(X), atol=1e-12)
+    y = np.cos((X - one.low / 2 - one.high / 2) ** 2).sum(axis=1)
+    model = sa.InvariantKernelRidge(space, group).fit(X, y)
+    assert np.abs(model.predict(X) - y).max() < 1e-4  # |x| in place of x would make nonsense of it
+    np.testing.assert_allclose(model.predict(moved), model.predict(X), rtol=1e-9)
+    if low == -high:
+        assert (model.predict(moved) == model.predict(X)).all()
+
+
+@pytest.mark.parametrize("m, degree", [(3, 8), (6, 6), (200, 5)])
+def test_symmetric_polynomials_of_a_box_are_counted_by_partitions(m, degree):
+    basis = sa.invariant_basis(
+        sa.Power(sa.Interval(0, 1), m), groups.symmetric(m), max_eigenvalue=degree, order="degree"
+    )
+    partitions = [[1] + [0] * degree]  # into at most m parts, as many as into parts of at most m
+    counts = partitions[0]
+    for part in range(1, min(m, degree) + 1):
+        for n in range(part, degree + 1):
+            counts[n] += counts[n - part]
+    assert [row.invariant_dim for row in basis.table] == counts
+    assert [row.dim for row in basis.table] == [comb(n + m - 1, n) for n in range(degree + 1)]
+    assert {row.solver for row in basis.table} == {"closed form"}
+
+
+def test_a_smooth_function_that_is_not_periodic_is_learned():
+    space, group = sa.Power(sa.Interval(0.0, 3.0), 3), groups.symmetric(3)
+    X = np.random.default_rng(0).uniform(0, 3, (300, 3))  # not the space's own measure
+
+    def f(X):
+        return np.exp(-X).sum(axis=1) * np.exp(X.sum(axis=1) / 9)
+
+    model = sa.InvariantKernelRidge(space, group).fit(X, f(X))
+    Z = np.random.default_rng(1).uniform(0.1, 2.9, (200, 3))
+    assert np.abs(model.predict(Z) - f(Z)).max() < 1e-4
+    assert (model.predict(Z) == model.predict(Z[:, [2, 0, 1]])).all()
+
+
+def test_what_does_not_belong_is_refused():
+    with pytest.raises(ValueError, match=r"off by 0\.5"):
+        sa.Interval(0.0, 2.0).check_points([[1.0], [2.5]])
+    for ends in ((1.0, 1.0), (2.0, 1.0), (0.0, np.inf), (np.nan, 1.0)):
+        with pytest.raises(ValueError, match="low < high"):
+            sa.Interval(*ends)
+    for g in (isometries.shift([0.5]), isometries.permutation([1, 0])):
+        with pytest.raises(ValueError, match="an interval has the identity and the reflection"):
+            sa.Interval().check_isometry(g)
+    assert sa.Interval(0, 2) == sa.Interval(0.0, 2.0) != sa.Interval()
+    assert repr(sa.Interval(0, 2)) == "Interval(0.0, 2.0)"
+    assert (sa.Interval(0, 2).act(REFLECTION, [[0.5]]) == 1.5).all()

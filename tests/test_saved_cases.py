@@ -1,0 +1,90 @@
+"""A model of every registered case is saved, loaded in another process, and predicts the same bits."""
+
+import os
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from cases import CASES
+
+import specavg as sa
+
+_LOAD = """
+import sys
+import numpy as np, specavg as sa
+with np.load(sys.argv[1] + "/points.npz") as points:
+    np.savez(sys.argv[1] + "/loaded.npz", **{name: sa.load(f"{sys.argv[1]}/{name}.specavg").predict(points[name])
+                                              for name in points.files})
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory):
+    """Values of every model at its points: as fitted, and as another process loads it."""
+    folder = tmp_path_factory.mktemp("models")
+    points, values = {}, {}
+    for i, case in enumerate(CASES):
+        X = case.space.sample(7, random_state=i)
+        given = {
+            "max_dim": case.max_functions,
+            "order": case.order,
+            "alpha": 0.1,
+            "spectrum": "heat",
+            "length_scale": 0.1,
+        }
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of the cyclic group of order 10^12 only the constant is left
+            model = sa.InvariantKernelRidge(case.space, case.group, **given).fit(X, np.cos(np.arange(7.0)))
+        model.save(folder / f"case{i}.specavg")
+        points[f"case{i}"], values[f"case{i}"] = X, model.predict(X)
+    np.savez(folder / "points.npz", **points)
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}  # linear algebra done again would round differently
+    subprocess.run([sys.executable, "-c", _LOAD, str(folder)], check=True, env=environment)
+    with np.load(folder / "loaded.npz") as again:
+        return values, {name: again[name] for name in again.files}
+
+
+@pytest.mark.parametrize("i", range(len(CASES)), ids=[str(case) for case in CASES])
+def test_a_saved_model_predicts_the_same_bits(loaded, i):
+    before, after = (values[f"case{i}"] for values in loaded)
+    assert before.shape == (7,)
+    np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_basis_is_rebuilt_without_linear_algebra(case, monkeypatch):
+    basis = sa.invariant_basis(case.space, case.group, max_dim=case.max_functions, order=case.order)
+
+    def refuse(*_, **__):
+        raise AssertionError("decided again")
+
+    for name in ("null_space", "common_kernel", "_certified"):
+        monkeypatch.setattr(f"specavg.invariants._fixed_space.{name}", refuse)
+    monkeypatch.setattr("specavg.invariants.solvers._null_space.null_space", refuse)
+    monkeypatch.setattr("specavg.invariants.solvers._left_times_right.null_space", refuse)
+    monkeypatch.setattr("specavg.invariants.solvers._s2_point_groups.common_kernel", refuse)
+    for name in ("_monomial_orbits", "_partitions"):
+        monkeypatch.setattr(f"specavg.invariants.solvers.{name}.harmonic_combinations", refuse)
+    made_from = (basis.space, basis.group, basis.cutoff, basis.order, basis.solver)
+    again = sa.invariants.restored_basis(*made_from, basis.table, basis.arrays)
+    X = case.space.sample(5, random_state=0)
+    np.testing.assert_array_equal(again.evaluate(X), basis.evaluate(X))
+    if basis.arrays:
+        fewer = dict(list(basis.arrays.items())[1:])
+        with pytest.raises(sa.invariants.StoredArraysError):
+            sa.invariants.restored_basis(*made_from, basis.table, fewer)
+    with pytest.raises(sa.invariants.StoredArraysError, match="more arrays"):
+        sa.invariants.restored_basis(*made_from, basis.table, {**basis.arrays, "99.NullSpace.Q": np.eye(2)})
+
+
+def test_a_solver_that_declines_leaves_nothing_behind():
+    # On Sphere(4) the closed form declines at high degrees, after a factorisation of its own.
+    space, group = sa.Sphere(4), sa.groups.symmetric(4)
+    basis = sa.invariant_basis(space, group, max_eigenvalue=35.0 * 37)
+    assert len({row.solver for row in basis.table}) > 1
+    made_from = (basis.space, basis.group, basis.cutoff, basis.order, basis.solver)
+    again = sa.invariants.restored_basis(*made_from, basis.table, basis.arrays)
+    X = space.sample(5, random_state=0)
+    np.testing.assert_array_equal(again.evaluate(X), basis.evaluate(X))
