@@ -215,3 +215,19 @@ def test_columns_of_one_parquet_table_stay_aligned(tmp_path):
         predictions = np.asarray(model.predict(table[["a", "b"]]).compute())
     local = MODELS["SpecAvgRegressor"]().fit(X, Y)
     np.testing.assert_allclose(predictions, local.predict(X), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("order, complaint", [(["b", "a"], "in another order"), (["a", "c"], "'c' are new")])
+def test_partitions_and_collections_with_other_columns_are_refused(order, complaint):
+    import pandas as pd
+
+    frame = pd.DataFrame(X[:, [0, 1, 0]], columns=["a", "b", "c"])
+    lazy_y = dd.from_pandas(pd.Series(Y), npartitions=2)
+    good = dd.from_pandas(frame[["a", "b"]], npartitions=2)
+    model = MODELS["SpecAvgRegressor"]().partial_fit(good, lazy_y)
+    with pytest.raises(ValueError, match=complaint):
+        model.partial_fit(dd.from_pandas(frame[order], npartitions=2), lazy_y)
+    second = dask.delayed(frame[order].iloc[N // 2 :])
+    mixed = dd.from_delayed([good.get_partition(0).to_delayed()[0], second], meta=frame[["a", "b"]], verify_meta=False)
+    with pytest.raises(ValueError, match=f"partition 1: .*{complaint}"):
+        MODELS["SpecAvgRegressor"]().fit(mixed, lazy_y)

@@ -142,3 +142,16 @@ def test_refusals():
         sa.InvariantDensity(max_eigenvalue=1.0).fit(X)
     with pytest.raises(ValueError, match="n_samples=1"):
         sa.InvariantDensity(positive=False).fit(X[:1])
+
+
+@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize("period", [1e-60, 1e-10, 1e-3, 1e6, 1e60])
+def test_the_unit_of_length_does_not_matter(d, period):
+    space, group = sa.Torus(d, period=period), groups.sign_flips(d)
+    rng = np.random.default_rng(0)
+    unit = 0.15 * rng.normal(size=(150, d))  # in periods
+    model = sa.InvariantDensity(space, group, max_invariant_dim=12).fit(period * unit)
+    plain = sa.InvariantDensity(sa.Torus(d, period=1.0), group, max_invariant_dim=12).fit(unit)
+    grid = (np.stack(np.meshgrid(*[np.arange(60) / 60] * d), axis=-1).reshape(-1, d)) - 0.5
+    assert model.density(period * grid).mean() == pytest.approx(1.0, abs=1e-6)
+    assert model.density(period * grid) == pytest.approx(plain.density(grid), rel=1e-9)

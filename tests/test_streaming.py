@@ -214,3 +214,72 @@ def test_moments_add_only_where_they_are_of_the_same_thing():
     a, b = (Moments.of(basis, X, Y) for basis in bases)
     with pytest.raises(ValueError, match="do not add"):
         a + b
+
+
+def frames(*orders):
+    """Chunks with named columns, in the given orders."""
+    parts = np.array_split(np.arange(len(X)), len(orders))
+    table = pd.DataFrame(X, columns=["a", "b"])
+    return [(table.iloc[rows][list(order)], Y[rows]) for rows, order in zip(parts, orders, strict=True)]
+
+
+def renamed(frame):
+    return frame.rename(columns={"b": "c"})
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("bad", ["reordered", "renamed"])
+@pytest.mark.parametrize("way", ["iterator", "partial_fit", "parquet"])
+def test_chunks_with_other_columns_than_the_first_are_refused(name, bad, way, tmp_path):
+    (first, y0), (second, y1) = frames("ab", "ba" if bad == "reordered" else "ab")
+    second = renamed(second) if bad == "renamed" else second
+    model = MODELS[name]()
+    complaint = "in another order" if bad == "reordered" else "'c' are new and 'b' are missing"
+    if way == "iterator":
+        with pytest.raises(ValueError, match=f"chunk 1: .*{complaint}"):
+            model.fit(iter([(first, y0), (second, y1)]))
+        assert not hasattr(model, "coef_")
+        return
+    if way == "parquet":
+        for i, (frame, y) in enumerate(((first, y0), (second, y1))):
+            frame.assign(y=y[:, 0]).to_parquet(tmp_path / f"{i}.parquet")
+        model.partial_fit(tmp_path / "0.parquet", "y")
+        before = model.coef_
+        with pytest.raises(ValueError, match=complaint):
+            model.partial_fit(tmp_path / "1.parquet", "y")
+    else:
+        model.partial_fit(first, y0)
+        before = model.coef_
+        with pytest.raises(ValueError, match="feature names"):  # scikit-learn's own words
+            model.partial_fit(second, y1)
+    assert model.coef_ is before
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_chunks_with_the_same_columns_and_chunks_without_names_are_taken(name):
+    (first, y0), (second, y1) = frames("ab", "ab")
+    whole = MODELS[name]().fit(chunks(500, X, Y))
+    for other in (second, second.to_numpy()):
+        found = MODELS[name]().fit(iter([(first, y0), (other, y1)]))
+        np.testing.assert_allclose(found.coef_, whole.coef_, rtol=0, atol=1e-12 * (1 + np.abs(whole.coef_).max()))
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("shapes", [((-1,), (-1, 1)), ((-1, 1), (-1,))])
+def test_targets_with_and_without_an_axis_are_the_same_targets(name, shapes):
+    model = MODELS[name]()
+    for rows, shape in zip((slice(0, 400), slice(400, None)), shapes, strict=True):
+        model.partial_fit(X[rows], Y[rows, 0].reshape(shape))
+    assert model.predict(Z).shape == Z[:, 0].reshape(shapes[0]).shape
+
+
+@pytest.mark.parametrize("kind", ["datetime64[ns]", "timedelta64[ns]"])
+@pytest.mark.parametrize("column", ["a", "y"])
+def test_times_are_not_numbers(kind, column, tmp_path):
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": Y[:, 0]})
+    frame[column] = np.arange(len(X)).astype(kind)
+    frame.to_parquet(tmp_path / "data.parquet")
+    with pytest.raises(ValueError, match=f"the column '{column}' does not hold numbers"):
+        MODELS["SpecAvgRegressor"]().fit(tmp_path / "data.parquet", "y")
+    with pytest.raises(ValueError, match=r"chunk 0: . holds .*64\[ns\], not numbers|chunk 0: X holds object"):
+        MODELS["SpecAvgRegressor"]().fit(iter([(frame[["a", "b"]], frame["y"])]))

@@ -133,3 +133,11 @@ def test_data_in_parts_are_refused_with_what_to_do(kind, tmp_path):
     with pytest.raises(TypeError, match=r"fits Ridge on all data at once.*fit an InvariantKernelRidge"):
         model.fit(data, None if kind != "dask" else data[:, 0])
     assert not hasattr(model, "basis_")
+
+
+@pytest.mark.parametrize("weights", [np.array([-1.0, *np.ones(39)]), np.zeros(40), np.ones(7), np.full(40, np.nan)])
+def test_impossible_weights_are_refused_as_by_the_other_estimators(weights):
+    X = SPACE.sample(40, random_state=0)
+    model = sa.Symmetrized(Ridge(), SPACE, GROUP, max_invariant_dim=10)
+    with pytest.raises(ValueError, match="weight"):
+        model.fit(X, target(X), sample_weight=weights)

@@ -184,3 +184,22 @@ def test_the_report_reads_well():
     text = str(sa.symmetry_test(*sample(400, 0, size=0.5), SPACE, GROUP))
     assert "of the explained variance lies outside the invariant functions" in text
     assert "generator 1:" in text
+
+
+@pytest.mark.parametrize("n", [200, 3000])
+@pytest.mark.parametrize("max_dim", [1e3, 1e4, 1e5, 1e9, np.inf])
+def test_any_number_of_functions_is_tested_or_refused_at_once(n, max_dim):
+    space, group = sa.Torus(2), sa.groups.sign_flips(2)
+    X = space.sample(n, random_state=0)
+    y = np.cos(np.pi * X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=n)
+    if n > 2 * max_dim:
+        assert sa.symmetry_test(X, y, space, group, max_dim=max_dim).n_samples == n
+        return
+    with pytest.raises(ValueError, match=f"{n} samples are too few for .* functions"):
+        sa.symmetry_test(X, y, space, group, max_dim=max_dim)
+
+
+def test_more_functions_than_memory_are_refused_before_the_rows_are_counted():
+    space, group = sa.Torus(2), sa.groups.sign_flips(2)
+    with pytest.raises(MemoryError, match="smaller max_dim"):
+        sa.symmetry_test(iter([]), None, space, group, max_dim=1e9)

@@ -8,8 +8,10 @@ import pytest
 import specavg as sa
 from specavg import groups
 from specavg.data._moments import Moments
-from specavg.regression._ridge_paths import FeatureProblem, MomentProblem
-from specavg.regression._toeplitz_path import ToeplitzPosterior, ToeplitzProblem, conjugate_gradients
+from specavg.regression._conjugate_gradients import conjugate_gradients
+from specavg.regression._feature_path import FeatureProblem
+from specavg.regression._moment_path import MomentProblem
+from specavg.regression._toeplitz_path import ToeplitzPosterior, ToeplitzProblem
 
 pytest.importorskip("finufft")
 
@@ -34,7 +36,7 @@ def problems(name):
     w = rng.random(len(X)) + 0.5
     smooth = np.cos(2 * np.pi * X / space.period).sum(axis=1)
     Y = np.stack([np.exp(smooth) + 0.1 * rng.normal(size=len(X)), smooth + 0.5 * rng.normal(size=len(X))], axis=1)
-    toeplitz = ToeplitzProblem(*basis.gram_operator(X, w, Y), Y, w)
+    toeplitz = ToeplitzProblem.of(basis, X, Y, w)
     return basis, toeplitz, MomentProblem(Moments.of(basis, X, Y, w))
 
 
@@ -71,7 +73,7 @@ def test_random_signs_are_exact_where_functions_do_not_mix():
     basis = sa.invariant_basis(space, groups.sign_flips(2), max_invariant_dim=30)
     X, _ = space.quadrature(4 * float(basis.eigenvalues.max()))
     Y, w = np.cos(np.pi * X[:, :1]) + X[:, :1] ** 2, np.ones(len(X))
-    path = ToeplitzProblem(*basis.gram_operator(X, w, Y), Y, w).path(np.ones(basis.dim - 1))
+    path = ToeplitzProblem.of(basis, X, Y, w).path(np.ones(basis.dim - 1))
     exact = MomentProblem(Moments.of(basis, X, Y, w)).path(np.ones(basis.dim - 1))
     alphas = np.array([1.0, 100.0])
     assert path.scores(alphas).error == pytest.approx(exact.scores(alphas).error, rel=1e-10)
@@ -97,14 +99,14 @@ def test_steps_hardly_depend_on_the_number_of_functions():
         basis = sa.invariant_basis(sa.Torus(2), groups.hyperoctahedral(2), max_invariant_dim=size)
         X = basis.space.sample(40_000, random_state=0)
         Y, w = np.cos(np.pi * X).sum(axis=1, keepdims=True), np.ones(len(X))
-        problem = ToeplitzProblem(*basis.gram_operator(X, w, Y), Y, w)
+        problem = ToeplitzProblem.of(basis, X, Y, w)
         problem.path((1.0 + basis.eigenvalues[1:]) ** -1.0).coefficients(1.0)
         steps.append(problem.iterations)
     assert max(steps) <= 40
 
 
 def test_conjugate_gradients_say_when_they_do_not_converge(monkeypatch):
-    monkeypatch.setattr("specavg.regression._toeplitz_path._STEPS", 3)
+    monkeypatch.setattr("specavg.regression._conjugate_gradients.STEPS", 3)
     A = np.diag(10.0 ** np.arange(12.0))
     with pytest.raises(ValueError, match="did not converge in 3 steps"):
         conjugate_gradients(lambda C: A @ C, np.zeros(1), np.ones((12, 1)), np.ones((12, 1)), 1e-13)
@@ -135,7 +137,7 @@ def test_the_estimator_takes_this_way_and_predicts_the_same(monkeypatch, tmp_pat
     y = np.exp(np.cos(np.pi * X).sum(axis=1)) + 0.1 * np.random.default_rng(0).normal(size=len(X))
     given = {"spectrum": "matern", "smoothness": 2.0, "length_scale": 0.3, "alpha": 1.0, "max_invariant_dim": 80}
     exact = sa.InvariantKernelRidge(space, group, **given).fit(X, y)
-    monkeypatch.setattr("specavg.estimators._kernel_ridge.FEATURES_HELD", 0)
+    monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 0)
     model = sa.InvariantKernelRidge(space, group, **given).fit(X, y)
     assert (exact.solver_, model.solver_) == ("features", "toeplitz")
     assert 0 < model.n_iterations_ < 60
@@ -157,10 +159,10 @@ def test_the_choice_by_random_signs_is_that_of_the_decomposition(monkeypatch):
     space, group = sa.Torus(2), groups.hyperoctahedral(2)
     X = space.sample(2000, random_state=0)
     y = np.exp(np.cos(np.pi * X).sum(axis=1)) + 0.3 * np.random.default_rng(0).normal(size=len(X))
-    monkeypatch.setattr("specavg.estimators._kernel_ridge.FEATURES_HELD", 0)
+    monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 0)
     settings = {"spectrum": "matern", "smoothness": 2.0, "length_scale": 0.3, "max_invariant_dim": 60}
     exact = sa.InvariantKernelRidge(space, group, **settings).fit(X, y)
-    monkeypatch.setattr("specavg.estimators._kernel_ridge.DECOMPOSED", 10)
+    monkeypatch.setattr("specavg.regression._limits.DECOMPOSED", 10)
     model = sa.InvariantKernelRidge(space, group, **settings).fit(X, y)
     assert (exact.solver_, model.solver_) == ("moments", "toeplitz")
     assert abs(np.log10(model.alpha_ / exact.alpha_)) < 0.6  # the minimum is flat
@@ -171,9 +173,9 @@ def test_everything_chosen_is_as_good_as_by_the_decomposition(monkeypatch):
     space, group = sa.Torus(2), groups.hyperoctahedral(2)
     X = space.sample(3000, random_state=0)
     y = np.abs(np.sin(np.pi * X)).sum(axis=1) + 0.1 * np.random.default_rng(0).normal(size=len(X))
-    monkeypatch.setattr("specavg.estimators._kernel_ridge.FEATURES_HELD", 0)
+    monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 0)
     model = sa.InvariantKernelRidge(space, group, max_invariant_dim=640).fit(X, y)
-    monkeypatch.setattr("specavg.estimators._kernel_ridge.DECOMPOSED", 10**6)
+    monkeypatch.setattr("specavg.regression._limits.DECOMPOSED", 10**6)
     exact = sa.InvariantKernelRidge(space, group, max_invariant_dim=640).fit(X, y)
     assert (exact.solver_, model.solver_) == ("moments", "toeplitz")
     assert model.spectrum_.name == exact.spectrum_.name
@@ -189,10 +191,35 @@ def test_half_of_the_digits_give_the_same_scores():
     scale = (1.0 + np.arange(90)) ** -1.5
     whole, half = FeatureProblem(F, Y, w), FeatureProblem(F, Y, w, half_digits=True)
     alphas = whole.path(scale).top * 10.0 ** np.arange(1.0, -9.0, -1.0)
-    wanted, found = whole.path(scale).scores(alphas), half.path(scale).scores(alphas)
-    alone = whole.path(scale, scores_only=True).scores(alphas)
+    wanted, found = whole.path(scale).scores(alphas), half.scored(scale).scores(alphas)
+    alone = whole.scored(scale).scores(alphas)
     assert alone.error == pytest.approx(wanted.error, rel=1e-10)
     assert alone.density == pytest.approx(wanted.density, abs=1e-10)
     assert found.error == pytest.approx(wanted.error, rel=1e-6)
     assert found.density == pytest.approx(wanted.density, abs=1e-6)
     assert half.smallest_alpha > whole.smallest_alpha
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("spread", [0.1, 0.3, 0.9])
+@pytest.mark.parametrize("given", [{}, {"spectrum": "matern", "smoothness": 2.5, "length_scale": 0.3, "alpha": 1e-6}])
+def test_crowded_points_are_fitted_well_and_from_moments_where_steps_are_many(d, spread, given, monkeypatch):
+    monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 0)
+    monkeypatch.setattr("specavg.regression._limits.DECOMPOSED", 100)
+    space, group = sa.Torus(d), groups.symmetric(d)
+    X, Z = (spread * space.sample(n, random_state=n) for n in (4000, 500))
+    y = np.cos(np.pi * X).sum(axis=1)
+    noise = 0.1 * np.random.default_rng(0).normal(size=len(X))
+    model = sa.InvariantKernelRidge(space, group, max_invariant_dim=300, **given).fit(X, y + noise)
+    assert spread > 0.5 or model.solver_ == "moments"
+    assert np.sqrt(np.mean((model.predict(Z) - np.cos(np.pi * Z).sum(axis=1)) ** 2)) < 0.05
+
+
+def test_a_large_penalty_is_solved_by_conjugate_gradients_wherever_points_are(monkeypatch):
+    monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 0)
+    space, group = sa.Torus(2), groups.symmetric(2)
+    X = 0.3 * space.sample(2000, random_state=0)
+    given = {"spectrum": "heat", "length_scale": 1.0, "alpha": 100.0, "max_invariant_dim": 100}
+    model = sa.InvariantKernelRidge(space, group, **given).fit(X, X[:, 0])
+    assert model.solver_ == "toeplitz"
+    assert model.n_iterations_ < 80

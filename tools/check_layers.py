@@ -36,11 +36,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "groups": FLOOR,
     "invariants": BELOW_INVARIANTS,
     "data": FLOOR | {"functions", "invariants"},
-    "regression": {PRIVATE, "functions", "data"},  # plain linear algebra: no space, no group
+    "regression": {PRIVATE, "functions", "data"},  # plain linear algebra: no space, no group, no basis
     "persistence": BELOW_INVARIANTS | {"invariants"},
-    "estimators/_symmetrized": BELOW_ESTIMATORS,  # it has to sample points
-    "estimators/_symmetry_test": BELOW_ESTIMATORS,  # it takes the group apart, generator by generator
-    "estimators": FLOOR | {"functions", "invariants", "data", "regression", "persistence"},
+    "estimators": BELOW_ESTIMATORS,
     "baselines": BELOW_ESTIMATORS | {"estimators"},
     **dict.fromkeys(BESIDE, BELOW_EXPERIMENTS),
     "experiments": BELOW_EXPERIMENTS | BESIDE | {FRONT},
@@ -51,9 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 # In addition, for annotations only: imports under `if TYPE_CHECKING:`.
 MAY_IMPORT_TYPES: dict[str, set[str]] = {
-    "estimators": {"spaces", "groups"},
     "data": {"spaces", "groups"},
-    "regression": {"invariants"},
 }
 # ----------------------------------------------------------------------------------------------------
 

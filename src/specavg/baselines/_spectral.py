@@ -12,6 +12,7 @@ from specavg.baselines._kernels import Array, Kernel, KernelFunction, flips_ever
 from specavg.baselines._zonal import even_shell_sums, theta_product, zonal_sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff
+from specavg.regression._spectra import Spectrum
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._orders import BY_EIGENVALUE, Order, order_of
 
@@ -19,7 +20,6 @@ __all__ = ["SpectralKernel", "spectral_weights"]
 
 _TAIL = 1e-12  # relative weight of an eigenspace after which a kernel without a cutoff ends
 _MOST = 3_000  # and at the latest after this many functions
-SPECTRA = ("sobolev", "matern", "heat")
 
 
 class SpectralKernel(Kernel):
@@ -129,23 +129,14 @@ def spectral_weights(
     >>> spectral_weights(np.array([0.0, 2.0]), np.array([1, 4]), 2, "sobolev", smoothness=2.0)
     array([1.    , 0.0625])
     """
-    if spectrum not in SPECTRA:
-        raise ValueError(f"spectrum must be one of {', '.join(SPECTRA)}; got {spectrum!r}")
-    if not (np.isfinite(smoothness) and smoothness > 0):
-        raise ValueError(f"smoothness must be positive and finite; got {smoothness!r}")
-    if not (np.isfinite(length_scale) and length_scale > 0):
-        raise ValueError(f"length_scale must be positive and finite; got {length_scale!r}")
-    if spectrum == "sobolev":
-        return np.asarray(counts, dtype=float) ** (-2 * smoothness / dim)
-    if spectrum == "matern":
-        return (1 + length_scale**2 * eigenvalues) ** (-smoothness)
-    return np.exp(-(length_scale**2) * eigenvalues / 2)
+    return np.exp(Spectrum(spectrum, smoothness, length_scale).logarithms(eigenvalues, counts, dim))
 
 
 @lru_cache(maxsize=64)
 def _table(
     space: Space, order: Order, spectrum: str, smoothness: float, length_scale: float, cutoff: Cutoff | None
 ) -> tuple[tuple[Eigenspace, float], ...]:
+    form = Spectrum(spectrum, smoothness, length_scale)
     found: list[tuple[Eigenspace, float]] = []
     count, total = 0, 0.0
     eigenspaces = space.ordered(order)
@@ -157,11 +148,7 @@ def _table(
         count += V.dim
         if count > most:
             break
-        weight = float(
-            spectral_weights(
-                np.array([V.eigenvalue]), np.array([count]), space.dim, spectrum, smoothness, length_scale
-            )[0]
-        )
+        weight = float(np.exp(form.logarithms(np.array([V.eigenvalue]), np.array([count]), space.dim)[0]))
         total += weight * V.dim
         if cutoff is None and weight * V.dim < _TAIL * total:
             break

@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from specavg.data._moments import Moments
-from specavg.data._streaming import Stream
+from specavg.data._streaming import Stream, column_names
 
 __all__ = ["DaskStream", "distributed_apply"]
 
@@ -32,10 +32,9 @@ class DaskStream(Stream):
     """A Dask array or dataframe with its targets and weights, partition by partition."""
 
     def __init__(self, X: Any, y: Any, sample_weight: Any, *, targets: bool) -> None:
+        self.feature_names = column_names(X)
         columns = getattr(X, "columns", None)
-        names = None if columns is None else list(columns)
-        self.feature_names = names if names is not None and all(isinstance(n, str) for n in names) else None
-        self.n_features = int(np.prod(X.shape[1:])) if names is None else len(names)
+        self.n_features = int(np.prod(X.shape[1:])) if columns is None else len(columns)
         if targets and y is None:
             raise ValueError("a Dask X needs a Dask y: the target is None")
         self.outputs = tuple(int(q) for q in y.shape[1:]) if targets else ()

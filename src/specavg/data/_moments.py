@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._config import require_memory
+from specavg.data._target_units import Units
 from specavg.functions._compensated_sums import Sum
 
 if TYPE_CHECKING:
@@ -35,14 +35,16 @@ class Moments:
     ----------
     count : int
         Rows with a positive weight.
+    units : Units
+        The shift and the unit of the targets; z = (y − shift) / unit is what is summed.
     weight, weight_squares : Sum of shape ()
         Σw and Σw².
     features : Sum of shape (D,)
         Σ w φ.
-    targets, target_squares : Sum of shape (q,)
-        Σ w y and Σ w y².
-    cross : Sum of shape (D, q)
-        Σ w φ yᵀ.
+    shifted, shifted_squares : Sum of shape (q,)
+        Σ w z and Σ w z².
+    shifted_cross : Sum of shape (D, q)
+        Σ w φ zᵀ.
     gram : Sum of shape (D, D), or None
         Σ w φ φᵀ, where it was asked for: the mean estimator needs none.
 
@@ -63,12 +65,13 @@ class Moments:
     """
 
     count: int
+    units: Units
     weight: Sum
     weight_squares: Sum
     features: Sum
-    targets: Sum
-    target_squares: Sum
-    cross: Sum
+    shifted: Sum
+    shifted_squares: Sum
+    shifted_cross: Sum
     gram: Sum | None
 
     @classmethod
@@ -102,21 +105,25 @@ class Moments:
             raise ValueError(
                 f"{n} points need targets of shape ({n}, q) and weights of shape ({n},); got {Y.shape} and {w.shape}"
             )
-        count = int(np.count_nonzero(w))
-        data_only = (w.sum(), w @ w, w @ Y, w @ Y**2)
-        weight, weight_squares, targets, target_squares = (Sum.of(np.asarray(total)) for total in data_only)
-        sums = np.column_stack([w, w[:, None] * Y])  # (n, 1 + q)
-        if not gram:
+        units = Units.of(Y)
+        Z = units.applied(Y)
+        sums = np.column_stack([w, w[:, None] * Z])  # (n, 1 + q)
+        products: Sum | None = None
+        if gram:
+            correlation, products = map(Sum.of, basis.correlate_and_gram(X, sums, w))
+        else:
             correlation = Sum.of(basis.correlate(X, sums))
-            return cls(count, weight, weight_squares, *_split(correlation, targets, target_squares), None)
-        require_memory(
-            5.0 * 8 * basis.dim**2,
-            f"the Gram matrix of {basis.dim} invariant functions",
-            "Lower the cutoff.",
+        return cls(
+            count=int(np.count_nonzero(w)),
+            units=units,
+            weight=Sum.of(np.asarray(w.sum())),
+            weight_squares=Sum.of(np.asarray(w @ w)),
+            features=correlation[:, 0],
+            shifted=Sum.of(w @ Z),
+            shifted_squares=Sum.of(w @ Z**2),
+            shifted_cross=correlation[:, 1:],
+            gram=products,
         )
-        points = basis.space.check_points(X)
-        correlation, products = map(Sum.of, basis.functions.correlate_and_gram(points, sums, w))
-        return cls(count, weight, weight_squares, *_split(correlation, targets, target_squares), products)
 
     @classmethod
     def total(cls, parts: Iterable[Moments]) -> Moments:
@@ -126,16 +133,51 @@ class Moments:
     def __add__(self, other: Moments) -> Moments:
         if (self.gram is None) != (other.gram is None):
             raise ValueError("one of the moments has a Gram matrix and the other has none: they do not add")
-        sums: list[Sum | None] = []
-        for field in fields(Moments)[1:]:
-            a, b = getattr(self, field.name), getattr(other, field.name)
-            sums.append(None if a is None else a + b)
-        return Moments(self.count + other.count, *sums)  # pyright: ignore[reportArgumentType]
+        units = self.units.common(other.units, keep=bool(self.weight.value >= other.weight.value))
+        a, b = self._in(units), other._in(units)
+        return Moments(
+            count=a.count + b.count,
+            units=units,
+            gram=None if a.gram is None or b.gram is None else a.gram + b.gram,
+            **{name: getattr(a, name) + getattr(b, name) for name in _SUMS},
+        )
+
+    def _in(self, units: Units) -> Moments:
+        """The same moments in other units."""
+        ratio = self.units.unit / units.unit
+        step = (self.units.shift - units.shift) / units.unit
+        if (ratio == 1).all() and (step == 0).all():
+            return self
+        shifted = self.shifted * ratio
+        return replace(
+            self,
+            units=units,
+            shifted=shifted + self.weight * step,
+            shifted_squares=self.shifted_squares * ratio**2 + shifted * (2 * step) + self.weight * step**2,
+            shifted_cross=self.shifted_cross * ratio + _outer(self.features, step),
+        )
+
+    @property
+    def targets(self) -> Sum:
+        """Σ w y."""  # (q,)
+        return self.shifted * self.units.unit + self.weight * self.units.shift
+
+    @property
+    def target_squares(self) -> Sum:
+        """Σ w y²: infinite or zero where squares of y are no numbers."""  # (q,)
+        shift, unit = self.units.shift, self.units.unit
+        with np.errstate(over="ignore"):
+            return self.shifted_squares * unit**2 + self.shifted * (2 * shift * unit) + self.weight * shift**2
+
+    @property
+    def cross(self) -> Sum:
+        """Σ w φ yᵀ."""  # (D, q)
+        return self.shifted_cross * self.units.unit + _outer(self.features, self.units.shift)
 
     def first(self, dim: int) -> Moments:
         """The moments of the first `dim` functions only."""
         gram = None if self.gram is None else self.gram[:dim, :dim]
-        return replace(self, features=self.features[:dim], cross=self.cross[:dim], gram=gram)
+        return replace(self, features=self.features[:dim], shifted_cross=self.shifted_cross[:dim], gram=gram)
 
     @property
     def dim(self) -> int:
@@ -145,7 +187,7 @@ class Moments:
     @property
     def n_outputs(self) -> int:
         """q, the number of targets."""
-        return len(self.targets.total)
+        return len(self.units.shift)
 
     @property
     def effective_count(self) -> float:
@@ -153,7 +195,7 @@ class Moments:
         return float(self.weight.value**2 / self.weight_squares.value)
 
     def centred(self) -> tuple[Array, Array, Array]:
-        """Moments about the weighted means: Σw(φ−φ̄)(φ−φ̄)ᵀ, Σw(φ−φ̄)(y−ȳ)ᵀ and Σw(y−ȳ)².
+        """Moments about the weighted means: Σw(φ−φ̄)(φ−φ̄)ᵀ, Σw(φ−φ̄)(z−z̄)ᵀ and Σw(z−z̄)², z in `units`.
 
         Returns
         -------
@@ -163,15 +205,16 @@ class Moments:
         """
         if self.gram is None:
             raise ValueError("these moments have no Gram matrix: ask for it with Moments.of(..., gram=True)")
-        weight, features, targets = self.weight.value, self.features.value, self.targets.value
+        weight, features, targets = self.weight.value, self.features.value, self.shifted.value
         gram = self.gram.value - np.outer(features, features / weight)
-        cross = self.cross.value - np.outer(features, targets / weight)
-        squares = self.target_squares.value - targets * (targets / weight)
+        cross = self.shifted_cross.value - np.outer(features, targets / weight)
+        squares = self.shifted_squares.value - targets * (targets / weight)
         return gram, cross, np.maximum(squares, 0.0)
 
 
-def _split(correlation: Sum, targets: Sum, target_squares: Sum) -> tuple[Sum, Sum, Sum, Sum]:
-    """`features`, `targets`, `target_squares` and `cross`, the first and last from one correlation."""
-    total, lost = correlation.total, correlation.lost
-    features, cross = Sum(total[:, 0], lost[:, 0]), Sum(total[:, 1:], lost[:, 1:])
-    return features, targets, target_squares, cross
+_SUMS = ("weight", "weight_squares", "features", "shifted", "shifted_squares", "shifted_cross")
+
+
+def _outer(features: Sum, factors: Array) -> Sum:
+    """φ times each factor."""  # (D,), (q,) -> (D, q)
+    return Sum(np.outer(features.total, factors), np.outer(features.lost, factors))

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import abc
-import contextlib
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial, update_wrapper
+from functools import partial
 from itertools import chain
-from types import MethodType
-from typing import TYPE_CHECKING, Any, Self, cast, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
 
 from specavg._config import settings as _settings
 from specavg.data._moments import Moments
 
 if TYPE_CHECKING:
-    from specavg.invariants import Cutoff, InvariantBasis
+    from specavg.invariants import InvariantBasis
 
-__all__ = ["ChunkMoments", "Stream", "Streaming", "all_or_nothing", "is_dask", "needs_cutoff", "stream_of"]
+__all__ = ["ChunkMoments", "Stream", "check_names", "is_dask", "stream_of"]
 
 Array = NDArray[np.float64]
-_BATCH_ROWS = 65_536
+_BATCH_ROWS = 65_536  # of a Parquet file, read at a time: large enough for BLAS
 _SUMMED_AT_ONCE = 16  # moments held before they are added: sums of sums, so that errors do not build up
 
 
@@ -41,14 +38,18 @@ class ChunkMoments:
         Whether there are targets.
     gram : bool
         Whether φφᵀ is summed too.
+    names : list of str, optional
+        The columns that every chunk with names must have, in this order.
     """
 
     basis: InvariantBasis
     targets: bool
     gram: bool
+    names: list[str] | None = None
 
     def __call__(self, X: Any, y: Any = None, sample_weight: Any = None) -> Moments | None:
         """The moments of one chunk, None for an empty one."""
+        check_names(column_names(X), self.names)
         table = _numbers(self.basis.space.as_table(X), "X")
         wanted = self.basis.space.n_features
         if table.ndim != 2 or table.shape[1] != wanted:
@@ -67,8 +68,36 @@ class ChunkMoments:
         return Moments.of(self.basis, self.basis.evaluation_points(table), Y, weights, gram=self.gram)
 
 
+def check_names(found: list[str] | None, expected: list[str] | None) -> None:
+    """Refuse columns with other names, or in another order, than those before; data without names pass."""
+    if found is None or expected is None or found == expected:
+        return
+    if sorted(found) == sorted(expected):
+        place = next(i for i, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b)
+        raise ValueError(
+            f"the columns of X are in another order than before: column {place} is {found[place]!r}, and was "
+            f"{expected[place]!r}. Select the columns by name, in the order {_listed(expected)}"
+        )
+    new = [name for name in found if name not in expected]
+    gone = [name for name in expected if name not in found]
+    raise ValueError(
+        f"the columns of X are not those of before: {_listed(new) or 'none'} are new and {_listed(gone) or 'none'} are "
+        f"missing. Select the columns {_listed(expected)}"
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:12])) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
+
+
 def _numbers(values: Any, name: str) -> Array:
-    array = np.asarray(values, dtype=np.float64)
+    given = np.asarray(values)
+    if given.dtype.kind in "mM":
+        raise ValueError(f"{name} holds {given.dtype}, not numbers: subtract a time, and divide by a unit of time")
+    try:
+        array = given.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} holds {given.dtype}, which are not all numbers") from None
     if not np.isfinite(array).all():
         rows = ~np.isfinite(array.reshape(len(array), -1)).all(axis=1)
         raise ValueError(
@@ -142,7 +171,7 @@ class ChunkStream(Stream):
         self._chunks = chain([first], iterator)
         X = parts[0]
         self.n_features = int(np.prod(np.shape(X)[1:]))
-        self.feature_names = _names(X)
+        self.feature_names = column_names(X)
         self.outputs = tuple(np.shape(parts[1])[1:]) if targets else ()
 
     @staticmethod
@@ -211,14 +240,21 @@ def batch_columns(batch: Any, names: list[str]) -> Array:
     columns: list[Array] = []
     for name in names:
         column = batch.column(batch.schema.get_field_index(name))
-        try:
-            columns.append(np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64))
-        except (TypeError, ValueError):
-            raise ValueError(f"the column {name!r} does not hold numbers, but {column.type}") from None
+        if not _is_numeric(column.type):
+            raise ValueError(f"the column {name!r} does not hold numbers, but {column.type}")
+        columns.append(np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64))
     return np.column_stack(columns) if columns else np.empty((batch.num_rows, 0))
 
 
-def _names(X: Any) -> list[str] | None:
+def _is_numeric(kind: Any) -> bool:
+    """Whether an Arrow type is one of numbers: times and texts are not, though some can be converted."""
+    from pyarrow import types
+
+    return any(is_a(kind) for is_a in (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean))
+
+
+def column_names(X: Any) -> list[str] | None:
+    """The names of the columns of a table; None where there are none, or not all are strings."""
     columns = getattr(X, "columns", None)
     names = None if columns is None else list(columns)
     return names if names is not None and all(isinstance(name, str) for name in names) else None
@@ -249,137 +285,3 @@ def pairwise_total(parts: Iterable[Moments | None]) -> Moments:
     if not left:
         raise ValueError("there are no rows: there is nothing to fit")
     return Moments.total(left)
-
-
-# --- what estimators share --------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def all_or_nothing(estimator: object) -> Generator[None]:
-    """Leave `estimator` as it was if the block fails: never half-fitted."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
-
-
-class CutoffNeeded(ValueError, AttributeError):
-    """No `partial_fit` without a cutoff. An `AttributeError` too, so that `hasattr` says no."""
-
-
-class needs_cutoff:
-    """A method that exists only where a cutoff is given; the error without one says so."""
-
-    def __init__(self, method: Callable[..., Any]) -> None:
-        self._method = method
-        update_wrapper(cast(Any, self), method)
-
-    def __get__(self, model: Any, owner: type | None = None) -> Callable[..., Any]:
-        if model is None:
-            return self._method
-        if all(getattr(model, name) is None for name in ("max_dim", "max_invariant_dim", "max_eigenvalue")):
-            raise CutoffNeeded(
-                f"{self._method.__name__} needs an explicit cutoff (max_invariant_dim, max_dim or max_eigenvalue): the "
-                "number of functions cannot depend on how many samples will come"
-            )
-        return MethodType(self._method, model)
-
-
-class Streaming:
-    """`partial_fit`, and `fit` on streams, for estimators that can be fitted from moments alone.
-
-    A subclass says whether it has targets and needs the Gram matrix, which cutoff it takes for `rows` rows (None
-    if they are not known), and fits from moments in `_fit_moments`.
-    """
-
-    _has_targets = True
-    _needs_gram = True
-
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
-    basis_: InvariantBasis
-    cutoff_: Cutoff
-    moments_: Moments
-
-    def _cutoff(self) -> Cutoff | None:
-        raise NotImplementedError
-
-    def _basis(self, cutoff: Cutoff) -> InvariantBasis:
-        raise NotImplementedError
-
-    def _stream_basis(self, rows: int | None) -> InvariantBasis:
-        """The basis for a stream of so many rows; the number is None where it is not known."""
-        given = self._cutoff()
-        if given is None:
-            raise ValueError(
-                "give a cutoff (max_invariant_dim, max_dim or max_eigenvalue): how many functions the data can bear "
-                "is not known while they stream in"
-            )
-        return self._basis(given)
-
-    def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> Self:
-        """Fit from sums alone; `basis_` and `cutoff_` are set."""
-        raise NotImplementedError
-
-    def _fit_stream(self, stream: Stream) -> Self:
-        """Fit on chunks, all or nothing."""
-        with all_or_nothing(self):
-            vars(self).pop("moments_", None)
-            self._take_features(stream)
-            self.basis_ = self._stream_basis(stream.rows)
-            self.cutoff_ = self.basis_.cutoff
-            moments = stream.moments(ChunkMoments(self.basis_, self._has_targets, self._needs_gram))
-            _require_weight(moments)
-            return self._fit_moments(moments, stream.outputs)
-
-    def _partial_fit(self, stream: Stream) -> Self:
-        """Add chunks to what was seen before, and fit to all of it."""
-        before: Moments | None = getattr(self, "moments_", None)
-        with all_or_nothing(self):
-            if before is None:
-                self._take_features(stream)
-            elif stream.n_features != self.n_features_in_:
-                raise ValueError(
-                    f"X has {stream.n_features} features, but {type(self).__name__} is expecting "
-                    f"{self.n_features_in_} features as input"
-                )
-            self.basis_ = self._stream_basis(stream.rows)
-            self.cutoff_ = self.basis_.cutoff
-            moments = stream.moments(ChunkMoments(self.basis_, self._has_targets, self._needs_gram))
-            if before is not None:
-                moments = before + moments
-            _require_weight(moments)
-            self._fit_moments(moments, stream.outputs)
-            self.moments_ = moments
-        return self
-
-    def _one_chunk(self, X: Any, y: Any, sample_weight: Any) -> Stream:
-        """Data in memory, checked as scikit-learn wants it, as a stream of one chunk."""
-        first = not hasattr(self, "moments_")
-        settings: dict[str, Any] = {"reset": first, "dtype": np.float64}
-        if self._has_targets:
-            settings |= {"y": y, "multi_output": True, "y_numeric": True}
-        checked: Any = validate_data(cast(Any, self), self._table(X), **settings)
-        names = list(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
-        stream = ChunkStream(
-            [(*checked, sample_weight) if self._has_targets else (checked, sample_weight)], targets=self._has_targets
-        )
-        stream.feature_names = names
-        return stream
-
-    def _table(self, X: Any) -> Any:
-        raise NotImplementedError
-
-    def _take_features(self, stream: Stream) -> None:
-        self.n_features_in_ = stream.n_features
-        vars(self).pop("feature_names_in_", None)
-        if stream.feature_names is not None:
-            self.feature_names_in_ = np.array(stream.feature_names, dtype=object)
-
-
-def _require_weight(moments: Moments) -> None:
-    if not moments.weight.value > 0:
-        raise ValueError("sample_weight sums to zero: there is nothing to fit")

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from specavg.invariants import Cutoff, InvariantBasis
+from specavg.regression._limits import BASIS_WORK, FEWEST_FUNCTIONS, FUNCTIONS_PER_POINT, ORBIT_DISCOUNT, WORK
 
 __all__ = ["affordable_basis", "affordable_dim", "rounded"]
 
-FUNCTIONS_PER_POINT = 3
-FEWEST_FUNCTIONS = 96
-WORK = 1e10  # n · D · min(n, D): seconds of decompositions
-BASIS_WORK = 12_000.0  # eigenfunctions whose invariants have to be found numerically: about ten seconds
-ORBIT_DISCOUNT = 0.2  # orbits cost a fifth of that
-_GROWTH = 8.0
-_HOPELESS = 1e6
+_GROWTH = 8.0  # of the bound from one basis to the next: few bases are made, and the last costs most
+_HOPELESS = 1e6  # invariant functions asked for before a group is taken to have none but the constant
 
 
 def affordable_dim(n: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from specavg._config import settings
 from specavg._random import as_generator
 from specavg.data._distributed import distributed_apply
-from specavg.data._streaming import is_dask, stream_of
+from specavg.data._moments import Moments
+from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis
-from specavg.estimators._base import InvariantEstimator, weights_or_ones
+from specavg.estimators._base import weights_or_ones
 from specavg.estimators._exponential_family import (
     ExponentialFit,
     Nodes,
@@ -24,12 +25,10 @@ from specavg.estimators._exponential_family import (
     exponential_fit_from_moments,
 )
 from specavg.estimators._quadrature import Rule, quadratures
-
-if TYPE_CHECKING:
-    from specavg.data._moments import Moments
-    from specavg.groups import Group
-    from specavg.invariants import InvariantBasis
-    from specavg.spaces import Space
+from specavg.estimators._streamed import StreamedEstimator
+from specavg.groups import Group
+from specavg.invariants import InvariantBasis
+from specavg.spaces import Space
 
 __all__ = ["InvariantDensity"]
 
@@ -42,7 +41,7 @@ _LOWEST_ACCEPTANCE = 1e-6
 _SHRINKAGES = (0.0, *(float(t) for t in np.geomspace(1e-4, 3.0, 46)))
 
 
-class InvariantDensity(DensityMixin, InvariantEstimator):
+class InvariantDensity(DensityMixin, StreamedEstimator):
     """A probability density exactly invariant to a group, on the invariant basis.
 
     The orthogonal-series estimator with the projection of the paper estimates each coefficient of an invariant
@@ -118,12 +117,10 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
         max_invariant_dim: float | None = None,
         max_eigenvalue: float | None = None,
     ) -> None:
-        self.space = space
-        self.group = group
+        super().__init__(
+            space, group, max_dim=max_dim, max_invariant_dim=max_invariant_dim, max_eigenvalue=max_eigenvalue
+        )
         self.positive = positive
-        self.max_dim = max_dim
-        self.max_invariant_dim = max_invariant_dim
-        self.max_eigenvalue = max_eigenvalue
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantDensity:
         """Estimate the density.
@@ -141,14 +138,14 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
         -------
         self
         """
-        stream = stream_of(X, None, sample_weight, targets=False)
+        stream = self._stream(X, None, sample_weight)
         if stream is not None:
             return self._fit_stream(stream)
         points = self._points(X, reset=True)
         weights = weights_or_ones(sample_weight, points)
         points, weights = points[weights > 0], weights[weights > 0]
-        self.basis_ = self._stream_basis(int(weights.sum()))
-        self.cutoff_ = self.basis_.cutoff
+        given = self._cutoff()
+        self._take_basis(self._default_basis(int(weights.sum())) if given is None else self._basis(given))
         features = self.basis_.evaluate(self._canonical(points))[:, 1:]
         self._require_functions()
         if self.positive:
@@ -168,19 +165,13 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
             self._fit_series(moments.count, n, n * target, n * np.diagonal(scatter))
         return self
 
-    def _stream_basis(self, rows: int | None) -> InvariantBasis:
-        given = self._cutoff()
-        if given is not None:
-            return self._basis(given)
+    def _default_basis(self, rows: int | None) -> InvariantBasis:
         few = rows is not None and rows <= FEWEST_FUNCTIONS
         return affordable_basis(self._basis, FEWEST_FUNCTIONS if few else MOST_FUNCTIONS)
 
     def _require_functions(self) -> None:
         if self.basis_.dim == 1:
-            raise ValueError(
-                f"{self.cutoff_.kind} = {self.cutoff_.value:.6g} ends before the first non-constant invariant of "
-                f"{self.basis_.group!r} on {self.basis_.space!r}: only the uniform density is left. Raise the cutoff."
-            )
+            raise ValueError(f"{self._only_the_constant()}: only the uniform density is left. Raise the cutoff.")
 
     def _fit_series(self, count: int, n: float, sums: Array, squares: Array) -> None:
         """From Σ w = n, Σ w ψ and Σ w ψ²."""
@@ -241,7 +232,9 @@ class InvariantDensity(DensityMixin, InvariantEstimator):
     def _nodes(self, rule: Rule) -> Nodes:
         """The nodes, one for each orbit where nodes share one: an invariant integrand needs no more."""
         points = self.basis_.canonical(rule.points)
-        _, first, orbit = np.unique(np.round(points, 12), axis=0, return_index=True, return_inverse=True)
+        size = np.abs(points).max(axis=0)  # of each column: the space may be of any size
+        rounded = np.round(points / np.where(size > 0, size, 1.0), 12)
+        _, first, orbit = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
         values = self.basis_.evaluate(points[first])[:, 1:]
         return Nodes(values, np.bincount(orbit.ravel(), rule.weights).astype(np.float64))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from specavg.data._distributed import distributed_apply
 from specavg.data._streaming import is_dask, stream_of
 from specavg.estimators._base import InvariantEstimator
+from specavg.groups import Group
 from specavg.invariants import Cutoff, Order
-
-if TYPE_CHECKING:
-    from specavg.groups import Group
-    from specavg.spaces import Space
+from specavg.spaces import Space
 
 __all__ = ["InvariantFeatures"]
 
@@ -77,11 +75,9 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
         max_eigenvalue: float | None = None,
         order: str | Order = "eigenvalue",
     ) -> None:
-        self.space = space
-        self.group = group
-        self.max_dim = max_dim
-        self.max_invariant_dim = max_invariant_dim
-        self.max_eigenvalue = max_eigenvalue
+        super().__init__(
+            space, group, max_dim=max_dim, max_invariant_dim=max_invariant_dim, max_eigenvalue=max_eigenvalue
+        )
         self.order = order
 
     def fit(self, X: ArrayLike, y: Any = None) -> InvariantFeatures:
@@ -101,21 +97,16 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
         if stream is not None:
             self._take_features(stream)
         given = self._cutoff()
-        if given is not None:
-            self.basis_ = self._basis(given)
-        else:
-            bound = DEFAULT_FUNCTIONS
-            while (basis := self._basis(Cutoff("max_invariant_dim", bound))).dim == 1 and bound < 1e6:
-                bound *= 4
-            self.basis_ = basis
-        self.cutoff_ = self.basis_.cutoff
-        if self.basis_.dim == 1:
-            raise ValueError(
-                f"{self.cutoff_.kind} = {self.cutoff_.value:.6g} ends before the first non-constant invariant of "
-                f"{self.basis_.group!r} on {self.basis_.space!r}: there are no features. Raise the cutoff."
-            )
+        bound = DEFAULT_FUNCTIONS
+        basis = self._basis(given or Cutoff("max_invariant_dim", bound))
+        while given is None and basis.dim == 1 and bound < 1e6:
+            bound *= 4
+            basis = self._basis(Cutoff("max_invariant_dim", bound))
+        self._take_basis(basis)
+        if basis.dim == 1:
+            raise ValueError(f"{self._only_the_constant()}: there are no features. Raise the cutoff.")
         if points is not None:
-            self.basis_.space.check_points(points)
+            basis.space.check_points(points)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -4,74 +4,39 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, final, overload
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from specavg._config import settings
-from specavg.data._distributed import distributed_apply
-from specavg.data._moments import Moments, Sum
-from specavg.data._streaming import is_dask, needs_cutoff, stream_of
-from specavg.estimators._affordable import FUNCTIONS_PER_POINT, affordable_basis, affordable_dim
-from specavg.estimators._base import InvariantEstimator, weights_or_ones
+from specavg.data._moments import Moments
+from specavg.data._streaming import is_dask
+from specavg.data._target_units import Units
+from specavg.estimators._affordable import affordable_basis, affordable_dim
+from specavg.estimators._base import InvariantSeries, weights_or_ones
+from specavg.estimators._ridge_problem import RidgeData
+from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
+from specavg.functions._compensated_sums import Sum
+from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, further_orders
-from specavg.regression._choice import Choice, Trial, choose, shortlist
-from specavg.regression._ridge_paths import FeatureProblem, MomentProblem, Problem
+from specavg.regression import _limits
+from specavg.regression._choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
+from specavg.regression._decomposed_path import DecomposedPosterior
+from specavg.regression._moment_path import MomentProblem
+from specavg.regression._regression_problem import Posterior, Problem
 from specavg.regression._spectra import Spectrum, spectrum_candidates
-from specavg.regression._toeplitz_path import ToeplitzPosterior, ToeplitzProblem
-
-if TYPE_CHECKING:
-    from specavg.groups import Group
-    from specavg.spaces import Space
+from specavg.regression._toeplitz_path import ToeplitzPosterior
+from specavg.spaces import Space
 
 __all__ = ["InvariantKernelRidge"]
 
 Array = NDArray[np.float64]
 
-FEATURES_HELD = 3e7  # n · D up to which features are held and decomposed; moments beyond
-DECOMPOSED = 600  # functions up to which moments are decomposed even where their Gram matrix is Toeplitz
-SEARCH_ROWS = 400
-SHORTLIST = 3
 
-
-@final
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    """The variance of f(x): the noise variance times 1/Σw + z(FᵀF + αI)⁻¹zᵀ, z centred and scaled.
-
-    With several penalties it is a sum over them, each with its share of the noise.
-    """
-
-    weight: float
-    mean: Array  # (D,)
-    scale: Array  # (D,)
-    V: Array  # (D, r)
-    s: Array  # (r,)
-    alphas: Array  # (A,)
-    noise: Array  # (A, q), the share of each in the noise variance of each output
-
-    @classmethod
-    def of(cls, problem: Problem, choice: Choice, alphas: Array, noise: Array) -> Posterior:
-        """From what was chosen."""
-        path = choice.path
-        return cls(problem.weight, problem.mean_features, path.scale, path.V, path.s, alphas, noise)
-
-    def variance(self, features: Array) -> Array:
-        """At points with these features, the constant left out."""  # (n, D) -> (n, q)
-        z = (features - self.mean) * self.scale
-        seen = z @ self.V
-        relative = 1.0 / self.weight + seen**2 @ (1.0 / (self.s[:, None] ** 2 + self.alphas))
-        if self.V.shape[1] < self.V.shape[0]:  # there are directions no data point has
-            relative += np.sum((z - seen @ self.V.T) ** 2, axis=1)[:, None] / self.alphas
-        return relative @ self.noise
-
-
-class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
+class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
     """Ridge regression on an invariant basis: kernel ridge with the group-averaged kernel, without the average.
 
     Minimises Σ w_i (y_i − f(x_i))² + α Σ_λ |c_λ|² / spectrum(λ) over f = c_0 + Σ c·ψ, ψ the invariant
@@ -120,7 +85,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         choice, and with several outputs the directions come from all rows: a little optimistic, the more so with
         many outputs and few rows.
     trials_ : tuple of Trial
-        What was compared at last, after a short-list: `.spectrum`, `.alpha`, `.error`, `.density`.
+        The candidates of the final comparison, one `Trial` each: `.spectrum`, `.alpha`, `.error`, `.density`.
     solver_ : {"features", "moments", "toeplitz", "mean"}
         Singular values of the features, an eigendecomposition of their moments, conjugate gradients on a Toeplitz
         Gram matrix, or nothing but the mean of y.
@@ -156,7 +121,8 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
 
     *Large problems on tori.* With up to three dimensions (and the extra ``specavg[nufft]``) the Gram matrix is
     Toeplitz. With more than 600 functions, or where spectrum and α are given, it is never formed: conjugate
-    gradients with FFTs, and a stochastic estimate of the trace in generalised cross-validation.
+    gradients with FFTs, and a stochastic estimate of the trace in generalised cross-validation. Points that leave a
+    part of the torus empty would take too many steps: a first solution tells, and moments are used.
 
     *Weights.* As elsewhere in scikit-learn a weight of two is a repeated observation.
 
@@ -174,8 +140,18 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
     True
     """
 
-    saved_records: ClassVar[tuple[type, ...]] = (Moments, Posterior, Spectrum, Sum, ToeplitzPosterior, Trial)
+    saved_records: ClassVar[tuple[type, ...]] = (
+        DecomposedPosterior,
+        Moments,
+        Spectrum,
+        Sum,
+        ToeplitzPosterior,
+        Trial,
+        Units,
+    )
     saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
+
+    _posterior: Posterior | None
 
     def __init__(
         self,
@@ -191,15 +167,13 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         max_eigenvalue: float | None = None,
         order: str | Order | None = None,
     ) -> None:
-        self.space = space
-        self.group = group
+        super().__init__(
+            space, group, max_dim=max_dim, max_invariant_dim=max_invariant_dim, max_eigenvalue=max_eigenvalue
+        )
         self.spectrum = spectrum
         self.smoothness = smoothness
         self.length_scale = length_scale
         self.alpha = alpha
-        self.max_dim = max_dim
-        self.max_invariant_dim = max_invariant_dim
-        self.max_eigenvalue = max_eigenvalue
         self.order = order
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantKernelRidge:
@@ -218,38 +192,19 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         -------
         self
         """
-        stream = stream_of(X, y, sample_weight)
+        stream = self._stream(X, y, sample_weight)
         if stream is not None:
             return self._fit_stream(stream)
         points, targets = self._points_and_targets(X, y)
         weights = weights_or_ones(sample_weight, points)
-        vars(self).pop("moments_", None)
-        columns = targets.reshape(len(points), -1)
-        if not weights.all():  # a row of weight zero is a row that is not there
-            points, columns, weights = points[weights > 0], columns[weights > 0], weights[weights > 0]
         alpha = self._alpha()
-        bases = self._invariant_bases(points)
-        self.basis_ = bases[0]
-        canonical = self._canonical(points)
-        candidates = self._candidates(bases[0])
-        n, dim = len(points), bases[0].dim
-        if dim > 1 and (len(bases) > 1 or (n > SEARCH_ROWS and len(candidates) > SHORTLIST)):
-            rows = np.sort(np.random.default_rng(20250713).permutation(n)[:SEARCH_ROWS])
-            lists = [self._searched(basis, canonical[rows], columns[rows], weights[rows], n, alpha) for basis in bases]
-            best = min(range(len(bases)), key=lambda i: lists[i][1])
-            self.basis_, (candidates, _) = bases[best], lists[best]
-        self.cutoff_ = self.basis_.cutoff
-        held = self._held(n, self.basis_)
-        problem: Problem
-        if held:
-            problem = FeatureProblem(self.basis_.evaluate(canonical)[:, 1:], columns, weights)
-        elif (self.basis_.dim > DECOMPOSED or (alpha is not None and len(candidates) == 1)) and (
-            found := self.basis_.gram_operator(canonical, weights, columns)
-        ):
-            problem = ToeplitzProblem(*found, columns, weights)
-        else:
-            problem = MomentProblem(Moments.of(self.basis_, canonical, columns, weights))
-        return self._fit_problem(problem, candidates, alpha, targets.shape[1:])
+        bases = self._bases(points[weights > 0])
+        data = RidgeData.of(bases[0].evaluation_points(points), targets, weights)
+        basis, candidates = self._searched(bases, data, alpha)
+        problem = data.problem(basis, candidates, alpha)
+        vars(self).pop("moments_", None)
+        self._take_basis(basis)
+        return self._keep(self._solved(problem, candidates, alpha), targets.shape[1:])
 
     @needs_cutoff
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantKernelRidge:
@@ -264,57 +219,84 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         -------
         self
         """
-        return self._partial_fit(stream_of(X, y, sample_weight) or self._one_chunk(X, y, sample_weight))
+        return self._partial_fit(X, y, sample_weight)
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> InvariantKernelRidge:
         alpha = self._alpha()
         candidates = self._candidates(self.basis_)
-        if len(candidates) > SHORTLIST and self.basis_.dim > SEARCH_ROWS:  # spectra differ on few functions already
-            few = MomentProblem(moments.first(SEARCH_ROWS))
-            candidates, _ = shortlist(few, self.basis_, candidates, alpha, SHORTLIST)
-        return self._fit_problem(MomentProblem(moments), candidates, alpha, outputs)
+        few = _limits.SEARCH_ROWS  # spectra differ on few functions already
+        if len(candidates) > _limits.SHORTLIST and self.basis_.dim > few:
+            problem = MomentProblem(moments.first(few))
+            candidates, _ = shortlist(problem, self.basis_, candidates, alpha, _limits.SHORTLIST)
+        return self._keep(self._solved(MomentProblem(moments), candidates, alpha), outputs)
 
-    def _stream_basis(self, rows: int | None) -> InvariantBasis:
-        if rows is None or self._cutoff() is not None:
-            return super()._stream_basis(rows)
-        return affordable_basis(self._basis, affordable_dim(rows))
+    def _default_basis(self, rows: int | None) -> InvariantBasis | None:
+        return None if rows is None else affordable_basis(self._basis, affordable_dim(rows))
 
-    def _fit_problem(
-        self, problem: Problem, candidates: list[Spectrum], alpha: float | None, outputs: tuple[int, ...]
-    ) -> InvariantKernelRidge:
-        """Choose and solve, on features or on moments; needs `basis_` and `cutoff_`."""
-        mean = problem.mean_targets
-        vars(self).pop("directions_", None)
-        if self.basis_.dim == 1 or problem.count == 1:
-            self._warn_constant(problem.count)
-            self.solver_, self.spectrum_, self.alpha_ = "mean", candidates[0], alpha or 1.0
-            self.loo_error_, self.trials_, self._posterior = 1.0, (), None
-            coefficients = np.zeros((self.basis_.dim, len(mean)))
-            coefficients[0] = mean
-            noise = np.zeros_like(mean)
-        else:
-            choice = choose(problem, self.basis_, candidates, alpha)
-            path, relative = choice.path, choice.relative_alpha
-            self.solver_ = problem.solver
-            self.spectrum_, self.alpha_ = choice.trial.spectrum, choice.trial.alpha
-            self.loo_error_, self.trials_ = choice.trial.error, choice.tried
-            if choice.directions is not None:
-                directions = choice.directions
-                self.alpha_, self.directions_ = directions.alphas * choice.unit, directions.back
-                self.loo_error_ = directions.error
-                rest, shares = directions.coefficients(), directions.noise()
-                self._posterior = Posterior.of(problem, choice, directions.alphas, shares)
-                noise = shares.sum(axis=0)
-            else:
-                rest, noise = path.coefficients(relative), path.noise_variance(relative)
-                if isinstance(problem, ToeplitzProblem):
-                    self.n_iterations_ = problem.iterations
-                    self._posterior = problem.posterior(self.basis_, path.scale, relative, noise)
-                else:
-                    self._posterior = Posterior.of(problem, choice, np.array([relative]), noise[None])
-            coefficients = np.concatenate([[mean - problem.mean_features @ rest], rest])
-        self.coef_ = coefficients.reshape(self.basis_.dim, *outputs)
-        self.noise_variance_: Any = noise if outputs else float(noise[0])
+    def _bases(self, points: Array) -> list[InvariantBasis]:
+        """With the cutoff given; otherwise as many functions as the data can use within the budget.
+
+        Where everything is to be chosen there may be several: one in the order of eigenvalues, and others with
+        functions of few coordinates or particles first.
+        """
+        cutoff = self._cutoff()
+        if cutoff is not None:
+            return [self._basis(cutoff)]
+        smallest = self._basis(Cutoff("max_eigenvalue", 0.0))
+        target = affordable_dim(len(np.unique(smallest.canonical(points), axis=0)))
+        bases = [affordable_basis(self._basis, target)]
+        given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
+        for order in () if given or self.spectrum != "auto" else further_orders(self._space()):
+            with suppress(MemoryError):  # what cannot be had does not compete
+                bases.append(affordable_basis(partial(self._basis, order=order), target))
+        return [basis for basis in bases if basis.dim > 1] or bases[:1]
+
+    def _candidates(self, basis: InvariantBasis) -> list[Spectrum]:
+        """The spectra to choose from."""
+        return spectrum_candidates(
+            basis, self.spectrum, self.smoothness, self.length_scale, few_first=basis.order.logarithmic
+        )
+
+    def _searched(
+        self, bases: list[InvariantBasis], data: RidgeData, alpha: float | None
+    ) -> tuple[InvariantBasis, list[Spectrum]]:
+        """The most promising basis and spectra, on some of the rows where there are many candidates."""
+        first = self._candidates(bases[0])
+        many = data.count > _limits.SEARCH_ROWS and len(first) > _limits.SHORTLIST
+        if bases[0].dim == 1 or not (len(bases) > 1 or many):
+            return bases[0], first
+        sample = data.sample(_limits.SEARCH_ROWS)
+        found: list[tuple[float, InvariantBasis, list[Spectrum]]] = []
+        for basis in bases:
+            problem = sample.searched(basis, half_digits=not data.held(basis))
+            candidates, score = self._candidates(basis), np.inf
+            if problem.count > 1:  # else all rows are on one orbit: nothing can be left out
+                candidates, score = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST)
+            found.append((score, basis, candidates))
+        _, basis, candidates = min(found, key=lambda entry: entry[0])
+        return basis, candidates
+
+    def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
+        """The best fit among `candidates`."""
+        if self.basis_.dim > 1 and problem.count > 1:
+            return ridge_fit(problem, self.basis_, candidates, alpha)
+        why = "all points lie on one orbit" if problem.count == 1 else self._only_the_constant()
+        warnings.warn(f"only the constant is fitted: {why}. Predictions are the mean of y.", UserWarning, stacklevel=4)
+        return mean_fit(problem, candidates[0], alpha)
+
+    def _keep(self, fit: RidgeFit, outputs: tuple[int, ...]) -> InvariantKernelRidge:
+        """The attributes that users see; `outputs` is the shape of one target."""
+        self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)
+        self.solver_, self.spectrum_, self.alpha_ = fit.solver, fit.spectrum, fit.alpha
+        self.loo_error_, self.trials_ = fit.error, fit.trials
+        self.noise_variance_: Any = fit.noise if outputs else float(fit.noise[0])
+        self._posterior = fit.posterior
+        for name in ("directions_", "n_iterations_"):
+            vars(self).pop(name, None)
+        if fit.directions is not None:
+            self.directions_ = fit.directions
+        if fit.iterations:
+            self.n_iterations_ = fit.iterations
         return self
 
     @overload
@@ -340,22 +322,18 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
         std : ndarray of the same shape
             Only if `return_std`.
         """
+        if not return_std:
+            return super().predict(X)
         check_is_fitted(self)
         if is_dask(X):
-            if return_std:
-                raise ValueError("return_std is not available for Dask collections: predict partitions one by one")
-            return distributed_apply(self, "predict", X, self.coef_.shape[1:])
+            raise ValueError("return_std is not available for Dask collections: predict partitions one by one")
         points = self._canonical(self._points(X, reset=False))
-        C = self.coef_.reshape(self.basis_.dim, -1)
-        mean = self.basis_.combine(points, C).reshape(len(points), *self.coef_.shape[1:])
-        if not return_std:
-            return mean
-        variance = np.zeros((len(points), C.shape[1]))
+        mean = self._series(points)
+        deviation = np.zeros((len(points), self.coef_[0].size))
         if self._posterior is not None:
-            checked = self.basis_.space.check_points(points)
-            for rows in self.basis_.functions.chunks(len(points)):
-                variance[rows] = self._posterior.variance(self.basis_.functions.evaluate(checked[rows])[:, 1:])
-        return mean, np.sqrt(variance).reshape(mean.shape)
+            for rows, features in self.basis_.values_in_chunks(points):
+                deviation[rows] = self._posterior.deviation(features[:, 1:])
+        return mean, deviation.reshape(mean.shape)
 
     def _alpha(self) -> float | None:
         """The penalty given, None for "auto"."""
@@ -370,55 +348,6 @@ class InvariantKernelRidge(RegressorMixin, InvariantEstimator):
                 f"alpha must be positive and finite; got {self.alpha!r}. 'auto' goes down to interpolation."
             )
         return float(self.alpha)
-
-    def _invariant_bases(self, points: Array) -> list[InvariantBasis]:
-        """With the cutoff given; otherwise as many functions as the data can use within the budget.
-
-        Where everything is to be chosen there may be several: one in the order of eigenvalues, and others with
-        functions of few coordinates or particles first.
-        """
-        cutoff = self._cutoff()
-        if cutoff is not None:
-            return [self._basis(cutoff)]
-        smallest = self._basis(Cutoff("max_eigenvalue", 0.0))
-        target = affordable_dim(len(np.unique(smallest.canonical(points), axis=0)))
-        bases = [affordable_basis(self._basis, target)]
-        given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
-        for order in () if given or self.spectrum != "auto" else further_orders(self._space()):
-            with suppress(MemoryError):  # what cannot be had does not compete
-                bases.append(affordable_basis(partial(self._basis, order=order), target))
-        return [basis for basis in bases if basis.dim > 1] or bases[:1]
-
-    def _candidates(self, basis: InvariantBasis) -> list[Spectrum]:
-        return spectrum_candidates(basis, self.spectrum, self.smoothness, self.length_scale)
-
-    def _searched(
-        self, basis: InvariantBasis, points: Array, columns: Array, weights: Array, n: int, alpha: float | None
-    ) -> tuple[list[Spectrum], float]:
-        """The most promising spectra on some of `n` rows, and the score of the best."""
-        few = min(basis.dim, FUNCTIONS_PER_POINT * SEARCH_ROWS)
-        features = basis.evaluate(points)[:, 1:few]
-        sample = FeatureProblem(features, columns, weights, half_digits=not self._held(n, basis))
-        candidates = self._candidates(basis)
-        if sample.count == 1:  # all on one orbit: nothing can be left out
-            return candidates[:1], np.inf
-        return shortlist(sample, basis, candidates, alpha, SHORTLIST)
-
-    @staticmethod
-    def _held(n: int, basis: InvariantBasis) -> bool:
-        """Whether the features of `n` points are held and decomposed, rather than their moments."""
-        values = n * basis.dim
-        return values <= FEATURES_HELD and 4 * 8.0 * values <= settings().memory_limit / 2
-
-    def _warn_constant(self, count: int) -> None:
-        if count == 1:
-            why = "all points lie on one orbit"
-        else:
-            why = (
-                f"{self.cutoff_.kind} = {self.cutoff_.value:.6g} ends before the first non-constant invariant of "
-                f"{self.basis_.group!r} on {self.basis_.space!r}"
-            )
-        warnings.warn(f"only the constant is fitted: {why}. Predictions are the mean of y.", UserWarning, stacklevel=4)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
-from specavg.data._distributed import distributed_apply
-from specavg.data._moments import Moments, Sum
-from specavg.data._streaming import is_dask, needs_cutoff, stream_of
-from specavg.estimators._base import InvariantEstimator, weights_or_ones
+from specavg.data._moments import Moments
+from specavg.data._target_units import Units
+from specavg.estimators._base import InvariantSeries, weights_or_ones
+from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
+from specavg.functions._compensated_sums import Sum
+from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis
-
-if TYPE_CHECKING:
-    from specavg.groups import Group
-    from specavg.spaces import Space
+from specavg.spaces import Space
 
 __all__ = ["OracleCalls", "SpecAvgRegressor"]
 
@@ -55,7 +53,7 @@ class OracleCalls:
     paper_inner_products: int
 
 
-class SpecAvgRegressor(RegressorMixin, InvariantEstimator):
+class SpecAvgRegressor(RegressorMixin, InvariantSeries, StreamedEstimator):
     """Spec-Avg: the paper's Algorithm 1, a regressor exactly invariant to a group given by its generators.
 
     Each coefficient is the empirical mean (1/n) Σ y_i φ(x_i); the coefficients of each eigenspace are projected
@@ -111,7 +109,7 @@ class SpecAvgRegressor(RegressorMixin, InvariantEstimator):
     True
     """
 
-    saved_records: ClassVar[tuple[type, ...]] = (OracleCalls, Moments, Sum)
+    saved_records: ClassVar[tuple[type, ...]] = (OracleCalls, Moments, Sum, Units)
     _needs_gram = False
 
     def __init__(
@@ -124,12 +122,10 @@ class SpecAvgRegressor(RegressorMixin, InvariantEstimator):
         max_invariant_dim: float | None = None,
         max_eigenvalue: float | None = None,
     ) -> None:
-        self.space = space
-        self.group = group
+        super().__init__(
+            space, group, max_dim=max_dim, max_invariant_dim=max_invariant_dim, max_eigenvalue=max_eigenvalue
+        )
         self.smoothness = smoothness
-        self.max_dim = max_dim
-        self.max_invariant_dim = max_invariant_dim
-        self.max_eigenvalue = max_eigenvalue
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpecAvgRegressor:
         """Estimate the coefficients.
@@ -146,14 +142,13 @@ class SpecAvgRegressor(RegressorMixin, InvariantEstimator):
         -------
         self
         """
-        stream = stream_of(X, y, sample_weight)
+        stream = self._stream(X, y, sample_weight)
         if stream is not None:
             return self._fit_stream(stream)
         points, targets = self._points_and_targets(X, y)
         weights = weights_or_ones(sample_weight, points)
         vars(self).pop("moments_", None)
-        self.basis_ = self._basis(self._cutoff() or self._theorem(float(weights.sum())))
-        self.cutoff_ = self.basis_.cutoff
+        self._take_basis(self._basis(self._cutoff() or self._theorem(float(weights.sum()))))
         columns = targets.reshape(len(points), -1)
         if sample_weight is not None:
             columns = weights[:, None] * columns
@@ -174,7 +169,7 @@ class SpecAvgRegressor(RegressorMixin, InvariantEstimator):
         -------
         self
         """
-        return self._partial_fit(stream_of(X, y, sample_weight) or self._one_chunk(X, y, sample_weight))
+        return self._partial_fit(X, y, sample_weight)
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> SpecAvgRegressor:
         return self._fit_sums(moments.cross.value, float(moments.weight.value), moments.count, outputs)
@@ -186,8 +181,7 @@ class SpecAvgRegressor(RegressorMixin, InvariantEstimator):
         basis, cutoff = self.basis_, self.basis_.cutoff
         if basis.dim == 1:
             warnings.warn(
-                f"only the constant function is left: {cutoff.kind} = {cutoff.value:.3g} ends before the first "
-                f"non-constant invariant of {basis.group!r} on {basis.space!r}. Predictions are the mean of y. "
+                f"only the constant function is left: {self._only_the_constant()}. Predictions are the mean of y. "
                 "Give max_invariant_dim, or more data.",
                 UserWarning,
                 stacklevel=3,
@@ -202,33 +196,12 @@ class SpecAvgRegressor(RegressorMixin, InvariantEstimator):
         )
         return self
 
-    def _stream_basis(self, rows: int | None) -> InvariantBasis:
-        if rows is None or self._cutoff() is not None:
-            return super()._stream_basis(rows)
-        return self._basis(self._theorem(float(rows)))
+    def _default_basis(self, rows: int | None) -> InvariantBasis | None:
+        return None if rows is None else self._basis(self._theorem(float(rows)))
 
     def _theorem(self, n: float) -> Cutoff:
         """The theorem's cutoff D = n^(1/(1+α))."""
         return Cutoff("max_dim", max(1.0, n ** (1 / (1 + self._exponent()))))
-
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Values of the estimated function: exactly invariant.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-            A Dask collection gives a lazy Dask collection.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_outputs)
-        """
-        check_is_fitted(self)
-        if is_dask(X):
-            return distributed_apply(self, "predict", X, self.coef_.shape[1:])
-        points = self._points(X, reset=False)
-        C = self.coef_.reshape(self.basis_.dim, -1)
-        return self.basis_.combine(self._canonical(points), C).reshape(len(points), *self.coef_.shape[1:])
 
     def _exponent(self) -> float:
         d = self._space().dim

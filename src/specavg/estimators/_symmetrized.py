@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted
 
-from specavg.data._distributed import distributed_apply
 from specavg.data._streaming import Stream, is_dask
-from specavg.estimators._affordable import FEWEST_FUNCTIONS, affordable_basis, rounded
-from specavg.estimators._base import InvariantEstimator
+from specavg.estimators._affordable import affordable_basis, rounded
+from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._quadrature import Rule, quadratures
-
-if TYPE_CHECKING:
-    from specavg.groups import Group
-    from specavg.invariants import InvariantBasis
-    from specavg.spaces import Space
+from specavg.groups import Group
+from specavg.invariants import InvariantBasis
+from specavg.regression._limits import FEWEST_FUNCTIONS
+from specavg.spaces import Space
 
 __all__ = ["Symmetrized"]
 
 Array = NDArray[np.float64]
-MOST_NODES = 20_000
-MOST_FUNCTIONS = 384
+MOST_NODES = 20_000  # predictions of the inner estimator
+MOST_FUNCTIONS = 384  # there are then more than fifty nodes for each function
 
 
-class Symmetrized(MetaEstimatorMixin, RegressorMixin, InvariantEstimator):
+class Symmetrized(MetaEstimatorMixin, RegressorMixin, InvariantSeries):
     """The paper's meta approach: fit any regressor, then replace it by an exactly invariant one.
 
     The fitted function h is expanded in the invariant functions, c = ∫ h ψ: its truncated spectral expansion,
@@ -98,13 +95,11 @@ class Symmetrized(MetaEstimatorMixin, RegressorMixin, InvariantEstimator):
         max_invariant_dim: float | None = None,
         max_eigenvalue: float | None = None,
     ) -> None:
+        super().__init__(
+            space, group, max_dim=max_dim, max_invariant_dim=max_invariant_dim, max_eigenvalue=max_eigenvalue
+        )
         self.estimator = estimator
-        self.space = space
-        self.group = group
         self.n_nodes = n_nodes
-        self.max_dim = max_dim
-        self.max_invariant_dim = max_invariant_dim
-        self.max_eigenvalue = max_eigenvalue
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Symmetrized:
         """Fit `estimator`, then project it.
@@ -134,15 +129,11 @@ class Symmetrized(MetaEstimatorMixin, RegressorMixin, InvariantEstimator):
             )
         points, targets = self._points_and_targets(X, y)
         if sample_weight is not None:
-            fit_params = {**fit_params, "sample_weight": sample_weight}
+            fit_params = {**fit_params, "sample_weight": weights_or_ones(sample_weight, points)}
         routed = _routed(self, fit_params)
         given = self._cutoff()
-        if given is not None:
-            self.basis_ = self._basis(given)
-        else:
-            target = rounded(float(np.clip(len(points), FEWEST_FUNCTIONS, MOST_FUNCTIONS)), up=True)
-            self.basis_ = affordable_basis(self._basis, target)
-        self.cutoff_ = self.basis_.cutoff
+        target = rounded(float(np.clip(len(points), FEWEST_FUNCTIONS, MOST_FUNCTIONS)), up=True)
+        self._take_basis(affordable_basis(self._basis, target) if given is None else self._basis(given))
         self.basis_.space.check_points(points)
         inner: Any = clone(self.estimator)
         self.estimator_ = inner.fit(points, targets, **routed)
@@ -155,24 +146,6 @@ class Symmetrized(MetaEstimatorMixin, RegressorMixin, InvariantEstimator):
         self.quadrature_ = rule.description if not rule.random else f"2 × {rule.description}, least squares"
         self.quadrature_error_ = float(distance)
         return self
-
-    def predict(self, X: ArrayLike) -> Array:
-        """Values of the projected function: exactly invariant.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_outputs)
-        """
-        check_is_fitted(self)
-        if is_dask(X):
-            return distributed_apply(self, "predict", X, self.coef_.shape[1:])
-        points = self._points(X, reset=False)
-        C = self.coef_.reshape(self.basis_.dim, -1)
-        return self.basis_.combine(self._canonical(points), C).reshape(len(points), *self.coef_.shape[1:])
 
     def get_metadata_routing(self) -> MetadataRouter:
         """How metadata such as `sample_weight` reach `estimator`."""

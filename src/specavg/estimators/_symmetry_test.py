@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._config import require_memory
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.isometries import Isometry
@@ -20,9 +21,9 @@ __all__ = ["GeneratorTest", "SymmetryTest", "symmetry_test"]
 
 Array = NDArray[np.float64]
 _PIECE = 20_000  # rows whose functions are held at a time
-_MAX_FUNCTIONS = 300
+_MAX_FUNCTIONS = 300  # all functions looked at by default
 _MAX_INVARIANT = 300  # invariant functions fitted in both models, at most, and at most a quarter of the samples
-_FURTHEST = 5000.0  # all functions up to where invariant ones are looked for
+_FURTHEST = 5000.0  # invariant functions are looked for among so many of all
 
 
 @final
@@ -198,20 +199,16 @@ def symmetry_test(
     >>> sa.symmetry_test(X, y, space, group).failing()
     (2,)
     """
-    chunks, n, again = _as_chunks(X, y, n_permutations)
-    columns = _Columns.choose(space, group, n, max_dim)
+    chunks, rows, again = _as_chunks(X, y, n_permutations)
+    columns = _Columns.choose(space, group, rows, max_dim)
     models = Models(columns.evaluate, columns.pieces(chunks))
-    if models.count <= 2 * columns.size:
-        raise ValueError(
-            f"{models.count} samples are too few for {columns.size} functions: give at least {2 * columns.size + 1}, "
-            "or a smaller max_dim"
-        )
+    _require_rows(models.count, columns.size)
     spans = [columns.span(group), *(columns.span(Group([g])) for g in group.generators)]
     whole, *parts = models.compare(spans, columns.pieces(chunks) if again else None)
     p_values = [whole.p_value, *(part.p_value for part in parts)]
     if n_permutations:
-        points, targets = space.check_points(chunks[0][0]), chunks[0][1]
-        Z = columns.evaluate(points)
+        Z = columns.evaluate(space.check_points(chunks[0][0]))
+        targets = models.centred(chunks[0][1])
         p_values = permutation_p_values(Z, targets, spans, n_permutations, np.random.default_rng(random_state))
     return SymmetryTest(
         outside=whole.outside,
@@ -229,8 +226,28 @@ def symmetry_test(
     )
 
 
-def _as_chunks(X: Any, y: Any, n_permutations: int) -> tuple[Any, int, bool]:
-    """Chunks, how many rows to count on, and whether the chunks can be read twice."""
+def _require_rows(rows: int, functions: int) -> None:
+    if rows <= 2 * functions:
+        raise ValueError(
+            f"{rows} samples are too few for {functions} functions: give at least {2 * functions + 1}, or a smaller "
+            "max_dim"
+        )
+
+
+def _require_affordable(space: Space, bound: float, rows: int | None) -> None:
+    """Refuse more functions than the rows can bear, or the memory, before any of them is made."""
+    count = 0
+    for V in space.eigenspaces():
+        if count + V.dim > bound:
+            return
+        count += V.dim
+        if rows is not None:
+            _require_rows(rows, count)
+        require_memory(32.0 * count**2, f"a test of {count} functions", "Give a smaller max_dim.")
+
+
+def _as_chunks(X: Any, y: Any, n_permutations: int) -> tuple[Any, int | None, bool]:
+    """Chunks, how many rows there are (None if not known), and whether the chunks can be read twice."""
     if y is not None:
         values = np.asarray(y, dtype=np.float64)
         if values.ndim != 1:
@@ -244,8 +261,7 @@ def _as_chunks(X: Any, y: Any, n_permutations: int) -> tuple[Any, int, bool]:
         raise ValueError("permutations need all data at once: give X and y, or n_permutations=0")
     if isinstance(X, Sequence):
         return X, sum(len(targets) for _, targets in X), True
-    # How many rows will come is not known: as if there were enough.
-    return X, 5 * _MAX_FUNCTIONS, iter(X) is not X
+    return X, None, iter(X) is not X
 
 
 @final
@@ -258,8 +274,11 @@ class _Columns:
     beyond: NDArray[np.intp]
 
     @classmethod
-    def choose(cls, space: Space, group: Group, n: int, max_dim: float | None) -> _Columns:
+    def choose(cls, space: Space, group: Group, rows: int | None, max_dim: float | None) -> _Columns:
+        n = 5 * _MAX_FUNCTIONS if rows is None else rows  # not known: as if there were enough
         bound = min(_MAX_FUNCTIONS, n / 5) if max_dim is None else max_dim
+        if max_dim is not None:
+            _require_affordable(space, bound, rows)
         basis = invariant_basis(space, max_dim=max(bound, 1))
         if basis.dim < 2:
             first = next(V for V in space.eigenspaces() if V.eigenvalue > 0)
@@ -274,7 +293,7 @@ class _Columns:
         beyond = np.flatnonzero(further.eigenvalues > basis.eigenvalues[-1] * (1 + 1e-9))
         levels = further.eigenvalues[beyond]
         room = min(_MAX_INVARIANT, int(n / 4)) - (further.dim - len(beyond))
-        if room < len(beyond):  # whole eigenspaces only: no generator is to be favoured
+        if max(room, 0) < len(beyond):  # whole eigenspaces only: no generator is to be favoured
             beyond = beyond[levels < levels[max(room, 0)] * (1 - 1e-9)]
         return cls(basis, further, beyond)
 

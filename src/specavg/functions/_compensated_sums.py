@@ -46,6 +46,9 @@ class Sum:
     def __getitem__(self, key: Any) -> Sum:
         return Sum(self.total[key], self.lost[key])
 
+    def __mul__(self, factor: Any) -> Sum:
+        return Sum(self.total * factor, self.lost * factor)
+
     def __add__(self, other: Sum) -> Sum:
         if self.total.shape != other.total.shape:
             raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -76,6 +76,10 @@ class InvariantBasis:
         Number of all functions up to the cutoff, the paper's D_λ.
     eigenvalues : ndarray of shape (dim,)
         λ of each function; in another order than that of eigenvalues, its value in that order.
+    counts : ndarray of shape (dim,)
+        D_λ up to and with the eigenspace of each function.
+    dimension : int
+        The dimension d of the space.
     table : tuple of Row
         One row per eigenspace: .eigenvalue, .dim, .invariant_dim, .solver, .residual, .gap.
     arrays : dict of str to ndarray
@@ -123,6 +127,11 @@ class InvariantBasis:
             [row.eigenvalue for row in self.table], [row.invariant_dim for row in self.table]
         ).astype(float)
         self.eigenvalues.setflags(write=False)
+        self.counts = np.repeat(
+            np.cumsum([row.dim for row in self.table]).astype(float), [row.invariant_dim for row in self.table]
+        )
+        self.counts.setflags(write=False)
+        self.dimension = space.dim
         self.inner_products = sum(s.inner_products for s in solutions)
 
     @property
@@ -148,6 +157,12 @@ class InvariantBasis:
         ndarray of shape (n, dim)
         """
         return self.functions.evaluate(self.space.check_points(X))
+
+    def values_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
+        """The same, some rows at a time: slices of the rows, and values of bounded size."""  # (m, dim)
+        points = self.space.check_points(X)
+        for rows in self.functions.chunks(len(points)):
+            yield rows, self.functions.evaluate(points[rows])
 
     def correlate(self, X: ArrayLike, Y: Array) -> Array:
         """Σ_i ψ(x_i) y_i without holding the values.
@@ -204,6 +219,10 @@ class InvariantBasis:
         ndarray of shape (dim, dim)
         """
         return self.functions.gram(self.space.check_points(X), weights)
+
+    def correlate_and_gram(self, X: ArrayLike, Y: Array, weights: Array) -> tuple[Array, Array]:
+        """`correlate` and `gram` together, from values that are computed once."""  # (dim, q), (dim, dim)
+        return self.functions.correlate_and_gram(self.space.check_points(X), Y, weights)
 
     def gram_operator(self, X: ArrayLike, weights: Array, Y: Array) -> tuple[ToeplitzGram, Array] | None:
         """The Gram matrix as something that multiplies, never formed, where it is Toeplitz; else None.

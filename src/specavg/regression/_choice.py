@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import Any, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.regression._directions import Directions, directions_of
-from specavg.regression._ridge_paths import FeaturePath, Path, Problem, joint_score
-from specavg.regression._spectra import Spectrum
+from specavg.data._target_units import Units
+from specavg.regression._regression_problem import Posterior, Problem, Scored, joint_score
+from specavg.regression._spectra import Levels, Spectrum
 
-if TYPE_CHECKING:
-    from specavg.invariants import InvariantBasis
-
-__all__ = ["Choice", "Trial", "choose", "relative_scale", "shortlist"]
+__all__ = ["RidgeFit", "Trial", "mean_fit", "ridge_fit", "shortlist"]
 
 Array = NDArray[np.float64]
-_LARGEST_ALPHA = 10.0**1.5  # relative to the largest squared singular value
-_STEPS_PER_DECADE = 2
-_FINE_STEPS_PER_DECADE = 4
+_LARGEST_ALPHA = 10.0**1.5  # relative to `Scored.top`: nothing but the mean is left there
+_STEPS_PER_DECADE = 2  # of penalties for the choice of a spectrum
+_FINE_STEPS_PER_DECADE = 4  # of penalties for combinations of outputs: their spectrum is chosen
 _TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can tell apart
 
 
@@ -60,16 +57,129 @@ class Trial:
         return float(joint_score(self.error, self.density))
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What was chosen, its decomposition, and everything that was tried."""
+@final
+@dataclass(frozen=True, eq=False)
+class RidgeFit:
+    """What a regression found: all that an estimator keeps of it.
 
-    trial: Trial
-    relative_alpha: float  # in the units of `path`
-    unit: float  # of those
-    path: Path
-    directions: Directions | None  # where outputs are combined and each combination has its own penalty
-    tried: tuple[Trial, ...]
+    Attributes
+    ----------
+    solver : str
+    spectrum : Spectrum
+    alpha : float or ndarray of shape (r,)
+        The penalty, or one for each of `directions`.
+    error : float
+        Leave-one-out root mean squared error, in standard deviations of the target.
+    trials : tuple of Trial
+        All that was compared.
+    coefficients : ndarray of shape (1 + D, q)
+        That of the constant first.
+    noise : ndarray of shape (q,)
+        The variance of the noise of an observation of weight one.
+    posterior : Posterior or None
+        None where only the mean was fitted.
+    directions : ndarray of shape (r, q) or None
+        What each combination of outputs that was fitted by itself adds to the outputs.
+    iterations : int
+        Steps of the solver; 0 where it does not iterate.
+    """
+
+    solver: str
+    spectrum: Spectrum
+    alpha: Any
+    error: float
+    trials: tuple[Trial, ...]
+    coefficients: Array
+    noise: Array
+    posterior: Posterior | None
+    directions: Array | None = None
+    iterations: int = 0
+
+    def of_targets(self, units: Units) -> RidgeFit:
+        """The fit of the targets themselves, where this is the fit of (y − shift) / unit."""
+        unit = units.unit
+        coefficients = self.coefficients * unit
+        coefficients[0] += units.shift
+        with np.errstate(over="ignore", under="ignore"):  # the square of a number may be no number
+            noise = self.noise * unit**2
+        posterior = None if self.posterior is None else replace(cast(Any, self.posterior), unit=unit)
+        directions = None if self.directions is None else self.directions * unit
+        return replace(self, coefficients=coefficients, noise=noise, posterior=posterior, directions=directions)
+
+
+def mean_fit(problem: Problem, spectrum: Spectrum, alpha: float | None) -> RidgeFit:
+    """The mean of the targets: what is left where there is no other function, or a single point."""
+    flat = np.zeros((len(problem.mean_features), len(problem.mean_targets)))
+    coefficients = problem.with_constant(flat)
+    fit = RidgeFit("mean", spectrum, alpha or 1.0, 1.0, (), coefficients, np.zeros(flat.shape[1]), None)
+    return fit.of_targets(problem.units)
+
+
+def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> RidgeFit:
+    """The fit with the spectrum and α that predict best what was left out; one decomposition per spectrum, no refits.
+
+    The error alone is a noisy guide. The predictive density of what is left out weighs an error by the certainty it
+    was predicted with, which separates spectra that the plain error cannot tell apart; `Trial.score` joins the two.
+
+    Parameters
+    ----------
+    problem : Problem
+    levels : Levels
+        Of the constant and the functions whose values are the features of `problem`.
+    candidates : sequence of Spectrum
+        The roughest first.
+    alpha : float or None
+        Given: only the spectrum is chosen.
+    """
+    tried = _tried(problem, levels, candidates, alpha)
+    best = _smallest(problem, tried)
+    trial, trials = best.trial, tuple(t.trial for t in tried)
+    scale, unit = relative_scale(trial.spectrum, levels, len(problem.mean_features))
+    path = problem.path(scale)
+    directions = path.directions(_alphas(problem, path, _FINE_STEPS_PER_DECADE)) if alpha is None else None
+    if directions is not None:
+        return RidgeFit(
+            problem.solver,
+            trial.spectrum,
+            directions.alphas * unit,
+            directions.error,
+            trials,
+            problem.with_constant(directions.coefficients()),
+            directions.noise().sum(axis=0),
+            directions.posterior(),
+            directions.back,
+        ).of_targets(problem.units)
+    coefficients = problem.with_constant(path.coefficients(best.relative_alpha))
+    iterations = problem.iterations
+    return RidgeFit(
+        problem.solver,
+        trial.spectrum,
+        trial.alpha,
+        trial.error,
+        trials,
+        coefficients,
+        path.noise_variance(best.relative_alpha),
+        path.posterior(best.relative_alpha),
+        iterations=iterations,
+    ).of_targets(problem.units)
+
+
+def shortlist(
+    problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None, size: int
+) -> tuple[list[Spectrum], float]:
+    """The `size` most promising spectra, in their order, and the score of the best."""
+    tried = _tried(problem, levels, candidates, alpha)
+    best = _smallest(problem, tried)
+    order = [best, *sorted(tried, key=lambda t: t.trial.score)]
+    promising = list(dict.fromkeys(t.trial.spectrum for t in order))[:size]
+    return [spectrum for spectrum in candidates if spectrum in promising], best.trial.score
+
+
+def relative_scale(spectrum: Spectrum, levels: Levels, dim: int) -> tuple[Array, float]:
+    """√spectrum of the first `dim` non-constant functions relative to the first, and that first value."""
+    logs = spectrum.log_values(levels)[1 : dim + 1]
+    first = float(logs[0])
+    return np.exp(0.5 * (logs - first)), float(np.exp(first))
 
 
 @dataclass(frozen=True)
@@ -78,76 +188,24 @@ class _Try:
     relative_alpha: float
 
 
-def relative_scale(spectrum: Spectrum, basis: InvariantBasis, dim: int) -> tuple[Array, float]:
-    """√spectrum of the first `dim` non-constant functions relative to the first, and log of that first value."""
-    logs = spectrum.log_values(basis)[1 : dim + 1]
-    first = float(logs[0])
-    return np.exp(0.5 * (logs - first)), first
+def _tried(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> list[_Try]:
+    """All candidates with all penalties."""
+    tried: list[_Try] = []
+    for spectrum in candidates:
+        scale, unit = relative_scale(spectrum, levels, len(problem.mean_features))
+        scored = problem.scored(scale)
+        alphas = _alphas(problem, scored, _STEPS_PER_DECADE) if alpha is None else np.array([alpha / unit])
+        scores = scored.scores(alphas)
+        table = zip(alphas.tolist(), np.sqrt(scores.error).tolist(), scores.density.tolist(), strict=True)
+        tried += [_Try(Trial(spectrum, a * unit, error, density), a) for a, error, density in table]
+    return tried
 
 
-def choose(
-    problem: Problem, basis: InvariantBasis, candidates: Sequence[Spectrum], alpha: float | None = None
-) -> Choice:
-    """The spectrum and α that predict best what was left out; one decomposition per spectrum, no refits.
-
-    The error alone is a noisy guide. The predictive density of what is left out weighs an error by the certainty it
-    was predicted with, which separates spectra that the plain error cannot tell apart; `Trial.score` joins the two.
-
-    Parameters
-    ----------
-    problem : Problem
-    basis : InvariantBasis
-        Its first `len(problem.mean_features)` non-constant functions are the features.
-    candidates : sequence of Spectrum
-        The roughest first.
-    alpha : float, optional
-        Given: only the spectrum is chosen.
-    """
-    tried = [t for spectrum in candidates for t in _attempts(problem, basis, spectrum, alpha)]
-    best = _smallest(problem, tried)
-    path, unit = _path(problem, basis, best.trial.spectrum)
-    directions = None
-    if alpha is None and isinstance(path, FeaturePath) and path.targets.shape[1] > 1:
-        directions = directions_of(path, _alphas(problem, path, _FINE_STEPS_PER_DECADE))
-    return Choice(best.trial, best.relative_alpha, unit, path, directions, tuple(t.trial for t in tried))
-
-
-def shortlist(
-    problem: Problem, basis: InvariantBasis, candidates: Sequence[Spectrum], alpha: float | None, size: int
-) -> tuple[list[Spectrum], float]:
-    """The `size` most promising spectra, in their order, and the score of the best."""
-    tried = [t for spectrum in candidates for t in _attempts(problem, basis, spectrum, alpha)]
-    best = _smallest(problem, tried)
-    order = [best, *sorted(tried, key=lambda t: t.trial.score)]
-    promising = list(dict.fromkeys(t.trial.spectrum for t in order))[:size]
-    return [spectrum for spectrum in candidates if spectrum in promising], best.trial.score
-
-
-def _path(
-    problem: Problem, basis: InvariantBasis, spectrum: Spectrum, *, scores_only: bool = False
-) -> tuple[Path, float]:
-    scale, log_first = relative_scale(spectrum, basis, len(problem.mean_features))
-    return problem.path(scale, scores_only=scores_only), float(np.exp(log_first))
-
-
-def _attempts(problem: Problem, basis: InvariantBasis, spectrum: Spectrum, alpha: float | None) -> list[_Try]:
-    path, unit = _path(problem, basis, spectrum, scores_only=True)
-    if alpha is not None:
-        return _score(path, unit, spectrum, np.array([alpha / unit]))
-    return _score(path, unit, spectrum, _alphas(problem, path, _STEPS_PER_DECADE))
-
-
-def _alphas(problem: Problem, path: Path, per_decade: int) -> Array:
+def _alphas(problem: Problem, scored: Scored, per_decade: int) -> Array:
     """The penalties to try, the larger first."""
     decades = np.log10(_LARGEST_ALPHA / problem.smallest_alpha)
     steps = np.arange(round(float(decades) * per_decade) + 1) / per_decade
-    return (path.top or 1.0) * _LARGEST_ALPHA * 10.0**-steps
-
-
-def _score(path: Path, unit: float, spectrum: Spectrum, alphas: Array) -> list[_Try]:
-    scores = path.scores(alphas)
-    table = zip(alphas.tolist(), np.sqrt(scores.error).tolist(), scores.density.tolist(), strict=True)
-    return [_Try(Trial(spectrum, a * unit, error, density), a) for a, error, density in table]
+    return (scored.top or 1.0) * _LARGEST_ALPHA * 10.0**-steps
 
 
 def _smallest(problem: Problem, tried: Sequence[_Try]) -> _Try:

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from specavg.regression._regression_problem import Posterior
+
 if TYPE_CHECKING:
-    from specavg.regression._ridge_paths import FeaturePath
+    from specavg.regression._feature_path import FeaturePath
 
 __all__ = ["Directions", "directions_of"]
 
@@ -45,6 +47,10 @@ class Directions:
         """Of the unscaled features, for the outputs."""  # (D, q)
         return self.path.coefficients(self.alphas) @ self.back
 
+    def posterior(self) -> Posterior:
+        """What predictions of the outputs with a standard deviation need."""
+        return self.path.posterior_of(self.alphas, self.noise())
+
     def noise(self) -> Array:
         """What each direction adds to the noise variance of each output."""  # (r, q)
         # Directions separate what varies; noise may still be common to several. The noise of an output is therefore
@@ -70,18 +76,19 @@ def directions_of(path: FeaturePath, alphas: Array) -> Directions:
     alphas : ndarray of shape (A,)
         To choose from, decreasing.
     """
-    by_output = path.scores_by_output(alphas)
+    left_out, rows = path.left_out, path.left_out.rows
+    by_output = left_out.scores_by_output(alphas)
     best = np.argmin(by_output.joint, axis=0)
-    deviation = np.sqrt(path.target_variance)  # infinite for a constant, which then takes no part
+    deviation = np.sqrt(rows.variance)  # infinite for a constant, which then takes no part
     error = np.sqrt(np.take_along_axis(by_output.error, best[None], axis=0)[0])
     unit = deviation * np.maximum(error, _LEAST_ERROR)
-    _, size, Vt = linalg.svd(path.targets / unit, full_matrices=False, check_finite=False)
-    Vt = Vt[size > np.finfo(float).eps * len(path.targets) * size[0]]
+    _, size, Vt = linalg.svd(rows.centred / unit, full_matrices=False, check_finite=False)
+    Vt = Vt[size > np.finfo(float).eps * rows.count * size[0]]
     directed = path.combined(Vt.T / unit[:, None])
     back = Vt * np.where(np.isfinite(unit), unit, 0.0)
-    score = 0.5 * (directed.scores_by_output(alphas).joint + path.scores_of_all(alphas).joint[:, None])
-    nats = path.count * score
+    score = 0.5 * (directed.left_out.scores_by_output(alphas).joint + left_out.scores_of_all(alphas).joint[:, None])
+    nats = rows.count * score
     first = np.argmax(nats <= nats.min(axis=0) + _UNDECIDED, axis=0)
     chosen = alphas[first]
-    left_out = directed.left_out_by_output(chosen) @ back / deviation
-    return Directions(directed, back, chosen, float(np.sqrt(np.sum(np.mean(left_out**2, axis=1)) / path.weight)))
+    residuals = directed.left_out.residuals_by_output(chosen) @ back / deviation
+    return Directions(directed, back, chosen, float(np.sqrt(np.sum(np.mean(residuals**2, axis=1)) / rows.weight)))

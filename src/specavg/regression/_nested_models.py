@@ -9,7 +9,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.data._moments import Sum
+from specavg.data._target_units import Units
+from specavg.functions._compensated_sums import Sum
 
 __all__ = ["Comparison", "Models", "permutation_p_values"]
 
@@ -49,23 +50,27 @@ class Models:
     def __init__(self, columns: Callable[[Array], Array], chunks: Iterable[tuple[Array, Array]]) -> None:
         self._columns = columns
         total: Sum | None = None
+        units: Units | None = None  # an offset changes no model, and a large one would cost digits; so would a size
         self.count = 0
-        offset: float | None = None  # a constant changes no model, and a large one would cost digits
         for X, y in chunks:
             if not len(X):
                 continue
-            offset = float(y.mean()) if offset is None else offset
-            Z = np.column_stack([columns(X), y - offset])  # (n, p + 1)
+            own = Units.of(y[:, None])
+            before, units = units, own if units is None else units.common(own, keep=True)
+            Z = np.column_stack([columns(X), units.applied(y[:, None])])  # (n, p + 1)
             part = Sum.of(Z.T @ Z)
-            total = part if total is None else total + part
+            if total is not None and before is not None:
+                ratio = np.append(np.ones(len(part.total) - 1), before.unit / units.unit)
+                part = total * np.outer(ratio, ratio) + part
+            total = part
             self.count += len(X)
-        if total is None or offset is None:
+        if total is None or units is None:
             raise ValueError("there are no samples")
         products = total.value
         mean = products[0, -1] / products[0, 0]
         gram, cross = products[:-1, :-1], products[:-1, -1]
         cross = cross - mean * gram[:, 0]  # of y minus its mean
-        self._mean = offset + float(mean)
+        self._units, self._mean = units, float(mean)
         self.variance = max(0.0, float(products[-1, -1] / self.count - mean**2))
         values, vectors = np.linalg.eigh(gram)
         kept = values > _RANK_TOLERANCE * max(float(values[-1]), float(self.count))
@@ -73,6 +78,10 @@ class Models:
         self._into = self._whiten.T @ gram  # (r, p): coordinates of Z·span are into·span
         self._coef = self._whiten.T @ cross  # (r,)
         self.rank = int(kept.sum())
+
+    def centred(self, y: Array) -> Array:
+        """The targets less their mean, divided by a power of two near their size where that is extreme."""  # (n,)
+        return self._units.applied(y[:, None])[:, 0] - self._mean
 
     def explained(self) -> float:
         """Share of the variance of y that all columns explain, noise subtracted."""
@@ -113,7 +122,7 @@ class Models:
             return [self._textbook(*split) for split in splits]
         scores = [_Score(kept, tested, self._coef) for kept, tested in splits]
         for X, y in chunks:
-            rows, targets = self._columns(X) @ self._whiten, y - self._mean
+            rows, targets = self._columns(X) @ self._whiten, self.centred(y)
             for score in scores:
                 score.add(rows, targets)
         return [self._robust(score) for score in scores]

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from specavg.invariants import InvariantBasis
-
-__all__ = ["SPECTRA", "Spectrum", "spectrum_candidates"]
+__all__ = ["SPECTRA", "Levels", "Spectrum", "spectrum_candidates"]
 
 Array = NDArray[np.float64]
 SPECTRA = ("sobolev", "matern", "heat")
@@ -24,8 +21,26 @@ SPECTRA = ("sobolev", "matern", "heat")
 _ORDERS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _LENGTHS = tuple(10.0 ** (k / 2) for k in range(-3, 4))
 _HEAT_LENGTHS = tuple(10.0 ** (k / 8) for k in range(-13, 9))
-_MIXED_SMOOTHNESSES = (0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)  # s = ℓ²/2 of e^(−sμ)
+_FEW_FIRST_SMOOTHNESSES = (0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)  # s = ℓ²/2 of e^(−sμ)
 _EXPONENTS = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0)  # 2s/d of "sobolev"
+
+
+class Levels(Protocol):
+    """What a spectrum has to know of functions: an invariant basis says it of its own.
+
+    Attributes
+    ----------
+    eigenvalues : ndarray of shape (dim,)
+        λ of each function, increasing.
+    counts : ndarray of shape (dim,)
+        D_λ: how many functions there are up to and with the same eigenvalue, invariant or not.
+    dimension : int
+        d, of the space the functions live on.
+    """
+
+    eigenvalues: Array
+    counts: Array
+    dimension: int
 
 
 @final
@@ -55,39 +70,58 @@ class Spectrum:
     smoothness: float | None = None
     length_scale: float | None = None
 
-    def log_values(self, basis: InvariantBasis) -> Array:
-        """The logarithm of `values`, which does not underflow."""  # (dim,)
-        if self.name == "sobolev":
-            assert self.smoothness is not None
-            counts = np.cumsum([row.dim for row in basis.table]).astype(float)
-            counts = np.repeat(counts, [row.invariant_dim for row in basis.table])
-            return (-2.0 * self.smoothness / basis.space.dim) * np.log(counts)
-        assert self.length_scale is not None
-        scaled = self.length_scale**2 * basis.eigenvalues
-        if self.name == "heat":
-            return -0.5 * scaled
-        assert self.smoothness is not None
-        return -self.smoothness * np.log1p(scaled)
+    def __post_init__(self) -> None:
+        if self.name not in SPECTRA:
+            raise ValueError(f"spectrum must be one of {', '.join(SPECTRA)}; got {self.name!r}")
+        for label, value, needed in (
+            ("smoothness", self.smoothness, self.name != "heat"),
+            ("length_scale", self.length_scale, self.name != "sobolev"),
+        ):
+            if (needed or value is not None) and not (value is not None and np.isfinite(value) and value > 0):
+                raise ValueError(f"{label} must be positive and finite; got {value!r}")
 
-    def values(self, basis: InvariantBasis) -> Array:
-        """The spectrum at each invariant function of `basis`."""  # (dim,)
-        return np.exp(self.log_values(basis))
+    def logarithms(self, eigenvalues: Array, counts: Array, dimension: int) -> Array:
+        """The logarithm of the spectrum, which does not underflow.
+
+        Parameters
+        ----------
+        eigenvalues : ndarray of shape (k,)
+            λ.
+        counts : ndarray of shape (k,)
+            D_λ.
+        dimension : int
+            d.
+        """
+        s, length = self.smoothness or 0.0, self.length_scale or 0.0
+        if self.name == "sobolev":
+            return (-2.0 * s / dimension) * np.log(np.asarray(counts, dtype=float))
+        scaled = length**2 * eigenvalues
+        return -0.5 * scaled if self.name == "heat" else -s * np.log1p(scaled)
+
+    def log_values(self, levels: Levels) -> Array:
+        """The logarithm of `values`."""  # (dim,)
+        return self.logarithms(levels.eigenvalues, levels.counts, levels.dimension)
+
+    def values(self, levels: Levels) -> Array:
+        """The spectrum at each function of an invariant basis, or of anything with the same `Levels`."""  # (dim,)
+        return np.exp(self.log_values(levels))
 
 
 def spectrum_candidates(
-    basis: InvariantBasis, name: str, smoothness: float | None, length_scale: float | None
+    levels: Levels, name: str, smoothness: float | None, length_scale: float | None, *, few_first: bool = False
 ) -> list[Spectrum]:
     """The spectra to choose from, the roughest first: one where everything is given.
 
     Parameters
     ----------
-    basis : InvariantBasis
-        Its first non-constant eigenvalue sets the scale of lengths, its space the dimension.
+    levels : Levels
+        The first non-constant eigenvalue sets the scale of lengths.
     name : {"auto", "sobolev", "matern", "heat"}
-        "auto" is the Matérn family, which comes near the others; where functions of few coordinates come first
-        (`InvariantBasis.order`) it is "heat".
+        "auto" is the Matérn family, which comes near the others; with `few_first` it is "heat".
     smoothness, length_scale : float or None
         What is given is the same in all of them.
+    few_first : bool, default False
+        Whether functions of few coordinates come first: eigenvalues are then logarithms.
     """
     if name not in ("auto", *SPECTRA):
         raise ValueError(f"spectrum must be 'auto', {', '.join(map(repr, SPECTRA))}; got {name!r}")
@@ -98,14 +132,13 @@ def spectrum_candidates(
         raise ValueError("the 'sobolev' spectrum has no length scale: leave length_scale out, or take 'matern'")
     if name == "heat" and smoothness is not None:
         raise ValueError("the 'heat' spectrum has no smoothness (it is analytic): leave smoothness out")
-    d = basis.space.dim
-    first = float(basis.eigenvalues[min(1, basis.dim - 1)]) or 1.0
+    d = levels.dimension
+    first = float(levels.eigenvalues[min(1, len(levels.eigenvalues) - 1)]) or 1.0
     if name == "sobolev":
         return [Spectrum("sobolev", s) for s in _given_or(smoothness, [0.5 * d * a for a in _EXPONENTS])]
-    logarithmic = basis.order.logarithmic
-    if name == "heat" or (name == "auto" and logarithmic and smoothness is None):
-        lengths = [(2 * s) ** 0.5 for s in _MIXED_SMOOTHNESSES]
-        if not logarithmic:
+    if name == "heat" or (name == "auto" and few_first and smoothness is None):
+        lengths = [(2 * s) ** 0.5 for s in _FEW_FIRST_SMOOTHNESSES]
+        if not few_first:
             lengths = [(t / first) ** 0.5 for t in _HEAT_LENGTHS]
         return [Spectrum("heat", length_scale=length) for length in _given_or(length_scale, lengths)]
     # Below d/2 functions are not even continuous, and nothing could be learned from values at points.

@@ -1,0 +1,81 @@
+"""Units of the targets: an offset and a size for each, so that sums of squares keep their digits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Units"]
+
+Array = NDArray[np.float64]
+_ORDINARY = (1e-75, 1e75)  # sizes whose fourth powers are numbers: nothing is divided, and sums are plain sums
+_NO_SIZE = 2.0**-1000  # the unit of targets that are all the same: smaller than any other
+_ROUNDING = 1e-14  # of a number that is said to be constant
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Targets are summed and fitted as (y − shift) / unit.
+
+    Without a shift Σy² − (Σy)²/n loses all digits where the mean of y is 1e8 times its standard deviation, as total
+    energies are. Without a unit the squares of targets near 1e-200 or 1e155 are no numbers.
+
+    Attributes
+    ----------
+    shift : ndarray of shape (q,)
+        The mean, rounded to a multiple of a power of two between four and eight standard deviations: zero for
+        targets without an offset, and the same for chunks of the same data.
+    unit : ndarray of shape (q,)
+        A power of two; one for targets of ordinary size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([[3e7, 1.0], [3e7 + 1, -1.0]])
+    >>> Units.of(y).shift, Units.of(y).unit
+    (array([30000000.,        0.]), array([1., 1.]))
+    """
+
+    shift: Array
+    unit: Array
+
+    @classmethod
+    def of(cls, Y: Array) -> Units:
+        """The units of one data set, of shape (n, q)."""
+        if not Y.size:
+            return cls(np.zeros(Y.shape[1]), np.full(Y.shape[1], _NO_SIZE))
+        size = _power_of_two(np.abs(Y).max(axis=0))
+        Z = Y / size
+        mean = Z.mean(axis=0)
+        step = _power_of_two(8.0 * (Z - mean).std(axis=0))
+        varies = Z.min(axis=0) < Z.max(axis=0)
+        shift = size * np.where(varies, step * np.rint(mean / step), Z[0])
+        return cls(shift, _unit_of(np.abs(Y - shift).max(axis=0)))
+
+    def common(self, other: Units, *, keep: bool) -> Units:
+        """Units for both data sets together, with the shift of this one if `keep`, else of the other."""
+        shift = self.shift if keep else other.shift
+        apart = _unit_of(np.abs(self.shift - other.shift))
+        return Units(shift, np.maximum(np.maximum(self.unit, other.unit), apart))
+
+    def applied(self, Y: Array) -> Array:
+        """(Y − shift) / unit."""  # (n, q)
+        return (Y - self.shift) / self.unit
+
+    def rounding(self, weight: float) -> Array:
+        """Below this sum of squares, in squares of `unit`, a target varies by rounding only."""  # (q,)
+        return weight * np.minimum(_ROUNDING * np.abs(self.shift) / self.unit, 1e150) ** 2
+
+
+def _power_of_two(size: Array) -> Array:
+    """The power of two at or just below; one for zero."""
+    return np.exp2(np.floor(np.log2(np.where(size > 0, size, 1.0))))
+
+
+def _unit_of(size: Array) -> Array:
+    ordinary = (size >= _ORDINARY[0]) & (size <= _ORDINARY[1])
+    return np.where(size == 0, _NO_SIZE, np.where(ordinary, 1.0, _power_of_two(size)))

@@ -1,0 +1,100 @@
+"""The data of a ridge regression in memory, and the cheapest accurate way to solve it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._config import settings
+from specavg.data._moments import Moments
+from specavg.invariants import InvariantBasis
+from specavg.regression import _limits
+from specavg.regression._choice import relative_scale
+from specavg.regression._feature_path import FeatureProblem
+from specavg.regression._moment_path import MomentProblem
+from specavg.regression._regression_problem import Problem
+from specavg.regression._spectra import Spectrum
+from specavg.regression._toeplitz_path import ToeplitzProblem
+
+__all__ = ["RidgeData"]
+
+Array = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RidgeData:
+    """Points at canonical places, targets and positive weights.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, n_features)
+    targets : ndarray of shape (n, q)
+    weights : ndarray of shape (n,)
+    """
+
+    points: Array
+    targets: Array
+    weights: Array
+
+    @classmethod
+    def of(cls, points: Array, targets: Array, weights: Array) -> RidgeData:
+        """From all rows: one of weight zero is one that is not there."""
+        columns = targets.reshape(len(points), -1)
+        if weights.all():
+            return cls(points, columns, weights)
+        kept = weights > 0
+        return cls(points[kept], columns[kept], weights[kept])
+
+    @property
+    def count(self) -> int:
+        """Rows."""
+        return len(self.points)
+
+    def sample(self, rows: int) -> RidgeData:
+        """Some of the rows, chosen without regard to the targets."""
+        some = np.sort(np.random.default_rng(20250713).permutation(self.count)[:rows])
+        return RidgeData(self.points[some], self.targets[some], self.weights[some])
+
+    def held(self, basis: InvariantBasis) -> bool:
+        """Whether the features are held and decomposed, rather than their moments."""
+        values = self.count * basis.dim
+        return values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= settings().memory_limit / 2
+
+    def searched(self, basis: InvariantBasis, *, half_digits: bool) -> FeatureProblem:
+        """The problem that a search compares spectra on: as many functions as so few rows can use."""
+        few = min(basis.dim, _limits.FUNCTIONS_PER_POINT * _limits.SEARCH_ROWS)
+        features = basis.evaluate(self.points)[:, 1:few]
+        return FeatureProblem(features, self.targets, self.weights, half_digits=half_digits)
+
+    def problem(self, basis: InvariantBasis, candidates: list[Spectrum], alpha: float | None) -> Problem:
+        """Features where they can be held; a Toeplitz Gram matrix where that is faster than moments; else moments.
+
+        Parameters
+        ----------
+        basis : InvariantBasis
+        candidates : list of Spectrum
+            The roughest first.
+        alpha : float or None
+            The penalty; None where it is chosen.
+        """
+        if self.held(basis):
+            return FeatureProblem(basis.evaluate(self.points)[:, 1:], self.targets, self.weights)
+        found: ToeplitzProblem | None = None
+        one_solution = alpha is not None and len(candidates) == 1  # then nothing has to be decomposed
+        if basis.dim > max(_limits.DECOMPOSED, 1) or (one_solution and basis.dim > 1):
+            found = ToeplitzProblem.of(basis, self.points, self.targets, self.weights)
+        if found is not None:
+            scale, unit = relative_scale(candidates[0], basis, basis.dim - 1)
+            if found.is_easy(scale, None if alpha is None else alpha / unit):
+                return found
+        # Points that leave a part of the torus empty are no task for conjugate gradients.
+        try:
+            return MomentProblem(Moments.of(basis, self.points, self.targets, self.weights))
+        except MemoryError:
+            if found is None:
+                raise
+            return found

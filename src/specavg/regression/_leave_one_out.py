@@ -1,0 +1,152 @@
+"""Leave-one-out in closed form: every penalty tried from one decomposition, without a refit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.regression._regression_problem import Scored, Scores
+
+__all__ = ["LeaveOneOut", "Rows"]
+
+Array = NDArray[np.float64]
+_TINY = float(np.finfo(float).tiny)
+_VALUES_HELD = 4e6  # residuals held at once: 32 MB
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Centred targets, row by row, and what no feature explains of them.
+
+    Attributes
+    ----------
+    root : ndarray of shape (n,)
+        √w.
+    centred : ndarray of shape (n, q)
+        The targets less their mean, times √w.
+    rest : ndarray of shape (n, q)
+        The part of `centred` that no feature reaches.
+    within : ndarray of shape (N, q)
+        The targets of all rows less the mean of their orbit, times √w.
+    variance : ndarray of shape (q,)
+        The variance of each output; infinite where it is a constant.
+    """
+
+    root: Array
+    centred: Array
+    rest: Array
+    within: Array
+    variance: Array
+
+    @property
+    def count(self) -> int:
+        """Rows, those on one orbit counted once."""
+        return len(self.root)
+
+    @property
+    def weight(self) -> float:
+        """Σw."""
+        return float(self.root @ self.root)
+
+    def combined(self, weights: Array) -> Rows:
+        """The same for combinations of the outputs, in units of their own."""  # (q, r)
+        centred, rest, within = (part @ weights for part in (self.centred, self.rest, self.within))
+        return Rows(self.root, centred, rest, within, np.ones(weights.shape[1]))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut(Scored):
+    """What each row is, less what the others predict of it, for every penalty.
+
+    Attributes
+    ----------
+    rows : Rows
+    s : ndarray of shape (r,)
+        Singular values of the centred scaled features, decreasing.
+    left : ndarray of shape (n, r)
+        Left singular vectors U.
+    c : ndarray of shape (r, q)
+        Uᵀy.
+    """
+
+    rows: Rows
+    s: Array
+    left: Array
+    c: Array
+
+    @property
+    def top(self) -> float:
+        return float(self.s[0] ** 2) if len(self.s) else 0.0
+
+    def combined(self, weights: Array) -> LeaveOneOut:
+        """The same decomposition for combinations of the outputs."""  # (q, r)
+        return replace(self, rows=self.rows.combined(weights), c=self.c @ weights)
+
+    def residuals(self, alphas: Array) -> Iterator[tuple[slice, Array, Array]]:
+        """What is left out less its prediction, times the root of its weight, for each of `alphas`.
+
+        Yields
+        ------
+        some : slice
+            Of `alphas`: as many as fit in memory together.
+        residual : ndarray of shape (n, A, q)
+        h : ndarray of shape (n, A)
+            [(K + αI)⁻¹]_ii on the complement of the constant: the inverse variance of the prediction.
+        """
+        # With H the hat matrix, (y − ŷ)/α = (K + αI)⁻¹y and (1 − H_ii)/α = [(K + αI)⁻¹]_ii on the complement of
+        # the constant. Dividing the two never subtracts nearly equal numbers, however small α is.
+        rows, squares = self.rows, self.left**2
+        full = len(self.s) == rows.count - 1  # then nothing lies outside the features
+        outside = np.maximum(1.0 - rows.root**2 / rows.weight - squares.sum(axis=1), 0.0)[:, None]
+        (n, _), q = self.left.shape, self.c.shape[1]
+        together = max(1, int(_VALUES_HELD / max(n * q, 1)))
+        for start in range(0, len(alphas), together):
+            some = slice(start, start + together)
+            a = alphas[some]
+            G = 1.0 / (self.s[:, None] ** 2 + a)  # (r, A)
+            residual = self.left @ (G[:, :, None] * self.c[:, None, :]).reshape(len(self.s), -1)
+            residual = residual.reshape(n, len(a), q)
+            h = squares @ G  # (n, A)
+            if not full:
+                residual, h = residual + rows.rest[:, None, :] / a[:, None], h + outside / a
+            h = np.maximum(h, _TINY)
+            yield some, residual / h[:, :, None], h
+
+    def residuals_by_output(self, alpha: Array) -> Array:
+        """The same, with the α of each output."""  # (q,) -> (n, q)
+        values = np.empty((self.rows.count, len(alpha)))
+        different, mine = np.unique(alpha, return_inverse=True)
+        for some, residual, _ in self.residuals(different):
+            for i, a in enumerate(range(*some.indices(len(different)))):
+                values[:, mine == a] = residual[:, i, mine == a]
+        return values
+
+    def scores(self, alphas: Array) -> Scores:
+        # Every output has noise of its own size, which is profiled out of the density.
+        each = self.scores_by_output(alphas)
+        return Scores(each.error.mean(axis=1), each.density.mean(axis=1))
+
+    def scores_of_all(self, alphas: Array) -> Scores:
+        """The scores with noise of the same size, in standard deviations, in all outputs: the noisiest decide."""
+        error, density = np.empty(len(alphas)), np.empty(len(alphas))
+        for some, residual, h in self.residuals(alphas):
+            squared = np.mean(residual**2 / self.rows.variance, axis=2)  # (n, A)
+            error[some], density[some] = self._scores(squared, h)
+        return Scores(error, density)
+
+    def scores_by_output(self, alphas: Array) -> Scores:
+        """The scores of each output by itself; arrays of shape (n_alphas, q)."""
+        error, density = (np.empty((len(alphas), self.c.shape[1])) for _ in range(2))
+        for some, residual, h in self.residuals(alphas):
+            error[some], density[some] = self._scores(residual**2 / self.rows.variance, h[:, :, None])
+        return Scores(error, density)
+
+    def _scores(self, squared: Array, h: Array) -> tuple[Array, Array]:
+        profile = np.maximum(np.mean(squared * h, axis=0), _TINY)
+        return squared.sum(axis=0) / self.rows.weight, 0.5 * (np.log(profile) - np.mean(np.log(h), axis=0))

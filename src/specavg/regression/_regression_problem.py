@@ -1,0 +1,159 @@
+"""Ridge regression in four words: a problem, its path of solutions, their scores, and a posterior.
+
+A *problem* is data. With a spectrum it has a *path*: the solutions for all penalties α. A path tells how well each
+penalty predicts what it has not seen, and gives the coefficients, the noise and the *posterior* of one of them.
+"""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.data._target_units import Units
+
+if TYPE_CHECKING:
+    from specavg.regression._directions import Directions
+
+__all__ = ["Path", "Posterior", "Problem", "Scored", "Scores", "degrees_of_freedom", "joint_score", "variation"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How well each penalty predicts what it has not seen; outputs are standardised first.
+
+    Attributes
+    ----------
+    error : ndarray of shape (n_alphas,)
+        Mean squared leave-one-out error (generalised cross-validation where only moments are known).
+    density : ndarray of shape (n_alphas,)
+        Minus the mean log density of what was left out under its Gaussian prediction, up to a constant; the
+        noise is profiled out.
+    """
+
+    error: Array
+    density: Array
+
+    @property
+    def joint(self) -> Array:
+        """What is compared, the smaller the better: the density, and half as much the logarithm of the error."""
+        return joint_score(np.sqrt(self.error), self.density)
+
+
+def joint_score(error: Any, density: Any) -> Any:
+    """The density, and half as much the logarithm of the root mean squared error."""
+    return density + 0.5 * np.log(np.maximum(error, 1e-300))
+
+
+class Posterior(abc.ABC):
+    """What the data leave open about the fitted function.
+
+    Attributes
+    ----------
+    unit : ndarray of shape (q,) or (1,)
+        What the targets were divided by before they were fitted: a deviation is its multiple.
+    """
+
+    unit: Array
+
+    @abc.abstractmethod
+    def variance(self, features: Array) -> Array:
+        """The variance of f in squares of `unit`, at points with these features, the constant left out."""  # -> (n, q)
+
+    def deviation(self, features: Array) -> Array:
+        """The standard deviation of f at points with these features."""  # (n, D) -> (n, q)
+        return np.sqrt(self.variance(features)) * self.unit
+
+
+class Scored(abc.ABC):
+    """How well all penalties α with one spectrum predict.
+
+    The features are scaled by the root of the spectrum, relative to its largest value; α is in the units of that.
+    """
+
+    @property
+    @abc.abstractmethod
+    def top(self) -> float:
+        """The scale of penalties: about the largest eigenvalue of the scaled Gram matrix."""
+
+    @abc.abstractmethod
+    def scores(self, alphas: Array) -> Scores:
+        """Every α tried, without a refit."""
+
+
+class Path(Scored):
+    """The ridge solutions for all penalties α with one spectrum, and how well they predict."""
+
+    @abc.abstractmethod
+    def coefficients(self, alpha: float) -> Array:
+        """Coefficients of the unscaled features."""  # (D, q)
+
+    @abc.abstractmethod
+    def noise_variance(self, alpha: float) -> Array:
+        """σ², by restricted maximum likelihood given α = σ²/τ²."""  # (q,)
+
+    @abc.abstractmethod
+    def posterior(self, alpha: float) -> Posterior:
+        """What predictions with a standard deviation need."""
+
+    def directions(self, alphas: Array) -> Directions | None:
+        """Combinations of the outputs, each with one of `alphas` as its own penalty; None where all have the same."""
+        return None
+
+
+class Problem(abc.ABC):
+    """Centred, weighted data, ready to be solved for any spectrum.
+
+    Attributes
+    ----------
+    units : Units
+        The targets y are fitted as (y − shift) / unit.
+    weight : float
+        Σw.
+    count : int
+        Rows, those on one orbit counted once.
+    mean_features, mean_targets : ndarray of shape (D,), (q,)
+        Weighted means, the targets in `units`: centring by them is what leaves the constant unpenalised.
+    smallest_alpha : float
+        Relative to `Path.top`: below it, rounding decides.
+    iterations : int
+        Steps that the last solution took; 0 where solutions are not iterated.
+    """
+
+    units: Units
+    weight: float
+    count: int
+    mean_features: Array
+    mean_targets: Array
+    smallest_alpha: float
+    iterations: int = 0
+    rounding: ClassVar[float]  # error of a squared error by rounding, relative to the variance of the targets
+    solver: ClassVar[str]  # the name that users see
+
+    @abc.abstractmethod
+    def path(self, scale: Array) -> Path:
+        """The solutions for one spectrum, given its root."""  # (D,)
+
+    def scored(self, scale: Array) -> Scored:
+        """What compares penalties for one spectrum: `path`, or something cheaper."""  # (D,)
+        return self.path(scale)
+
+    def with_constant(self, coefficients: Array) -> Array:
+        """All coefficients, that of the constant first."""  # (D, q) -> (1 + D, q)
+        constant = self.mean_targets - self.mean_features @ coefficients
+        return np.concatenate([constant[None], coefficients])
+
+
+def variation(squares: Array, weight: float, floor: Array) -> Array:
+    """The variance of each output from its sum of squares; infinite where it is no more than rounding."""
+    return np.where(squares > floor, squares / weight, np.inf)
+
+
+def degrees_of_freedom(weight: float, count: int) -> float:
+    """Σw − 1, a weight of two being a repeated observation; the rows themselves where weights sum to less."""
+    return max(weight - 1.0, min(count - 1.0, 1.0), 1e-300) if weight > 1 else max(count - 1.0, 1.0)

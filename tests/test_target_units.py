@@ -1,0 +1,127 @@
+"""Targets of any offset and any size: the same model, in every way of fitting it."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import specavg as sa
+from specavg import groups
+from specavg.data._target_units import Units
+from specavg.estimators import Moments
+
+SPACE, GROUP = sa.Torus(2), groups.hyperoctahedral(2)
+X = SPACE.sample(1200, random_state=0)
+NOISE = 0.1 * np.random.default_rng(0).normal(size=len(X))
+F = np.exp(np.cos(np.pi * X).sum(axis=1))
+Y = np.round(2.0**20 * (F + NOISE)) / 2.0**20  # few digits, so that adding an offset rounds nothing
+Z = SPACE.sample(200, random_state=1)
+GIVEN = {"spectrum": "matern", "smoothness": 2.0, "length_scale": 0.3, "max_invariant_dim": 60}
+
+
+def chunks(y, size=100):
+    return ((X[i : i + size], y[i : i + size]) for i in range(0, len(X), size))
+
+
+def parts(model, y, size=100):
+    for chunk in chunks(y, size):
+        model.partial_fit(*chunk)
+    return model
+
+
+WAYS = {
+    "features": lambda model, y: model.fit(X, y),
+    "moments": lambda model, y: model.fit(X, y),
+    "toeplitz": lambda model, y: model.set_params(alpha=1.0).fit(X, y),
+    "stream": lambda model, y: model.fit(chunks(y)),
+    "stream of short chunks": lambda model, y: model.fit(chunks(y, 7)),
+    "rows one by one": lambda model, y: model.fit(chunks(y, 1)),
+    "partial_fit": parts,
+}
+
+
+@pytest.fixture(params=WAYS)
+def fitted(request, monkeypatch):
+    """A function from targets to a fitted model, in one of the ways."""
+    if request.param in ("moments", "toeplitz"):
+        if request.param == "toeplitz":
+            pytest.importorskip("finufft")
+        monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 0)
+
+    def fit(y):
+        model = WAYS[request.param](sa.InvariantKernelRidge(SPACE, GROUP, **GIVEN), y)
+        assert model.solver_ == (request.param if request.param in ("features", "moments", "toeplitz") else "moments")
+        return model
+
+    return fit
+
+
+@pytest.mark.parametrize("offset", [2.0**12, 2.0**25, -(2.0**30)])
+def test_an_offset_is_added_to_the_predictions_and_changes_nothing_else(fitted, offset):
+    plain, moved = fitted(Y), fitted(Y + offset)
+    # A prediction is a sum of 60 terms, each of which may be rounded by half of the spacing of numbers near the offset.
+    rounding = 0.5 * plain.basis_.dim * np.spacing(abs(offset))
+    assert np.abs(moved.predict(Z) - offset - plain.predict(Z)).max() <= 1e-11 + rounding
+    assert moved.alpha_ == pytest.approx(plain.alpha_, rel=1e-9)
+    assert moved.loo_error_ == pytest.approx(plain.loo_error_, rel=1e-9)
+    assert moved.noise_variance_ == pytest.approx(plain.noise_variance_, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [2.0**-700, 2.0**-300, 2.0**300, 2.0**515])
+def test_the_size_of_the_targets_does_not_matter(fitted, size):
+    plain, scaled = fitted(Y), fitted(size * Y)
+    assert scaled.predict(Z) / size == pytest.approx(plain.predict(Z), rel=1e-12)
+    assert scaled.loo_error_ == pytest.approx(plain.loo_error_, rel=1e-9)
+    std = [model.predict(Z, return_std=True)[1] for model in (plain, scaled)]
+    assert std[1] / size == pytest.approx(std[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [2.0**-700, 2.0**515])
+@pytest.mark.parametrize("n_permutations", [0, 50])
+def test_the_symmetry_test_does_not_depend_on_the_size_of_the_targets(size, n_permutations):
+    tests = [sa.symmetry_test(X, y, SPACE, GROUP, n_permutations=n_permutations, random_state=0) for y in (Y, size * Y)]
+    assert tests[1].p_value == pytest.approx(tests[0].p_value, rel=1e-9)
+    assert tests[1].outside == pytest.approx(tests[0].outside, abs=1e-9)
+    assert tests[1].explained == pytest.approx(tests[0].explained, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [2.0**-700, 1.0, 2.0**515])
+def test_the_symmetry_test_of_chunks_that_begin_with_a_constant(size):
+    y = Y.copy()
+    y[:50] = y[0]
+    cut = [(X[i : i + 50], size * y[i : i + 50]) for i in range(0, len(X), 50)]
+    whole, chunked = sa.symmetry_test(X, y, SPACE, GROUP), sa.symmetry_test(cut, None, SPACE, GROUP)
+    assert chunked.p_value == pytest.approx(whole.p_value, rel=1e-8)
+    assert chunked.explained == pytest.approx(whole.explained, rel=1e-9)
+
+
+def test_several_outputs_have_units_of_their_own():
+    columns = np.stack([Y, 2.0**515 * Y, 2.0**-700 * Y, Y + 2.0**25, np.full(len(X), 7.0)], axis=1)
+    model = sa.InvariantKernelRidge(SPACE, GROUP, alpha=1.0, **GIVEN).fit(X, columns)
+    found = model.predict(Z)
+    for j, wanted in ((1, 2.0**515 * found[:, 0]), (2, 2.0**-700 * found[:, 0]), (3, found[:, 0] + 2.0**25)):
+        assert found[:, j] == pytest.approx(wanted, rel=1e-12)
+    assert np.array_equal(found[:, 4], np.full(len(Z), 7.0))
+
+
+def test_sums_in_any_units_are_the_plain_sums():
+    basis = sa.invariant_basis(SPACE, GROUP, max_invariant_dim=10)
+    rng = np.random.default_rng(0)
+    targets = np.stack([rng.normal(size=300), 1e6 + rng.normal(size=300), 1e-90 * rng.normal(size=300)], axis=1)
+    targets[:20] = targets[0]  # a chunk of constants first
+    cuts = [0, 20, 21, 150, 300]
+    pieces = [Moments.of(basis, X[a:b], targets[a:b]) for a, b in pairwise(cuts)]
+    whole = Moments.of(basis, X[:300], targets)
+    for total in (Moments.total(pieces), Moments.total(reversed(pieces)), whole):
+        Phi = basis.evaluate(X[:300])
+        assert total.targets.value == pytest.approx(targets.sum(axis=0), rel=1e-11)
+        assert total.cross.value == pytest.approx(Phi.T @ targets, rel=1e-9)
+        assert total.target_squares.value[:2] == pytest.approx((targets[:, :2] ** 2).sum(axis=0), rel=1e-11)
+        variance = total.centred()[2] * total.units.unit / 300
+        assert variance * total.units.unit == pytest.approx(targets.var(axis=0), rel=1e-11, abs=0)
+
+
+def test_ordinary_targets_are_left_alone():
+    units = Units.of(np.random.default_rng(0).normal(1.0, 1.0, size=(100, 2)))
+    assert np.array_equal(units.shift, [0, 0])
+    assert np.array_equal(units.unit, [1, 1])
