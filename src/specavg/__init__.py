@@ -14,7 +14,7 @@ _HOMES = {
     "config": "_config",
     **dict.fromkeys(["Circle", "Interval", "Power", "Product", "Rotations", "Sphere"], "spaces"),
     **dict.fromkeys(["Stiefel", "Torus"], "spaces"),
-    "invariant_basis": "invariants",
+    **dict.fromkeys(["invariant_basis", "invariant_tensors"], "invariants"),
     "load": "io",
     **dict.fromkeys(["InvariantDensity", "InvariantFeatures", "InvariantKernelRidge"], "estimators"),
     **dict.fromkeys(["SpecAvgRegressor", "Symmetrized"], "estimators"),
@@ -60,6 +60,7 @@ __all__ = [
     "groups",
     "invariance_discrepancy",
     "invariant_basis",
+    "invariant_tensors",
     "invariants",
     "io",
     "isometries",
@@ -97,7 +98,7 @@ if TYPE_CHECKING:
         symmetry_test,
     )
     from specavg.groups import Group
-    from specavg.invariants import invariant_basis
+    from specavg.invariants import invariant_basis, invariant_tensors
     from specavg.io import load
     from specavg.spaces import Circle, Interval, Power, Product, Rotations, Sphere, Stiefel, Torus
 

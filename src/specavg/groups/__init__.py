@@ -27,6 +27,7 @@ from specavg.groups._crystal_symmetry import crystal_symmetry
 from specavg.groups._group import Group
 from specavg.groups._minimal import minimal_generators
 from specavg.groups._point_groups import point_group
+from specavg.groups._representation import Representation, representation
 from specavg.groups._space_groups import (
     plane_group,
     primitive_lattice,
@@ -37,6 +38,7 @@ from specavg.groups._space_groups import (
 
 __all__ = [
     "Group",
+    "Representation",
     "alternating",
     "crystal_symmetry",
     "cyclic",
@@ -54,6 +56,7 @@ __all__ = [
     "primitive_lattice",
     "reciprocal_lattice",
     "reciprocal_point_group",
+    "representation",
     "shifts",
     "sign_flips",
     "space_group",

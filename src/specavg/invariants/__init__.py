@@ -6,6 +6,7 @@ from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._defaults import default_group, default_space
 from specavg.invariants._fixed_space import FixedSpace, fixed_space
 from specavg.invariants._further_orders import further_orders
+from specavg.invariants._invariant_tensors import InvariantTensors, invariant_tensors
 from specavg.invariants._plan import Plan, PlanRow, plan
 from specavg.invariants._restored import restored_basis
 from specavg.invariants.solvers._stored import StoredArraysError
@@ -18,6 +19,7 @@ __all__ = [
     "FewCoordinates",
     "FixedSpace",
     "InvariantBasis",
+    "InvariantTensors",
     "Order",
     "Plan",
     "PlanRow",
@@ -28,6 +30,7 @@ __all__ = [
     "fixed_space",
     "further_orders",
     "invariant_basis",
+    "invariant_tensors",
     "plan",
     "restored_basis",
 ]

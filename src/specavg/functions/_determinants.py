@@ -1,0 +1,112 @@
+"""Antisymmetric functions of copies: determinants of one-copy functions (Slater determinants).
+
+With orthonormal ψ on one copy, the functions det[ψ_{a_j}(x_i)] / √m! for a_1 < … < a_m are orthonormal on m copies, and
+change their sign when two copies are exchanged. Sets that begin with the same functions share the elimination of those
+columns. After m − 1 columns one row of the elimination matrix is left: the cofactors, and a determinant is their
+product with the last column. So a determinant that shares its beginning costs O(m), and no other one more than O(m³).
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.functions._functions import Array, Functions
+
+__all__ = ["Determinants"]
+
+Indices = NDArray[np.intp]
+Branches: TypeAlias = "dict[int, Branches] | tuple[Indices, Indices]"
+"""What follows a beginning: each next function with its branches, or all last functions and the determinants."""
+
+
+@final
+class Determinants(Functions):
+    """det[ψ_{a_j}(x_i)] / √m!, one for each set of m one-copy functions.
+
+    Parameters
+    ----------
+    one_copy : Functions
+        The ψ, on points of one copy.
+    copies : int
+        m.
+    sets : array of int, shape (dim, m)
+        Columns of `one_copy`, increasing along each row.
+    """
+
+    def __init__(self, one_copy: Functions, copies: int, sets: NDArray[np.integer]) -> None:
+        if sets.shape[1] != copies or np.any(np.diff(sets, axis=1) <= 0):
+            raise ValueError(f"a determinant of {copies} copies needs {copies} different functions in increasing order")
+        self._one_copy = one_copy
+        self._m = copies
+        self._sets = np.asarray(sets, dtype=np.intp)
+        self._tree = _branches(self._sets, np.arange(len(sets)), 0)
+
+    @property
+    def dim(self) -> int:
+        return len(self._sets)
+
+    @property
+    def row_bytes(self) -> float:
+        one_copy = self._m * (self._one_copy.row_bytes + 8.0 * self._one_copy.dim)
+        return one_copy + 8.0 * (self._m**2 * (2 + _alive(self._tree)) + 2 * self.dim)
+
+    def values(self, X: Array) -> Array:
+        copies = self._one_copy_values(X)
+        values = np.empty((len(X), self.dim))
+        eliminated = np.repeat(np.eye(self._m)[None], len(X), axis=0)
+        _fill(self._tree, copies, eliminated, np.ones(len(X)), 0, values)
+        return values
+
+    def plain_values(self, X: Array) -> Array:
+        columns = np.sqrt(np.arange(1, self._m + 1))
+        copies = self._one_copy_values(X)
+        return np.stack([np.linalg.det(copies[:, :, a] / columns) for a in self._sets], axis=1)
+
+    def _one_copy_values(self, X: Array) -> Array:
+        flat = X.reshape(len(X) * self._m, -1)
+        return self._one_copy.values(flat).reshape(len(X), self._m, -1)
+
+
+def _branches(sets: Indices, rows: Indices, level: int) -> Branches:
+    column = sets[rows, level]
+    if level == sets.shape[1] - 1:
+        return column, rows
+    return {int(a): _branches(sets, rows[column == a], level + 1) for a in np.unique(column)}
+
+
+def _alive(tree: Branches) -> int:
+    """How many elimination matrices are kept at once: one more on the way to every branch but the last."""
+    if isinstance(tree, tuple):
+        return 0
+    needs = [_alive(branch) for branch in tree.values()]
+    return max([1 + need for need in needs[:-1]] + needs[-1:], default=0)
+
+
+def _fill(tree: Branches, copies: Array, M: Array, factor: Array, level: int, values: Array) -> None:
+    """Write the determinants below one beginning. `M` (n, m, m) eliminates its columns, and is used up."""
+    m = M.shape[1]
+    if isinstance(tree, tuple):
+        columns, places = tree
+        cofactors = M[:, m - 1, :] * (factor / np.sqrt(m))[:, None]
+        values[:, places] = np.matmul(cofactors[:, None, :], copies[:, :, columns])[:, 0]
+        return
+    point = np.arange(len(M))
+    last = next(reversed(tree))
+    for a, branch in tree.items():
+        E = M if a == last else M.copy()
+        w = np.matmul(E[:, level:], copies[:, :, a, None])[:, :, 0]  # rows that are not used up yet
+        row = np.abs(w).argmax(axis=1)
+        pivot = w[point, row]
+        # Swap the row of the pivot with the first one; a determinant changes its sign.
+        w[point, row] = w[:, 0]
+        chosen = E[point, level + row].copy()
+        E[point, level + row] = E[:, level]
+        E[:, level] = chosen
+        sign = np.where(row == 0, 1.0, -1.0)
+        nonzero = np.where(pivot == 0, 1.0, pivot)  # a zero pivot: every row is zero, and so is the determinant
+        E[:, level + 1 :] -= (w[:, 1:] / nonzero[:, None])[:, :, None] * chosen[:, None, :]
+        # One factor 1/√(level + 1) a column makes 1/√m!, and nothing overflows on the way.
+        _fill(branch, copies, E, factor * sign * pivot / np.sqrt(level + 1), level + 1, values)

@@ -1,0 +1,188 @@
+"""Tensors whose entries obey index symmetries, such as T_ij = T_ji, and how linear maps move them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg._config import require_memory
+from specavg.isometries import Orthogonal, SignedPermutation, orthogonal
+
+__all__ = ["IndexSymmetry", "index_symmetry"]
+
+Array = NDArray[np.float64]
+Exchange = tuple[tuple[int, ...], int]
+"""A permutation of the indices, and the sign that the entry gets."""
+
+_LETTERS = "ijklmnop"  # rank 8 at most: 8! = 40,320 exchanges of indices are listed in a fraction of a second
+
+
+@final
+@dataclass(frozen=True)
+class IndexSymmetry:
+    """The tensors of one rank that obey given equations between their entries.
+
+    The unit tensors e_i ⊗ e_j ⊗ … fall into orbits under the exchanges of indices. Each orbit whose signs agree gives
+    one element of an orthonormal basis: the sum of its unit tensors with their signs, divided by the square root of
+    their number. Coefficients in this basis are the *components* of a tensor: for a symmetric matrix its diagonal
+    and √2 times its upper triangle (Kelvin and Mandel's convention), so that the norm is that of the tensor.
+
+    Parameters
+    ----------
+    exchanges : tuple of (tuple of int, int)
+        The group of exchanges, sorted: T[i_0, i_1, …] = sign · T[i_image[0], i_image[1], …].
+    size : int
+        How many values an index takes, d.
+
+    Examples
+    --------
+    >>> symmetric = index_symmetry("ij=ji", 3)
+    >>> symmetric.dim, symmetric.entries.tolist()
+    (6, [[0, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2]])
+    >>> symmetric.components([[1.0, 2.0, 0.0], [2.0, 5.0, 0.0], [0.0, 0.0, 3.0]]).round(4)
+    array([1.    , 2.8284, 0.    , 5.    , 0.    , 3.    ])
+    """
+
+    exchanges: tuple[Exchange, ...]
+    size: int
+
+    @property
+    def rank(self) -> int:
+        """How many indices a tensor has."""
+        return len(self.exchanges[0][0])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of a tensor."""
+        return (self.size,) * self.rank
+
+    @property
+    def dim(self) -> int:
+        """How many components a tensor has."""
+        return len(self._first)
+
+    @property
+    def entries(self) -> NDArray[np.intp]:
+        """The first entry of each component, in the order of the components."""  # (dim, rank)
+        return np.stack(np.unravel_index(self._first, self.shape), axis=1)
+
+    @cached_property
+    def _orbits(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The component of each unit tensor (-1: none), its sign, and the first unit tensor of each component."""
+        count = self.size**self.rank
+        require_memory(
+            8.0 * (6 + self.rank) * count,
+            f"listing the {count} entries of a tensor of rank {self.rank} in {self.size} dimensions",
+            "Take a lower rank.",
+        )
+        own = np.arange(count)
+        indices = np.stack(np.unravel_index(own, self.shape))  # (rank, d^rank)
+        least, sign = own.copy(), np.ones(count, dtype=np.int64)
+        alive = np.ones(count, dtype=bool)
+        for image, s in self.exchanges:
+            moved = np.asarray(np.ravel_multi_index(tuple(indices[list(image)]), self.shape))
+            alive &= (moved != own) | (s == 1)  # T = −T means T = 0
+            better = moved < least
+            least[better], sign[better] = moved[better], s
+        first = own[alive & (least == own)]
+        component = np.full(count, -1, dtype=np.int64)
+        component[first] = np.arange(len(first))
+        return component[least], sign, first
+
+    @property
+    def _first(self) -> NDArray[np.int64]:
+        return self._orbits[2]
+
+    @cached_property
+    def _weights(self) -> Array:
+        """The entry of each unit tensor in its basis tensor."""  # (d^rank,)
+        component, sign, first = self._orbits
+        sizes = np.bincount(component[component >= 0], minlength=len(first))
+        return np.where(component >= 0, sign / np.sqrt(np.maximum(sizes, 1))[component], 0.0)
+
+    @property
+    def entry_weights(self) -> Array:
+        """What the first entry of each component is, where the component is 1."""  # (dim,)
+        return self._weights[self._first]
+
+    def components(self, tensors: ArrayLike) -> Array:
+        """The components of tensors that obey the equations; the nearest such tensor's for others."""
+        T = np.asarray(tensors, dtype=float)
+        if T.shape[T.ndim - self.rank :] != self.shape:
+            raise ValueError(f"tensors of rank {self.rank} end with the shape {self.shape}; got shape {T.shape}")
+        flat = T.reshape(-1, self.size**self.rank) * self._weights
+        component, used = self._orbits[0], self._orbits[0] >= 0
+        found = np.zeros((len(flat), self.dim))
+        np.add.at(found.T, component[used], flat.T[used])
+        return found.reshape(*T.shape[: T.ndim - self.rank], self.dim)
+
+    def tensors(self, components: ArrayLike) -> Array:
+        """The tensors with these components."""  # (..., dim) -> (..., d, d, ...)
+        c = np.asarray(components, dtype=float)
+        if c.ndim == 0 or c.shape[-1] != self.dim:
+            raise ValueError(f"tensors have {self.dim} components here; got shape {c.shape}")
+        return (c[..., self._orbits[0]] * self._weights).reshape(*c.shape[:-1], *self.shape)
+
+    def moved(self, g: SignedPermutation | Orthogonal, sign: int = 1) -> SignedPermutation | Orthogonal:
+        """`sign` times the map T ↦ (g ⊗ g ⊗ …) T on components; exact for signed permutations."""
+        if g.size != self.size:
+            raise ValueError(f"{g!r} moves vectors of {g.size} entries; the tensors have {self.size} in each index")
+        if isinstance(g, SignedPermutation):
+            return self._permuted(g, sign)
+        T = self.tensors(np.eye(self.dim))  # (dim, d, d, ...)
+        for axis in range(1, self.rank + 1):
+            T = np.moveaxis(np.tensordot(T, g.matrix, axes=(axis, 1)), -1, axis)
+        return orthogonal(sign * self.components(T).T)
+
+    def _permuted(self, g: SignedPermutation, sign: int) -> SignedPermutation:
+        # ((g ⊗ g …) T)[i, j, …] = s_i s_j … T[image i, image j, …]
+        component, signs, first = self._orbits
+        indices = np.unravel_index(first, self.shape)
+        source, s = np.zeros(len(first), dtype=np.int64), np.full(len(first), sign)
+        for i in indices:
+            source = source * self.size + g.image_array[i]
+            s = s * g.signs_array[i].astype(np.int64)
+        return SignedPermutation(tuple(component[source].tolist()), tuple((s * signs[source]).tolist()))
+
+
+def index_symmetry(equations: str, size: int) -> IndexSymmetry:
+    """The index symmetries written as equations.
+
+    Parameters
+    ----------
+    equations : str
+        The indices in order (i, j, k, …), and what they equal: ``"ij=ji"`` (symmetric), ``"ij=-ji"`` (antisymmetric),
+        ``"ijkl=jikl=klij"`` (elastic), ``"ijk"`` (no symmetry). Every part is compared with the first one.
+    size : int
+        How many values an index takes.
+
+    Examples
+    --------
+    >>> [index_symmetry(s, 3).dim for s in ("ij", "ij=ji", "ij=-ji", "ijkl=jikl=klij")]
+    [9, 6, 3, 21]
+    """
+    parts = [re.fullmatch(r"([+-]?)([a-z]+)", part) for part in re.sub(r"\s", "", equations).split("=")]
+    if not parts or any(part is None for part in parts) or parts[0][1]:  # type: ignore[index]
+        raise ValueError(f"{equations!r} are no index symmetries: write for instance 'ij=ji', 'ij=-ji' or 'ijk=ikj'")
+    words = [(-1 if part[1] == "-" else 1, part[2]) for part in parts if part is not None]
+    letters = words[0][1]
+    if letters != _LETTERS[: len(letters)] or any(sorted(word) != list(letters) for _, word in words):
+        raise ValueError(
+            f"{equations!r} are no index symmetries: the first part must be the indices in order, from {_LETTERS!r}, "
+            "and every other part the same indices exchanged, as in 'ijk=ikj'"
+        )
+    found = {(tuple(range(len(letters))), 1)}
+    given = [(tuple(letters.index(letter) for letter in word), sign) for sign, word in words[1:]]
+    new = found
+    while new:
+        new = {(tuple(a[i] for i in b), s * t) for a, s in new for b, t in given} - found
+        found = found | new
+    symmetry = IndexSymmetry(tuple(sorted(found, key=lambda e: (e[0], -e[1]))), size)
+    if symmetry.dim == 0:
+        raise ValueError(f"only the zero tensor obeys {equations!r} in {size} dimensions")
+    return symmetry

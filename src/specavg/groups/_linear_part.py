@@ -1,0 +1,130 @@
+"""How an isometry moves vectors: its linear part, an orthogonal matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from specavg.isometries import (
+    Affine,
+    Copies,
+    Factors,
+    Isometry,
+    LeftRight,
+    Orthogonal,
+    SignedPermutation,
+    orthogonal,
+)
+
+__all__ = ["determinant", "linear_part"]
+
+Linear = SignedPermutation | Orthogonal
+
+# BᵀAB⁻ᵀ loses a few units in the last place; an orthogonal matrix this close to a signed permutation is one.
+_SNAP = 1e-12
+_SAME = 1e-12  # two parts whose matrices differ by less are one and the same map
+
+
+def linear_part(g: Isometry, lattice: ArrayLike | None = None) -> Linear:
+    """The orthogonal matrix by which `g` moves a vector attached to a point.
+
+    Signed permutations and orthogonal maps are their own linear part. A map X ↦ A X Bᵀ moves vectors by A. An affine
+    map u ↦ A u + t of fractional coordinates moves Cartesian vectors x = Bᵀ u (the rows of B are the lattice
+    vectors) by Bᵀ A B⁻ᵀ. Copies and factors that all move in one way have the linear part of each of them.
+
+    Parameters
+    ----------
+    g : Isometry
+        The map.
+    lattice : array_like of shape (d, d), optional
+        Lattice vectors as rows, where `g` acts on fractional coordinates.
+
+    Returns
+    -------
+    SignedPermutation or Orthogonal
+        Exact where the matrix is a signed permutation.
+
+    Raises
+    ------
+    ValueError
+        Where no single matrix moves a vector; the message says what to give instead.
+
+    Examples
+    --------
+    >>> from specavg import isometries
+    >>> third = isometries.affine([[0, -1], [1, -1]], [0, 0])
+    >>> linear_part(third, lattice=[[1, 0], [-0.5, 0.75**0.5]]).matrix.round(4)
+    array([[-0.5  , -0.866],
+           [ 0.866, -0.5  ]])
+    """
+    if isinstance(g, Copies | Factors):
+        return _common(g, [linear_part(part, lattice) for part in dict.fromkeys(g.parts)])
+    if isinstance(g, LeftRight):
+        return g.left
+    if isinstance(g, SignedPermutation | Orthogonal) and lattice is None:
+        return g
+    if isinstance(g, SignedPermutation | Affine):
+        return _cartesian(g, lattice)
+    raise ValueError(f"{g!r} has no linear part that is known here: give groups.Representation(group, images)")
+
+
+def determinant(g: Isometry) -> int:
+    """The determinant of the linear part, 1 or −1; it needs no lattice.
+
+    Examples
+    --------
+    >>> from specavg import isometries
+    >>> determinant(isometries.permutation([1, 0, 2]))
+    -1
+    """
+    if isinstance(g, Copies | Factors):
+        return determinant(
+            _common(g, [SignedPermutation((0,), (determinant(part),)) for part in dict.fromkeys(g.parts)])
+        )
+    if isinstance(g, LeftRight):
+        return determinant(g.left)
+    if isinstance(g, SignedPermutation):
+        return prod(g.signs) * (-1) ** (g.size - _cycles(g.image))
+    if isinstance(g, Orthogonal | Affine):
+        return 1 if np.linalg.det(g.matrix) > 0 else -1
+    raise ValueError(f"{g!r} has no determinant that is known here: give groups.Representation(group, images)")
+
+
+def _cycles(image: Sequence[int]) -> int:
+    """How many cycles a permutation has, fixed points counted."""
+    seen, count = [False] * len(image), 0
+    for i in range(len(image)):
+        count += not seen[i]
+        while not seen[i]:
+            seen[i], i = True, image[i]
+    return count
+
+
+def _cartesian(g: SignedPermutation | Affine, lattice: ArrayLike | None) -> Linear:
+    A = np.asarray(g.matrix, dtype=float)
+    B = np.eye(len(A)) if lattice is None else np.asarray(lattice, dtype=float)
+    if B.shape != A.shape:
+        raise ValueError(f"{g!r} moves {len(A)} coordinates; the lattice has shape {B.shape}")
+    R = np.linalg.solve(B, A.T @ B).T  # Bᵀ A B⁻ᵀ
+    whole = np.rint(R)
+    try:
+        return orthogonal(whole if np.abs(R - whole).max() < _SNAP else R)
+    except ValueError as error:
+        hint = "Give the lattice (rows are lattice vectors)" if lattice is None else "Give the lattice of the crystal"
+        raise ValueError(
+            f"{g!r} does not move Cartesian vectors by an orthogonal matrix in this lattice. {hint}. ({error})"
+        ) from None
+
+
+def _common(g: Copies | Factors, parts: Sequence[Linear]) -> Linear:
+    first = parts[0]
+    for part in parts[1:]:
+        if part.size != first.size or np.abs(part.matrix - first.matrix).max() > _SAME:
+            raise ValueError(
+                f"{g!r} moves its parts in different ways ({first!r} and {part!r}), so no single matrix moves a "
+                "vector. Give groups.Representation(group, images) with the image of each generator."
+            )
+    return first

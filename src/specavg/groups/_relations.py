@@ -1,0 +1,163 @@
+"""Is a map of generators a homomorphism? Relations between the generators decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations, islice
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.groups.recognition._actions import Action, faithful_action
+from specavg.groups._group import Group
+from specavg.isometries import Affine, Factors, Isometry, Orthogonal, SignedPermutation, identity
+
+__all__ = ["check_relations", "pairs"]
+
+Linear = SignedPermutation | Orthogonal
+Word = tuple[int, ...]
+"""Generators by their numbers; the last one acts first, as in g0 @ g1."""
+Place = tuple[NDArray[np.intp], Linear, Word]
+"""An element as a permutation, its image, and a word for it."""
+
+# Images are orthogonal to 1e-9, and a relation multiplies some ten of them.
+TOLERANCE = 1e-8
+_ELEMENTS = 2_000  # of the group that are walked through: every point and space group, in less than 0.1 s
+_DENSE, _SIGNED = 2e8, 4e6  # entries multiplied on that walk (matrices) or copied (signed permutations): 0.1 s
+_PRODUCTS = 500  # products of two generators whose order is tried: all of those of 32 generators
+_LONGEST = 1e7  # a rounded image to a power above this one has lost the digits that the comparison needs
+# The order of the pairs (g, ρ(g)) took 0.07 s for S_20 and 2.5 s for S_50, each with as many outputs.
+_COORDINATES = 40
+
+
+def check_relations(group: Group, images: Sequence[Linear]) -> None:
+    """Raise `ValueError` where a relation between the generators does not hold for their images."""
+    if not images:
+        return
+    _check_orders(group, images)
+    try:
+        action = faithful_action(group.generators)
+    except ValueError:
+        return  # the generators show no finite group: no other relation is known
+    p = images[0].size
+    dense = any(isinstance(image, Orthogonal) for image in images)
+    work = _DENSE / p**3 if dense else _SIGNED / (p + action.degree)
+    limit = int(min(_ELEMENTS, 1 + work / len(images)))
+    walked = sum(1 for _ in islice(_walk(group, action, images), limit))
+    if walked == limit and group.columns + p <= _COORDINATES:
+        _check_order_of_pairs(group, images)
+
+
+def pairs(group: Group, images: Sequence[Linear], dim: int) -> Iterator[tuple[Isometry, Linear]]:
+    """Every element of a finite group once, with its image of size `dim`; the identity first."""
+    if not images:
+        yield group.identity, identity(dim)
+        return
+    action = faithful_action(group.generators)
+    for at, image, _ in _walk(group, action, images):
+        yield action.isometry(at), image
+
+
+def _walk(group: Group, action: Action, images: Sequence[Linear]) -> Iterator[Place]:
+    """Breadth first through the group; every relation met is checked on the images."""
+    steps = [action.permutation(g) for g in group.generators]
+    start: Place = (np.arange(action.degree), identity(images[0].size), ())
+    seen: dict[bytes, Place] = {start[0].tobytes(): start}
+    front: list[Place] = [start]
+    for at, image, word in front:  # grows while it is read
+        yield at, image, word
+        for i, (step, factor) in enumerate(zip(steps, images, strict=True)):
+            new: Place = (step[at], _composed(image, factor), (*word, i))  # g @ g_i
+            known = seen.setdefault(new[0].tobytes(), new)
+            if known is new:
+                front.append(new)
+            else:
+                _compare(group, new, known)
+
+
+def _compare(group: Group, new: Place, known: Place) -> None:
+    if new[1] == known[1]:
+        return
+    residual = float(np.abs(new[1].matrix - known[1].matrix).max())
+    if residual > TOLERANCE:
+        left, right = new[2], known[2]
+        while left and right and left[0] == right[0]:
+            left, right = left[1:], right[1:]
+        raise _failure(group, f"{_text(left)} = {_text(right)}", residual)
+
+
+def _check_orders(group: Group, images: Sequence[Linear]) -> None:
+    """Generators and products of two, to the power that makes them the identity."""
+    words: list[Word] = [(i,) for i in range(len(images))]
+    words += islice(combinations(range(len(images)), 2), _PRODUCTS)
+    for word in words:
+        g, image = group.generators[word[0]], images[word[0]]
+        for i in word[1:]:
+            g, image = g @ group.generators[i], _composed(image, images[i])
+        order = _element_order(g)
+        if order is None or (order > _LONGEST and isinstance(image, Orthogonal)):
+            continue
+        power = _power(image, order)
+        if not power.is_identity:
+            residual = float(np.abs(power.matrix - np.eye(power.size)).max())
+            if residual > TOLERANCE:
+                text = f"({_text(word)})^{order}" if len(word) > 1 else f"{_text(word)}^{order}"
+                raise _failure(group, f"{text} = 1", residual)
+
+
+def _check_order_of_pairs(group: Group, images: Sequence[Linear]) -> None:
+    """The pairs (g, ρ(g)) are as many as the elements g if and only if ρ is a homomorphism."""
+    order = Group(group.generators).order if getattr(group, "fields", ()) else group.order
+    try:
+        found = Group([Factors(pair) for pair in zip(group.generators, images, strict=True)]).order
+    except ValueError:
+        found = None
+    if found != order:
+        raise ValueError(
+            f"the images are no representation of {group!r}: its generators have {order} elements, and the pairs "
+            f"(g, image of g) generate {found or 'infinitely many'}. Some product of generators is the identity, and "
+            "the same product of images is not."
+        )
+
+
+def _failure(group: Group, relation: str, residual: float) -> ValueError:
+    return ValueError(
+        f"the images are no representation of {group!r}: the relation {relation} fails by {residual:.2g} for the "
+        f"images (tolerance {TOLERANCE:.0e}). Correct the images, or their order: there is one for each of "
+        "group.generators."
+    )
+
+
+def _text(word: Word) -> str:
+    return " ".join(f"g{i}" for i in word) or "1"
+
+
+def _composed(a: Linear, b: Linear) -> Linear:
+    return a @ b  # pyright: ignore[reportReturnType]
+
+
+def _power(image: Linear, exponent: int) -> Linear:
+    result: Linear = identity(image.size)
+    while exponent:
+        if exponent % 2:
+            result = _composed(result, image)
+        image, exponent = _composed(image, image), exponent // 2
+    return result
+
+
+def _element_order(g: Isometry) -> int | None:
+    """The least power of `g` that is the identity, where integers show it."""
+    if isinstance(g, Affine) and g.is_shift and g.is_exact:
+        return lcm(*(t.denominator for t in g.shift if isinstance(t, Fraction)))
+    if not isinstance(g, SignedPermutation):
+        return None
+    order, seen = 1, [False] * g.size
+    for i in range(g.size):
+        length, sign = 0, 1
+        while not seen[i]:
+            seen[i] = True
+            length, sign, i = length + 1, sign * g.signs[i], g.image[i]
+        order = lcm(order, length if sign == 1 else 2 * length) if length else order
+    return order

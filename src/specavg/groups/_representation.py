@@ -1,0 +1,289 @@
+"""Representations: how a group moves the outputs of a function, F(gx) = ρ(g) F(x)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg._random import as_generator
+from specavg.groups._group import Group
+from specavg.groups._index_symmetry import index_symmetry
+from specavg.groups._linear_part import determinant, linear_part
+from specavg.groups._product_replacement import random_product
+from specavg.groups._relations import check_relations, pairs
+from specavg.isometries import Factors, Isometry, Orthogonal, SignedPermutation, flatten, identity, orthogonal
+
+__all__ = ["Representation", "output_kind", "representation"]
+
+Array = NDArray[np.float64]
+Linear = SignedPermutation | Orthogonal
+
+# name: whether the sign det g comes in, and index symmetries
+_NAMES = {"scalar": (False, ""), "pseudoscalar": (True, ""), "vector": (False, "i"), "axial vector": (True, "i")}
+_ANTISYMMETRY_TOLERANCE = 1e-9  # as for orthogonal matrices, which are the exponentials of antisymmetric ones
+
+
+@final
+class Representation:
+    """A homomorphism ρ from a group to orthogonal matrices, given by the images of the generators.
+
+    It is checked on the relations between the generators: completely where the group can be listed or the order of
+    the pairs (g, ρ(g)) can be found, and on short words otherwise. Representations are immutable and compare by value.
+
+    Parameters
+    ----------
+    group : Group
+        The group.
+    images : sequence of (p, p) array_like or isometry
+        ρ of each generator: an orthogonal matrix, or a permutation or signed permutation of the outputs, which
+        stays exact.
+    field_images : sequence of (p, p) array_like, default ()
+        dρ of each field of a continuous group: an antisymmetric matrix.
+
+    Raises
+    ------
+    ValueError
+        If the map is not a homomorphism; the message has the relation that fails and its residual.
+
+    Examples
+    --------
+    >>> from specavg import groups, isometries
+    >>> G = groups.cyclic(3)
+    >>> rho = groups.Representation(G, [isometries.permutation([1, 2, 0])])  # three outputs, handed round
+    >>> rho.dim, rho.is_exact
+    (3, True)
+    >>> groups.Representation(G, [isometries.permutation([1, 0])])
+    Traceback (most recent call last):
+    ...
+    ValueError: the images are no representation of cyclic(3): the relation g0^3 = 1 fails by 1 ...
+    """
+
+    def __init__(
+        self, group: Group, images: Sequence[ArrayLike | Isometry], field_images: Sequence[ArrayLike] = ()
+    ) -> None:
+        generators, fields = group.generators, getattr(group, "fields", ())
+        if len(images) != len(generators) or len(field_images) != len(fields):
+            raise ValueError(
+                f"{group!r} has {len(generators)} generators and {len(fields)} fields; got {len(images)} images and "
+                f"{len(field_images)} field_images. Give one of each, in the order of group.generators and group.fields"
+            )
+        self._set(group, [_linear(image, i) for i, image in enumerate(images)], [_skew(A) for A in field_images])
+        check_relations(group, self._images)
+
+    def _set(self, group: Group, images: Sequence[Linear], field_images: Sequence[Array], dim: int = 1) -> None:
+        self._group, self._images, self._field_images = group, tuple(images), tuple(field_images)
+        sizes = {len(A) for A in field_images} | {image.size for image in images} or {dim}
+        if len(sizes) > 1:
+            raise ValueError(f"the images have different sizes: {sorted(sizes)}")
+        self._dim = sizes.pop()
+
+    @classmethod
+    def _built(
+        cls, group: Group, images: Sequence[Linear], field_images: Sequence[Array] = (), dim: int = 1
+    ) -> Representation:
+        """A representation by construction, which needs no check; `dim` is for a group without generators."""
+        made = object.__new__(cls)
+        made._set(group, images, field_images, dim)
+        return made
+
+    @property
+    def group(self) -> Group:
+        """The group."""
+        return self._group
+
+    @property
+    def images(self) -> tuple[Linear, ...]:
+        """ρ of each generator."""
+        return self._images
+
+    @property
+    def field_images(self) -> tuple[Array, ...]:
+        """dρ of each field."""
+        return self._field_images
+
+    @property
+    def dim(self) -> int:
+        """The number p of outputs."""
+        return self._dim
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every image is a signed permutation of the outputs, in integers."""
+        return not self._field_images and all(isinstance(image, SignedPermutation) for image in self._images)
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether nothing moves: equivariant functions are then invariant ones."""
+        return all(image.is_identity for image in self._images) and not any(np.any(A) for A in self._field_images)
+
+    def elements(self, limit: int = 1_000_000) -> Iterator[tuple[Isometry, Linear]]:
+        """Every element g once, with ρ(g); refuses groups of more than `limit` elements.
+
+        Examples
+        --------
+        >>> from specavg import groups
+        >>> rho = groups.representation(groups.point_group("C2v"), "vector")
+        >>> sum(int(image.matrix.trace()) for _, image in rho.elements())  # 4 × the vectors that C2v leaves alone
+        4
+        """
+        self._group.elements(limit)  # refuses
+        return pairs(self._group, self._images, self._dim)
+
+    def random(
+        self, random_state: int | np.random.Generator | np.random.RandomState | None = None
+    ) -> tuple[Isometry, Linear]:
+        """One element g, approximately uniform, with ρ(g).
+
+        Examples
+        --------
+        >>> from specavg import groups
+        >>> g, image = groups.representation(groups.symmetric(5), "pseudoscalar").random(0)
+        >>> g.is_permutation, image.size
+        (True, 1)
+        """
+        both = [Factors(pair) for pair in zip(self._group.generators, self._images, strict=True)]
+        start = Factors((self._group.identity, identity(self._dim)))
+        found = random_product(both, start, as_generator(random_state))
+        assert isinstance(found, Factors)
+        return found.parts[0], _linear(found.parts[1], 0)
+
+    def __add__(self, other: Representation) -> Representation:
+        """The direct sum: the outputs of `self`, then those of `other`."""
+        from scipy.linalg import block_diag
+
+        self._require_same_group(other)
+        images = [_linear(flatten(Factors(pair)), 0) for pair in zip(self._images, other._images, strict=True)]
+        fields = [
+            np.asarray(block_diag(A, B), dtype=float)
+            for A, B in zip(self._field_images, other._field_images, strict=True)
+        ]
+        return Representation._built(self._group, images, fields, self._dim + other._dim)
+
+    def __mul__(self, other: Representation) -> Representation:
+        """The tensor product: output (i, j) at place i · other.dim + j."""
+        self._require_same_group(other)
+        images = [_product(a, b) for a, b in zip(self._images, other._images, strict=True)]
+        one, two = np.eye(self._dim), np.eye(other._dim)
+        fields = [
+            np.kron(A, two) + np.kron(one, B) for A, B in zip(self._field_images, other._field_images, strict=True)
+        ]
+        return Representation._built(self._group, images, fields, self._dim * other._dim)
+
+    def _require_same_group(self, other: Representation) -> None:
+        if self._group != other._group:
+            raise ValueError(f"only representations of one group combine; got {self._group!r} and {other._group!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Representation) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return (self._group, self._images, self._dim, tuple(A.tobytes() for A in self._field_images))
+
+    def __copy__(self) -> Representation:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Representation:
+        return self
+
+    def __repr__(self) -> str:
+        return f"Representation({self._group!r}, <{self._dim} outputs>)"
+
+
+def representation(group: Group, output: str | Representation, *, lattice: ArrayLike | None = None) -> Representation:
+    """How a group moves outputs of a named kind.
+
+    Parameters
+    ----------
+    group : Group
+        The group.
+    output : str or Representation
+        ``"scalar"`` (nothing moves), ``"pseudoscalar"`` (det g), ``"vector"`` (the matrix of g: the Cartesian point
+        part on a lattice, the left matrix for X ↦ A X Bᵀ, the common part of copies and factors), ``"axial vector"``
+        (det g times that matrix), or a tensor by its index symmetries, such as ``"ij=ji"``, ``"ij=-ji"`` or
+        ``"ijkl=jikl=klij"``, with the sign det g if ``"axial "`` stands before it; its outputs are the components of
+        `IndexSymmetry`. A representation is returned as it is.
+    lattice : array_like of shape (d, d), optional
+        Lattice vectors as rows, where the group acts on fractional coordinates.
+
+    Returns
+    -------
+    Representation
+
+    Examples
+    --------
+    >>> from specavg import groups
+    >>> G = groups.point_group("Oh")
+    >>> [groups.representation(G, kind).dim for kind in ("pseudoscalar", "vector", "ij=ji")]
+    [1, 3, 6]
+    """
+    if isinstance(output, Representation):
+        if output.group != group:
+            raise ValueError(f"the representation is one of {output.group!r}; the group here is {group!r}")
+        return output
+    axial, equations = output_kind(output)
+    moving = [_image(g, axial, equations, lattice) for g in (*group.generators, group.identity)]
+    return Representation._built(group, moving[:-1], dim=moving[-1].size)  # pyright: ignore[reportPrivateUsage]
+
+
+def output_kind(output: str) -> tuple[bool, str]:
+    """Whether the sign det g comes in, and the index symmetries; none for numbers."""
+    if output in _NAMES:
+        return _NAMES[output]
+    axial = output.startswith("axial ")
+    equations = output.removeprefix("axial ")
+    try:
+        index_symmetry(equations, 3)
+    except ValueError as error:
+        raise ValueError(
+            f"no output is called {output!r}: known are {', '.join(map(repr, _NAMES))}, and tensors such as 'ij=ji' "
+            f"and 'axial ij=ji'; give any other as groups.Representation(group, images). ({error})"
+        ) from None
+    return axial, equations
+
+
+def _image(g: Isometry, axial: bool, equations: str, lattice: ArrayLike | None) -> Linear:
+    sign = determinant(g) if axial else 1
+    if not equations:
+        return SignedPermutation((0,), (sign,))
+    part = linear_part(g, lattice)
+    return index_symmetry(equations, part.size).moved(part, sign)
+
+
+def _product(a: Linear, b: Linear) -> Linear:
+    if isinstance(a, SignedPermutation) and isinstance(b, SignedPermutation):
+        image = (a.image_array[:, None] * b.size + b.image_array).ravel()
+        signs = np.multiply.outer(a.signs_array, b.signs_array).ravel().astype(int)
+        return SignedPermutation(tuple(image.tolist()), tuple(signs.tolist()))
+    return orthogonal(np.kron(a.matrix, b.matrix))
+
+
+def _linear(image: ArrayLike | Isometry, i: int) -> Linear:
+    if isinstance(image, SignedPermutation | Orthogonal):
+        return image
+    if isinstance(image, Isometry):
+        raise ValueError(f"image {i} is {image!r}; give an orthogonal matrix or a (signed) permutation of the outputs")
+    try:
+        return orthogonal(np.atleast_2d(np.asarray(image, dtype=float)))
+    except ValueError as error:
+        raise ValueError(f"image {i} is no orthogonal matrix: {error}") from None
+
+
+def _skew(matrix: ArrayLike) -> Array:
+    A = np.array(matrix, dtype=float, ndmin=2)
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
+        raise ValueError(f"a field's image is a finite square matrix; got shape {A.shape}")
+    if (deviation := float(np.abs(A + A.T).max(initial=0.0))) > _ANTISYMMETRY_TOLERANCE:
+        raise ValueError(
+            f"a field's image must be antisymmetric: max|A + Aᵀ| = {deviation:.2g}, tolerance "
+            f"{_ANTISYMMETRY_TOLERANCE:.0e}"
+        )
+    A = (A - A.T) / 2
+    A.setflags(write=False)
+    return A

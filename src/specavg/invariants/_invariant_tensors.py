@@ -1,0 +1,197 @@
+"""The tensors that a group leaves alone: Neumann's principle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg._config import require_memory
+from specavg.groups import Group, representation
+from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
+from specavg.groups._linear_part import linear_part
+from specavg.groups._representation import output_kind
+from specavg.invariants._fixed_space import fixed_space
+
+__all__ = ["InvariantTensors", "invariant_tensors"]
+
+Array = NDArray[np.float64]
+
+# A column whose part outside of the earlier ones is smaller than this depends on them. Entries of invariant tensors
+# are of order one, so there is nothing between rounding (1e-14) and a few hundredths.
+_DEPENDENT = 1e-8
+_VOIGT = {(0, 0): 1, (1, 1): 2, (2, 2): 3, (1, 2): 4, (0, 2): 5, (0, 1): 6}
+# Index symmetries that have customary names: a letter, and which indices one Voigt number stands for.
+_CUSTOMARY: dict[str, tuple[str, tuple[slice, ...]]] = {
+    "ij=ji": ("eps", ()),
+    "ijk=ikj": ("e", (slice(1, 3),)),
+    "ijkl=jikl=klij": ("C", (slice(0, 2), slice(2, 4))),
+    "ijklmn=jiklmn=klijmn=klmnij": ("C", (slice(0, 2), slice(2, 4), slice(4, 6))),
+}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class InvariantTensors:
+    """An orthonormal basis of the tensors that a group leaves alone. It behaves as the array `tensors`.
+
+    Attributes
+    ----------
+    tensors : ndarray of shape (dim, d, d, ...)
+        The basis, orthonormal under the sum of products of entries.
+    names : tuple of str
+        Entries that determine the whole tensor, as many as the basis has elements. In three dimensions elastic
+        constants are called ``C11`` … ``C66``, third-order ones ``C111`` …, piezoelectric ones ``e11`` … ``e36``
+        (Voigt's numbers; each is an entry of the tensor, without factors), symmetric matrices ``eps11`` …, and any
+        other entry ``T`` with its indices counted from 1.
+    solver : str
+        "orbits" (exact) or "null space".
+    residual : float
+        How far a generator moves an element of the basis, at most.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> from specavg import groups
+    >>> elastic = sa.invariant_tensors(groups.point_group("Oh"), "ijkl=jikl=klij")
+    >>> elastic.shape, elastic.names
+    ((3, 3, 3, 3, 3), ('C11', 'C12', 'C44'))
+    >>> copper = elastic.tensor(C11=168.4, C12=121.4, C44=75.4)
+    >>> copper[[0, 1], [0, 2], [1, 2], [1, 1]]  # C12 and C44
+    array([121.4,  75.4])
+    """
+
+    tensors: Array
+    names: tuple[str, ...]
+    solver: str
+    residual: float
+    _from_entries: Array
+
+    @property
+    def dim(self) -> int:
+        """Number of independent entries."""
+        return len(self.tensors)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of `tensors`."""
+        return self.tensors.shape
+
+    def __len__(self) -> int:
+        return len(self.tensors)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.tensors[index]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.tensors, dtype=dtype, copy=copy)
+
+    def tensor(self, **entries: float) -> Array:
+        """The invariant tensor with these independent entries, one for each of `names`."""  # (d, d, ...)
+        if set(entries) != set(self.names):
+            raise ValueError(f"give each of the independent entries {', '.join(self.names)}; got {', '.join(entries)}")
+        return np.tensordot([entries[name] for name in self.names], self._from_entries, axes=1)
+
+    def __repr__(self) -> str:
+        return f"InvariantTensors(<{self.dim} of shape {self.shape[1:]}>, names={list(self.names)})"
+
+
+def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | None = None) -> InvariantTensors:
+    """The tensors T with (g ⊗ g ⊗ …) T = T for every g: what a material with this symmetry can have.
+
+    Parameters
+    ----------
+    group : Group
+        The group: a point group, or any other whose elements move vectors by a matrix.
+    symmetries : str
+        The index symmetries of the tensor: ``"ij=ji"`` (dielectric), ``"ijk=ikj"`` (piezoelectric),
+        ``"ijkl=jikl=klij"`` (elastic), ``"ij"`` (none). ``"axial "`` before it, or the name ``"axial vector"`` or
+        ``"pseudoscalar"``, multiplies by det g (``"axial ij=ji"``: optical activity).
+    lattice : array_like of shape (d, d), optional
+        Lattice vectors as rows, where the group acts on fractional coordinates (space groups).
+
+    Returns
+    -------
+    InvariantTensors
+        Exact (from orbits of entries) where every generator is a signed permutation, else from a certified null space.
+
+    Examples
+    --------
+    >>> from specavg import groups
+    >>> invariant_tensors(groups.point_group("3m"), "ijkl=jikl=klij").names  # as in textbooks of crystal physics
+    ('C11', 'C12', 'C13', 'C14', 'C33', 'C44')
+    >>> invariant_tensors(groups.point_group("Oh"), "ijk=ikj").dim  # no piezoelectricity with an inversion
+    0
+    """
+    _, equations = output_kind(symmetries)
+    if not equations:
+        raise ValueError(f"{symmetries!r} has no indices: give index symmetries such as 'ij=ji'")
+    rho = representation(group, symmetries, lattice=lattice)
+    size = linear_part(group.identity, lattice).size
+    index = index_symmetry(equations, size)
+    found = fixed_space(rho.images, size=rho.dim)
+    require_memory(
+        8.0 * 4 * found.dim * size**index.rank,
+        f"{found.dim} tensors with {size**index.rank} entries each",
+        "Take fewer dimensions or a lower rank.",
+    )
+    basis = found.basis.T
+    entries = basis * index.entry_weights  # (dim, number of components)
+    labels = _Labels(index)
+    chosen = sorted(_independent(entries, labels.order, exact=found.solver == "orbits"), key=labels.label)
+    from_entries = index.tensors(np.linalg.solve(entries[:, chosen], basis))
+    if found.solver == "orbits":
+        from_entries = np.rint(from_entries)  # each entry is zero, or plus or minus an independent one
+    names = tuple(labels.name(i) for i in chosen)
+    return InvariantTensors(index.tensors(basis), names, found.solver, found.residual, from_entries)
+
+
+def _independent(entries: Array, order: NDArray[np.intp], exact: bool) -> list[int]:
+    """The first columns, in this order, that determine all others."""
+    if exact:  # a column belongs to one row at most
+        return order[(entries[:, order] != 0).argmax(axis=1)].tolist() if len(entries) else []
+    chosen: list[int] = []
+    directions = np.empty((0, len(entries)))
+    for column in order:
+        rest = entries[:, column] - directions.T @ (directions @ entries[:, column])
+        rest -= directions.T @ (directions @ rest)
+        if (length := float(np.linalg.norm(rest))) > _DEPENDENT:
+            directions = np.vstack([directions, rest / length])
+            chosen.append(int(column))
+    return chosen
+
+
+@final
+class _Labels:
+    """What the components of a tensor are called, and in which order people list them."""
+
+    def __init__(self, index: IndexSymmetry) -> None:
+        self._size, self._entries = index.size, index.entries
+        self._letter, self._pairs = "T", ()
+        for equations, (letter, pairs) in _CUSTOMARY.items():
+            if index.size == 3 and index == index_symmetry(equations, 3):
+                self._letter, self._pairs = letter, pairs
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """The components in the order in which textbooks choose them: C11, C22, … first, those with a 6 last."""
+        if not self._pairs:
+            return np.arange(len(self._entries))
+        labels = [self.label(i) for i in range(len(self._entries))]
+        ranks = [(6 in label, len(set(label)) > 1 or label[0] > 3, label) for label in labels]
+        return np.array(sorted(range(len(labels)), key=ranks.__getitem__), dtype=np.intp)
+
+    def name(self, component: int) -> str:
+        """A letter with indices, or Voigt's numbers, from 1."""
+        return self._letter + ("" if self._size < 10 else "_").join(map(str, self.label(component)))
+
+    def label(self, component: int) -> tuple[int, ...]:
+        """The indices or numbers, from 1."""
+        entry = self._entries[component].tolist()
+        if not self._pairs:
+            return tuple(i + 1 for i in entry)
+        free = [i + 1 for i in entry[: self._pairs[0].start]]
+        numbers = [_VOIGT[min(entry[pair]), max(entry[pair])] for pair in self._pairs]
+        return (*free, *sorted(numbers))

@@ -1,0 +1,224 @@
+"""Invariant tensors: counts of all crystal classes, invariance, names, and what the entries determine."""
+
+import numpy as np
+import pytest
+
+import specavg as sa
+from specavg import groups, isometries
+
+ELASTIC, PIEZO, DIELECTRIC = "ijkl=jikl=klij", "ijk=ikj", "ij=ji"
+
+# class: independent elastic, piezoelectric and dielectric constants (Nye, Physical Properties of Crystals)
+TEXTBOOK = {
+    "1": (21, 18, 6),
+    "-1": (21, 0, 6),
+    "2": (13, 8, 4),
+    "m": (13, 10, 4),
+    "2/m": (13, 0, 4),
+    "222": (9, 3, 3),
+    "mm2": (9, 5, 3),
+    "mmm": (9, 0, 3),
+    "4": (7, 4, 2),
+    "-4": (7, 4, 2),
+    "4/m": (7, 0, 2),
+    "422": (6, 1, 2),
+    "4mm": (6, 3, 2),
+    "-42m": (6, 2, 2),
+    "4/mmm": (6, 0, 2),
+    "3": (7, 6, 2),
+    "-3": (7, 0, 2),
+    "32": (6, 2, 2),
+    "3m": (6, 4, 2),
+    "-3m": (6, 0, 2),
+    "6": (5, 4, 2),
+    "-6": (5, 2, 2),
+    "6/m": (5, 0, 2),
+    "622": (5, 1, 2),
+    "6mm": (5, 3, 2),
+    "-62m": (5, 1, 2),
+    "6/mmm": (5, 0, 2),
+    "23": (3, 1, 1),
+    "m-3": (3, 0, 1),
+    "432": (3, 0, 1),
+    "-43m": (3, 1, 1),
+    "m-3m": (3, 0, 1),
+}
+
+
+def exchanges_of(equations):
+    """The group of signed exchanges of the indices, by closure."""
+    first, *words = equations.split("=")
+    found = {(tuple(range(len(first))), 1)}
+    for _ in range(720):
+        more = {
+            (tuple(a[first.index(letter)] for letter in word.lstrip("-")), -s if word[0] == "-" else s)
+            for a, s in found
+            for word in words
+        }
+        if more <= found:
+            return found
+        found |= more
+    raise AssertionError
+
+
+def mean_character(group, equations, axial=False):
+    """The mean over the group of (1/|K|) Σ_k sign(k) ∏ over the cycles of k of tr(g^length)."""
+    exchanges = exchanges_of(equations)
+    total = 0.0
+    for g in group.elements():
+        R = g.matrix
+        traces = {length: np.trace(np.linalg.matrix_power(R, length)) for length in range(1, 9)}
+        character = 0.0
+        for image, sign in exchanges:
+            left, product = set(range(len(image))), float(sign)
+            while left:
+                i, length = min(left), 0
+                while i in left:
+                    left.remove(i)
+                    i, length = image[i], length + 1
+                product *= traces[length]
+            character += product / len(exchanges)
+        total += character * (np.sign(np.linalg.det(R)) if axial else 1)
+    return total / group.order
+
+
+def moved(T, R):
+    for axis in range(1, T.ndim):
+        T = np.moveaxis(np.tensordot(T, R, axes=(axis, 1)), -1, axis)
+    return T
+
+
+@pytest.mark.parametrize("name", TEXTBOOK)
+def test_the_counts_of_the_crystal_classes(name):
+    group = groups.point_group(name)
+    for equations, count in zip((ELASTIC, PIEZO, DIELECTRIC), TEXTBOOK[name], strict=True):
+        found = sa.invariant_tensors(group, equations)
+        assert mean_character(group, equations) == pytest.approx(count, abs=1e-9)
+        assert found.dim == len(found.names) == count
+
+
+@pytest.mark.parametrize("name", ["-1", "C2v", "D4h", "C3v", "D6h", "Td", "Ih", "C5v", "D8h"])
+@pytest.mark.parametrize(
+    "equations", [DIELECTRIC, "ij=-ji", PIEZO, "ijk=-jik", "axial ij", "axial ijk=jik", ELASTIC, "ijkl", "ijklm=ijkml"]
+)
+def test_tensors_are_invariant_orthonormal_and_all(name, equations):
+    group = groups.point_group(name)
+    found = sa.invariant_tensors(group, equations)
+    axial = equations.startswith("axial ")
+    assert found.dim == round(mean_character(group, equations.removeprefix("axial "), axial))
+    T = np.asarray(found)
+    flat = T.reshape(len(T), 3 ** (T.ndim - 1))
+    np.testing.assert_allclose(flat @ flat.T, np.eye(len(T)), rtol=0, atol=1e-13)
+    for g in group.generators:
+        sign = np.sign(np.linalg.det(g.matrix)) if axial else 1
+        np.testing.assert_allclose(sign * moved(T, g.matrix), T, rtol=0, atol=1e-13)
+    for word in equations.removeprefix("axial ").split("=")[1:]:
+        letters = word.lstrip("-")
+        first = equations.removeprefix("axial ").split("=")[0]
+        sign = -1 if word[0] == "-" else 1
+        np.testing.assert_array_equal(T, sign * np.einsum(f"n{letters}->n{first}", T))
+
+
+@pytest.mark.parametrize("equations, counts", [("ijklmn", (31, 72)), ("ijklmn=jiklmn=klijmn=klmnij", (6, 10))])
+def test_rank_six(equations, counts):
+    for name, count, solver in zip(("m-3m", "6/mmm"), counts, ("orbits", "null space"), strict=True):
+        group = groups.point_group(name)
+        found = sa.invariant_tensors(group, equations)
+        assert (found.dim, found.solver) == (count, solver)
+        assert mean_character(group, equations) == pytest.approx(count)
+        for g in group.generators:
+            np.testing.assert_allclose(moved(found.tensors, g.matrix), found.tensors, rtol=0, atol=3e-13)
+
+
+@pytest.mark.parametrize(
+    "name, equations, names",
+    [
+        ("m-3m", ELASTIC, "C11 C12 C44"),
+        ("6/mmm", ELASTIC, "C11 C12 C13 C33 C44"),
+        ("32", ELASTIC, "C11 C12 C13 C14 C33 C44"),
+        ("4/m", ELASTIC, "C11 C12 C13 C16 C33 C44 C66"),
+        ("2/m", ELASTIC, "C11 C12 C13 C16 C22 C23 C26 C33 C36 C44 C45 C55 C66"),
+        ("3m", PIEZO, "e15 e22 e31 e33"),
+        ("32", PIEZO, "e11 e14"),
+        ("4mm", PIEZO, "e15 e31 e33"),
+        ("-43m", PIEZO, "e14"),
+        ("-4", PIEZO, "e14 e15 e31 e36"),
+        ("2", DIELECTRIC, "eps11 eps12 eps22 eps33"),
+        ("6mm", "vector", "T3"),
+        ("m-3m", "ijklmn=jiklmn=klijmn=klmnij", "C111 C112 C123 C144 C155 C456"),
+        ("6mm", "ijklmn=jiklmn=klijmn=klmnij", "C111 C112 C113 C123 C133 C144 C155 C222 C333 C344"),
+    ],
+)
+def test_independent_entries_are_those_of_textbooks(name, equations, names):
+    assert sa.invariant_tensors(groups.point_group(name), equations).names == tuple(names.split())
+
+
+def test_entries_determine_the_tensor():
+    # Hexagonal: C66 = (C11 − C12)/2; isotropic: C44 = (C11 − C12)/2 too.
+    hexagonal = sa.invariant_tensors(groups.point_group("6/mmm"), ELASTIC)
+    C = hexagonal.tensor(C11=165.0, C12=31.0, C13=50.0, C33=62.0, C44=40.0)
+    np.testing.assert_allclose(
+        [C[0, 0, 0, 0], C[1, 1, 1, 1], C[0, 0, 1, 1], C[2, 2, 0, 0], C[1, 2, 1, 2], C[0, 2, 2, 0], C[0, 1, 0, 1]],
+        [165.0, 165.0, 31.0, 50.0, 40.0, 40.0, 67.0],
+        rtol=1e-13,
+    )
+    icosahedral = sa.invariant_tensors(groups.point_group("Ih"), ELASTIC)
+    C = icosahedral.tensor(C11=3.0, C12=1.0)
+    np.testing.assert_allclose([C[0, 1, 0, 1], C[2, 2, 2, 2], C[1, 1, 2, 2]], [1.0, 3.0, 1.0], rtol=1e-13)
+    with pytest.raises(ValueError, match="give each of the independent entries C11, C12; got C11"):
+        icosahedral.tensor(C11=3.0)
+
+
+def test_entries_of_signed_permutations_are_exact():
+    cubic = sa.invariant_tensors(groups.point_group("m-3m"), ELASTIC)
+    assert cubic.solver == "orbits"
+    C = cubic.tensor(C11=168.4, C12=121.4, C44=75.4)
+    assert C[2, 2, 2, 2] == 168.4
+    assert C[1, 1, 2, 2] == 121.4
+    assert C[2, 0, 0, 2] == 75.4
+    assert C[0, 0, 0, 1] == 0.0
+
+
+def test_a_space_group_has_the_tensors_of_its_point_group():
+    pytest.importorskip("spglib")
+    hexagonal = np.array([[3.0, 0.0, 0.0], [-1.5, 1.5 * 3**0.5, 0.0], [0.0, 0.0, 4.7]])
+    crystal = sa.invariant_tensors(groups.space_group(194), ELASTIC, lattice=hexagonal)  # P6_3/mmc
+    point = sa.invariant_tensors(groups.point_group("6/mmm"), ELASTIC)
+    np.testing.assert_allclose(
+        np.tensordot(crystal.tensors, crystal.tensors, axes=(0, 0)),
+        np.tensordot(point.tensors, point.tensors, axes=(0, 0)),
+        rtol=0,
+        atol=1e-13,
+    )
+
+
+@pytest.mark.parametrize("n", [3, 5, 12])
+def test_tensors_of_the_symmetric_group_are_the_set_partitions(n):
+    # Rank 4 under S_n: one for each partition of the four indices into at most n classes (15; 14 for n = 3).
+    found = sa.invariant_tensors(groups.symmetric(n), "ijkl")
+    assert found.dim == (14 if n == 3 else 15)
+    assert found.solver == "orbits"
+
+
+def test_no_symmetry_leaves_everything():
+    assert sa.invariant_tensors(groups.trivial(4), "ij=ji").dim == 10
+
+
+def test_a_rotation_about_a_general_axis():
+    # C5 about any axis n has the dielectric tensors 1 and nnᵀ.
+    n = np.array([2.0, -1.0, 0.5])
+    n /= np.linalg.norm(n)
+    cross = np.cross(np.eye(3), n).T
+    angle = 2 * np.pi / 5
+    R = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+    found = sa.invariant_tensors(groups.Group([isometries.orthogonal(R)]), DIELECTRIC)
+    for T in (np.eye(3), np.outer(n, n)):
+        np.testing.assert_allclose(
+            np.tensordot(np.tensordot(found.tensors, T, 2), found.tensors, 1), T, rtol=0, atol=1e-14
+        )
+    assert found.dim == 2
+
+
+def test_numbers_have_no_indices():
+    with pytest.raises(ValueError, match="'pseudoscalar' has no indices"):
+        sa.invariant_tensors(groups.point_group("Oh"), "pseudoscalar")

@@ -1,0 +1,283 @@
+"""Representations: homomorphisms, checked; and what vectors and tensors do under each kind of isometry."""
+
+import copy
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import specavg as sa
+from specavg import groups, isometries
+from specavg.groups import _relations
+from specavg.groups._index_symmetry import index_symmetry
+from specavg.groups._linear_part import determinant, linear_part
+
+HEXAGONAL = np.array([[3.0, 0.0, 0.0], [-1.5, 1.5 * 3**0.5, 0.0], [0.0, 0.0, 4.7]])
+OUTPUTS = ["scalar", "pseudoscalar", "vector", "axial vector", "ij=ji", "ij=-ji", "axial ijk=jik", "ijkl=jikl=klij"]
+POINT_GROUPS = ["C1", "Ci", "C2v", "S4", "D3", "C3v", "D6h", "Td", "Oh", "Ih"]
+
+
+def rotation(seed):
+    return np.linalg.qr(np.random.default_rng(seed).standard_normal((3, 3)))[0]
+
+
+# --- built-in representations ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("name", POINT_GROUPS)
+def test_built_in_outputs_are_homomorphisms(name, output):
+    group = groups.point_group(name)
+    rho = groups.representation(group, output)
+    assert groups.Representation(group, rho.images).images == rho.images  # refuses what is none
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_products_of_rotations_go_to_products(output):
+    g, h = isometries.orthogonal(rotation(0)), isometries.orthogonal(rotation(1))
+    rho = groups.representation(groups.Group([g, h, g @ h]), output)
+    a, b, ab = (image.matrix for image in rho.images)
+    np.testing.assert_allclose(a @ b, ab, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(a @ a.T, np.eye(rho.dim), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_outputs_move_as_products_of_points_do(seed):
+    # x is a vector, x × y an axial one, det(x, y, z) a pseudoscalar, xxᵀ a symmetric and xyᵀ − yxᵀ an
+    # antisymmetric tensor of the points.
+    R = rotation(seed) if seed < 2 else groups.point_group("Oh").random(seed).matrix
+    x, y, z = np.random.default_rng(seed).standard_normal((3, 3))
+    functions = {
+        "vector": lambda x, y, z: x,
+        "axial vector": lambda x, y, z: np.cross(x, y),
+        "pseudoscalar": lambda x, y, z: np.array([np.linalg.det([x, y, z])]),
+        "ij=ji": lambda x, y, z: index_symmetry("ij=ji", 3).components(np.outer(x, x)),
+        "ij=-ji": lambda x, y, z: index_symmetry("ij=-ji", 3).components(np.outer(x, y) - np.outer(y, x)),
+        "ijk=jki": lambda x, y, z: index_symmetry("ijk=jki", 3).components(
+            sum(np.einsum("i,j,k", *v) for v in ((x, y, z), (y, z, x), (z, x, y)))
+        ),
+        "axial ij=ji": lambda x, y, z: index_symmetry("ij=ji", 3).components(
+            np.outer(x, np.cross(y, z)) + np.outer(np.cross(y, z), x)
+        ),
+    }
+    for output, F in functions.items():
+        (image,) = groups.representation(groups.Group([R]), output).images
+        np.testing.assert_allclose(
+            F(R @ x, R @ y, R @ z), image.matrix @ F(x, y, z), rtol=0, atol=1e-13, err_msg=output
+        )
+
+
+@pytest.mark.parametrize("equations", ["ij", "ij=ji", "ij=-ji", "ijk=ikj", "ijk=-jik=jki", "ijkl=jikl=klij", "ijk=jki"])
+@pytest.mark.parametrize("size", [3, 4])
+def test_components_are_an_orthonormal_chart_of_the_tensors(equations, size):
+    symmetry = index_symmetry(equations, size)
+    c = np.random.default_rng(0).standard_normal((5, symmetry.dim))
+    T = symmetry.tensors(c)
+    np.testing.assert_allclose(np.sum(T**2, axis=tuple(range(1, T.ndim))), np.sum(c**2, axis=1))
+    np.testing.assert_allclose(symmetry.components(T), c, rtol=0, atol=1e-14)
+    first, *others = equations.split("=")
+    for word in others:
+        sign, letters = (-1, word[1:]) if word[0] == "-" else (1, word)
+        # T_ijk = T_jki says: the entry at (i, j, k) is the one at (j, k, i).
+        np.testing.assert_array_equal(T, sign * np.einsum(f"n{letters}->n{first}", T))
+    # Nothing more: the dimension is the trace of the projector, the mean over the exchanges of sign · d^cycles.
+    traces = [s * size ** _cycles(image) for image, s in symmetry.exchanges]
+    assert round(float(np.mean(traces))) == symmetry.dim
+
+
+def _cycles(image):
+    left, count = set(range(len(image))), 0
+    while left:
+        i, count = min(left), count + 1
+        while i in left:
+            left.remove(i)
+            i = image[i]
+    return count
+
+
+@pytest.mark.parametrize(
+    "equations, message",
+    [("vektor", "first part"), ("ji=ij", "first part"), ("ij=jk", "every other part"), ("-ij", "no index"), ("", "no")],
+)
+def test_other_equations_are_refused(equations, message):
+    with pytest.raises(ValueError, match=message):
+        index_symmetry(equations, 3)
+
+
+def test_equations_that_leave_nothing_are_refused():
+    with pytest.raises(ValueError, match="only the zero tensor"):
+        index_symmetry("ijk=-jik=-ikj", 2)
+
+
+def test_unknown_outputs_are_refused_with_the_known_ones():
+    with pytest.raises(ValueError, match=r"no output is called 'vectr'.*'pseudoscalar'"):
+        groups.representation(groups.point_group("Oh"), "vectr")
+
+
+# --- the matrix of an isometry --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("matrix", [[[0, -1, 0], [1, -1, 0], [0, 0, 1]], [[1, -1, 0], [1, 0, 0], [0, 0, -1]]])
+def test_affine_maps_move_cartesian_vectors(matrix):
+    g = isometries.affine(matrix, [Fraction(1, 3), Fraction(2, 3), Fraction(1, 2)])
+    space = sa.Torus(lattice=HEXAGONAL)
+    space.check_isometry(g)
+    R = linear_part(g, HEXAGONAL).matrix
+    np.testing.assert_allclose(R @ R.T, np.eye(3), rtol=0, atol=1e-14)
+    u, v = np.random.default_rng(0).random((2, 3))
+    moved = (np.array(matrix) @ u - np.array(matrix) @ v) @ HEXAGONAL
+    np.testing.assert_allclose(R @ ((u - v) @ HEXAGONAL), moved, rtol=0, atol=1e-14)
+    assert determinant(g) == round(np.linalg.det(R))
+
+
+@pytest.mark.parametrize("number", [136, 167, 194, 225, 227])
+def test_vectors_of_space_groups(number):
+    pytest.importorskip("spglib")
+    group = groups.space_group(number)
+    lattice = HEXAGONAL if 143 <= number <= 194 else np.diag([3.0, 3.0, 3.0 if number > 194 else 4.1])
+    for output in ("vector", "axial vector", "ij=ji"):
+        rho = groups.representation(group, output, lattice=lattice)
+        groups.Representation(group, rho.images)
+    assert groups.representation(group, "vector", lattice=lattice).is_exact == (number in (136, 225, 227))
+
+
+def test_a_lattice_is_asked_for():
+    third = groups.Group([isometries.affine([[0, -1], [1, -1]], [0, 0])])
+    with pytest.raises(ValueError, match="Give the lattice"):
+        groups.representation(third, "vector")
+    assert groups.representation(third, "pseudoscalar").is_trivial
+
+
+def test_shifts_move_no_vector():
+    assert groups.representation(groups.cyclic(5), "vector").is_trivial
+
+
+def test_left_matrices_move_vectors():
+    A, B = rotation(0), rotation(1)
+    A, B = A * np.linalg.det(A), B * np.linalg.det(B)
+    rho = groups.representation(groups.Group([isometries.left_right(A, B)]), "vector")
+    np.testing.assert_array_equal(rho.images[0].matrix, A)
+
+
+def test_copies_that_move_as_one_have_a_vector_and_others_not():
+    R, S = isometries.orthogonal(rotation(0)), isometries.orthogonal(rotation(1))
+    together = isometries.copies([1, 0, 2], [R, R, R])
+    assert linear_part(together) == R
+    assert linear_part(isometries.copies([1, 0], [isometries.identity(3)] * 2)).is_identity
+    with pytest.raises(ValueError, match="in different ways"):
+        linear_part(isometries.copies([1, 0], [R, S]))
+    with pytest.raises(ValueError, match="in different ways"):
+        linear_part(isometries.factors([R, isometries.identity(2)]))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_determinants_of_signed_permutations(seed):
+    g = groups.hyperoctahedral(6).random(seed)
+    assert determinant(g) == round(np.linalg.det(g.matrix))
+
+
+# --- the check ------------------------------------------------------------------------------------
+
+
+def test_images_in_the_wrong_order_are_refused_with_the_relation():
+    group = groups.point_group("D6")
+    a, b = groups.representation(group, "vector").images
+    with pytest.raises(ValueError, match=r"no representation of point_group\('D6'\): the relation .* fails by"):
+        groups.Representation(group, [b, a])
+
+
+def test_a_sign_that_is_no_character_is_refused():
+    # S_12 is too large to walk through. Its generators are odd: a sign for only one of them is no character.
+    group = groups.symmetric(12)
+    assert [determinant(g) for g in group.generators] == [-1, -1]
+    assert groups.Representation(group, [[[-1]], [[-1]]]).dim == 1
+    with pytest.raises(ValueError, match="no representation"):
+        groups.Representation(group, [[[1]], [[-1]]])
+
+
+@pytest.mark.parametrize("elements", [2, 2_000])
+def test_one_generator_conjugated_alone_is_refused(monkeypatch, elements):
+    # Without orders, and with a walk of two elements, only the order of the pairs (g, image of g) is left to tell.
+    monkeypatch.setattr(_relations, "_ELEMENTS", elements)
+    monkeypatch.setattr(_relations, "_check_orders", lambda group, images: None)
+    group = groups.alternating(9)
+    assert groups.Representation(group, group.generators).dim == 9
+    s = isometries.permutation([1, 0, 2, 3, 4, 5, 6, 7, 8])
+    first, *others = group.generators
+    message = "the pairs" if elements == 2 else "the relation"
+    with pytest.raises(ValueError, match=message):
+        groups.Representation(group, [s @ first @ s.inverse(), *others])
+
+
+def test_orders_of_exact_shifts_are_checked_whatever_they_are():
+    turn = np.array([[0.0, -1.0], [1.0, 0.0]])
+    assert groups.Representation(groups.cyclic(4 * 10**12), [turn]).dim == 2
+    with pytest.raises(ValueError, match=r"g0\^4000000000001 = 1 fails"):
+        groups.Representation(groups.cyclic(4 * 10**12 + 1), [turn])
+
+
+@pytest.mark.parametrize(
+    "images, message",
+    [
+        ([], "1 generators and 0 fields; got 0 images"),
+        ([[[2.0]]], "image 0 is no orthogonal matrix"),
+        ([isometries.shift([Fraction(1, 3)])], "image 0 is shift"),
+        ([[[np.nan]]], "image 0 is no orthogonal matrix"),
+    ],
+)
+def test_what_is_no_image_is_refused(images, message):
+    with pytest.raises(ValueError, match=message):
+        groups.Representation(groups.cyclic(3), images)
+
+
+def test_field_images_must_match_the_fields():
+    with pytest.raises(ValueError, match="0 fields; got 1 images and 1 field_images"):
+        groups.Representation(groups.cyclic(3), [np.eye(2)], [np.zeros((2, 2))])
+
+
+# --- algebra and values ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["Td", "C6v"])
+def test_sums_and_products(name):
+    group = groups.point_group(name)
+    v, a = groups.representation(group, "vector"), groups.representation(group, "axial vector")
+    both, product = v + a, v * a
+    assert (both.dim, product.dim) == (6, 9)
+    for i, (x, y) in enumerate(zip(v.images, a.images, strict=True)):
+        expected = np.block([[x.matrix, np.zeros((3, 3))], [np.zeros((3, 3)), y.matrix]])
+        np.testing.assert_array_equal(both.images[i].matrix, expected)
+        np.testing.assert_allclose(product.images[i].matrix, np.kron(x.matrix, y.matrix), rtol=0, atol=1e-15)
+    assert both.is_exact == product.is_exact == (name == "Td")
+    groups.Representation(group, product.images)
+
+
+def test_only_representations_of_one_group_combine():
+    v, w = (groups.representation(groups.point_group(name), "vector") for name in ("Td", "Th"))
+    with pytest.raises(ValueError, match="only representations of one group"):
+        v + w
+
+
+def test_elements_come_with_their_images():
+    rho = groups.representation(groups.point_group("Th"), "axial vector")
+    found = list(rho.elements())
+    assert len({g for g, _ in found}) == 24
+    for g, image in [*found, rho.random(0), rho.random(1)]:
+        np.testing.assert_array_equal(image.matrix, determinant(g) * g.matrix)
+    with pytest.raises(ValueError, match="more than the limit"):
+        groups.representation(groups.symmetric(20), "vector").elements()
+
+
+def test_values():
+    group = groups.point_group("Oh")
+    rho = groups.representation(group, "vector")
+    same = groups.Representation(group, [g.matrix for g in group.generators])
+    assert rho == same
+    assert hash(rho) == hash(same)
+    assert rho != groups.representation(group, "axial vector")
+    assert copy.deepcopy(rho) is rho
+    assert pickle.loads(pickle.dumps(rho)) == rho
+    assert groups.representation(group, rho) is rho
+    with pytest.raises(ValueError, match="the group here is"):
+        groups.representation(groups.point_group("Td"), rho)
