@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import final
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from specavg.discovery._information import Information
 
-__all__ = ["Decay", "Subspace", "best_decay", "log_evidence", "p_value_outside"]
+__all__ = ["Decay", "Subspace", "best_decay", "log_evidence", "p_values_outside"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -34,7 +35,7 @@ class Subspace:
     levels: Indices
 
     def up_to(self, last: int) -> Array:
-        """The combinations of the first `last` eigenspaces."""
+        """The combinations of the first `last` eigenspaces, all functions being rows."""
         return self.Q[:, self.levels <= last]
 
 
@@ -75,21 +76,25 @@ def best_decay(information: Information, subspace: Subspace) -> Decay:
     return max(decays, key=lambda decay: log_evidence(information, subspace, decay))
 
 
-def p_value_outside(information: Information, everything: Subspace, subspace: Subspace, last: int) -> float:
-    """The probability of coefficients so far outside the subspace by chance (Wald's test, first `last` levels)."""
+def p_values_outside(information: Information, subspaces: Sequence[Subspace], last: int) -> list[float]:
+    """The probability of coefficients so far outside each subspace by chance (Wald's test, levels up to `last`).
+
+    The first subspace must be everything.
+    """
     from scipy.stats import f as distribution
 
-    whole, part = everything.up_to(last), subspace.up_to(last)
-    tested = whole.shape[1] - part.shape[1]
-    if tested == 0:
-        return 1.0
-    outside = _explained(information, whole) - _explained(information, part)
-    return float(distribution.sf(max(outside, 0.0) / tested, tested, information.freedom))
+    explained = np.array([_explained(information, s.up_to(last)) for s in subspaces])
+    sizes = np.array([np.sum(s.levels <= last) for s in subspaces])
+    outside, tested = np.maximum(explained[0] - explained, 0.0), sizes[0] - sizes
+    ratios = outside / np.maximum(tested, 1)
+    return np.where(tested > 0, distribution.sf(ratios, tested, information.freedom), 1.0).tolist()
 
 
 def _explained(information: Information, Q: Array) -> float:
     """The maximum over u of 2 bᵀQu − uᵀQᵀAQu."""
-    if not Q.shape[1]:
-        return 0.0
-    target = Q.T @ information.b
-    return float(target @ np.linalg.lstsq(Q.T @ information.A @ Q, target, rcond=1e-12)[0])
+    target, inner = Q.T @ information.b, Q.T @ information.A @ Q
+    try:
+        half = np.linalg.solve(np.linalg.cholesky(inner), target)
+        return float(half @ half)
+    except np.linalg.LinAlgError:  # too few different points
+        return float(target @ np.linalg.lstsq(inner, target, rcond=1e-12)[0])

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.discovery._evidence import Decay, Subspace, best_decay, log_evidence, p_value_outside
+from specavg.discovery._evidence import Decay, Subspace, best_decay, log_evidence, p_values_outside
 from specavg.discovery._information import Information
 from specavg.discovery._lattice import Lattice, lattice
 from specavg.discovery._result import Candidate, Discovery
@@ -43,13 +43,14 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
             f"The finest functions that {information.count} samples can bear still matter: finer detail, which may "
             "break the symmetry, was not compared.",
         )
+    p_values = p_values_outside(information, subspaces, last)
     table = tuple(
         Candidate(
             element=None,
             subgroup=subgroups.group(i),
             order=int(subgroups.orders[i]),
             n_invariant=subspaces[i].up_to(last).shape[1],
-            p_value=p_value_outside(information, subspaces[0], subspaces[i], last),
+            p_value=p_values[i],
             probability=float(found.allowed[i]),
             accepted=bool(subgroups.inside[i, choice]),
         )
