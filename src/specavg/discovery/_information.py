@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -39,6 +39,8 @@ class Information:
     b : ndarray of shape (p,)
     count : int
         Samples.
+    freedom : int
+        Samples less the number of coefficients that were estimated.
     noise : float
         σ², what the functions leave of the variance of y.
     variance : float
@@ -50,6 +52,7 @@ class Information:
     A: Array
     b: Array
     count: int
+    freedom: int
     noise: float
     variance: float
     weight: float
@@ -59,10 +62,17 @@ class Information:
         """The variance of the function: what the functions φ explain, noise subtracted."""
         return max(self.variance - self.noise, 0.0)
 
-    @property
-    def freedom(self) -> int:
-        """Degrees of freedom of `noise`."""
-        return self.count - 1 - len(self.b)
+    def on(self, Q: Array) -> Information:
+        """The likelihood of u, for coefficients θ = Qu."""  # Q: (p, k)
+        return replace(self, A=Q.T @ self.A @ Q, b=Q.T @ self.b)
+
+    def explained(self) -> float:
+        """Twice the logarithm of the largest likelihood: bᵀA⁻¹b."""
+        try:
+            half = np.linalg.solve(np.linalg.cholesky(self.A), self.b)
+            return float(half @ half)
+        except np.linalg.LinAlgError:  # there are directions no data point has
+            return float(self.b @ np.linalg.lstsq(self.A, self.b, rcond=1e-12)[0])
 
     @classmethod
     def of(cls, columns: Callable[[Array], Array], chunks: Chunks, again: Chunks | None) -> Information:
@@ -96,17 +106,18 @@ class Information:
         back = vectors[:, kept] * np.sqrt(values[kept])  # (p, r): G·whiten
         coef = whiten.T @ c
         left = max(squares - float(coef @ coef), 0.0)
-        noise = max(left / max(n - 1 - int(kept.sum()), 1), _LEAST_NOISE * squares / n)
+        freedom = max(n - 1 - int(kept.sum()), 1)
+        noise = max(left / freedom, _LEAST_NOISE * squares / n)
         M, weight = np.full(len(coef), noise), 1.0
         if again is not None and squares > 0:
             middle = sums[0, 1:-1] / n
             mean = offset + sums[0, -1] / n
             M, weight = _spread(again, lambda X: (columns(X) - middle) @ whiten, mean, coef, noise)
         if M.ndim == 1:
-            return cls(G / noise, c / noise, n, noise, squares / n, 1.0)
+            return cls(G / noise, c / noise, n, freedom, noise, squares / n, 1.0)
         solved = np.linalg.solve(M, np.column_stack([back.T, coef]))
         A, b = np.asarray(back @ solved[:, :-1], float), np.asarray(back @ solved[:, -1], float)
-        return cls((A + A.T) / 2, b, n, noise, squares / n, weight)
+        return cls((A + A.T) / 2, b, n, freedom, noise, squares / n, weight)
 
 
 def _spread(

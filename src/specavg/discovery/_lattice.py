@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from specavg.discovery._evidence import Subspace
 from specavg.discovery._finite_action import FiniteAction
+from specavg.discovery._names import point_group_name
 from specavg.discovery._subgroups import SubgroupClass, subgroup_classes
 from specavg.groups import Group
 from specavg.spaces import Eigenspace, Space
@@ -77,11 +78,17 @@ class Lattice:
         whole = self.action.group
         if self.orders[i] == len(self.action.elements):
             return whole
-        c = self.classes[self.class_of[i]]
+        c, name = self.classes[self.class_of[i]], self.names[self.class_of[i]]
         g = c.conjugators[i - int(np.searchsorted(self.class_of, self.class_of[i]))]
         products, back = self.action.products, self.action.inverses[g]
         generators = [self.action.elements[products[products[g, h], back]] for h in c.generators]
-        return Group(generators, size=whole.size)
+        return Group(generators, name, size=whole.size)
+
+    @cached_property
+    def names(self) -> list[str | None]:
+        """What the groups of each class are called, if they are point groups."""
+        elements = np.array(self.action.elements, dtype=object)
+        return [point_group_name(self.action.space, elements[c.members[0]].tolist()) for c in self.classes]
 
     def fixed(self, eigenspaces: Sequence[Eigenspace]) -> list[Subspace]:
         """The combinations of functions that each subgroup leaves alone; the first eigenspace is level 1."""

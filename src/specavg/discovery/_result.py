@@ -13,9 +13,10 @@ from specavg.estimators import InvariantKernelRidge
 from specavg.groups import Group
 from specavg.isometries import Isometry
 
-__all__ = ["Candidate", "Discovery"]
+__all__ = ["Candidate", "Discovery", "group_label"]
 
 _SHOWN = 8  # rows of the table in a summary
+_NAMED = 3  # groups that a sentence names
 
 
 @final
@@ -51,7 +52,14 @@ class Candidate:
     @property
     def label(self) -> str:
         """What it is called in tables."""
-        return repr(self.subgroup if self.element is None else self.element)
+        return repr(self.element) if self.subgroup is None else group_label(self.subgroup)
+
+
+def group_label(group: Group) -> str:
+    """The name of a group, or its generators."""
+    if group.name is not None:
+        return group.name
+    return "<" + ", ".join(map(repr, group.generators)) + ">" if group.generators else "no symmetry"
 
 
 @final
@@ -99,42 +107,46 @@ class Discovery:
         data = self.samples
         return InvariantKernelRidge(data.space, self.group).fit(data.points, data.targets)
 
-    def __str__(self) -> str:
-        lines = [
-            f"The data allow {self.group!r}, of order {self.group.order}"
-            + (f", with probability {self.probability:.3g}." if not math.isnan(self.probability) else "."),
-            f"{self.n_functions} functions explain {100 * self.explained:.1f} % of the variance of y.",
+    def _sentences(self) -> list[str]:
+        sure = "" if math.isnan(self.probability) else f", with probability {self.probability:.3g}"
+        sentences = [
+            f"The data allow {group_label(self.group)}, of order {self.group.order:.6g}{sure}.",
+            f"The {self.n_functions} functions compared explain {100 * self.explained:.1f} % of the variance of y.",
         ]
         if self.indistinguishable:
-            names = ", ".join(repr(group) for group in self.indistinguishable)
-            lines.append(f"The functions compared cannot tell it from its subgroups {names}.")
-        lines += self.notes
-        lines += ["", f"{'candidate':<44}{'order':>8}{'invariant':>11}{'p-value':>10}{'probability':>13}  accepted"]
-        lines += [
-            f"{c.label[:43]:<44}{c.order or '':>8}{c.n_invariant:>11}{c.p_value:>10.2g}{c.probability:>13.3g}"
-            f"  {'yes' if c.accepted else 'no'}"
+            labels = [group_label(group) for group in self.indistinguishable]
+            more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
+            sentences.append(
+                f"They cannot tell it from its subgroups {', '.join(labels[:_NAMED])}{more}: the same functions are "
+                "invariant under them."
+            )
+        return [*sentences, *self.notes]
+
+    def __str__(self) -> str:
+        rows = [
+            f"{c.label[:47]:<48}{c.order or '':>7}{c.n_invariant:>11}{c.p_value:>10.2g}"
+            f"{'' if math.isnan(c.probability) else format(c.probability, '.3g'):>13}  {'yes' if c.accepted else 'no'}"
             for c in self._shown()
         ]
-        if len(self.table) > _SHOWN:
-            lines.append(f"… {len(self.table)} candidates in all: see .table")
-        return "\n".join(lines)
+        head = f"{'candidate':<48}{'order':>7}{'invariant':>11}{'p-value':>10}{'probability':>13}  accepted"
+        more = [f"{len(self.table)} candidates in all: see .table"] if len(self.table) > len(rows) else []
+        return "\n".join([*self._sentences(), "", head, *rows, *more])
 
     def _shown(self) -> list[Candidate]:
-        """The candidates nearest to the decision: the most probable, the largest first."""
-        ranked = sorted(self.table, key=lambda c: (-c.accepted, -(c.order or 0), -c.p_value))
-        accepted = [c for c in ranked if c.accepted][: _SHOWN // 2]
-        rejected = sorted((c for c in ranked if not c.accepted), key=lambda c: -c.p_value)
-        return accepted + rejected[: _SHOWN - len(accepted)]
+        """The candidates nearest to the decision: the largest accepted ones, and the most plausible refused ones."""
+        accepted = sorted((c for c in self.table if c.accepted), key=lambda c: (-(c.order or 0), -c.p_value))
+        refused = sorted((c for c in self.table if not c.accepted), key=lambda c: (-c.p_value, -(c.order or 0)))
+        few = accepted[: max(_SHOWN // 2, _SHOWN - len(refused))]
+        return few + refused[: _SHOWN - len(few)]
 
     def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
-        head = str(self).split("\n\n")[0].split("\n")
         rows = "".join(
             f"<tr><td>{escape(c.label)}</td><td>{c.order or ''}</td><td>{c.n_invariant}</td><td>{c.p_value:.2g}</td>"
             f"<td>{c.probability:.3g}</td><td>{'yes' if c.accepted else 'no'}</td></tr>"
             for c in self._shown()
         )
         return (
-            "".join(f"<p>{escape(line)}</p>" for line in head)
+            "".join(f"<p>{escape(sentence)}</p>" for sentence in self._sentences())
             + "<table><thead><tr><th>candidate</th><th>order</th><th>invariant functions</th><th>p-value</th>"
             f"<th>probability</th><th>accepted</th></tr></thead><tbody>{rows}</tbody></table>"
         )

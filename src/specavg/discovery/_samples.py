@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from typing import final
@@ -59,7 +60,7 @@ class Samples:
             )
         return tuple(band)
 
-    def information(self, eigenspaces: tuple[Eigenspace, ...]) -> Information:
-        """What the samples say about the functions of these eigenspaces."""
+    def information(self, columns: Callable[[Array], Array]) -> Information:
+        """What the samples say about some functions of the points."""
         chunks = [(self.points, self.targets)]
-        return Information.of(self.space.functions(eigenspaces).evaluate, chunks, chunks)
+        return Information.of(columns, chunks, chunks)

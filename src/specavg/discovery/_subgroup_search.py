@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.discovery._evidence import Decay, Subspace, best_decay, log_evidence, p_values_outside
+from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, log_evidence, p_values_outside
 from specavg.discovery._information import Information
 from specavg.discovery._lattice import Lattice, lattice
 from specavg.discovery._result import Candidate, Discovery
@@ -27,11 +27,12 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
     """Compare all subgroups of a small group."""
     subgroups = lattice(samples.space, group)
     eigenspaces = samples.band()
-    information = samples.information(eigenspaces)
+    information = samples.information(samples.space.functions(eigenspaces).evaluate)
     subspaces = _fixed(subgroups, eigenspaces)
     found = _posterior(information, subgroups, subspaces)
     last = found.decay.last
-    choice, notes = found.largest(subgroups, level), ()
+    p_values = p_values_outside(information, subspaces, last)
+    choice, notes = found.largest(subgroups, p_values, level), ()
     if found.evidence < -np.log(level):
         choice = 0  # the trivial subgroup
         notes = (
@@ -43,14 +44,13 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
             f"The finest functions that {information.count} samples can bear still matter: finer detail, which may "
             "break the symmetry, was not compared.",
         )
-    p_values = p_values_outside(information, subspaces, last)
     table = tuple(
         Candidate(
             element=None,
             subgroup=subgroups.group(i),
             order=int(subgroups.orders[i]),
             n_invariant=subspaces[i].up_to(last).shape[1],
-            p_value=p_values[i],
+            p_value=float(p_values[i]),
             probability=float(found.allowed[i]),
             accepted=bool(subgroups.inside[i, choice]),
         )
@@ -101,9 +101,10 @@ class _Posterior:
     allowed: Array
     evidence: float
 
-    def largest(self, lattice: Lattice, level: float) -> int:
-        """The largest subgroup that is a symmetry with probability at least 1 − level."""
-        enough = np.flatnonzero((self.allowed >= 1 - level) & (self.closures == np.arange(len(self.closures))))
+    def largest(self, lattice: Lattice, p_values: Array, level: float) -> int:
+        """The largest subgroup that is a symmetry with probability at least 1 − level, and that no test refutes."""
+        own = self.closures == np.arange(len(self.closures))
+        enough = np.flatnonzero((self.allowed >= 1 - level) & (p_values >= HONEST * level) & own)
         return int(max(enough, key=lambda i: (lattice.orders[i], self.allowed[i])))
 
 
@@ -119,14 +120,16 @@ def _posterior(information: Information, lattice: Lattice, subspaces: list[Subsp
     evidence = weights = np.zeros(len(prior))
     closures = np.arange(len(prior))
     for _ in range(_ROUNDS):
-        chosen = best_decay(information, subspaces[best])
+        chosen = best_decay(information.on(subspaces[best].Q), subspaces[best].levels)
         if chosen == decay:
             break
         decay = chosen
         closures = _closures(lattice, subspaces, decay.last)
         own = closures == np.arange(len(prior))
         evidence = np.full(len(prior), -np.inf)
-        evidence[own] = [log_evidence(information, subspaces[i], decay) for i in np.flatnonzero(own)]
+        for i in np.flatnonzero(own).tolist():
+            levels = subspaces[i].levels[subspaces[i].levels <= decay.last]
+            evidence[i] = log_evidence(information.on(subspaces[i].up_to(decay.last)), levels, decay)
         weights = evidence + prior
         best = int(np.argmax(weights))
     assert decay is not None
