@@ -178,8 +178,6 @@ def test_the_symmetry_of_a_function_is_found(name):
     found = sa.discover_symmetry(X, y, S2, OH)
     assert found.group.order == H.order
     assert found.group.name == name
-    moved = [np.abs(found.model.predict(S2.act(g, X[:5])) - found.model.predict(X[:5])).max() for g in H.generators]
-    assert max(moved, default=0.0) < 1e-10
 
 
 def test_accepted_rows_are_the_subgroups_of_what_was_found():
@@ -193,6 +191,9 @@ def test_accepted_rows_are_the_subgroups_of_what_was_found():
     assert "T" in [group.name for group in found.indistinguishable]  # one function up to degree 3 for both
     assert "Td" in str(found)
     assert "<table>" in found._repr_html_()
+    assert found.model.basis_.group == found.group
+    turned = S2.act(found.group.generators[0], X[:5])
+    assert np.abs(found.model.predict(turned) - found.model.predict(X[:5])).max() < 1e-12
 
 
 def test_a_near_symmetry_is_dropped_as_samples_grow():

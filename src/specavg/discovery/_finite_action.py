@@ -63,7 +63,7 @@ class FiniteAction:
     @classmethod
     def of(cls, space: Space, group: Group) -> FiniteAction:
         """List the group; it must be small enough for a table of all products."""
-        order = group.order
+        order = group.finite_order
         counts = accumulate(V.dim for V in space.eigenspaces())
         most = sum(1 for _ in _while_below(counts, _FUNCTIONS))
         for count in range(2, max(most, 2) + 1):
@@ -82,7 +82,7 @@ class FiniteAction:
         start = [rng.standard_normal(V.dim) for V in eigenspaces]
         probes = [rng.standard_normal((V.dim, _MARKS)) / V.dim for V in eigenspaces]
         D = [[space.representation(g, V) for V in eigenspaces] for g in group.generators]
-        vectors, marks = [start], np.empty((group.order, _MARKS))
+        vectors, marks = [start], np.empty((group.finite_order, _MARKS))
         marks[0] = _mark(start, probes)
         elements, parents, steps = [group.identity], [0], [0]
         right: list[list[int]] = []  # right[i][s]: the place of elements[i] @ generators[s]

@@ -96,7 +96,7 @@ def _young(group: Group, blocks: Blocks) -> Group:
     generators = [_cycle(group.size, block[:2]) for block in blocks if len(block) > 1]
     generators += [_cycle(group.size, block) for block in blocks if len(block) > 2]
     name = " × ".join(f"S{len(block)}" for block in sorted(blocks, key=len, reverse=True) if len(block) > 1)
-    return Group(generators, name or None, size=group.size)
+    return Group(generators, name=name or None, size=group.size)
 
 
 def _cycle(size: int, block: list[int]) -> Isometry:

@@ -82,7 +82,7 @@ class Lattice:
         g = c.conjugators[i - int(np.searchsorted(self.class_of, self.class_of[i]))]
         products, back = self.action.products, self.action.inverses[g]
         generators = [self.action.elements[products[products[g, h], back]] for h in c.generators]
-        return Group(generators, name, size=whole.size)
+        return Group(generators, name=name, size=whole.size)
 
     @cached_property
     def names(self) -> list[str | None]:
