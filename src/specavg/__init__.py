@@ -20,10 +20,12 @@ _HOMES = {
     **dict.fromkeys(["SpecAvgRegressor", "Symmetrized"], "estimators"),
     "Group": "groups",
     **dict.fromkeys(["invariance_discrepancy", "symmetry_test"], "estimators"),
+    "discover_symmetry": "discovery",
 }
 _MODULES = (
     "baselines",
     "datasets",
+    "discovery",
     "estimators",
     "experiments",
     "groups",
@@ -55,6 +57,8 @@ __all__ = [
     "baselines",
     "config",
     "datasets",
+    "discover_symmetry",
+    "discovery",
     "estimators",
     "experiments",
     "groups",
@@ -76,6 +80,7 @@ if TYPE_CHECKING:
     from specavg import (
         baselines,
         datasets,
+        discovery,
         estimators,
         experiments,
         groups,
@@ -88,6 +93,7 @@ if TYPE_CHECKING:
         theory,
     )
     from specavg._config import config
+    from specavg.discovery import discover_symmetry
     from specavg.estimators import (
         InvariantDensity,
         InvariantFeatures,

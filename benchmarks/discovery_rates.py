@@ -1,0 +1,145 @@
+"""How often `sa.discover_symmetry` finds the right group: every class of subgroups of some groups.
+
+    python benchmarks/discovery_rates.py [--draws 20] [--rows 0:4] [--out benchmarks/discovery_rates.csv]
+
+For each class of subgroups H of a group, random functions that H leaves alone are drawn: normal coefficients of all
+invariant eigenfunctions up to some eigenspace, scaled to variance one. The noise has the variance 1/10 or 1/100. The
+*right* answer is the symmetry of the function: the largest subgroup with the same invariant functions, which is larger
+than H where functions so coarse cannot tell them apart (O and Oh up to degree 8). `too_large` counts answers with
+a symmetry that the function does not have, `too_small` answers that lie inside the right one.
+
+Points are uniform, or crowded around a point; noise is the same everywhere, or up to forty times as large in one place
+as in another, or Student's with three degrees of freedom. Seconds are those of one search, the subgroups being known.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+import specavg as sa
+from specavg import groups
+from specavg.discovery._lattice import lattice
+
+
+@dataclass(frozen=True)
+class Situation:
+    name: str
+    space: sa.spaces.Space
+    group: groups.Group
+    eigenspaces: int  # after the constant, in which the function lies
+    n: int
+    ratio: float = 10.0  # variance of the signal over variance of the noise
+    points: str = "uniform"
+    noise: str = "normal"
+    classes: int = 0  # how many classes to draw, all if 0
+
+
+S2, OH = sa.Sphere(3), groups.point_group("Oh")
+SITUATIONS = [
+    Situation("Oh", S2, OH, 8, 500),
+    Situation("Oh", S2, OH, 8, 500, ratio=100.0),
+    Situation("Oh", S2, OH, 8, 500, noise="uneven"),
+    Situation("Oh", S2, OH, 8, 500, noise="Student"),
+    Situation("Oh", S2, OH, 8, 500, points="crowded"),
+    Situation("Oh", S2, OH, 8, 500, points="crowded", noise="uneven"),
+    Situation("Oh", S2, OH, 8, 200),
+    Situation("Oh", S2, OH, 8, 2000),
+    Situation("S5", sa.Torus(5), groups.symmetric(5), 3, 1000),
+    Situation("hyperoctahedral(4)", sa.Torus(4), groups.hyperoctahedral(4), 3, 1000, classes=40),
+    Situation("space group 200", sa.Torus(3), groups.space_group(200), 5, 1000),
+]
+
+
+def points_of(situation, rng):
+    n = situation.n
+    if situation.points == "uniform":
+        return situation.space.sample(n, random_state=rng)
+    X = situation.space.sample(6 * n, random_state=rng)
+    weights = np.exp(1.5 * X[:, 2] + X[:, 0])
+    return X[rng.choice(len(X), n, replace=False, p=weights / weights.sum())]
+
+
+def noise_of(situation, X, rng):
+    sigma = situation.ratio**-0.5
+    if situation.noise == "Student":
+        return sigma * rng.standard_t(3, size=len(X)) / np.sqrt(3)
+    noise = sigma * rng.normal(size=len(X))
+    if situation.noise == "normal":
+        return noise
+    size = np.exp(2 * X[:, 2] - X[:, 0])
+    return noise * size / np.sqrt(np.mean(size**2))
+
+
+def run(situation, draws, seed):
+    """Counts of right, too large, too small and other answers, and the seconds of each search."""
+    subgroups = lattice(situation.space, situation.group)
+    eigenspaces = tuple(islice(situation.space.eigenspaces(), 1, situation.eigenspaces + 1))
+    fixed = subgroups.fixed(eigenspaces)
+    dims = np.array([s.Q.shape[1] for s in fixed])
+    closures = np.argmax(np.where(subgroups.inside & (dims[:, None] == dims), subgroups.orders, 0), axis=1)
+    functions = situation.space.functions(eigenspaces)
+    rng = np.random.default_rng(seed)
+    counts, seconds = np.zeros(3, dtype=int), []
+    firsts = np.flatnonzero(np.diff(subgroups.class_of, prepend=-1))
+    if situation.classes:
+        firsts = rng.choice(firsts, situation.classes, replace=False)
+    for i in firsts:
+        if dims[i] == 0:
+            continue
+        for _ in range(draws):
+            X = points_of(situation, rng)
+            coef = fixed[i].Q @ rng.normal(size=dims[i])
+            y = functions.evaluate(X) @ coef / np.linalg.norm(coef) + noise_of(situation, X, rng)
+            start = time.perf_counter()
+            found = sa.discover_symmetry(X, y, situation.space, situation.group)
+            seconds.append(time.perf_counter() - start)
+            accepted = np.array([row.accepted for row in found.table])
+            answer = int(np.argmax(np.where(accepted, subgroups.orders, 0)))
+            counts += (
+                answer == closures[i],
+                not subgroups.inside[answer, closures[i]],
+                bool(subgroups.inside[answer, closures[i]]) and answer != closures[i],
+            )
+    return len(firsts), counts, seconds
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--rows", default=":")
+    parser.add_argument("--out", default=None)
+    options = parser.parse_args()
+    rows = slice(*(int(part) if part else None for part in options.rows.split(":")))
+    lines = []
+    for situation in SITUATIONS[rows]:
+        classes, counts, seconds = run(situation, options.draws, seed=20260117)
+        rates = counts / len(seconds)
+        lines.append(
+            {
+                "group": situation.name,
+                "classes": classes,
+                "draws": len(seconds),
+                "n": situation.n,
+                "signal_to_noise": situation.ratio,
+                "points": situation.points,
+                "noise": situation.noise,
+                **dict(zip(("right", "too_large", "too_small"), rates.round(4).tolist(), strict=True)),
+                "seconds": round(float(np.median(seconds[len(seconds) // 10 :])), 4),
+            }
+        )
+        print(lines[-1], flush=True)
+    if options.out:
+        with open(options.out, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, fieldnames=list(lines[0]))
+            writer.writeheader()
+            writer.writerows(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Which symmetry do the data have? The one function that users call."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from specavg.discovery._interchangeable_parts import search_transpositions
+from specavg.discovery._lattice import MOST_ELEMENTS
+from specavg.discovery._result import Discovery
+from specavg.discovery._samples import Samples
+from specavg.discovery._sampling import search_random_elements
+from specavg.discovery._subgroup_search import search_subgroups
+from specavg.groups import Group
+from specavg.isometries import SignedPermutation
+from specavg.spaces import Space
+
+__all__ = ["discover_symmetry"]
+
+_METHODS = ("auto", "subgroups", "transpositions", "sampling")
+
+
+def discover_symmetry(
+    X: ArrayLike,
+    y: ArrayLike,
+    space: Space,
+    group: Group,
+    *,
+    method: str = "auto",
+    level: float = 0.05,
+    random_state: Any = None,
+) -> Discovery:
+    """The largest subgroup of `group` under which y, as a function of X, is invariant as far as the data tell.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, n_features) or (n, *space.shape)
+    y : array-like of shape (n,)
+    space : Space
+    group : Group
+        A group that surely contains the symmetry.
+    method : {"auto", "subgroups", "transpositions", "sampling"}, default "auto"
+        "subgroups" compares all subgroups (groups of up to 2,000 elements with up to 5,000 subgroups).
+        "transpositions" finds blocks of interchangeable coordinates or copies, for symmetric groups of any size.
+        "sampling" tries random elements on held-out data, for comparison. "auto" takes the first of them that can be.
+    level : float, default 0.05
+        The probability of a false symmetry that is tolerated: the group returned is the largest one that
+        the function has with posterior probability at least 1 − level.
+    random_state : int, Generator, RandomState or None
+        For "sampling".
+
+    Returns
+    -------
+    Discovery
+
+    Notes
+    -----
+    One reading of the data gives the sums Σφφᵀ and Σφy over the first eigenfunctions φ, at most a quarter as many as
+    there are samples; a second one gives the variance of the noise from place to place. From then on each subgroup H
+    is a projection of these sums on the functions that H leaves alone. Its evidence is the probability of the
+    data, with noise of the variance measured and normal coefficients of these functions. A wrong symmetry has low
+    evidence because it explains less; a missed one because coefficients that should be large are near zero. The
+    spectrum of the coefficients, and up to which eigenspace the function reaches, are those of the largest evidence.
+
+    Examples
+    --------
+    >>> import numpy as np, specavg as sa
+    >>> space = sa.Sphere(3)
+    >>> X = space.sample(400, random_state=0)
+    >>> noise = 0.02 * np.random.default_rng(0).normal(size=400)
+    >>> found = sa.discover_symmetry(X, X[:, 0] * X[:, 1] * X[:, 2] + noise, space, sa.groups.point_group("Oh"))
+    >>> found.group.order
+    24
+    """
+    if method not in _METHODS:
+        raise ValueError(f"method must be one of {', '.join(map(repr, _METHODS))}; got {method!r}")
+    if not 0 < level < 1:
+        raise ValueError(f"level is a probability between 0 and 1; got {level!r}")
+    samples = Samples.of(X, y, space)
+    if method == "sampling":
+        return search_random_elements(samples, group, level, random_state)
+    if method == "transpositions" or (method == "auto" and group.order > MOST_ELEMENTS):
+        if not _is_symmetric(group):
+            raise ValueError(
+                f"{group!r} has {group.order:.6g} elements, more than {MOST_ELEMENTS}, and is not the group of all "
+                "permutations of its parts: give a smaller group, a symmetric group, or method='sampling'"
+            )
+        return search_transpositions(samples, group, level)
+    return search_subgroups(samples, group, level)
+
+
+def _is_symmetric(group: Group) -> bool:
+    """Whether the group has all permutations of the coordinates or copies, and nothing else."""
+    plain = all(isinstance(g, SignedPermutation) and g.is_permutation for g in group.generators)
+    return plain and group.order == math.factorial(group.size)

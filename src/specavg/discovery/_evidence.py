@@ -1,0 +1,99 @@
+"""How well data support a set of functions: the evidence of a normal prior, and a test of what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.discovery._information import Information
+
+__all__ = ["HONEST", "Decay", "Subspace", "best_decay", "log_evidence", "p_values_outside"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+HONEST = 1 / 50  # of the level: a candidate with a smaller p-value is not accepted, however probable it is
+_EXPONENTS = (0.0, 1.0, 2.0, 4.0)  # from a flat spectrum to a steep one
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Subspace:
+    """Orthonormal combinations Q of the functions, each within one eigenspace.
+
+    Attributes
+    ----------
+    Q : ndarray of shape (p, k)
+    levels : ndarray of shape (k,)
+        The eigenspace of each combination, counted from 1; the constant would be level 0.
+    """
+
+    Q: Array
+    levels: Indices
+
+    def up_to(self, last: int) -> Array:
+        """The combinations of the first `last` eigenspaces, all functions being rows."""
+        return self.Q[:, self.levels <= last]
+
+
+@final
+@dataclass(frozen=True)
+class Decay:
+    """The prior variance of coefficients: (1 + level)^−exponent up to the level `last`, then 0."""
+
+    last: int
+    exponent: float
+
+    def __call__(self, levels: Indices) -> Array:
+        """The prior variance at these levels, up to a factor."""
+        return np.where(levels <= self.last, (1.0 + levels) ** -self.exponent, 0.0)
+
+
+def log_evidence(information: Information, levels: Indices, decay: Decay) -> float:
+    """The logarithm of ∫ likelihood(u) prior(u) du: 0 if nothing but the constant is left.
+
+    The prior of u is normal and independent. Its variances follow `decay` and add up to the variance of the signal,
+    so the fewer functions there are, the larger their coefficients are expected to be.
+
+    Parameters
+    ----------
+    information : Information
+        The likelihood of u.
+    levels : ndarray of shape (k,)
+        The eigenspace of each function.
+    decay : Decay
+    """
+    spread = decay(levels)
+    kept = np.flatnonzero(spread)
+    if not len(kept):
+        return 0.0
+    scale = np.sqrt(spread[kept] * (information.signal / spread.sum()))
+    inner = np.eye(len(kept)) + scale[:, None] * information.A[np.ix_(kept, kept)] * scale
+    factor = np.linalg.cholesky(inner)
+    seen = np.linalg.solve(factor, scale * information.b[kept])
+    return float(seen @ seen) / 2 - float(np.log(np.diagonal(factor)).sum())
+
+
+def best_decay(information: Information, levels: Indices) -> Decay:
+    """The decay with which the functions have the largest evidence; the first of equals."""
+    last = range(1, int(levels.max(initial=1)) + 1)
+    decays = [Decay(k, exponent) for k, exponent in product(last, _EXPONENTS)]
+    return max(decays, key=lambda decay: log_evidence(information, levels, decay))
+
+
+def p_values_outside(information: Information, subspaces: Sequence[Subspace], last: int) -> Array:
+    """The probability of coefficients so far outside each subspace by chance (Wald's test, levels up to `last`).
+
+    The first subspace must be everything.
+    """
+    from scipy.stats import f as distribution
+
+    explained = np.array([information.on(s.up_to(last)).explained() for s in subspaces])
+    sizes = np.array([np.sum(s.levels <= last) for s in subspaces])
+    outside, tested = np.maximum(explained[0] - explained, 0.0), sizes[0] - sizes
+    ratios = outside / np.maximum(tested, 1)
+    return np.where(tested > 0, distribution.sf(ratios, tested, information.freedom), 1.0)

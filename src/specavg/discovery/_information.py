@@ -1,0 +1,140 @@
+"""What the data say about coefficients: a Gaussian likelihood, in the form that every candidate projects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.data._moments import Sum
+
+__all__ = ["Information"]
+
+Array = NDArray[np.float64]
+Chunks = Iterable[tuple[Array, Array]]
+_RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of a Gram matrix: directions below it have no data
+_LEAST_NOISE = 1e-10  # of the variance of y: without noise, what the functions miss plays its part, or rounding does
+_LEAST_FREEDOM = 1e-6  # a point that its own fit determines has no residual to speak of
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Information:
+    """The likelihood exp(−θᵀAθ/2 + bᵀθ) of coefficients θ of functions φ, the constant eliminated.
+
+    With noise of one variance σ² it is least squares: A = Σ φφᵀ/σ² and b = Σ φy/σ², with φ and y centred. If the
+    noise differs from place to place, A = G M⁻¹ G and b = G M⁻¹ c, with G = Σ φφᵀ, c = Σ φy and M = Σ v φφᵀ, the
+    variance v of each point taken from its residual (MacKinnon and White's HC2): A⁻¹ is the covariance of the least
+    squares coefficients, whatever the noise. M has many numbers, each of them uncertain, so it is drawn towards
+    σ²G, the more the less it differs from it by more than chance (Ledoit and Wolf): `weight` is the share of σ²G.
+
+    A model whose coefficients are θ = Qu has the likelihood with QᵀAQ and Qᵀb: no data are needed any more.
+
+    Attributes
+    ----------
+    A : ndarray of shape (p, p)
+    b : ndarray of shape (p,)
+    count : int
+        Samples.
+    freedom : int
+        Samples less the number of coefficients that were estimated.
+    noise : float
+        σ², what the functions leave of the variance of y.
+    variance : float
+        The variance of y.
+    weight : float
+        1 if the noise was taken to be the same everywhere, 0 if M was believed as it is.
+    """
+
+    A: Array
+    b: Array
+    count: int
+    freedom: int
+    noise: float
+    variance: float
+    weight: float
+
+    @property
+    def signal(self) -> float:
+        """The variance of the function: what the functions φ explain, noise subtracted."""
+        return max(self.variance - self.noise, 0.0)
+
+    def on(self, Q: Array) -> Information:
+        """The likelihood of u, for coefficients θ = Qu."""  # Q: (p, k)
+        return replace(self, A=Q.T @ self.A @ Q, b=Q.T @ self.b)
+
+    def explained(self) -> float:
+        """Twice the logarithm of the largest likelihood: bᵀA⁻¹b."""
+        try:
+            half = np.linalg.solve(np.linalg.cholesky(self.A), self.b)
+            return float(half @ half)
+        except np.linalg.LinAlgError:  # there are directions no data point has
+            return float(self.b @ np.linalg.lstsq(self.A, self.b, rcond=1e-12)[0])
+
+    @classmethod
+    def of(cls, columns: Callable[[Array], Array], chunks: Chunks, again: Chunks | None) -> Information:
+        """Two readings of the data: sums of products, then residuals.
+
+        Parameters
+        ----------
+        columns : callable
+            Points to φ, of shape (n, p), without the constant.
+        chunks : iterable of (X, y)
+            Checked points and targets, of shapes (n, n_features) and (n,).
+        again : iterable of (X, y), or None
+            The same once more. Without it the noise is taken to be the same everywhere.
+        """
+        total: Sum | None = None
+        offset: float | None = None  # a constant changes nothing, and a large one would cost digits
+        for X, y in chunks:
+            offset = float(y.mean()) if offset is None else offset
+            Z = np.column_stack([np.ones(len(y)), columns(X), y - offset])  # (n, 1 + p + 1)
+            part = Sum.of(Z.T @ Z)
+            total = part if total is None else total + part
+        if total is None or offset is None:
+            raise ValueError("there are no samples")
+        sums = total.value
+        n = round(sums[0, 0])
+        centred = sums[1:, 1:] - np.outer(sums[1:, 0], sums[0, 1:]) / n
+        G, c, squares = centred[:-1, :-1], centred[:-1, -1], float(centred[-1, -1])
+        values, vectors = np.linalg.eigh(G)
+        kept = values > _RANK_TOLERANCE * max(float(values[-1]), float(n))
+        whiten = vectors[:, kept] / np.sqrt(values[kept])  # (p, r): φ·whiten has orthonormal columns
+        back = vectors[:, kept] * np.sqrt(values[kept])  # (p, r): G·whiten
+        coef = whiten.T @ c
+        left = max(squares - float(coef @ coef), 0.0)
+        freedom = max(n - 1 - int(kept.sum()), 1)
+        noise = max(left / freedom, _LEAST_NOISE * squares / n)
+        M, weight = np.full(len(coef), noise), 1.0
+        if again is not None and squares > 0:
+            middle = sums[0, 1:-1] / n
+            mean = offset + sums[0, -1] / n
+            M, weight = _spread(again, lambda X: (columns(X) - middle) @ whiten, mean, coef, noise)
+        if M.ndim == 1:
+            return cls(G / noise, c / noise, n, freedom, noise, squares / n, 1.0)
+        solved = np.linalg.solve(M, np.column_stack([back.T, coef]))
+        A, b = np.asarray(back @ solved[:, :-1], float), np.asarray(back @ solved[:, -1], float)
+        return cls((A + A.T) / 2, b, n, freedom, noise, squares / n, weight)
+
+
+def _spread(
+    chunks: Chunks, rows_of: Callable[[Array], Array], mean: float, coef: Array, noise: float
+) -> tuple[Array, float]:
+    """M for orthonormal columns, and the share of σ²I in it."""
+    r = len(coef)
+    M, chance = np.zeros((r, r)), 0.0
+    for X, y in chunks:
+        rows = rows_of(X)
+        size = np.sum(rows**2, axis=1)
+        v = (y - mean - rows @ coef) ** 2 / np.maximum(1 - size, _LEAST_FREEDOM)
+        M += (v[:, None] * rows).T @ rows
+        chance += float(np.sum((v * size) ** 2))
+    level = float(np.trace(M)) / r
+    apart = float(np.sum((M - level * np.eye(r)) ** 2))
+    weight = min(1.0, chance / apart) if apart > 0 else 1.0
+    if weight == 1.0 or level <= noise * 1e-6:
+        return np.full(r, noise), 1.0
+    return (1 - weight) * M + weight * level * np.eye(r), weight

@@ -1,0 +1,97 @@
+"""Functions of one coordinate, or of one copy, at a time: what tells the parts of a point apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.spaces import Circle, Power, Space, Sphere, Torus
+
+__all__ = ["OnePartFunctions", "one_part_functions"]
+
+Array = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OnePartFunctions:
+    """The same few functions of every part of a point; a permutation of the parts permutes them.
+
+    Attributes
+    ----------
+    parts : int
+        m, the number of coordinates or copies.
+    levels : ndarray of shape (k,)
+        The degree of each function, from 1 on.
+    evaluate : callable
+        Points of shape (n, n_features) to values of shape (n, m, k).
+    """
+
+    parts: int
+    levels: NDArray[np.intp]
+    evaluate: Callable[[Array], Array]
+
+
+def one_part_functions(space: Space, most: int) -> OnePartFunctions | None:
+    """Functions of single parts of a space whose parts can be permuted, at most `most` in all; else None.
+
+    Circles have waves, the coordinates of a sphere the zonal harmonics around their axes, and copies of a space its
+    eigenfunctions.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> functions = one_part_functions(sa.Torus(20), most=80)
+    >>> functions.levels
+    array([1, 1, 2, 2])
+    """
+    if isinstance(space, Torus) and space.is_cubic:
+        per_part = most // space.dim
+        circle = Circle()
+        return _of_copies(circle, space.dim, per_part, lambda X: 2 * np.pi / space.side * X[:, :, None])
+    if isinstance(space, Power):
+        shape = (-1, space.copies, space.base.n_features)
+        return _of_copies(space.base, space.copies, most // space.copies, lambda X: X.reshape(shape))
+    if isinstance(space, Sphere):
+        d = space.shape[0]
+        count = most // d
+        if count < 1:
+            return None
+        return OnePartFunctions(d, np.arange(1, count + 1), lambda X: _zonal(X, count))
+    return None
+
+
+def _of_copies(base: Space, m: int, per_part: int, split: Callable[[Array], Array]) -> OnePartFunctions | None:
+    eigenspaces, total = [], 0
+    for V in islice(base.eigenspaces(), 1, None):
+        total += V.dim
+        if total > per_part:
+            break
+        eigenspaces.append(V)
+    if not eigenspaces:
+        return None
+    functions = base.functions(eigenspaces)
+    levels = np.repeat(np.arange(1, len(eigenspaces) + 1), [V.dim for V in eigenspaces])
+
+    def evaluate(X: Array) -> Array:
+        places = split(X)  # (n, m, features of one copy)
+        return functions.evaluate(places.reshape(-1, places.shape[2])).reshape(len(X), m, len(levels))
+
+    return OnePartFunctions(m, levels, evaluate)
+
+
+def _zonal(X: Array, count: int) -> Array:
+    """Harmonics of degrees 1 to `count` around each axis, of mean square one."""  # (n, d) -> (n, d, count)
+    from scipy.special import eval_gegenbauer, gammaln
+
+    d = X.shape[1]
+    a = d / 2 - 1  # Gegenbauer's index
+    k = np.arange(1, count + 1)
+    # ∫ C_k² = a/(k+a) · C_k(1) under the uniform measure, and C_k(1) = Γ(k+2a)/(k! Γ(2a)).
+    square = np.exp(gammaln(k + 2 * a) - gammaln(k + 1) - gammaln(2 * a)) * a / (k + a)
+    return eval_gegenbauer(k, a, X[:, :, None]) / np.sqrt(square)

@@ -1,0 +1,152 @@
+"""What a search for symmetries found, and how it is said."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import final
+
+from specavg.discovery._samples import Samples
+from specavg.estimators import InvariantKernelRidge
+from specavg.groups import Group
+from specavg.isometries import Isometry
+
+__all__ = ["Candidate", "Discovery", "group_label"]
+
+_SHOWN = 8  # rows of the table in a summary
+_NAMED = 3  # groups that a sentence names
+
+
+@final
+@dataclass(frozen=True)
+class Candidate:
+    """One element or one subgroup that was put to the data.
+
+    Attributes
+    ----------
+    element : Isometry or None
+    subgroup : Group or None
+        One of the two is given.
+    order : int or None
+        Of the subgroup, or of what the element generates; None where it was not needed.
+    n_invariant : int
+        Functions, of those compared, that the candidate leaves alone.
+    p_value : float
+        The probability of data that speak so much against the candidate if the function has its symmetry.
+    probability : float
+        The posterior probability that the function has at least this symmetry; NaN where the method gives none.
+    accepted : bool
+        Whether the group that was found contains the candidate.
+    """
+
+    element: Isometry | None
+    subgroup: Group | None
+    order: int | None
+    n_invariant: int
+    p_value: float
+    probability: float
+    accepted: bool
+
+    @property
+    def label(self) -> str:
+        """What it is called in tables."""
+        return repr(self.element) if self.subgroup is None else group_label(self.subgroup)
+
+
+def group_label(group: Group) -> str:
+    """The name of a group, or its generators."""
+    if group.name is not None:
+        return group.name
+    return "<" + ", ".join(map(repr, group.generators)) + ">" if group.generators else "no symmetry"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Discovery:
+    """What `discover_symmetry` found.
+
+    Attributes
+    ----------
+    samples : Samples
+        The data: `.points`, `.targets`, `.space`.
+    group : Group
+        The largest subgroup that the data allow.
+    model : InvariantKernelRidge
+        Fitted with it, when it is first asked for.
+    table : tuple of Candidate
+        Everything that was compared.
+    probability : float
+        The posterior probability that the function has the symmetry of `group`; NaN where the method gives none.
+    explained : float
+        The share of the variance of y that the functions compared explain, noise subtracted.
+    n_functions : int
+        How many functions were compared, the constant left out.
+    indistinguishable : tuple of Group
+        Smaller groups that leave exactly the same functions alone, so that no data tell them from `group`.
+    notes : tuple of str
+        What to know before believing the result: what the data could not tell, and why.
+    method : str
+        "subgroups", "transpositions" or "sampling".
+    """
+
+    samples: Samples
+    group: Group
+    table: tuple[Candidate, ...]
+    probability: float
+    explained: float
+    n_functions: int
+    indistinguishable: tuple[Group, ...]
+    notes: tuple[str, ...]
+    method: str
+
+    @cached_property
+    def model(self) -> InvariantKernelRidge:
+        """The regressor of `group`, fitted to the samples."""
+        data = self.samples
+        return InvariantKernelRidge(data.space, self.group).fit(data.points, data.targets)
+
+    def _sentences(self) -> list[str]:
+        sure = "" if math.isnan(self.probability) else f", with probability {self.probability:.3g}"
+        sentences = [
+            f"The data allow {group_label(self.group)}, of order {self.group.order:.6g}{sure}.",
+            f"The {self.n_functions} functions compared explain {100 * self.explained:.1f} % of the variance of y.",
+        ]
+        if self.indistinguishable:
+            labels = [group_label(group) for group in self.indistinguishable]
+            more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
+            sentences.append(
+                f"They cannot tell it from its subgroups {', '.join(labels[:_NAMED])}{more}: the same functions are "
+                "invariant under them."
+            )
+        return [*sentences, *self.notes]
+
+    def __str__(self) -> str:
+        rows = [
+            f"{c.label[:47]:<48}{c.order or '':>7}{c.n_invariant:>11}{c.p_value:>10.2g}"
+            f"{'' if math.isnan(c.probability) else format(c.probability, '.3g'):>13}  {'yes' if c.accepted else 'no'}"
+            for c in self._shown()
+        ]
+        head = f"{'candidate':<48}{'order':>7}{'invariant':>11}{'p-value':>10}{'probability':>13}  accepted"
+        more = [f"{len(self.table)} candidates in all: see .table"] if len(self.table) > len(rows) else []
+        return "\n".join([*self._sentences(), "", head, *rows, *more])
+
+    def _shown(self) -> list[Candidate]:
+        """The candidates nearest to the decision: the largest accepted ones, and the most plausible refused ones."""
+        accepted = sorted((c for c in self.table if c.accepted), key=lambda c: (-(c.order or 0), -c.p_value))
+        refused = sorted((c for c in self.table if not c.accepted), key=lambda c: (-c.p_value, -(c.order or 0)))
+        few = accepted[: max(_SHOWN // 2, _SHOWN - len(refused))]
+        return few + refused[: _SHOWN - len(few)]
+
+    def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
+        rows = "".join(
+            f"<tr><td>{escape(c.label)}</td><td>{c.order or ''}</td><td>{c.n_invariant}</td><td>{c.p_value:.2g}</td>"
+            f"<td>{c.probability:.3g}</td><td>{'yes' if c.accepted else 'no'}</td></tr>"
+            for c in self._shown()
+        )
+        return (
+            "".join(f"<p>{escape(sentence)}</p>" for sentence in self._sentences())
+            + "<table><thead><tr><th>candidate</th><th>order</th><th>invariant functions</th><th>p-value</th>"
+            f"<th>probability</th><th>accepted</th></tr></thead><tbody>{rows}</tbody></table>"
+        )

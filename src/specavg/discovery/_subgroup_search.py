@@ -1,0 +1,145 @@
+"""Which subgroup do the data allow? The posterior probability of every subgroup, and the one to return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, log_evidence, p_values_outside
+from specavg.discovery._information import Information
+from specavg.discovery._lattice import Lattice, lattice
+from specavg.discovery._result import Candidate, Discovery
+from specavg.discovery._samples import Samples
+from specavg.groups import Group
+from specavg.spaces import Eigenspace
+
+__all__ = ["search_subgroups"]
+
+Array = NDArray[np.float64]
+_ROUNDS = 5  # of choosing the subgroup and the decay in turn: two or three are enough
+
+
+def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
+    """Compare all subgroups of a small group."""
+    subgroups = lattice(samples.space, group)
+    eigenspaces = samples.band()
+    information = samples.information(samples.space.functions(eigenspaces).evaluate)
+    subspaces = _fixed(subgroups, eigenspaces)
+    found = _posterior(information, subgroups, subspaces)
+    last = found.decay.last
+    p_values = p_values_outside(information, subspaces, last)
+    choice, notes = found.largest(subgroups, p_values, level), ()
+    if found.evidence < -np.log(level):
+        choice = 0  # the trivial subgroup
+        notes = (
+            f"No function is seen: the {len(information.b)} functions compared explain no more than chance does. "
+            "Give more samples, or less noise.",
+        )
+    elif last == len(eigenspaces):
+        notes = (
+            f"The finest functions that {information.count} samples can bear still matter: finer detail, which may "
+            "break the symmetry, was not compared.",
+        )
+    table = tuple(
+        Candidate(
+            element=None,
+            subgroup=subgroups.group(i),
+            order=int(subgroups.orders[i]),
+            n_invariant=subspaces[i].up_to(last).shape[1],
+            p_value=float(p_values[i]),
+            probability=float(found.allowed[i]),
+            accepted=bool(subgroups.inside[i, choice]),
+        )
+        for i in range(len(subgroups.orders))
+    )
+    same = np.flatnonzero(found.closures == choice).tolist() if choice else []
+    return Discovery(
+        samples=samples,
+        group=subgroups.group(choice),
+        table=table,
+        probability=float(found.allowed[choice]),
+        explained=information.signal / information.variance if information.variance > 0 else 0.0,
+        n_functions=subspaces[0].up_to(last).shape[1],
+        indistinguishable=tuple(subgroups.group(i) for i in same if i != choice),
+        notes=notes,
+        method="subgroups",
+    )
+
+
+@lru_cache(maxsize=4)
+def _fixed(subgroups: Lattice, eigenspaces: tuple[Eigenspace, ...]) -> list[Subspace]:
+    return subgroups.fixed(eigenspaces)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Posterior:
+    """How probable each subgroup of a lattice is as the symmetry of the function.
+
+    Subgroups that leave the same functions alone are one hypothesis, for which the largest of them stands.
+
+    Attributes
+    ----------
+    decay : Decay
+    closures : ndarray of shape (subgroups,)
+        The largest subgroup with the same invariant functions up to the level `decay.last`.
+    probabilities : ndarray of shape (subgroups,)
+        That it is the symmetry; 0 for a subgroup that is not its own closure.
+    allowed : ndarray of shape (subgroups,)
+        The probability that the function has at least this symmetry.
+    evidence : float
+        The largest log evidence, against a function that is constant.
+    """
+
+    decay: Decay
+    closures: NDArray[np.intp]
+    probabilities: Array
+    allowed: Array
+    evidence: float
+
+    def largest(self, lattice: Lattice, p_values: Array, level: float) -> int:
+        """The largest subgroup that is a symmetry with probability at least 1 − level, and that no test refutes."""
+        own = self.closures == np.arange(len(self.closures))
+        enough = np.flatnonzero((self.allowed >= 1 - level) & (p_values >= HONEST * level) & own)
+        return int(max(enough, key=lambda i: (lattice.orders[i], self.allowed[i])))
+
+
+def _posterior(information: Information, lattice: Lattice, subspaces: list[Subspace]) -> _Posterior:
+    """The posterior over the subgroups of a lattice.
+
+    The prior of a class of conjugates is proportional to the order of its groups, each of them equally probable. The
+    decay is that of the largest evidence, with the subgroup that is most probable with it.
+    """
+    sizes = np.bincount(lattice.class_of)[lattice.class_of]
+    prior = np.log(lattice.orders / sizes)
+    best, decay = 0, None  # subgroup 0 is the trivial one
+    evidence = weights = np.zeros(len(prior))
+    closures = np.arange(len(prior))
+    for _ in range(_ROUNDS):
+        chosen = best_decay(information.on(subspaces[best].Q), subspaces[best].levels)
+        if chosen == decay:
+            break
+        decay = chosen
+        closures = _closures(lattice, subspaces, decay.last)
+        own = closures == np.arange(len(prior))
+        evidence = np.full(len(prior), -np.inf)
+        for i in np.flatnonzero(own).tolist():
+            levels = subspaces[i].levels[subspaces[i].levels <= decay.last]
+            evidence[i] = log_evidence(information.on(subspaces[i].up_to(decay.last)), levels, decay)
+        weights = evidence + prior
+        best = int(np.argmax(weights))
+    assert decay is not None
+    probabilities = np.exp(weights - weights.max())
+    probabilities /= probabilities.sum()
+    return _Posterior(decay, closures, probabilities, lattice.inside @ probabilities, float(evidence.max()))
+
+
+def _closures(lattice: Lattice, subspaces: list[Subspace], last: int) -> NDArray[np.intp]:
+    """For each subgroup the largest one above it with as many invariant functions up to a level."""
+    dims = np.array([int(np.sum(s.levels <= last)) for s in subspaces])
+    same = lattice.inside & (dims[:, None] == dims)
+    return np.argmax(np.where(same, lattice.orders, 0), axis=1)

@@ -1,0 +1,276 @@
+"""Discovery: lattices of subgroups, evidence, and the groups that data allow."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+import specavg as sa
+from specavg import groups
+from specavg.discovery._evidence import Decay, log_evidence
+from specavg.discovery._finite_action import FiniteAction
+from specavg.discovery._information import Information
+from specavg.discovery._lattice import lattice
+from specavg.discovery._one_part_functions import one_part_functions
+from specavg.discovery._subgroups import TooManySubgroups, subgroup_classes
+
+S2, OH = sa.Sphere(3), groups.point_group("Oh")
+
+
+# --- subgroups ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "space, group, classes, subgroups",  # counts from the literature (and GAP's table of marks library)
+    [
+        (sa.Torus(3), groups.symmetric(3), 4, 6),
+        (sa.Torus(4), groups.symmetric(4), 11, 30),
+        (sa.Torus(4), groups.alternating(4), 5, 10),
+        (sa.Torus(5), groups.symmetric(5), 19, 156),
+        (S2, OH, 33, 98),
+        (S2, groups.point_group("I"), 9, 59),
+        (sa.Torus(4), groups.sign_flips(4), 67, 67),
+        (sa.Circle(), groups.dihedral(6), 10, 16),
+    ],
+    ids=str,
+)
+def test_number_of_subgroups(space, group, classes, subgroups):
+    found = lattice(space, group)
+    assert (len(found.classes), len(found.orders)) == (classes, subgroups)
+
+
+def test_perfect_subgroups_are_found():
+    assert 60 in lattice(sa.Torus(5), groups.symmetric(5)).orders  # A5 has no smaller normal subgroup to grow from
+
+
+@pytest.mark.parametrize("group", [OH, groups.point_group("Ih"), groups.point_group("D6h")], ids=repr)
+def test_products_are_those_of_the_isometries(group):
+    action = FiniteAction.of(S2, group)
+    X = S2.sample(4, random_state=0)
+    rng = np.random.default_rng(0)
+    for i, j in rng.integers(len(action.elements), size=(20, 2)):
+        g, h, gh = (action.elements[k] for k in (i, j, action.products[i, j]))
+        assert np.abs(S2.act(g, S2.act(h, X)) - S2.act(gh, X)).max() < 1e-12
+    assert len(action.elements) == group.order
+
+
+def test_every_member_of_a_class_is_a_subgroup_and_its_group_has_its_order():
+    found = lattice(S2, OH)
+    for i, members in enumerate(found.members):
+        elements = np.flatnonzero(members)
+        assert members[found.action.products[np.ix_(elements, elements)]].all()
+        assert found.group(i).order == found.orders[i]
+
+
+def test_subgroups_have_their_schoenflies_names():
+    names = lattice(S2, OH).names
+    assert None not in names
+    assert len(set(names)) == 25  # of 33 classes, some differ by where their axes point only
+
+
+def test_too_many_subgroups_are_refused():
+    action = FiniteAction.of(sa.Torus(5), groups.sign_flips(5))
+    with pytest.raises(TooManySubgroups, match="more than 100 subgroups"):
+        subgroup_classes(action.products, limit=100)
+
+
+def test_fixed_functions_are_those_of_the_invariant_basis():
+    found = lattice(S2, OH)
+    eigenspaces = tuple(islice(S2.eigenspaces(), 1, 6))
+    X = S2.sample(60, random_state=1)
+    values = S2.functions(eigenspaces).evaluate(X)
+    for i, subspace in enumerate(found.fixed(eigenspaces)):
+        basis = sa.invariant_basis(S2, found.group(i), max_eigenvalue=eigenspaces[-1].eigenvalue)
+        ours, theirs = values @ subspace.Q, basis.evaluate(X)[:, 1:]
+        assert ours.shape == theirs.shape
+        if ours.shape[1]:
+            assert np.abs(theirs @ np.linalg.lstsq(theirs, ours)[0] - ours).max() < 1e-11
+
+
+# --- what the data say ----------------------------------------------------------------------------
+
+
+def _problem(n, noise, seed=0):
+    rng = np.random.default_rng(seed)
+    X = sa.Torus(2).sample(n, random_state=rng)
+    V = tuple(islice(sa.Torus(2).eigenspaces(), 1, 4))
+    columns = sa.Torus(2).functions(V).evaluate
+    y = 3.0 + columns(X) @ rng.normal(size=columns(X).shape[1]) + noise(X, rng)
+    return columns, X, y
+
+
+def test_information_is_least_squares_where_noise_is_even():
+    columns, X, y = _problem(300, lambda X, rng: 0.1 * rng.normal(size=len(X)))
+    found = Information.of(columns, [(X, y)], None)
+    Z = np.column_stack([np.ones(len(X)), columns(X)])
+    coef, left = np.linalg.lstsq(Z, y)[:2]
+    assert np.abs(np.linalg.solve(found.A, found.b) - coef[1:]).max() < 1e-12
+    assert found.noise == pytest.approx(left[0] / (len(X) - Z.shape[1]), rel=1e-10)
+    assert np.abs(np.linalg.inv(found.A) / (found.noise * np.linalg.inv(Z.T @ Z)[1:, 1:]) - 1).max() < 1e-8
+
+
+def test_information_does_not_depend_on_chunks():
+    columns, X, y = _problem(200, lambda X, rng: 0.1 * rng.normal(size=len(X)) * (1 + 5 * (X[:, 0] > 0.5)))
+    pieces = [(X[:50], y[:50]), (X[50:], y[50:])]
+    a, b = Information.of(columns, [(X, y)], [(X, y)]), Information.of(columns, pieces, pieces)
+    assert a.weight == pytest.approx(b.weight, rel=1e-9)
+    assert np.abs(a.A - b.A).max() < 1e-9 * np.abs(a.A).max()
+
+
+def test_uneven_noise_makes_no_coefficient_look_sure():
+    """The covariance of the coefficients is known here; it is hardly underestimated in any direction."""
+    columns, X, _ = _problem(400, lambda X, rng: 0)
+    sizes = 0.05 + 1.0 * (X[:, 0] > 0.6)
+    Z = np.column_stack([np.ones(400), columns(X)])
+    pinv = np.linalg.pinv(Z)[1:]
+    exact = (pinv * sizes**2) @ pinv.T
+    found, even = [], []
+    for seed in range(100):
+        y = sizes * np.random.default_rng(seed).normal(size=400)
+        found.append(np.linalg.inv(Information.of(columns, [(X, y)], [(X, y)]).A))
+        even.append(np.linalg.inv(Information.of(columns, [(X, y)], None).A))
+    ours, usual = (np.linalg.eigvals(np.linalg.solve(exact, np.mean(V, axis=0))).real.min() for V in (found, even))
+    assert usual < 0.5 < 0.75 < ours
+
+
+def test_evidence_is_the_density_of_the_data():
+    """Against the density of y itself, a normal vector with a covariance that can be written down."""
+    from scipy.stats import multivariate_normal
+
+    columns, X, y = _problem(60, lambda X, rng: 0.3 * rng.normal(size=len(X)))
+    Z = columns(X)
+    levels = np.repeat([1, 2, 3], [4, 4, 4])
+    centring = np.linalg.qr(np.column_stack([np.ones(60), np.eye(60)[:, 1:]]))[0][:, 1:]
+    information = Information.of(columns, [(X, y)], None)
+
+    def density(k, decay):
+        spread = decay(levels[:k])
+        spread = spread * information.signal / spread.sum()
+        covariance = Z[:, :k] @ (spread[:, None] * Z[:, :k].T) + information.noise * np.eye(60)
+        return multivariate_normal.logpdf(centring.T @ y, cov=centring.T @ covariance @ centring)
+
+    def ours(k, decay):
+        return log_evidence(information.on(np.eye(12)[:, :k]), levels[:k], decay)
+
+    decays = [Decay(3, 0.0), Decay(2, 2.0)]
+    differences = [ours(k, decay) - density(k, decay) for k in (4, 8, 12) for decay in decays]
+    assert np.ptp(differences) < 1e-8
+
+
+# --- discovery ------------------------------------------------------------------------------------
+
+
+def _invariant_target(group, X, eigenvalue, rng):
+    basis = sa.invariant_basis(S2, group, max_eigenvalue=eigenvalue)
+    values = basis.evaluate(X)[:, 1:] @ rng.normal(size=basis.dim - 1)
+    return values / values.std()
+
+
+@pytest.mark.parametrize("name", ["C1", "Ci", "C2v", "D2", "C3v", "D3d", "C4", "S4", "D4h", "T", "Td", "Th", "Oh"])
+def test_the_symmetry_of_a_function_is_found(name):
+    rng = np.random.default_rng(sum(map(ord, name)))
+    lattice_of_all = lattice(S2, OH)
+    H = lattice_of_all.group(int(np.argmax([lattice_of_all.names[c] == name for c in lattice_of_all.class_of])))
+    X = S2.sample(600, random_state=rng)
+    y = _invariant_target(H, X, 72.0, rng) + 0.2 * rng.normal(size=600)
+    found = sa.discover_symmetry(X, y, S2, OH)
+    assert found.group.order == H.order
+    assert found.group.name == name
+
+
+def test_accepted_rows_are_the_subgroups_of_what_was_found():
+    rng = np.random.default_rng(3)
+    X = S2.sample(500, random_state=rng)
+    found = sa.discover_symmetry(X, X[:, 0] * X[:, 1] * X[:, 2] + 0.02 * rng.normal(size=500), S2, OH)
+    assert found.group.name == "Td"
+    assert [row.order for row in found.table if row.accepted].count(24) == 1
+    assert sum(row.accepted for row in found.table) == 30  # Td is S4, which has 30 subgroups
+    assert all(row.p_value >= 0.001 for row in found.table if row.accepted)
+    assert "T" in [group.name for group in found.indistinguishable]  # one function up to degree 3 for both
+    assert "Td" in str(found)
+    assert "<table>" in found._repr_html_()
+    assert found.model.basis_.group == found.group
+    turned = S2.act(found.group.generators[0], X[:5])
+    assert np.abs(found.model.predict(turned) - found.model.predict(X[:5])).max() < 1e-12
+
+
+def test_a_near_symmetry_is_dropped_as_samples_grow():
+    rng = np.random.default_rng(5)
+    orders = []
+    for n in (100, 20_000):
+        X = S2.sample(n, random_state=rng)
+        y = (X**4).sum(axis=1) + 0.02 * X[:, 2] + 0.1 * rng.normal(size=n)
+        orders.append(sa.discover_symmetry(X, y, S2, OH).group.order)
+    assert orders == [48, 8]
+
+
+def test_pure_noise_has_no_symmetry_to_speak_of():
+    rng = np.random.default_rng(1)
+    X = S2.sample(300, random_state=rng)
+    found = sa.discover_symmetry(X, rng.normal(size=300), S2, OH)
+    assert found.group.order == 1
+    assert "No function is seen" in str(found)
+
+
+def test_uneven_noise_breaks_no_symmetry():
+    right = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = S2.sample(500, random_state=rng)
+        noise = rng.normal(size=500) * np.exp(3 * X[:, 2]) / 10
+        right += sa.discover_symmetry(X, (X**4).sum(axis=1) + 0.1 * noise, S2, OH).group.order == 48
+    assert right >= 18
+
+
+def test_too_few_samples_and_bad_input_are_refused():
+    X = S2.sample(10, random_state=0)
+    with pytest.raises(ValueError, match="10 samples are too few"):
+        sa.discover_symmetry(X, X[:, 0], S2, OH)
+    with pytest.raises(ValueError, match="one dimension"):
+        sa.discover_symmetry(X, X, S2, OH)
+    with pytest.raises(ValueError, match="method must be one of"):
+        sa.discover_symmetry(X, X[:, 0], S2, OH, method="guess")
+    with pytest.raises(ValueError, match="level is a probability"):
+        sa.discover_symmetry(X, X[:, 0], S2, OH, level=5)
+    with pytest.raises(ValueError, match="more than 2000"):
+        sa.discover_symmetry(np.zeros((3, 9)), np.zeros(3), sa.Torus(9), groups.hyperoctahedral(9))
+
+
+# --- large symmetric groups -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("space", [sa.Torus(6), sa.Sphere(6), sa.Power(sa.Sphere(3), 6)], ids=repr)
+def test_functions_of_parts_are_permuted_with_the_parts(space):
+    functions = one_part_functions(space, most=20)
+    X = space.sample(30, random_state=0)
+    image = [2, 0, 1, 5, 3, 4]
+    moved = functions.evaluate(space.act(sa.isometries.permutation(image), X))
+    assert np.abs(moved - functions.evaluate(X)[:, image]).max() < 1e-13
+
+
+@pytest.mark.parametrize("space", [sa.Torus(20), sa.Sphere(20)], ids=repr)
+def test_blocks_of_interchangeable_coordinates_are_found(space):
+    rng = np.random.default_rng(2)
+    block_of = rng.permutation(np.repeat([0, 1, 2], [10, 6, 4]))
+    X = space.sample(1500, random_state=rng)
+    f = (X**2 * np.array([1.0, -0.5, 2.5])[block_of]).sum(axis=1)
+    y = f / f.std() + 0.3 * rng.normal(size=1500)
+    found = sa.discover_symmetry(X, y, space, groups.symmetric(20))
+    assert found.method == "transpositions"
+    assert found.group.name == "S10 × S6 × S4"
+    accepted = [row.accepted for row in found.table]
+    assert accepted == [bool(block_of[i] == block_of[j]) for i in range(20) for j in range(i + 1, 20)]
+
+
+# --- the sequel's algorithm -----------------------------------------------------------------------
+
+
+def test_sampling_finds_a_symmetry_of_small_index():
+    rng = np.random.default_rng(6)
+    X = S2.sample(1000, random_state=rng)
+    y = X[:, 0] * X[:, 1] * X[:, 2] + 0.05 * rng.normal(size=1000)
+    found = sa.discover_symmetry(X, y, S2, OH, method="sampling", level=0.001, random_state=0)
+    assert found.method == "sampling"
+    assert found.group.order == 24
