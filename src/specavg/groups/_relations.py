@@ -10,8 +10,8 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.groups.recognition._actions import Action, faithful_action
 from specavg.groups._group import Group
+from specavg.groups.recognition._actions import Action, faithful_action
 from specavg.isometries import Affine, Factors, Isometry, Orthogonal, SignedPermutation, identity
 
 __all__ = ["check_relations", "pairs"]
