@@ -298,6 +298,10 @@ def test_orders_are_values():
     assert FewCoordinates(4) == FEW != FewCoordinates(64)
     assert len({FEW, FewCoordinates(4.0), ByDegree(), ByDegree(), ByEigenvalue()}) == 3
     assert pickle.loads(pickle.dumps(FEW)) == FEW
+    X = Torus(5).sample(6, random_state=0)
+    for group in (groups.sign_flips(5), groups.hyperoctahedral(5), groups.cyclic_shifts(5)):
+        basis = sa.invariant_basis(Torus(5), group, max_invariant_dim=50, order=FEW)
+        assert (pickle.loads(pickle.dumps(basis)).evaluate(X) == basis.evaluate(X)).all()
     assert repr(FewCoordinates(64)) == "FewCoordinates(steepness=64)"
     space = Torus(4, period=3.0)
     few, steep, plain = (

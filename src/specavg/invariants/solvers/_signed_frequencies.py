@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import isqrt
 from typing import Any, ClassVar, final
 
 from specavg._config import require_memory
 from specavg.functions._cosine_products import cosine_products
 from specavg.functions._functions import Functions
-from specavg.functions._integer_vectors import frequency_tree
+from specavg.functions._integer_vectors import Tree, frequency_tree
 from specavg.groups import Group
 from specavg.groups.families import SignFlips
 from specavg.invariants.solvers._solver import Solution, Solver, Unsuitable
@@ -65,7 +65,12 @@ class SignedFrequencies(Solver[Label]):
             return cosine_products(self.space.period, self.space.dim, norms, frequency_tree)
         labels = [s.data for s in solutions if not isinstance(s.data, int)]
         tree = type_tree(self.space.dim, labels)
-        return cosine_products(self.space.period, self.space.dim, range(len(labels)), lambda *_: tree)
+        return cosine_products(self.space.period, self.space.dim, range(len(labels)), partial(_listed, tree))
+
+
+def _listed(tree: Tree, d: int, bound: int) -> Tree:
+    """A tree that is listed already, whatever the bound. A function with a name can be pickled."""
+    return tree
 
 
 def _label(eigenspace: Eigenspace) -> Label | None:
