@@ -28,7 +28,7 @@ def cosine_products(
     products = CosineProducts(period, d, norms, frequencies)
     if d > FOURIER_DIMENSIONS or not products.dim:
         return products
-    return Expanded(products, lambda: products.tree.nanoseconds, products.expansion)
+    return Expanded(products, products.nanoseconds, products.expansion)  # named functions: they are pickled
 
 
 @final
@@ -49,6 +49,10 @@ class CosineProducts(Products):
     @property
     def invariant_to_sign_bits(self) -> bool:
         return True  # the compiled cosine is even to the last bit
+
+    def nanoseconds(self) -> float:
+        """A forecast of the time for a point."""
+        return self.tree.nanoseconds
 
     @cached_property
     def _vectors(self) -> Tree:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import permutations, product
 from math import factorial, prod
 from typing import NamedTuple, final
@@ -145,7 +145,12 @@ def symmetrized_products(
     table = one_copy.copy_table
     if table is None or table.mode != TORUS or copies > FOURIER_DIMENSIONS:
         return family
-    return Expanded(family, lambda: family.nanoseconds, lambda: _expansion(table, copies, multisets, weights))
+    # Functions with names, not lambdas: they are pickled with the family.
+    return Expanded(family, partial(_nanoseconds, family), partial(_expansion, table, copies, multisets, weights))
+
+
+def _nanoseconds(family: SymmetrizedProducts) -> float:
+    return family.nanoseconds
 
 
 @final
