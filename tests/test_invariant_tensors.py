@@ -222,3 +222,30 @@ def test_a_rotation_about_a_general_axis():
 def test_numbers_have_no_indices():
     with pytest.raises(ValueError, match="'pseudoscalar' has no indices"):
         sa.invariant_tensors(groups.point_group("Oh"), "pseudoscalar")
+
+
+@pytest.mark.parametrize(
+    "name, elastic, piezo, dielectric",
+    [("C∞", 5, 4, 2), ("C∞v", 5, 3, 2), ("C∞h", 5, 0, 2), ("D∞", 5, 1, 2), ("D∞h", 5, 0, 2), ("K", 2, 0, 1)],
+)
+def test_continuous_point_groups(name, elastic, piezo, dielectric):
+    # What C∞ leaves of a tensor of rank r, C_n leaves for every n > r.
+    group = groups.point_group(name)
+    for equations, count in ((ELASTIC, elastic), (PIEZO, piezo), (DIELECTRIC, dielectric)):
+        found = sa.invariant_tensors(group, equations)
+        assert found.dim == count
+        if name != "K":
+            finite = sa.invariant_tensors(groups.point_group(name.replace("∞", "8")), equations)
+            assert found.names == finite.names
+            projectors = [np.tensordot(b.tensors, b.tensors, axes=(0, 0)) for b in (found, finite)]
+            np.testing.assert_allclose(*projectors, rtol=0, atol=1e-13)
+
+
+def test_the_sign_of_a_volume_survives_rotations_and_not_reflections():
+    # The Levi-Civita tensor is invariant under SO(3); under O(3) it is an axial one.
+    symbol = np.zeros((3, 3, 3))
+    symbol[[0, 1, 2], [1, 2, 0], [2, 0, 1]], symbol[[0, 2, 1], [2, 1, 0], [1, 0, 2]] = 1.0, -1.0
+    found = sa.invariant_tensors(groups.special_orthogonal(3), "ijk")
+    np.testing.assert_allclose(np.abs(np.tensordot(found.tensors, symbol, 3)), [6**0.5], rtol=1e-13)
+    assert sa.invariant_tensors(groups.orthogonal(3), "ijk").dim == 0
+    assert sa.invariant_tensors(groups.orthogonal(3), "axial ijk").dim == 1

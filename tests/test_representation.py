@@ -12,6 +12,8 @@ from specavg import groups, isometries
 from specavg.groups import _relations
 from specavg.groups._index_symmetry import index_symmetry
 from specavg.groups._linear_part import determinant, linear_part
+from specavg.isometries import fields
+from specavg.persistence._values import describe, read
 
 HEXAGONAL = np.array([[3.0, 0.0, 0.0], [-1.5, 1.5 * 3**0.5, 0.0], [0.0, 0.0, 4.7]])
 OUTPUTS = ["scalar", "pseudoscalar", "vector", "axial vector", "ij=ji", "ij=-ji", "axial ijk=jik", "ijkl=jikl=klij"]
@@ -30,7 +32,7 @@ def rotation(seed):
 def test_built_in_outputs_are_homomorphisms(name, output):
     group = groups.point_group(name)
     rho = groups.representation(group, output)
-    assert groups.Representation(group, rho.images).images == rho.images  # refuses what is none
+    assert groups.Representation(group, rho.images, dim=rho.dim) == rho  # refuses what is none
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
@@ -281,3 +283,67 @@ def test_values():
     assert groups.representation(group, rho) is rho
     with pytest.raises(ValueError, match="the group here is"):
         groups.representation(groups.point_group("Td"), rho)
+
+
+# --- fields ---------------------------------------------------------------------------------------
+
+J = np.array([[0.0, -1.0], [1.0, 0.0]])
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("name", ["C∞", "C∞v", "D∞h", "K", "Kh"])
+def test_field_images_are_the_velocities_of_the_images(name, output):
+    group = groups.point_group(name)
+    rho = groups.representation(group, output)
+    assert groups.Representation(group, rho.images, rho.field_images) == rho  # refuses what is none
+    for field, velocity in zip(group.fields, rho.field_images, strict=True):
+        (image,) = groups.representation(groups.Group([field.flow(0.7)]), output).images
+        np.testing.assert_allclose(velocity.flow(0.7).matrix, image.matrix, rtol=0, atol=1e-13)
+
+
+def test_copies_that_turn_as_one_have_a_vector():
+    turning = groups.diagonal(groups.special_orthogonal(3), 2)
+    vector = groups.representation(groups.special_orthogonal(3), "vector")
+    assert groups.representation(turning, "vector").field_images == vector.field_images
+    apart = groups.Group(fields=[fields.copies([fields.rotation(J), None])])
+    with pytest.raises(ValueError, match="in different ways"):
+        groups.representation(apart, "vector")
+
+
+def test_images_of_fields_without_the_brackets_are_refused():
+    group = groups.Group(fields=groups.special_orthogonal(3).algebra.fields)
+    vector = [velocity.matrix for velocity in groups.representation(group, "vector").field_images]
+    assert groups.Representation(group, [], vector).dim == 3
+    with pytest.raises(ValueError, match=r"generate 3 dimensions under brackets, and the pairs .* 6"):
+        groups.Representation(group, [], [-A for A in vector])
+    two = groups.Group(fields=group.fields[:2])  # what is missing follows from brackets
+    with pytest.raises(ValueError, match="the bracket of the images"):
+        groups.Representation(two, [], [vector[0], vector[0]])
+
+
+def test_half_a_turn_of_the_outputs_for_a_whole_one_is_refused():
+    circle = groups.point_group("C∞")
+    assert groups.Representation(circle, [], [3 * J]).dim == 2
+    with pytest.raises(ValueError, match=r"exp\(6.28319 · field 0\) = 1 fails by 2"):
+        groups.Representation(circle, [], [J / 2])
+
+
+def test_generators_must_move_the_images_of_fields_as_they_move_the_fields():
+    # The mirror of C∞v inverts the rotation, and so must its image: a reflection does, the identity does not.
+    group = groups.point_group("C∞v")
+    assert groups.Representation(group, [np.diag([1.0, -1.0])], [J]).dim == 2
+    with pytest.raises(ValueError, match="the bracket of the images"):
+        groups.Representation(group, [np.eye(2)], [J])
+
+
+@pytest.mark.parametrize("group", [groups.point_group("Td"), groups.point_group("C∞v"), groups.trivial(3)], ids=repr)
+def test_representations_are_described_and_read(group):
+    rho = groups.representation(group, "ij=ji")
+    assert rho.dim == 6
+    assert read(describe(rho), groups.Representation, "output") == rho
+
+
+def test_without_generators_the_number_of_outputs_is_asked_for():
+    with pytest.raises(ValueError, match="needs dim="):
+        groups.Representation(groups.trivial(3), [])
+    assert groups.Representation(groups.trivial(3), [], dim=4).is_trivial

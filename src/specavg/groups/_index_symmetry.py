@@ -139,6 +139,13 @@ class IndexSymmetry:
             T = np.moveaxis(np.tensordot(T, g.matrix, axes=(axis, 1)), -1, axis)
         return orthogonal(sign * self.components(T).T)
 
+    def velocity(self, A: Array) -> Array:
+        """The derivative of `moved` along exp(tA): A acts on one index after the other, and the results add up."""
+        T = self.tensors(np.eye(self.dim))
+        moved = [np.moveaxis(np.tensordot(T, A, axes=(axis, 1)), -1, axis) for axis in range(1, self.rank + 1)]
+        found = self.components(np.sum(moved, axis=0)).T
+        return (found - found.T) / 2
+
     def _permuted(self, g: SignedPermutation, sign: int) -> SignedPermutation:
         # ((g ⊗ g …) T)[i, j, …] = s_i s_j … T[image i, image j, …]
         component, signs, first = self._orbits

@@ -18,8 +18,9 @@ from specavg.isometries import (
     SignedPermutation,
     orthogonal,
 )
+from specavg.isometries.fields import CopiesField, FactorsField, Field, LeftRightField, RotationField, ShiftField
 
-__all__ = ["determinant", "linear_part"]
+__all__ = ["determinant", "linear_part", "linear_velocity"]
 
 Linear = SignedPermutation | Orthogonal
 
@@ -93,6 +94,36 @@ def determinant(g: Isometry) -> int:
     raise ValueError(f"{g!r} has no determinant that is known here: give groups.Representation(group, images)")
 
 
+def linear_velocity(field: Field) -> RotationField:
+    """The velocity by which the flow of `field` moves vectors: `linear_part` for fields.
+
+    Examples
+    --------
+    >>> from specavg.isometries import fields
+    >>> linear_velocity(fields.shift([1, 0])).is_zero
+    True
+    """
+    if isinstance(field, RotationField):
+        return field
+    if isinstance(field, LeftRightField):
+        return field.left
+    if isinstance(field, ShiftField):
+        return RotationField(np.zeros((field.size, field.size)))
+    if isinstance(field, CopiesField | FactorsField):
+        parts = [None if part is None else linear_velocity(part) for part in field.parts]
+        first = parts[0]
+        if first is not None and all(part is not None and _same(part, first) for part in parts):
+            return first
+    raise ValueError(
+        f"{field!r} moves its parts in different ways, so no single matrix moves a vector. Give "
+        "groups.Representation(group, images, field_images) with the image of each generator and field."
+    )
+
+
+def _same(a: Linear | RotationField, b: Linear | RotationField) -> bool:
+    return a.size == b.size and float(np.abs(a.matrix - b.matrix).max(initial=0.0)) <= _SAME
+
+
 def _cycles(image: Sequence[int]) -> int:
     """How many cycles a permutation has, fixed points counted."""
     seen, count = [False] * len(image), 0
@@ -122,7 +153,7 @@ def _cartesian(g: SignedPermutation | Affine, lattice: ArrayLike | None) -> Line
 def _common(g: Copies | Factors, parts: Sequence[Linear]) -> Linear:
     first = parts[0]
     for part in parts[1:]:
-        if part.size != first.size or np.abs(part.matrix - first.matrix).max() > _SAME:
+        if not _same(part, first):
             raise ValueError(
                 f"{g!r} moves its parts in different ways ({first!r} and {part!r}), so no single matrix moves a "
                 "vector. Give groups.Representation(group, images) with the image of each generator."

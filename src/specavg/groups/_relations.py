@@ -10,11 +10,14 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.groups._algebra import generated_algebra
 from specavg.groups._group import Group
 from specavg.groups.recognition._actions import Action, faithful_action
 from specavg.isometries import Affine, Factors, Isometry, Orthogonal, SignedPermutation, identity
+from specavg.isometries._linear import linear
+from specavg.isometries.fields import FactorsField, Field, RotationField
 
-__all__ = ["check_relations", "pairs"]
+__all__ = ["check_brackets", "check_relations", "pairs"]
 
 Linear = SignedPermutation | Orthogonal
 Word = tuple[int, ...]
@@ -48,6 +51,40 @@ def check_relations(group: Group, images: Sequence[Linear]) -> None:
     walked = sum(1 for _ in islice(_walk(group, action, images), limit))
     if walked == limit and group.columns + p <= _COORDINATES:
         _check_order_of_pairs(group, images)
+
+
+def check_brackets(group: Group, images: Sequence[Linear], field_images: Sequence[RotationField]) -> None:
+    """Raise `ValueError` where the images of fields do not have the brackets, periods and symmetries of the fields."""
+    fields: list[Field] = list(group.fields)
+    velocities: list[Field] = list(field_images)
+    for g, image in zip(group.generators, images, strict=True):
+        fields += [field.moved(g) for field in group.fields]
+        velocities += [velocity.moved(image) for velocity in field_images]
+    # The pairs (ξ, dρ(ξ)) generate an algebra as large as the fields ξ do if and only if dρ keeps all brackets.
+    both = [FactorsField(pair) for pair in zip(fields, velocities, strict=True)]
+    found, expected = generated_algebra(both).dim, generated_algebra(fields).dim
+    if found != expected:
+        raise ValueError(
+            f"the field_images are no representation of {group!r}: its fields generate {expected} dimensions under "
+            f"brackets, and the pairs (field, image) {found}. The image of a bracket must be the bracket of the images."
+        )
+    for i, (field, velocity) in enumerate(zip(group.fields, field_images, strict=True)):
+        period = _period(field)
+        if period is not None:
+            flow = linear(velocity.flow(period))
+            residual = float(np.abs(flow.matrix - np.eye(velocity.size)).max())
+            if residual > TOLERANCE:
+                raise _failure(group, f"exp({period:.6g} · field {i}) = 1", residual)
+
+
+def _period(field: Field) -> float | None:
+    """The time after which the flow is the identity, where the circles of the field show it."""
+    weights = np.array([abs(w) for w, _ in field.circles()])
+    if not len(weights):
+        return None
+    ratios = weights / weights.min()
+    whole = bool(np.abs(ratios - np.rint(ratios)).max() < TOLERANCE)
+    return 2 * np.pi / float(weights.min()) if whole else None
 
 
 def pairs(group: Group, images: Sequence[Linear], dim: int) -> Iterator[tuple[Isometry, Linear]]:
@@ -109,7 +146,7 @@ def _check_orders(group: Group, images: Sequence[Linear]) -> None:
 
 def _check_order_of_pairs(group: Group, images: Sequence[Linear]) -> None:
     """The pairs (g, ρ(g)) are as many as the elements g if and only if ρ is a homomorphism."""
-    order = Group(group.generators).order if getattr(group, "fields", ()) else group.order
+    order = Group(group.generators).order if group.fields else group.order
     try:
         found = Group([Factors(pair) for pair in zip(group.generators, images, strict=True)]).order
     except ValueError:

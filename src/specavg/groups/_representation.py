@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from specavg._random import as_generator
 from specavg.groups._group import Group
 from specavg.groups._index_symmetry import index_symmetry
-from specavg.groups._linear_part import determinant, linear_part
+from specavg.groups._linear_part import determinant, linear_part, linear_velocity
 from specavg.groups._product_replacement import random_product
-from specavg.groups._relations import check_relations, pairs
+from specavg.groups._relations import check_brackets, check_relations, pairs
 from specavg.isometries import Factors, Isometry, Orthogonal, SignedPermutation, flatten, identity, orthogonal
+from specavg.isometries.fields import FactorsField, Field, RotationField, rotation
+from specavg.isometries.fields import flatten as flatten_field
 
 __all__ = ["Representation", "output_kind", "representation"]
 
-Array = NDArray[np.float64]
 Linear = SignedPermutation | Orthogonal
 
 # name: whether the sign det g comes in, and index symmetries
 _NAMES = {"scalar": (False, ""), "pseudoscalar": (True, ""), "vector": (False, "i"), "axial vector": (True, "i")}
-_ANTISYMMETRY_TOLERANCE = 1e-9  # as for orthogonal matrices, which are the exponentials of antisymmetric ones
 
 
 @final
@@ -37,11 +37,13 @@ class Representation:
     ----------
     group : Group
         The group.
-    images : sequence of (p, p) array_like or isometry
+    images : iterable of (p, p) array_like or isometry
         ρ of each generator: an orthogonal matrix, or a permutation or signed permutation of the outputs, which
         stays exact.
-    field_images : sequence of (p, p) array_like, default ()
-        dρ of each field of a continuous group: an antisymmetric matrix.
+    field_images : iterable of (p, p) array_like, default ()
+        dρ of each field of a continuous group: the antisymmetric matrix of the velocity of the outputs.
+    dim : int, optional
+        The number p of outputs; needed only where the group has neither generators nor fields.
 
     Raises
     ------
@@ -62,29 +64,40 @@ class Representation:
     """
 
     def __init__(
-        self, group: Group, images: Sequence[ArrayLike | Isometry], field_images: Sequence[ArrayLike] = ()
+        self,
+        group: Group,
+        images: Iterable[Isometry | ArrayLike],
+        field_images: Iterable[Field | ArrayLike] = (),
+        *,
+        dim: int | None = None,
     ) -> None:
-        generators, fields = group.generators, getattr(group, "fields", ())
-        if len(images) != len(generators) or len(field_images) != len(fields):
+        moved, velocities = list(images), list(field_images)
+        if len(moved) != len(group.generators) or len(velocities) != len(group.fields):
             raise ValueError(
-                f"{group!r} has {len(generators)} generators and {len(fields)} fields; got {len(images)} images and "
-                f"{len(field_images)} field_images. Give one of each, in the order of group.generators and group.fields"
+                f"{group!r} has {len(group.generators)} generators and {len(group.fields)} fields; got {len(moved)} "
+                f"images and {len(velocities)} field_images. Give one of each, in the order of group.generators and "
+                "group.fields"
             )
-        self._set(group, [_linear(image, i) for i, image in enumerate(images)], [_skew(A) for A in field_images])
+        self._set(group, [_linear(g, i) for i, g in enumerate(moved)], [_velocity(v) for v in velocities], dim)
         check_relations(group, self._images)
+        check_brackets(group, self._images, self._field_images)
 
-    def _set(self, group: Group, images: Sequence[Linear], field_images: Sequence[Array], dim: int = 1) -> None:
+    def _set(
+        self, group: Group, images: Sequence[Linear], field_images: Sequence[RotationField], dim: int | None
+    ) -> None:
         self._group, self._images, self._field_images = group, tuple(images), tuple(field_images)
-        sizes = {len(A) for A in field_images} | {image.size for image in images} or {dim}
+        sizes = {image.size for image in (*images, *field_images)} | ({dim} if dim is not None else set())
         if len(sizes) > 1:
             raise ValueError(f"the images have different sizes: {sorted(sizes)}")
+        if not sizes:
+            raise ValueError("a group without generators and fields needs dim=, the number of outputs")
         self._dim = sizes.pop()
 
     @classmethod
     def _built(
-        cls, group: Group, images: Sequence[Linear], field_images: Sequence[Array] = (), dim: int = 1
+        cls, group: Group, images: Sequence[Linear], field_images: Sequence[RotationField], dim: int
     ) -> Representation:
-        """A representation by construction, which needs no check; `dim` is for a group without generators."""
+        """A representation by construction, which needs no check."""
         made = object.__new__(cls)
         made._set(group, images, field_images, dim)
         return made
@@ -100,8 +113,8 @@ class Representation:
         return self._images
 
     @property
-    def field_images(self) -> tuple[Array, ...]:
-        """dρ of each field."""
+    def field_images(self) -> tuple[RotationField, ...]:
+        """dρ of each field, as the velocity of the outputs under its flow: the antisymmetric ``matrix``."""
         return self._field_images
 
     @property
@@ -117,7 +130,7 @@ class Representation:
     @property
     def is_trivial(self) -> bool:
         """Whether nothing moves: equivariant functions are then invariant ones."""
-        return all(image.is_identity for image in self._images) and not any(np.any(A) for A in self._field_images)
+        return all(image.is_identity for image in self._images) and all(A.is_zero for A in self._field_images)
 
     def elements(self, limit: int = 1_000_000) -> Iterator[tuple[Isometry, Linear]]:
         """Every element g once, with ρ(g); refuses groups of more than `limit` elements.
@@ -129,7 +142,7 @@ class Representation:
         >>> sum(int(image.matrix.trace()) for _, image in rho.elements())  # 4 × the vectors that C2v leaves alone
         4
         """
-        self._group.elements(limit)  # refuses
+        self._group.elements(limit)  # refuses large and infinite groups
         return pairs(self._group, self._images, self._dim)
 
     def random(
@@ -152,14 +165,10 @@ class Representation:
 
     def __add__(self, other: Representation) -> Representation:
         """The direct sum: the outputs of `self`, then those of `other`."""
-        from scipy.linalg import block_diag
-
         self._require_same_group(other)
         images = [_linear(flatten(Factors(pair)), 0) for pair in zip(self._images, other._images, strict=True)]
-        fields = [
-            np.asarray(block_diag(A, B), dtype=float)
-            for A, B in zip(self._field_images, other._field_images, strict=True)
-        ]
+        velocities = zip(self._field_images, other._field_images, strict=True)
+        fields = [_velocity(flatten_field(FactorsField(pair))) for pair in velocities]
         return Representation._built(self._group, images, fields, self._dim + other._dim)
 
     def __mul__(self, other: Representation) -> Representation:
@@ -168,7 +177,8 @@ class Representation:
         images = [_product(a, b) for a, b in zip(self._images, other._images, strict=True)]
         one, two = np.eye(self._dim), np.eye(other._dim)
         fields = [
-            np.kron(A, two) + np.kron(one, B) for A, B in zip(self._field_images, other._field_images, strict=True)
+            RotationField(np.kron(A.matrix, two) + np.kron(one, B.matrix))
+            for A, B in zip(self._field_images, other._field_images, strict=True)
         ]
         return Representation._built(self._group, images, fields, self._dim * other._dim)
 
@@ -184,7 +194,7 @@ class Representation:
 
     @property
     def _key(self) -> tuple[Any, ...]:
-        return (self._group, self._images, self._dim, tuple(A.tobytes() for A in self._field_images))
+        return (self._group, self._images, self._field_images, self._dim)
 
     def __copy__(self) -> Representation:
         return self
@@ -228,8 +238,9 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
             raise ValueError(f"the representation is one of {output.group!r}; the group here is {group!r}")
         return output
     axial, equations = output_kind(output)
-    moving = [_image(g, axial, equations, lattice) for g in (*group.generators, group.identity)]
-    return Representation._built(group, moving[:-1], dim=moving[-1].size)  # pyright: ignore[reportPrivateUsage]
+    *images, one = [_image(g, axial, equations, lattice) for g in (*group.generators, group.identity)]
+    velocities = [_field_image(field, equations) for field in group.fields]
+    return Representation._built(group, images, velocities, one.size)  # pyright: ignore[reportPrivateUsage]
 
 
 def output_kind(output: str) -> tuple[bool, str]:
@@ -256,6 +267,14 @@ def _image(g: Isometry, axial: bool, equations: str, lattice: ArrayLike | None) 
     return index_symmetry(equations, part.size).moved(part, sign)
 
 
+def _field_image(field: Field, equations: str) -> RotationField:
+    # A flow has determinant 1: the sign det g does not come in.
+    if not equations:
+        return RotationField(np.zeros((1, 1)))
+    velocity = linear_velocity(field)
+    return RotationField(index_symmetry(equations, velocity.size).velocity(velocity.matrix))
+
+
 def _product(a: Linear, b: Linear) -> Linear:
     if isinstance(a, SignedPermutation) and isinstance(b, SignedPermutation):
         image = (a.image_array[:, None] * b.size + b.image_array).ravel()
@@ -275,15 +294,9 @@ def _linear(image: ArrayLike | Isometry, i: int) -> Linear:
         raise ValueError(f"image {i} is no orthogonal matrix: {error}") from None
 
 
-def _skew(matrix: ArrayLike) -> Array:
-    A = np.array(matrix, dtype=float, ndmin=2)
-    if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
-        raise ValueError(f"a field's image is a finite square matrix; got shape {A.shape}")
-    if (deviation := float(np.abs(A + A.T).max(initial=0.0))) > _ANTISYMMETRY_TOLERANCE:
-        raise ValueError(
-            f"a field's image must be antisymmetric: max|A + Aᵀ| = {deviation:.2g}, tolerance "
-            f"{_ANTISYMMETRY_TOLERANCE:.0e}"
-        )
-    A = (A - A.T) / 2
-    A.setflags(write=False)
-    return A
+def _velocity(image: Field | ArrayLike) -> RotationField:
+    if isinstance(image, RotationField):
+        return image
+    if isinstance(image, Field):
+        raise ValueError(f"a field's image is an antisymmetric matrix of the outputs; got {image!r}")
+    return rotation(np.atleast_2d(np.asarray(image, dtype=float)))
