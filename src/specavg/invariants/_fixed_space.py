@@ -151,12 +151,13 @@ def _by_orbits(m: int, maps: list[tuple[NDArray[np.intp], NDArray[np.int64]]]) -
     return FixedSpace(basis, "orbits", np.inf, 0.0)
 
 
-def null_space(matrices: list[Array], rounding_size: int | None = None) -> FixedSpace:
+def null_space(matrices: list[Array], rounding_size: int | None = None, steepness: float = 0.0) -> FixedSpace:
     """The fixed space from a null space of the stacked D(g) − I, never by luck: unclear ranks raise.
 
     Matrices cut out of larger ones carry the rounding of those: `rounding_size` is then the size of the larger.
+    `steepness` is that of the functions (`Space.steepness`).
     """
-    m = rounding_size or len(matrices[0])
+    zero = rounding(rounding_size or len(matrices[0]), steepness)
     for i, D in enumerate(matrices):
         if not np.isfinite(D).all():
             raise ValueError(f"matrix {i} has NaN or infinity: no null space can be certified")
@@ -164,10 +165,10 @@ def null_space(matrices: list[Array], rounding_size: int | None = None) -> Fixed
     for D in matrices:
         square -= D
         square -= D.T
-    return _certified(square, lambda: (D - np.eye(len(D)) for D in matrices), len(matrices), m)
+    return _certified(square, lambda: (D - np.eye(len(D)) for D in matrices), len(matrices), zero)
 
 
-def common_kernel(deviations: list[Array], rounding_size: int) -> FixedSpace:
+def common_kernel(deviations: list[Array], rounding_size: int, steepness: float = 0.0) -> FixedSpace:
     """The vectors v with Bv = 0 for every B, certified as in `null_space`.
 
     The matrices may be tall: D(g) − I cut to columns outside of which nothing can be fixed.
@@ -175,20 +176,20 @@ def common_kernel(deviations: list[Array], rounding_size: int) -> FixedSpace:
     square = np.zeros((deviations[0].shape[1],) * 2)
     for B in deviations:
         square += B.T @ B
-    return _certified(square, lambda: deviations, len(deviations), rounding_size)
+    return _certified(square, lambda: deviations, len(deviations), rounding(rounding_size, steepness))
 
 
-def _certified(square: Array, deviations: Callable[[], Iterable[Array]], count: int, m: int) -> FixedSpace:
+def _certified(square: Array, deviations: Callable[[], Iterable[Array]], count: int, zero: float) -> FixedSpace:
     """The kernel of the `count` stacked matrices B, from BᵀB = `square` or, where squaring leaves a doubt, from B."""
-    Q, gap = _from_square(square, count) or _from_stack(list(deviations()), m)
+    Q, gap = _from_square(square, count) or _from_stack(list(deviations()), zero)
     residual = _residual(deviations(), Q)
-    if residual > _zero(m):  # squaring hides singular values below 1e-7: where the residual is not rounding, look
-        Q, gap = _from_stack(list(deviations()), m)
+    if residual > zero:  # squaring hides singular values below 1e-7: where the residual is not rounding, look
+        Q, gap = _from_stack(list(deviations()), zero)
         residual = _residual(deviations(), Q)
-    if residual > 100 * _zero(m):
+    if residual > 100 * zero:
         raise UnclearRank(
             f"the null space of the stacked D(g) - I has residual {residual:.2g}, too large for exact invariance "
-            f"(tolerance {100 * _zero(m):.1e}): are the matrices accurate to rounding?"
+            f"(tolerance {100 * zero:.1e}): are the matrices accurate to rounding?"
         )
     return FixedSpace(Q, "null space", gap, residual)
 
@@ -198,19 +199,27 @@ def _residual(deviations: Iterable[Array], Q: Array) -> float:
     return max((float(np.linalg.norm(B @ Q, axis=0).max(initial=0.0)) for B in deviations), default=0.0)
 
 
-def _zero(m: int) -> float:
-    """A singular value below this is rounding: D(g) has entries of order one, whatever the group."""
-    return 3e-14 * np.sqrt(m)
+def rounding(size: int, steepness: float = 0.0) -> float:
+    """The largest singular value of D(g) − I that can be rounding of a zero.
+
+    Linear algebra on `size` functions of order one errs by a small multiple of ε√size. The numbers of a generator are
+    known to some ε as well: its angles are off by a few ε, and D(g) by `steepness` (the degree) times as much.
+    """
+    # Turns of the circle by 1/3, 1/4, 1/5, 1/7 and 1/12 left 1.0 ε a degree, frames of the plane 1.5 ε: 16 ε is allowed.
+    return 3e-14 * np.sqrt(size) + 16 * np.finfo(float).eps * steepness
 
 
-def clear_zeros(values: Array, m: int) -> NDArray[np.bool_]:
-    """Which singular values of D(g) − I are zero; raises `UnclearRank` where some are neither zero nor clearly not."""
-    null = values <= _zero(m)
+def clear_zeros(values: Array, zero: float) -> NDArray[np.bool_]:
+    """Which singular values of D(g) − I are zero; raises `UnclearRank` where some are neither zero nor clearly not.
+
+    `zero` is the largest that can be rounding.
+    """
+    null = values <= zero
     doubtful = values[~null & (values < _CLEAR)]
     if doubtful.size:
         raise UnclearRank(
             f"the singular values of D(g) - I leave the number of invariants in doubt: {doubtful.size} of them lie "
-            f"between rounding ({_zero(m):.1e}) and {_CLEAR:.0e} (smallest {doubtful.min():.2g}). A "
+            f"between rounding ({zero:.1e}) and {_CLEAR:.0e} (smallest {doubtful.min():.2g}). A "
             "generator is nearly, but not exactly, the identity on a function. Give the generators exactly "
             "(permutations, Fractions of the period, integer matrices) or correct them if they are rounded."
         )
@@ -232,10 +241,19 @@ def _from_square(square: Array, count: int) -> tuple[Array, float] | None:
     if rest.size and rest.min() < _CLEAR_SQUARE:
         return None
     gap = np.sqrt(rest.min()) if rest.size else (np.inf if m <= 512 else 0.1)
-    return vectors[:, null], float(gap)
+    return _orthonormal(vectors[:, null]), float(gap)
 
 
-def _from_stack(deviations: list[Array], rounding_size: int) -> tuple[Array, float]:
+def _orthonormal(Q: Array) -> Array:
+    """Nearly orthonormal columns, made orthonormal to rounding.
+
+    The eigenvectors of one eigenvalue that LAPACK finds were off by 2e-13 with some processors. One step of Newton's
+    method for the polar factor squares that.
+    """
+    return Q @ (1.5 * np.eye(Q.shape[1]) - 0.5 * (Q.T @ Q))
+
+
+def _from_stack(deviations: list[Array], zero: float) -> tuple[Array, float]:
     """Right singular vectors of the stacked D(g) − I."""
     m = deviations[0].shape[1]
     require_memory(
@@ -245,7 +263,7 @@ def _from_stack(deviations: list[Array], rounding_size: int) -> tuple[Array, flo
     )
     R = np.linalg.qr(np.concatenate(deviations), mode="r")
     _, values, vectors = np.linalg.svd(R)
-    null = clear_zeros(values, rounding_size)
+    null = clear_zeros(values, zero)
     return vectors[null].T, float(values[~null].min(initial=np.inf))
 
 

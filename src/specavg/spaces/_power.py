@@ -97,6 +97,9 @@ class Power(Space):
         ):
             yield Eigenspace(value, dim, types)
 
+    def steepness(self, eigenspace: Eigenspace) -> float:
+        return max(sum(count * self._base.steepness(V) for V, count in chosen) for chosen in _types(eigenspace))
+
     def _types_up_to(self, bound: float, one_copy: Values) -> list[tuple[float, int, Type]]:
         found: list[tuple[float, int, Type]] = []
         base = one_copy.up_to(bound)[1:]  # without the constant

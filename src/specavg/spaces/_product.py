@@ -92,6 +92,9 @@ class Product(Space):
         ):
             yield Eigenspace(value, dim, parts)
 
+    def steepness(self, eigenspace: Eigenspace) -> float:
+        return max(sum(A.steepness(V) for A, V in zip(self._factors, p, strict=True)) for p in _parts(eigenspace))
+
     def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
         blocks = self.blocks(X)
         values = []

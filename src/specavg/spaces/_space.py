@@ -144,6 +144,16 @@ class Space(abc.ABC):
         """The degree of the functions of an eigenspace, on spaces where they have one."""
         raise ValueError(f'functions of {self!r} have no degree: use order="eigenvalue" or "few coordinates"')
 
+    def steepness(self, eigenspace: Eigenspace) -> float:
+        """How much D(g) can change when the numbers of g are rounded, in multiples of that rounding.
+
+        The degree of the functions where they have one. Otherwise √λ in units of the space, by Weyl's law.
+        """
+        try:
+            return float(self.degree(eigenspace))
+        except ValueError:
+            return float(np.sqrt(max(eigenspace.eigenvalue, 0.0)) * self.volume ** (1 / self.dim))
+
     # --- shared ------------------------------------------------------------------------------------
 
     membership_tolerance = 1e-6

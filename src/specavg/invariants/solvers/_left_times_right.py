@@ -64,7 +64,7 @@ class LeftTimesRight(StoringSolver[SidedBlocks]):
                 moving = [pairs[i][side] for g, pairs in actions if not getattr(g, name).is_identity]
                 if moving:
                     # Matrices of one side are cut out of those of all functions of the type, and rounded as those are.
-                    found = null_space(moving, len(pair[0]) * len(pair[1]))
+                    found = null_space(moving, len(pair[0]) * len(pair[1]), space.steepness(eigenspace))
                     vectors[f"{name}{i}"] = np.ascontiguousarray(found.basis)
                     residual, gap = max(residual, found.residual), min(gap, found.gap)
                     inner_products += len(moving) * len(pair[side]) ** 2

@@ -54,7 +54,8 @@ class NullSpace(StoringSolver[FixedVectors]):
             "Lower the cutoff, or describe the group by exact generators or by its catalogue name, for which "
             "cheaper solvers exist.",
         )
-        found = null_space([self.space.representation(g, eigenspace) for g in generators] or [np.eye(m)])
+        matrices = [self.space.representation(g, eigenspace) for g in generators] or [np.eye(m)]
+        found = null_space(matrices, steepness=self.space.steepness(eigenspace))
         Q = np.ascontiguousarray(found.basis)
         inner_products = len(generators) * m * m
         return Solution(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.functions._functions import Array
-from specavg.invariants._fixed_space import UnclearRank, clear_zeros
+from specavg.invariants._fixed_space import UnclearRank, clear_zeros, rounding
 
 __all__ = ["LARGEST_DEGREE", "Columns", "Frame", "frame", "waves"]
 
@@ -73,7 +73,7 @@ class Frame:
         for parity, angle in self.turns:
             wave = waves(angle, everyone)
             error = np.maximum(error, np.hypot(parity**degree * wave[0] - 1, wave[1]))
-        kept = clear_zeros(error, 2 * degree + 1)
+        kept = clear_zeros(error, rounding(2 * degree + 1, degree))
         k = everyone[kept]
         if (k % self.step).any():  # a fold that is one by the rounding of this degree, but not by its own
             raise UnclearRank(

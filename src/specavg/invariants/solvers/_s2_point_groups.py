@@ -21,7 +21,7 @@ from specavg.functions._wigner_columns import wigner_columns
 from specavg.functions._wigner_matrices import euler_angles
 from specavg.groups import Group
 from specavg.groups.families import PointGroup
-from specavg.invariants._fixed_space import FixedSpace, common_kernel
+from specavg.invariants._fixed_space import FixedSpace, common_kernel, rounding
 from specavg.invariants.solvers._null_space import FixedVectors
 from specavg.invariants.solvers._s2_frames import LARGEST_DEGREE, Columns, Frame, frame, waves
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver, Unsuitable
@@ -32,7 +32,6 @@ from specavg.spaces import Eigenspace, Space, Sphere
 __all__ = ["AxisThenNullSpace"]
 
 _LISTED = 1_000  # elements of a group whose characters are added up: milliseconds
-_EXACT = 2e-13  # where the recurrence leaves a larger residual, the general solver is asked
 
 
 @final
@@ -101,7 +100,7 @@ class AxisThenNullSpace(StoringSolver[FixedVectors]):
         if degree > LARGEST_DEGREE:
             raise Unsuitable(f"axes are sorted up to degree {LARGEST_DEGREE}; got {degree}.")
         found = self._fixed(degree)
-        if found.residual > _EXACT:
+        if found.residual > rounding(m, degree):
             raise Unsuitable(f"turns by very small angles leave a residual of {found.residual:.1e} at degree {degree}.")
         Q = np.ascontiguousarray(found.basis)
         entries = len(self._others) * m * (degree // self._frame.step + 1)
@@ -120,7 +119,7 @@ class AxisThenNullSpace(StoringSolver[FixedVectors]):
         columns = self._frame.columns(degree)
         V, residual, gap = np.eye(len(columns)), columns.residual, columns.gap
         if self._others and len(columns):
-            found = common_kernel([g.deviation(degree, columns) for g in self._others], 2 * degree + 1)
+            found = common_kernel([g.deviation(degree, columns) for g in self._others], 2 * degree + 1, degree)
             V, residual, gap = found.basis, max(residual, found.residual), min(gap, found.gap)
         pairs = np.zeros((2, degree + 1, V.shape[1]))  # coefficients of cosines and of sines, by order
         pairs[columns.sine.astype(int), columns.orders] = V
