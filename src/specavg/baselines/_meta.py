@@ -13,8 +13,8 @@ from specavg.baselines._kernels import Array
 from specavg.baselines._ridge import KernelRidge, training_data
 from specavg.estimators._base import weights_or_ones
 from specavg.groups import Group
-from specavg.invariants import default_group, default_space
-from specavg.spaces import Space
+from specavg.invariants import default_group
+from specavg.spaces import Space, default_space
 
 __all__ = ["MetaRegressor"]
 

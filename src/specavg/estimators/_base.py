@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ from sklearn.utils.validation import (
 )
 
 from specavg.data._distributed import distributed_apply
-from specavg.data._streaming import Stream, is_dask
+from specavg.data._streaming import Stream, is_dask, stream_of
 from specavg.groups import Group
-from specavg.invariants import Cutoff, InvariantBasis, Order, default_group, default_space, invariant_basis
+from specavg.invariants import Cutoff, InvariantBasis, Order, default_group, invariant_basis
 from specavg.persistence._saving import Savable
-from specavg.spaces import Space
+from specavg.spaces import Space, default_space
 
 __all__ = ["InvariantEstimator", "InvariantSeries", "weights_or_ones"]
 
@@ -28,6 +28,8 @@ Array = NDArray[np.float64]
 class InvariantEstimator(Savable, BaseEstimator):
     """Shared by all estimators that work on an invariant basis."""
 
+    _has_targets: ClassVar[bool] = True
+
     basis_: InvariantBasis
     cutoff_: Cutoff
     n_features_in_: int
@@ -35,18 +37,19 @@ class InvariantEstimator(Savable, BaseEstimator):
 
     def __init__(
         self,
-        space: Space | None = None,
-        group: Group | None = None,
-        *,
-        max_dim: float | None = None,
-        max_invariant_dim: float | None = None,
-        max_eigenvalue: float | None = None,
+        space: Space | None,
+        group: Group | None,
+        max_dim: float | None,
+        max_invariant_dim: float | None,
+        max_eigenvalue: float | None,
+        order: str | Order | None,
     ) -> None:
         self.space = space
         self.group = group
         self.max_dim = max_dim
         self.max_invariant_dim = max_invariant_dim
         self.max_eigenvalue = max_eigenvalue
+        self.order = order
 
     def _space(self) -> Space:
         """The space in use: `space`, or the paper's torus with as many coordinates as the data have."""
@@ -60,11 +63,14 @@ class InvariantEstimator(Savable, BaseEstimator):
         """The cutoff given by the user, or None."""
         return Cutoff.of(self.max_eigenvalue, self.max_dim, self.max_invariant_dim)
 
+    def _order(self) -> Order:
+        """The order in use: `order`, or that of eigenvalues."""
+        return self._space().check_order("eigenvalue" if self.order is None else self.order)
+
     def _basis(self, cutoff: Cutoff, order: str | Order | None = None) -> InvariantBasis:
         """The invariant basis, computed once for each (space, group, cutoff, order) and shared between fits."""
         bound: dict[str, Any] = {cutoff.kind: cutoff.value}
-        given: str | Order = order or getattr(self, "order", None) or "eigenvalue"
-        return invariant_basis(self._space(), self._group(), **bound, order=given)
+        return invariant_basis(self._space(), self._group(), **bound, order=order or self._order())
 
     def _take_basis(self, basis: InvariantBasis) -> None:
         """Work with `basis` from now on."""
@@ -77,6 +83,10 @@ class InvariantEstimator(Savable, BaseEstimator):
             f"{self.cutoff_.kind} = {bound} ends before the first non-constant invariant of "
             f"{self.basis_.group!r} on {self.basis_.space!r}"
         )
+
+    def _stream(self, X: Any, y: Any, sample_weight: Any) -> Stream | None:
+        """`X` as a stream of chunks; None if it is data in memory."""
+        return stream_of(X, y, sample_weight, targets=self._has_targets)
 
     def _points(self, X: Any, *, reset: bool) -> Array:
         """`X` as scikit-learn wants it: points flattened to (n, n_features), finite, float64."""

@@ -27,7 +27,7 @@ from specavg.estimators._exponential_family import (
 from specavg.estimators._quadrature import Rule, quadratures
 from specavg.estimators._streamed import StreamedEstimator
 from specavg.groups import Group
-from specavg.invariants import InvariantBasis
+from specavg.invariants import InvariantBasis, Order
 from specavg.spaces import Space
 
 __all__ = ["InvariantDensity"]
@@ -61,6 +61,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
         At most one explicit cutoff, as in `invariant_basis`. Default: up to 192 invariant functions, 96 for fewer
         than 97 points.
+    order : str or Order, default "eigenvalue"
+        Which functions come first, as in `invariant_basis`.
 
     Attributes
     ----------
@@ -116,10 +118,9 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         max_dim: float | None = None,
         max_invariant_dim: float | None = None,
         max_eigenvalue: float | None = None,
+        order: str | Order = "eigenvalue",
     ) -> None:
-        super().__init__(
-            space, group, max_dim=max_dim, max_invariant_dim=max_invariant_dim, max_eigenvalue=max_eigenvalue
-        )
+        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
         self.positive = positive
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantDensity:

@@ -167,14 +167,11 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         max_eigenvalue: float | None = None,
         order: str | Order | None = None,
     ) -> None:
-        super().__init__(
-            space, group, max_dim=max_dim, max_invariant_dim=max_invariant_dim, max_eigenvalue=max_eigenvalue
-        )
+        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
         self.spectrum = spectrum
         self.smoothness = smoothness
         self.length_scale = length_scale
         self.alpha = alpha
-        self.order = order
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantKernelRidge:
         """Choose what was not given, and fit.
@@ -196,10 +193,10 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         if stream is not None:
             return self._fit_stream(stream)
         points, targets = self._points_and_targets(X, y)
-        weights = weights_or_ones(sample_weight, points)
-        alpha = self._alpha()
-        bases = self._bases(points[weights > 0])
-        data = RidgeData.of(bases[0].evaluation_points(points), targets, weights)
+        alpha, order = self._alpha(), self._order()
+        data = RidgeData.of(points, targets, weights_or_ones(sample_weight, points))
+        bases = self._bases(data.points, order)
+        data = data.at(bases[0].evaluation_points(data.points))
         basis, candidates = self._searched(bases, data, alpha)
         problem = data.problem(basis, candidates, alpha)
         vars(self).pop("moments_", None)
@@ -233,7 +230,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
     def _default_basis(self, rows: int | None) -> InvariantBasis | None:
         return None if rows is None else affordable_basis(self._basis, affordable_dim(rows))
 
-    def _bases(self, points: Array) -> list[InvariantBasis]:
+    def _bases(self, points: Array, order: Order) -> list[InvariantBasis]:
         """With the cutoff given; otherwise as many functions as the data can use within the budget.
 
         Where everything is to be chosen there may be several: one in the order of eigenvalues, and others with
@@ -241,14 +238,14 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         """
         cutoff = self._cutoff()
         if cutoff is not None:
-            return [self._basis(cutoff)]
+            return [self._basis(cutoff, order)]
         smallest = self._basis(Cutoff("max_eigenvalue", 0.0))
         target = affordable_dim(len(np.unique(smallest.canonical(points), axis=0)))
         bases = [affordable_basis(self._basis, target)]
         given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
-        for order in () if given or self.spectrum != "auto" else further_orders(self._space()):
+        for other in () if given or self.spectrum != "auto" else further_orders(self._space()):
             with suppress(MemoryError):  # what cannot be had does not compete
-                bases.append(affordable_basis(partial(self._basis, order=order), target))
+                bases.append(affordable_basis(partial(self._basis, order=other), target))
         return [basis for basis in bases if basis.dim > 1] or bases[:1]
 
     def _candidates(self, basis: InvariantBasis) -> list[Spectrum]:

@@ -7,7 +7,7 @@ from specavg.spaces._rotations import Rotations, rotations_from_bunge, rotations
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sphere import Sphere
 from specavg.spaces._stiefel import Stiefel
-from specavg.spaces._torus import Circle, Torus
+from specavg.spaces._torus import Circle, Torus, default_space
 
 __all__ = [
     "Circle",
@@ -20,6 +20,7 @@ __all__ = [
     "Sphere",
     "Stiefel",
     "Torus",
+    "default_space",
     "rotations_from_bunge",
     "rotations_from_quaternions",
 ]

@@ -87,6 +87,10 @@ class Power(Space):
     def _copies_of(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return X.reshape(len(X), self._m, self._base.n_features)
 
+    @property
+    def parts(self) -> int:
+        return self._m
+
     def eigenspaces(self) -> Iterator[Eigenspace]:
         return self.ordered(BY_EIGENVALUE)
 

@@ -81,6 +81,10 @@ class Product(Space):
         """The columns of each factor."""
         return [X[:, a:b] for a, b in zip(self._ends[:-1], self._ends[1:], strict=True)]
 
+    @property
+    def parts(self) -> int:
+        return len(self._factors)
+
     def eigenspaces(self) -> Iterator[Eigenspace]:
         return self.ordered(BY_EIGENVALUE)
 

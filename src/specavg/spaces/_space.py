@@ -18,7 +18,7 @@ from specavg.isometries import Isometry, identity
 from specavg.isometries.fields import Field
 from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._infinitesimal import circle_derivative
-from specavg.spaces._orders import Order
+from specavg.spaces._orders import Order, order_of
 
 __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
 
@@ -123,6 +123,15 @@ class Space(abc.ABC):
         """The checked map `g` on checked points."""
 
     # --- orders: which functions come first ---------------------------------------------------------
+
+    @property
+    def parts(self) -> int:
+        """How many parts an order tells apart: coordinates of a box, copies of a power, factors of a product."""
+        return 1
+
+    def check_order(self, order: str | Order) -> Order:
+        """`order`, or the one of that name; an error that says why if the space has no such order."""
+        return order_of(order)
 
     def ordered(self, order: Order) -> Iterator[Eigenspace]:
         """The spaces of equal value in `order`, the smallest value first; `.eigenvalue` is that value.

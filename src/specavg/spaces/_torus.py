@@ -12,17 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
 from specavg._random import as_generator
+from specavg.functions._frequency_types import waves_of_types
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import ellipsoid, shell_sizes, shell_vectors
 from specavg.functions._trigonometric_sums import TrigonometricSums
 from specavg.isometries import Affine, Isometry, SignedPermutation, flatten
 from specavg.isometries.fields import Field, ShiftField
 from specavg.spaces._frequency_action import FrequencyAction, frequency_action, frequency_speeds
-from specavg.spaces._frequency_types import type_eigenspaces, waves_of_types
-from specavg.spaces._orders import CoordinateOrder, Order
+from specavg.spaces._ordered_frequencies import type_eigenspaces
+from specavg.spaces._orders import BY_EIGENVALUE, CoordinateOrder, Order
 from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
 
-__all__ = ["Circle", "Torus"]
+__all__ = ["Circle", "Torus", "default_space"]
 
 METRIC_TOLERANCE = 1e-9
 
@@ -161,6 +162,19 @@ class Torus(Space):
                     yield V
                     reached = V.eigenvalue * (1 + SAME_EIGENVALUE)
             bound *= 2.0
+
+    @property
+    def parts(self) -> int:
+        return self.dim if self._lattice is None else 1
+
+    def check_order(self, order: str | Order) -> Order:
+        chosen = super().check_order(order)
+        if self._lattice is not None and chosen != BY_EIGENVALUE:
+            raise ValueError(
+                f'{self!r} is a lattice, whose symmetries mix coordinates: it has order="eigenvalue" only; got '
+                f"{order!r}. Other orders are for boxes, as Torus(d, period=...) makes them."
+            )
+        return chosen
 
     def ordered(self, order: Order) -> Iterator[Eigenspace]:
         if self._lattice is None and self.dim > 1 and isinstance(order, CoordinateOrder):
@@ -326,6 +340,17 @@ def Circle() -> Torus:
     [(0.0, 1), (1.0, 2), (4.0, 2)]
     """
     return Torus(1, period=2 * np.pi)
+
+
+def default_space(n_features: int) -> Torus:
+    """What `space=None` means: the paper's torus [−1, 1)^d.
+
+    Examples
+    --------
+    >>> default_space(3)
+    Torus(3)
+    """
+    return Torus(n_features)
 
 
 @lru_cache(maxsize=64)
