@@ -56,8 +56,6 @@ class Resolver:
     def __init__(self, space: Space, group: Group, solver: str = "auto", stored: Stored | None = None) -> None:
         if solver not in SOLVER_NAMES:
             raise ValueError(f"solver must be one of {', '.join(map(repr, SOLVER_NAMES))}; got {solver!r}")
-        if group.fields:  # no solver here looks at fields: leaving them out would be a wrong answer
-            raise NotImplementedError(f"{group!r} has a continuous part, for which there is no solver yet")
         fitting = [kind for kind in SOLVERS if solver in ("auto", kind.name) and kind.fits(space, group)]
         if not fitting:
             others = sorted({kind.name for kind in SOLVERS if kind.fits(space, group)})
