@@ -188,14 +188,14 @@ def null_space(matrices: list[Array], fields: Sequence[Array] = (), rounding_siz
     )
 
 
-def common_null_space(stacked: Sequence[Array], rounding_size: int) -> FixedSpace:
+def common_null_space(stacked: Sequence[Any], rounding_size: int) -> FixedSpace:
     """The vectors v with Bv = 0 for every B, certified as in `null_space`.
 
-    The matrices may be tall: D(g) − I or dD(ξ) cut to columns outside of which nothing can be fixed.
+    The matrices may be tall, D(g) − I or dD(ξ) cut to columns outside of which nothing can be fixed. They may be
+    complex, and sparse.
     """
-    square = np.zeros((stacked[0].shape[1],) * 2)
-    for B in stacked:
-        square += B.T @ B
+    square = sum(B.conj().T @ B for B in stacked)
+    square = np.asarray(square.toarray() if hasattr(square, "toarray") else square)
     return _certified(square, lambda: stacked, len(stacked), _zero(rounding_size) * _scale(stacked))
 
 
@@ -229,7 +229,7 @@ def _zero(m: int) -> float:
 
 def _scale(fields: Sequence[Array]) -> float:
     """How much larger than one the fields are: their rounding grows with their weights."""
-    return max([1.0, *(float(np.abs(A).sum(axis=1).max(initial=0.0)) for A in fields)])
+    return max([1.0, *(float(abs(A).sum(axis=1).max(initial=0.0)) for A in fields)])
 
 
 def clear_zeros(values: Array, m: int) -> NDArray[np.bool_]:
@@ -272,14 +272,15 @@ def _from_stack(deviations: list[Array], zero: float) -> tuple[Array, float]:
     """Right singular vectors of the stacked D(g) − I; singular values up to `zero` are rounding."""
     m = deviations[0].shape[1]
     require_memory(
-        8.0 * 4 * len(deviations) * len(deviations[0]) * m,
-        f"the singular values of {len(deviations)} stacked {len(deviations[0])} x {m} matrices",
+        8.0 * 4 * len(deviations) * deviations[0].shape[0] * m,
+        f"the singular values of {len(deviations)} stacked {deviations[0].shape[0]} x {m} matrices",
         "Lower the cutoff.",
     )
-    R = np.linalg.qr(np.concatenate(deviations), mode="r")
+    stacked = [B.toarray() if hasattr(B, "toarray") else B for B in deviations]
+    R = np.linalg.qr(np.concatenate(stacked), mode="r")
     _, values, vectors = np.linalg.svd(R)
     null = _clear_zeros(values, zero)
-    return vectors[null].T, float(values[~null].min(initial=np.inf))
+    return vectors[null].conj().T, float(values[~null].min(initial=np.inf))
 
 
 def _size(matrix: Any) -> int:

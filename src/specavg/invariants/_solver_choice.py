@@ -11,6 +11,7 @@ from specavg.functions._combinations import Joined
 from specavg.functions._functions import Array, Functions
 from specavg.groups import Group
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
+from specavg.invariants.solvers._copies_together import CopiesTogether
 from specavg.invariants.solvers._even_harmonics import EvenHarmonics
 from specavg.invariants.solvers._everything import Everything
 from specavg.invariants.solvers._factor_by_factor import FactorByFactor
@@ -41,6 +42,7 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     FrequencyOrbits,
     MonomialOrbits,
     AxisThenNullSpace,
+    CopiesTogether,
     NullSpace,
 )
 """Every solver, the more special first. A new one is a file and a line here."""
