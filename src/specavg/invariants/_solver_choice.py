@@ -10,6 +10,7 @@ from specavg._config import require_memory
 from specavg.functions._combinations import Joined
 from specavg.functions._functions import Array, Functions
 from specavg.groups import Group
+from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
 from specavg.invariants.solvers._copies_together import CopiesTogether
 from specavg.invariants.solvers._even_harmonics import EvenHarmonics
@@ -38,6 +39,7 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     WreathOnCopies,
     SymmetricPolynomials,
     EvenHarmonics,
+    BlocksOfDirections,
     LeftTimesRight,
     FrequencyOrbits,
     MonomialOrbits,

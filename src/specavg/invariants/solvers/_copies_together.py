@@ -1,12 +1,13 @@
 """Copies of one space that move together, with or without all permutations of the copies.
 
 The same isometry acts on every copy. An eigenspace splits into types: which eigenspaces V of one copy are used, by how
-many copies each. Without permutations every arrangement of a type on the copies has the same tensor product ⊗V, which is
-solved once. With all permutations a type is a product of symmetric powers Sym^n(V), whose basis are the symmetric functions
-of multisets: that closed form comes first, and only inside of it fields and isometries act.
+many copies each. Without permutations every arrangement of a type on the copies has the same tensor product ⊗V, which
+is solved once. With all permutations a type is a product of symmetric powers Sym^n(V), whose basis are the symmetric
+functions of multisets: that closed form comes first, and only inside of it fields and isometries act.
 
-Inside a type, the first field sorts functions by their integer weights: an invariant has weight zero. What is left is the
-null space of the other fields on weight zero, and then the fixed vectors of the isometries among the few that are left.
+Inside a type, the first field sorts functions by their integer weights: an invariant has weight zero. What is left is
+the null space of the other fields on weight zero, and then the fixed vectors of the isometries among the few that are
+left.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The functions of degree l that are fixed by a turn around z are known by their orders, one in q for a q-fold axis. Only
 inside of them the other generators are looked at: D(g) − 1 has 2l + 1 rows and (2l + 1)/q columns, whose entries come
-degree after degree by recurrence. The residual is that of all rows, so that nothing outside escapes. A field leaves order
-0 about its axis only.
+degree after degree by recurrence. The residual is that of all rows, so that nothing outside escapes. A field
+leaves order 0 about its axis only.
 """
 
 from __future__ import annotations
