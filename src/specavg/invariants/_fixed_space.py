@@ -194,8 +194,7 @@ def common_null_space(stacked: Sequence[Any], rounding_size: int) -> FixedSpace:
     The matrices may be tall, D(g) − I or dD(ξ) cut to columns outside of which nothing can be fixed. They may be
     complex, and sparse.
     """
-    square = sum(B.conj().T @ B for B in stacked)
-    square = np.asarray(square.toarray() if hasattr(square, "toarray") else square)
+    square = sum(_unpacked(B.conj().T @ B) for B in stacked)
     return _certified(square, lambda: stacked, len(stacked), _zero(rounding_size) * _scale(stacked))
 
 
@@ -276,8 +275,7 @@ def _from_stack(deviations: list[Array], zero: float) -> tuple[Array, float]:
         f"the singular values of {len(deviations)} stacked {deviations[0].shape[0]} x {m} matrices",
         "Lower the cutoff.",
     )
-    stacked = [B.toarray() if hasattr(B, "toarray") else B for B in deviations]
-    R = np.linalg.qr(np.concatenate(stacked), mode="r")
+    R = np.linalg.qr(np.concatenate([_unpacked(B) for B in deviations]), mode="r")
     _, values, vectors = np.linalg.svd(R)
     null = _clear_zeros(values, zero)
     return vectors[null].conj().T, float(values[~null].min(initial=np.inf))
@@ -297,7 +295,12 @@ def _dense(matrix: Any) -> Array:
         return matrix.matrix
     m = _size(matrix)
     require_memory(8.0 * m * m * 6, f"a dense {m} x {m} null-space problem", "Give sparse signed permutations.")
-    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=float)
+    return np.asarray(_unpacked(matrix), dtype=float)
+
+
+def _unpacked(matrix: Any) -> NDArray[Any]:
+    """A dense or sparse matrix as a dense one."""
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
 
 
 def _as_signed_permutation(matrix: Any) -> tuple[NDArray[np.intp], NDArray[np.int64]] | None:

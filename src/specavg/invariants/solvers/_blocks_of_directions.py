@@ -9,6 +9,7 @@ open, and compact, hence everything.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, final
 
@@ -20,9 +21,8 @@ from specavg.functions._functions import Array, Functions
 from specavg.groups import Group
 from specavg.groups._algebra import generated_algebra
 from specavg.invariants._fixed_space import common_null_space
-from specavg.invariants.solvers._null_space import FixedVectors
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
-from specavg.invariants.solvers._stored import Stored, orthonormal
+from specavg.invariants.solvers._stored import Stored, StoredArraysError, orthonormal
 from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries.fields import Field, RotationField
 from specavg.spaces import Eigenspace, Space, Sphere
@@ -34,8 +34,16 @@ _CLEAR = 1e-6
 _BRACKETS = 8  # dimensions up to which brackets are formed: an algebra of so(8) has 28 fields
 
 
+@dataclass(frozen=True, eq=False)
+class BlockVectors:
+    """The invariants as columns of coefficients of the harmonics of some blocks."""
+
+    blocks: Blocks
+    Q: Array
+
+
 @final
-class BlocksOfDirections(StoringSolver[FixedVectors]):
+class BlocksOfDirections(StoringSolver[BlockVectors]):
     """Polynomials of a few coordinates and radii: at no cost in the dimension of the sphere."""
 
     name: ClassVar[str] = "closed form"
@@ -59,7 +67,7 @@ class BlocksOfDirections(StoringSolver[FixedVectors]):
             return None
         return len(self._blocks.indices(self.space.degree(eigenspace)))
 
-    def solve(self, eigenspace: Eigenspace) -> Solution[FixedVectors]:
+    def solve(self, eigenspace: Eigenspace) -> Solution[BlockVectors]:
         degree = self.space.degree(eigenspace)
         functions = BlockHarmonics(self._blocks, [degree])
         Q, residual, gap = np.eye(functions.dim), 0.0, np.inf
@@ -71,15 +79,26 @@ class BlocksOfDirections(StoringSolver[FixedVectors]):
             changes = [(functions.values(X @ A.T) - before) / np.sqrt(len(X)) for A in moving]
             found = common_null_space(changes, eigenspace.dim if eigenspace.dim < 10**4 else 10**4)
             Q, residual, gap = np.ascontiguousarray(found.basis), found.residual, found.gap
-        return Solution(eigenspace, Q.shape[1], self, FixedVectors(Q), residual, gap, arrays={"Q": Q})
+        return self._solution(eigenspace, self._blocks, Q, residual, gap)
 
-    def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[FixedVectors]:
+    def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[BlockVectors]:
         Q = orthonormal(arrays, "Q", len(self._blocks.indices(self.space.degree(eigenspace))))
-        return Solution(eigenspace, Q.shape[1], self, FixedVectors(Q), arrays={"Q": Q})
+        fixed = orthonormal(arrays, "fixed", self.space.n_features)
+        if fixed.shape != self._blocks.fixed.shape:
+            raise StoredArraysError(f"{fixed.shape[1]} fixed directions are stored; the fields have others")
+        return self._solution(eigenspace, replace(self._blocks, fixed=fixed), Q)
 
-    def functions(self, solutions: Sequence[Solution[FixedVectors]]) -> Functions:
+    def _solution(
+        self, eigenspace: Eigenspace, blocks: Blocks, Q: Array, residual: float = 0.0, gap: float = np.inf
+    ) -> Solution[BlockVectors]:
+        arrays = {"Q": Q, "fixed": blocks.fixed}
+        return Solution(eigenspace, Q.shape[1], self, BlockVectors(blocks, Q), residual, gap, arrays=arrays)
+
+    def functions(self, solutions: Sequence[Solution[BlockVectors]]) -> Functions:
         kept = [s for s in solutions if s.invariant_dim]
-        functions = BlockHarmonics(self._blocks, [self.space.degree(s.eigenspace) for s in kept])
+        functions = BlockHarmonics(
+            kept[0].data.blocks if kept else self._blocks, [self.space.degree(s.eigenspace) for s in kept]
+        )
         return Blockwise(functions, [(len(s.data.Q), s.data.Q) for s in kept])
 
     def _matrix(self, i: int) -> Array:

@@ -207,7 +207,9 @@ class CopiesTogether(StoringSolver[TypeVectors]):
             whole = np.zeros((size, C.shape[1]), dtype=complex)
             whole[zero] = C
             whole = _applied([factor.basis for factor in factors], whole)
-            U, singular, _ = np.linalg.svd(np.concatenate([whole.real, whole.imag], axis=1), full_matrices=False)
+            U, singular, _ = np.linalg.svd(
+                np.concatenate([np.real(whole), np.imag(whole)], axis=1), full_matrices=False
+            )
             Q = U[:, : C.shape[1]]
             residual += float(np.abs(singular[: C.shape[1]] - 1).max(initial=0.0))
         if self._action.isometries and slots and Q.shape[1]:
