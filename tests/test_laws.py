@@ -35,10 +35,7 @@ def test_every_space_has_a_case(kind):
     assert any(type(case.space) is kind for case in CASES), f"register a case of {kind.__name__} in tests/cases.py"
 
 
-CONTINUOUS = {"orthogonal", "shifts", "special_orthogonal"}  # their laws are in test_continuous_groups.py
-
-
-@pytest.mark.parametrize("maker", sorted(set(group_makers()) - CONTINUOUS))
+@pytest.mark.parametrize("maker", sorted(group_makers()))
 def test_every_catalogue_group_has_a_case(maker):
     assert any(case.maker == maker for case in CASES), f"register a case of groups.{maker} in tests/cases.py"
 

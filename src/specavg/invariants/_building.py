@@ -89,11 +89,16 @@ def solutions_up_to(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutof
 
 
 def check_group(space: Space, group: Group) -> None:
-    """Refuse a group with a generator that is not an isometry of the space."""
+    """Refuse a group with a generator or a field that is not an isometry of the space, or an infinitesimal one."""
     for i, g in enumerate(group.generators):
         try:
             space.check_isometry(g)
         except ValueError as error:
             raise ValueError(f"generator {i} of {group!r} does not fit: {error}") from None
-    if not group.generators and group.columns != space.n_features and group.size != space.shape[0]:
+    for i, field in enumerate(group.fields):
+        try:
+            space.check_field(field)
+        except ValueError as error:
+            raise ValueError(f"field {i} of {group!r} does not fit: {error}") from None
+    if not group.generators and not group.fields and group.columns != space.n_features and group.size != space.shape[0]:
         raise ValueError(f"{group!r} acts on {group.columns} coordinates; points of {space!r} have {space.n_features}")

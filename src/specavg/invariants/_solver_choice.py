@@ -11,7 +11,9 @@ from specavg._config import require_memory
 from specavg.functions._combinations import Joined
 from specavg.functions._functions import Array, Functions
 from specavg.groups import Group
+from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
+from specavg.invariants.solvers._copies_together import CopiesTogether
 from specavg.invariants.solvers._even_harmonics import EvenHarmonics
 from specavg.invariants.solvers._everything import Everything
 from specavg.invariants.solvers._factor_by_factor import FactorByFactor
@@ -38,10 +40,12 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     WreathOnCopies,
     SymmetricPolynomials,
     EvenHarmonics,
+    BlocksOfDirections,
     LeftTimesRight,
     FrequencyOrbits,
     MonomialOrbits,
     AxisThenNullSpace,
+    CopiesTogether,
     NullSpace,
 )
 """Every solver, the more special first. A new one is a file and a line here."""
@@ -57,8 +61,6 @@ class Resolver:
     def __init__(self, space: Space, group: Group, solver: str = "auto", stored: Stored | None = None) -> None:
         if solver not in SOLVER_NAMES:
             raise ValueError(f"solver must be one of {', '.join(map(repr, SOLVER_NAMES))}; got {solver!r}")
-        if group.fields:  # no solver here looks at fields: leaving them out would be a wrong answer
-            raise NotImplementedError(f"{group!r} has a continuous part, for which there is no solver yet")
         self._space, self._group, self._name, self._stored = space, group, solver, stored
         self._closed_forms = self._fitting(closed=True)
         if not self._closed_forms and not self._others:

@@ -182,13 +182,17 @@ def _laws_of_invariants(space: Space, group: Group, chosen: list[Eigenspace], by
     agree = invariant_laws.check_solvers_agree(space, group, top, order=by)
     yield Checked("all solvers find the same projector", agree, invariant_laws.PROJECTOR)
     order = _order(group)
-    listed = order is not None and order <= _LISTED
+    listed = _has_random(group) if group.fields else order is not None and order <= _LISTED
     chained = order is not None and _short_chain(group)
     averages = [(V, average_projector(space, group, V)) for V in chosen] if listed else []
     chains = [(V, chain_projector(space, group, V)) for V in chosen] if chained else []
     papers = _papers(space, group, chosen)
     for way, projectors, reason in (
-        ("the average over the group", averages, f"the group has more than {_LISTED} elements"),
+        (
+            "the average over the group",
+            averages,
+            f"the group has more than {_LISTED} elements, or no uniform random ones are known",
+        ),
         ("the average along a stabiliser chain", chains, "the group has no short stabiliser chain"),
         ("I − Bᵀ(BBᵀ)†B", papers, "B is too large, or its rank unclear"),
     ):
@@ -211,7 +215,7 @@ def _papers(space: Space, group: Group, chosen: list[Eigenspace]) -> list[tuple[
     """The paper's projector where B is small and its rank is clear."""
     found: list[tuple[Eigenspace, NDArray[np.float64]]] = []
     for V in chosen:
-        if len(group.generators) * V.dim <= _STACKED:
+        if (len(group.generators) + len(group.fields)) * V.dim <= _STACKED:
             with contextlib.suppress(UnclearRank):
                 found.append((V, paper_projector(space, group, V)))
     return found
@@ -224,10 +228,20 @@ def _order(group: Group) -> int | None:
         return None
 
 
+def _has_random(group: Group) -> bool:
+    try:
+        group.random(0)
+    except ValueError:
+        return False
+    return True
+
+
 def _short_chain(group: Group) -> bool:
     """Whether the group permutes few functions, so that transversals are short."""
     from specavg.groups.recognition._actions import faithful_action
 
+    if group.fields:
+        return False
     if not group.generators:
         return True
     try:

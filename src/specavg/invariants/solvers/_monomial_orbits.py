@@ -49,9 +49,9 @@ class MonomialOrbits(StoringSolver[HarmonicsOfOrbits]):
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return isinstance(space, Sphere) and all(
-            isinstance(space.check_isometry(g), SignedPermutation) for g in group.generators
-        )
+        if not isinstance(space, Sphere) or group.fields:
+            return False
+        return all(isinstance(space.check_isometry(g), SignedPermutation) for g in group.generators)
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)

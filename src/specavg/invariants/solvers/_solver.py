@@ -110,7 +110,7 @@ class Solver(abc.ABC, Generic[Data]):
 
     def count(self, eigenspace: Eigenspace) -> int | None:
         """The number of invariants, where it is known without solving."""
-        return None if self.group.generators else eigenspace.dim
+        return None if self.group.generators or self.group.fields else eigenspace.dim
 
     @abc.abstractmethod
     def solve(self, eigenspace: Eigenspace) -> Solution[Data]:
