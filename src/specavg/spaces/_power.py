@@ -199,6 +199,14 @@ class Power(Space):
                 moved[:, i] = self._base._act(part, moved[:, i])  # pyright: ignore[reportPrivateUsage]
         return moved.reshape(X.shape)
 
+    def _differential(self, g: Isometry) -> NDArray[np.float64]:
+        assert isinstance(g, Copies)
+        f = self._base.n_features
+        blocks = np.zeros((self._m, f, self._m, f))
+        for i, (j, part) in enumerate(zip(g.image, g.parts, strict=True)):
+            blocks[i, :, j] = self._base.differential(part)
+        return blocks.reshape(self.n_features, self.n_features)
+
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
         # Φ_a∘g puts, in copy image[i], the function that copy i used, composed with g_i.
         assert isinstance(g, Copies)

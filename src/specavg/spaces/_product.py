@@ -139,6 +139,13 @@ class Product(Space):
         ]
         return np.concatenate(moved, axis=1)
 
+    def _differential(self, g: Isometry) -> NDArray[np.float64]:
+        from scipy.linalg import block_diag
+
+        assert isinstance(g, Factors)
+        parts = zip(self._factors, g.parts, strict=True)
+        return np.asarray(block_diag(*(M.differential(part) for M, part in parts)), dtype=np.float64)
+
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
         from scipy.linalg import block_diag
 

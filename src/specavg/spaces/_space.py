@@ -214,6 +214,30 @@ class Space(abc.ABC):
         points = self.check_points(X)
         return self._act(checked, points).reshape(np.shape(X) or points.shape)
 
+    def differential(self, g: Isometry) -> NDArray[np.float64]:
+        """The matrix dg[i, j] = ∂(gx)_i/∂x_j in the flattened coordinates of the points, the same at every x.
+
+        A gradient of an invariant function follows it: ∇f(x) = dgᵀ ∇f(gx).
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+
+        Examples
+        --------
+        >>> import specavg as sa
+        >>> sa.Sphere(2).differential(sa.isometries.signed_permutation([1, 0], [1, -1]))
+        array([[ 0.,  1.],
+               [-1.,  0.]])
+        """
+        return self._differential(self.check_isometry(g))
+
+    def _differential(self, g: Isometry) -> NDArray[np.float64]:
+        """The linear part of a checked `g`: isometries are affine maps of the coordinates."""
+        corners = np.concatenate([np.eye(self.n_features), np.zeros((1, self.n_features))])
+        moved = self._act(g, corners)
+        return (moved[:-1] - moved[-1]).T
+
     def evaluate(self, eigenspace: Eigenspace, X: ArrayLike) -> NDArray[np.float64]:
         """The eigenfunctions φ_1..φ_m of one eigenspace at `X`.
 
