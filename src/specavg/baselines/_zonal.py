@@ -13,7 +13,7 @@ import numpy as np
 
 from specavg.baselines._kernels import Array, KernelFunction
 from specavg.spaces import Eigenspace, Rotations, Space, Sphere, Torus
-from specavg.spaces._sphere import normalized
+from specavg.functions._orthonormal_matrices import normalized
 
 __all__ = ["even_shell_sums", "theta_product", "zonal_sum"]
 

@@ -141,6 +141,28 @@ class InvariantSeries(InvariantEstimator):
             return distributed_apply(self, "predict", X, self.coef_.shape[1:])
         return self._series(self._canonical(self._points(X, reset=False)))
 
+    def gradient(self, X: Any) -> Any:
+        """Gradients of the estimated function, at `X` itself: they move with the group as vectors do.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+            A Dask array gives a lazy Dask array.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features) or (n, n_features, n_outputs)
+            By the coordinates of `X` on tori, lattices and intervals. On embedded spaces (spheres, rotations, Stiefel
+            manifolds) the tangential gradient in the coordinates of `X`, flattened. On products side by side.
+        """
+        check_is_fitted(self)
+        outputs = self.coef_.shape[1:]
+        if is_dask(X):
+            return distributed_apply(self, "gradient", X, (self.n_features_in_, *outputs))
+        points = self._points(X, reset=False)  # a canonical point would have another gradient
+        C = self.coef_.reshape(self.basis_.dim, -1)
+        return self.basis_.combine_gradient(points, C).reshape(*points.shape, *outputs)
+
     def _series(self, points: Array) -> Array:
         """Σ c ψ at canonical points."""
         C = self.coef_.reshape(self.basis_.dim, -1)

@@ -269,6 +269,36 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         with np.errstate(divide="ignore"):
             return np.log(np.maximum(values, 0.0))
 
+    def gradient(self, X: ArrayLike) -> Array:
+        """The gradient of the log density at `X` (the score of statistics), as `score_samples` has it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+
+        Returns
+        -------
+        ndarray of shape (n, n_features)
+            As `InvariantKernelRidge.gradient`; NaN where a plain series (`positive=False`) is not positive.
+
+        Examples
+        --------
+        >>> import specavg as sa
+        >>> X = sa.Torus(1).sample(500, random_state=0) / 4  # nothing beyond ±0.25
+        >>> model = sa.InvariantDensity(sa.Torus(1), sa.groups.sign_flips(1)).fit(X)
+        >>> bool(model.gradient([[0.3]])[0, 0] < 0 < model.gradient([[-0.3]])[0, 0])
+        True
+        """
+        if is_dask(X):
+            return distributed_apply(self, "gradient", X, (self.n_features_in_,))
+        check_is_fitted(self)
+        points = self._points(X, reset=False)
+        slopes = self.basis_.combine_gradient(points, self.coef_[:, None])[:, :, 0]
+        if self.positive:
+            return slopes
+        values = self._series(X)[:, None]
+        return np.where(values > 0, slopes / np.where(values > 0, values, 1.0), np.nan)
+
     def score(self, X: ArrayLike, y: Any = None) -> float:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The total log-likelihood of `X`, as scikit-learn's `KernelDensity` has it.
 

@@ -332,6 +332,54 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
                 deviation[rows] = self._posterior.deviation(features[:, 1:])
         return mean, deviation.reshape(mean.shape)
 
+    @overload
+    def gradient(self, X: ArrayLike, return_std: Literal[False] = False) -> Array: ...
+    @overload
+    def gradient(self, X: ArrayLike, return_std: Literal[True]) -> tuple[Array, Array]: ...
+
+    def gradient(self, X: ArrayLike, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """Gradients of the estimated function, at `X` itself: they move with the group as vectors do.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+        return_std : bool, default False
+            Whether to return the posterior standard deviation of every component too, as in `predict`.
+
+        Returns
+        -------
+        mean : ndarray of shape (n, n_features) or (n, n_features, n_outputs)
+            By the coordinates of `X` on tori, lattices and intervals. On embedded spaces (spheres, rotations, Stiefel
+            manifolds) the tangential gradient in the coordinates of `X`, flattened. On products side by side.
+        std : ndarray of the same shape
+            Only if `return_std`.
+
+        Examples
+        --------
+        >>> import numpy as np, specavg as sa
+        >>> X = sa.Sphere(3).sample(40, random_state=0)
+        >>> model = sa.InvariantKernelRidge(sa.Sphere(3), sa.groups.point_group("Oh")).fit(X, (X**4).sum(axis=1))
+        >>> gradient = model.gradient(X[:2])
+        >>> bool(np.abs((gradient * X[:2]).sum(axis=1)).max() < 1e-12)  # tangential
+        True
+        >>> wanted = 4 * X[:2] ** 3 - 4 * (X[:2] ** 4).sum(axis=1)[:, None] * X[:2]
+        >>> bool(np.abs(gradient - wanted).max() < 1e-6)
+        True
+        """
+        if not return_std:
+            return super().gradient(X)
+        check_is_fitted(self)
+        if is_dask(X):
+            raise ValueError("return_std is not available for Dask collections: take partitions one by one")
+        points = self._points(X, reset=False)
+        mean = super().gradient(points)
+        deviation = np.zeros((*points.shape, self.coef_[0].size))
+        if self._posterior is not None:
+            for rows, slopes in self.basis_.gradients_in_chunks(points):  # (m, dim, n_features)
+                columns = slopes[:, 1:].transpose(0, 2, 1).reshape(-1, self.basis_.dim - 1)
+                deviation[rows] = self._posterior.deviation(columns, slopes=True).reshape(deviation[rows].shape)
+        return mean, deviation.reshape(mean.shape)
+
     def _alpha(self) -> float | None:
         """The penalty given, None for "auto"."""
         if isinstance(self.alpha, str):

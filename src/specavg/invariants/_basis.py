@@ -216,6 +216,59 @@ class InvariantBasis:
         """
         return self.functions.evaluate(self.space.check_points(X))
 
+    def gradient(self, X: ArrayLike) -> Array:
+        """The gradients of the invariant functions at `X`.
+
+        Returns
+        -------
+        ndarray of shape (n, dim, n_features)
+            By the coordinates of `X` on tori, lattices and intervals; on embedded spaces (spheres, rotations, Stiefel
+            manifolds) the tangential gradient in the coordinates of `X`; on products and powers side by side.
+
+        Examples
+        --------
+        >>> import specavg as sa
+        >>> basis = sa.invariant_basis(sa.Torus(1), sa.groups.sign_flips(1), max_eigenvalue=10)  # 1 and √2 cos πx
+        >>> basis.gradient([[0.5]]).round(6)
+        array([[[ 0.      ],
+                [-4.442883]]])
+        """
+        return self.functions.evaluate_gradient(self.space.check_points(X))
+
+    def gradients_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
+        """The same, some rows at a time."""  # (m, dim, n_features)
+        points = self.space.check_points(X)
+        for rows in self.functions.gradient_chunks(points):
+            yield rows, self.functions.gradient(points[rows])
+
+    def combine_gradient(self, X: ArrayLike, C: Array) -> Array:
+        """The gradient of Σ_j C_j ψ_j at `X` without holding those of the functions.
+
+        Parameters
+        ----------
+        X : array-like of n points
+        C : ndarray of shape (dim, q)
+
+        Returns
+        -------
+        ndarray of shape (n, n_features, q)
+        """
+        return self.functions.combine_gradient(self.space.check_points(X), C)
+
+    def correlate_gradient(self, X: ArrayLike, G: Array) -> Array:
+        """Σ_i Σ_j ∂_jψ(x_i) G_ij without holding the gradients.
+
+        Parameters
+        ----------
+        X : array-like of n points
+        G : ndarray of shape (n, n_features, q)
+
+        Returns
+        -------
+        ndarray of shape (dim, q)
+        """
+        return self.functions.correlate_gradient(self.space.check_points(X), G)
+
     def values_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
         """The same, some rows at a time: slices of the rows, and values of bounded size."""  # (m, dim)
         points = self.space.check_points(X)

@@ -17,6 +17,7 @@ from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import ellipsoid, shell_sizes, shell_vectors
 from specavg.functions._trigonometric_sums import TrigonometricSums
 from specavg.isometries import Affine, Isometry, SignedPermutation, flatten
+from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
 from specavg.spaces._frequency_action import FrequencyAction, frequency_action, frequency_speeds
 from specavg.spaces._ordered_frequencies import type_eigenspaces
@@ -300,6 +301,10 @@ class Torus(Space):
         u = self._units(X) @ g.matrix.T + np.array([float(t) for t in g.shift])
         start = 0.0 if self._lattice is not None else -0.5
         return (u - np.floor(u - start)) * self._periods
+
+    def _differential(self, g: Isometry) -> NDArray[np.float64]:
+        period = np.broadcast_to(self.period, self.dim)
+        return as_affine(g).matrix * period[:, None] / period  # points that are moved wrap, and vectors do not
 
     # --- points ------------------------------------------------------------------------------------
 

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from specavg._config import config
 from specavg.groups import Group
-from specavg.invariants import default_group, invariant_basis
+from specavg.invariants import InvariantBasis, default_group, invariant_basis
 from specavg.invariants._fixed_space import UnclearRank
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import Order, order_of
 from specavg.testing import _field_laws as field_laws
+from specavg.testing import _gradient_laws as gradient_laws
 from specavg.testing import _invariant_laws as invariant_laws
 from specavg.testing import _space_laws as space_laws
 from specavg.testing._law import Checked
@@ -85,6 +86,8 @@ def check_space(
     [dD(ξ), dD(η)] = dD([ξ, η]) True
     ξ·φ = dD(ξ)ᵀφ True
     ψ(gx) = ψ(x) True
+    ∇ψ(x) = dgᵀ∇ψ(gx) True
+    ∇ψ is the derivative of ψ True
     all solvers find the same projector True
     the projector is the average over the group True
     the projector is the average along a stabiliser chain True
@@ -179,6 +182,7 @@ def _laws_of_invariants(space: Space, group: Group, chosen: list[Eigenspace], by
     top = max(V.eigenvalue for V in chosen)
     basis = invariant_basis(space, group, max_eigenvalue=top, order=by)
     yield Checked("ψ(gx) = ψ(x)", invariant_laws.check_invariance(basis), invariant_laws.INVARIANCE)
+    yield from _laws_of_gradients(basis)
     agree = invariant_laws.check_solvers_agree(space, group, top, order=by)
     yield Checked("all solvers find the same projector", agree, invariant_laws.PROJECTOR)
     order = _order(group)
@@ -209,6 +213,19 @@ def _laws_of_invariants(space: Space, group: Group, chosen: list[Eigenspace], by
     else:
         reason = "the group is too large to list and has no short stabiliser chain"
         yield Checked(law, np.nan, invariant_laws.CHARACTER, reason)
+
+
+def _laws_of_gradients(basis: InvariantBasis) -> Iterator[Checked]:
+    why = ""
+    try:
+        basis.gradient(basis.space.sample(1, random_state=0))
+    except ValueError as error:  # a space written by a user may have none
+        why = str(error)
+    for law, check, tolerance in (
+        ("∇ψ(x) = dgᵀ∇ψ(gx)", gradient_laws.check_gradient_equivariance, gradient_laws.EQUIVARIANCE),
+        ("∇ψ is the derivative of ψ", gradient_laws.check_gradient, gradient_laws.DIFFERENCES),
+    ):
+        yield Checked(law, np.nan if why else check(basis), tolerance, why)
 
 
 def _papers(space: Space, group: Group, chosen: list[Eigenspace]) -> list[tuple[Eigenspace, NDArray[np.float64]]]:
