@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._random import as_generator
-from specavg.discovery._result import Candidate, Discovery
+from specavg.discovery._discovery import Candidate, Discovery
 from specavg.discovery._samples import Samples
 from specavg.groups import Group, minimal_generators
 from specavg.invariants import fixed_space
