@@ -12,7 +12,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.discovery._evidence import HONEST
 from specavg.discovery._one_part_functions import one_part_functions
 from specavg.discovery._partitions_of_parts import Blocks, Parts
 from specavg.discovery._discovery import Candidate, Discovery
@@ -48,7 +47,7 @@ def search_transpositions(samples: Samples, group: Group, level: float) -> Disco
         decay = chosen
         blocks = parts.reassigned(parts.merged(decay), decay)
     assert decay is not None
-    blocks = parts.homogeneous(blocks, decay.last, level * HONEST)
+    blocks = parts.homogeneous(blocks, decay, level)
     blocks, doubt = parts.without_doubt(blocks, decay, level)
     notes = [f"Only functions of single parts were compared, {len(functions.levels)} of each part."]
     if parts.evidence(blocks, decay) < -math.log(level):
