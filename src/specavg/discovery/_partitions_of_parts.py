@@ -175,14 +175,19 @@ def _distances(coef: Array, V: Array) -> Array:
     spread = V[every, every][:, None] + V[every, every] - V - V.transpose(1, 0, 2, 3)
     spread[every, every] = np.eye(coef.shape[1])
     apart = coef[:, None] - coef
-    return np.einsum("ija,ija->ij", apart, np.linalg.solve(spread, apart[..., None])[..., 0])
+    return np.einsum("ija,ijac,ijc->ij", apart, _inverse(spread), apart)
+
+
+def _inverse(spread: Array) -> Array:
+    """Inverses of covariances, but for directions without data: the same function may be counted with two parts."""
+    return np.asarray(np.linalg.pinv(spread, rcond=_RANK_TOLERANCE, hermitian=True), dtype=np.float64)
 
 
 def _equated(coef: Array, V: Array, i: int, j: int) -> tuple[Array, Array]:
     """Estimates and their covariance, given that blocks i and j have the same coefficients; j is dropped."""
     across = V[i] - V[j]  # (B, k, k): covariance of the difference with every block
     spread = across[i] - across[j]
-    gain = np.linalg.solve(spread, across.transpose(1, 0, 2).reshape(len(spread), -1))  # (k, B·k)
+    gain = _inverse(spread) @ across.transpose(1, 0, 2).reshape(len(spread), -1)  # (k, B·k)
     kept = np.arange(len(coef)) != j
     moved = coef - ((coef[i] - coef[j]) @ gain).reshape(coef.shape)
     flat = across.transpose(1, 0, 2).reshape(len(spread), -1)

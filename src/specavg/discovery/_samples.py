@@ -41,6 +41,11 @@ class Samples:
             raise ValueError(f"y has NaN or infinity in {int((~np.isfinite(targets)).sum())} of {len(targets)} rows")
         return cls(space, points, targets)
 
+    @property
+    def count(self) -> int:
+        """How many samples there are."""
+        return len(self.targets)
+
     def band(self) -> tuple[Eigenspace, ...]:
         """The first eigenspaces after the constant, as many as the samples can bear."""
         n = len(self.targets)
@@ -60,7 +65,10 @@ class Samples:
             )
         return tuple(band)
 
+    def chunks(self) -> list[tuple[Array, Array]]:
+        """Points and targets, a piece at a time."""
+        return [(self.points, self.targets)]
+
     def information(self, columns: Callable[[Array], Array]) -> Information:
         """What the samples say about some functions of the points."""
-        chunks = [(self.points, self.targets)]
-        return Information.of(columns, chunks, chunks)
+        return Information.of(columns, self.chunks(), self.chunks())
