@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -24,8 +25,8 @@ _METHODS = ("auto", "subgroups", "transpositions", "fields", "sampling")
 
 
 def discover_symmetry(
-    X: ArrayLike,
-    y: ArrayLike,
+    X: ArrayLike | Iterable[tuple[ArrayLike, ArrayLike]],
+    y: ArrayLike | None,
     space: Space,
     group: Group,
     *,
@@ -37,8 +38,9 @@ def discover_symmetry(
 
     Parameters
     ----------
-    X : array-like of shape (n, n_features) or (n, *space.shape)
-    y : array-like of shape (n,)
+    X : array-like of shape (n, n_features) or (n, *space.shape), Dask collection, or iterable of (X, y) chunks
+        Chunks (with `y` None) are read several times, and never have to fit in memory together.
+    y : array-like of shape (n,), Dask collection, or None
     space : Space
     group : Group
         A group that surely contains the symmetry.

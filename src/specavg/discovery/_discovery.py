@@ -8,6 +8,7 @@ from functools import cached_property
 from html import escape
 from typing import final
 
+from specavg.data._streaming import ChunkStream
 from specavg.discovery._samples import Samples
 from specavg.estimators import InvariantKernelRidge
 from specavg.groups import Group
@@ -72,7 +73,7 @@ class Discovery:
     Attributes
     ----------
     samples : Samples
-        The data: `.points`, `.targets`, `.space`.
+        The data, and their space.
     group : Group
         The largest subgroup that the data allow.
     model : InvariantKernelRidge
@@ -109,8 +110,11 @@ class Discovery:
     @cached_property
     def model(self) -> InvariantKernelRidge:
         """The regressor of `group`, fitted to the samples."""
-        data = self.samples
-        return InvariantKernelRidge(data.space, self.group).fit(data.points, data.targets)
+        X, y = self.samples.given
+        if y is None:
+            X = ChunkStream(X, targets=True)
+            X.rows = self.samples.count  # so that the regressor knows how many functions they can bear
+        return InvariantKernelRidge(self.samples.space, self.group).fit(X, y)
 
     def _sentences(self) -> list[str]:
         sure = "" if math.isnan(self.probability) else f", with probability {self.probability:.3g}"

@@ -25,6 +25,7 @@ __all__ = ["search_fields"]
 Array = NDArray[np.float64]
 _FIXED = 1e-6  # of dDᵀdD: its eigenvalues are squares of integers for the fields compared, and rounding is below 1e-12
 _ROUNDS = 3  # of choosing the subalgebra and the decay in turn
+_NO_MORE = 1e-3  # of twice a log likelihood: each coefficient that only fits noise explains about 1
 _POLISHED = 3  # candidates whose directions are adjusted to the data: the right one is among the first, or none is
 
 
@@ -132,11 +133,12 @@ class _Derivatives:
 @final
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """A subalgebra, what it leaves alone, its log evidence, and the p-value of a function outside."""
+    """A subalgebra, what it leaves alone, its log evidence, what it cannot explain, and the p-value of that."""
 
     algebra: Subalgebra
     subspace: Subspace
     score: float
+    outside: float
     p_value: float
 
     def row(self, group: Group, parts: AlgebraParts, choice: _Trial, decay: Decay) -> Candidate:
@@ -181,15 +183,12 @@ def _trial(
     total = int(np.sum(derivatives.everything.levels <= decay.last))
     fixed = subspace.up_to(decay.last)
     tested = total - fixed.shape[1] - algebra.moves
-    if tested <= 0:
-        return _Trial(algebra, subspace, score, 1.0)
     outside = max(known - information.on(fixed).explained(), 0.0)
-    return _Trial(algebra, subspace, score, float(distribution.sf(outside / tested, tested, information.freedom)))
+    p_value = float(distribution.sf(outside / tested, tested, information.freedom)) if tested > 0 else 1.0
+    return _Trial(algebra, subspace, score, outside, p_value)
 
 
-def _polished(
-    information: Information, derivatives: _Derivatives, trial: _Trial, decay: Decay, known: float
-) -> _Trial:
+def _polished(information: Information, derivatives: _Derivatives, trial: _Trial, decay: Decay, known: float) -> _Trial:
     """The same with the directions for which the likelihood is largest."""
     from scipy.linalg import expm
     from scipy.optimize import minimize
@@ -222,9 +221,11 @@ def _largest(trials: list[_Trial], level: float) -> tuple[_Trial, float]:
     shares = np.exp(scores - scores.max())
     shares /= shares.sum()
     dims = np.array([trial.algebra.dim for trial in trials])
+    outside = np.array([trial.outside for trial in trials])
     for dim in sorted(set(dims.tolist()), reverse=True):
         best = int(max(np.flatnonzero(dims == dim), key=lambda i: scores[i]))
-        rivals = shares[(dims < dim) | ((dims == dim) & (np.arange(len(dims)) != best))].sum()
+        # A smaller one that explains no more has the same functions, if all its conjugates are counted.
+        rivals = shares[(outside < outside[best] - _NO_MORE) & (dims <= dim)].sum()
         if (rivals <= level and trials[best].p_value >= level * HONEST) or dim == 0:
             return trials[best], float(shares[dims >= dim].sum())
     raise AssertionError("nothing is always a candidate")
@@ -279,4 +280,3 @@ def _side_by_side(found: list[Array]) -> Subspace:
 
     levels = np.repeat(np.arange(1, len(found) + 1), [Q.shape[1] for Q in found])
     return Subspace(np.asarray(block_diag(*found)), levels)
-

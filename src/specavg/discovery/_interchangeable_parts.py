@@ -60,7 +60,9 @@ def search_transpositions(samples: Samples, group: Group, level: float) -> Disco
     alike, pairs = _alike_in_pairs(samples, functions, blocks, most, level)
     notes.insert(0, f"Functions of single parts were compared, {len(functions.levels)} of each part, {pairs}.")
     if alike != blocks:
-        notes.append("Blocks that functions of single parts allow are refuted by functions of pairs: they are left out.")
+        notes.append(
+            "Blocks that functions of single parts allow are refuted by functions of pairs: they are left out."
+        )
         blocks = alike
     return Discovery(
         samples=samples,
@@ -95,8 +97,8 @@ def _alike_in_pairs(
     def columns(X: Array) -> Array:
         return np.column_stack([np.ones(len(X)), pairs.evaluate(X).reshape(len(X), -1)])
 
-    models = Models(columns, samples.chunks())
-    tests = models.compare([_tied(block, m, k) for block in large], samples.chunks())
+    models = Models(columns, samples.read())
+    tests = models.compare([_tied(block, m, k) for block in large], samples.read())
     refuted = [block for block, test in zip(large, tests, strict=True) if test.p_value < level * HONEST]
     kept = [block for block in blocks if block not in refuted]
     return sorted(kept + [[i] for block in refuted for i in block]), f"and {k - len(coarse.levels)} of its pairs"
