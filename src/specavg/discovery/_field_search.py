@@ -72,7 +72,7 @@ def search_fields(samples: Samples, group: Group, level: float) -> Discovery:
 @final
 @dataclass(frozen=True, eq=False)
 class _Derivatives:
-    """dD of the basis fields on each eigenspace, and what combinations of them leave alone."""
+    """Derivatives dD of the basis fields on each eigenspace, and what combinations of them leave alone."""
 
     space: Space
     algebra: AlgebraParts
@@ -80,7 +80,7 @@ class _Derivatives:
 
     @cached_property
     def blocks(self) -> list[Array]:
-        """dD of every basis field, an eigenspace at a time."""  # (r, m, m)
+        """The matrices dD of every basis field, an eigenspace at a time."""  # (r, m, m)
         fields = self.algebra.basis
         return [np.stack([self.space.infinitesimal(f, V) for f in fields]) for V in self.eigenspaces]
 
@@ -142,7 +142,7 @@ class _Trial:
     p_value: float
 
     def row(self, group: Group, parts: AlgebraParts, choice: _Trial, decay: Decay) -> Candidate:
-        """This trial in a table."""
+        """A row of the table."""
         subgroup = Group([], self.algebra.fields(parts.basis), _name(self), size=group.size)
         k = self.subspace.up_to(decay.last).shape[1]
         inside = self is choice or self.algebra.dim == 0

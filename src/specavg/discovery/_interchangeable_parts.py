@@ -13,10 +13,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.discovery._discovery import Candidate, Discovery
 from specavg.discovery._evidence import HONEST
 from specavg.discovery._one_part_functions import OnePartFunctions, one_part_functions, with_pairs
 from specavg.discovery._partitions_of_parts import Blocks, Parts
-from specavg.discovery._discovery import Candidate, Discovery
 from specavg.discovery._samples import Samples
 from specavg.groups import Group
 from specavg.isometries import Isometry, permutation

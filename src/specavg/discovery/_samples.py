@@ -57,8 +57,8 @@ class Samples:
             return cls(space, len(points), (points, targets), lambda: iter(whole))
         if not isinstance(X, Iterable) or iter(X) is X:
             raise ValueError(
-                "without y, X must be chunks (X, y) that can be read more than once: a list of them, or an object whose "
-                f"__iter__ starts anew; got {type(X).__name__}"
+                "without y, X must be chunks (X, y) that can be read more than once: a list of them, or an object "
+                f"whose __iter__ starts anew; got {type(X).__name__}"
             )
         chunks = X
         count = sum(len(targets) for _, targets in _not_empty(space, chunks))

@@ -1,9 +1,9 @@
 """Subalgebras of the Lie algebra of a group that data may have as symmetries, from the form ⟨ξf, ηf⟩ of a function f.
 
-The algebra is divided into parts that commute: shifts, and the algebras so(d) of rotations of d directions. Of so(d) the
-rotations so(W) of some of the directions are looked for: f invariant under so(W) makes the matrix
-N_uv = Σ_w ⟨L_uw f, L_vw f⟩, L_uw turning u towards w, a multiple of the identity on W, so W is a run of its eigenvectors.
-Of the shifts those are looked for that leave the frequencies alone that f surely has: they are rational.
+The algebra is divided into parts that commute: shifts, and the algebras so(d) of rotations of d directions. Of so(d)
+the rotations so(W) of some of the directions are looked for. Let L_uw rotate u towards w. If f is invariant under
+so(W), the matrix N_uv = Σ_w ⟨L_uw f, L_vw f⟩ is a multiple of the identity on W: W is spanned by neighbours among its
+eigenvectors. Of the shifts those are looked for that leave alone the frequencies that f surely has: they are rational.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class RotationPart:
 
     @property
     def size(self) -> int:
-        """d."""
+        """How many directions there are."""
         return self.matrices.shape[1]
 
     def coordinates(self, W: Array, count: int) -> Array:
@@ -223,7 +223,7 @@ def _matrix(field: Field) -> Array:
     if isinstance(field, LeftRightField):
         return (field.right if field.left.is_zero else field.left).matrix
     if isinstance(field, CopiesField | FactorsField):
-        return next((_matrix(part) for part in field.parts if part is not None and not part.is_zero))
+        return next(_matrix(part) for part in field.parts if part is not None and not part.is_zero)
     if isinstance(field, RotationField):
         return field.matrix
     raise ValueError(f"{field!r} is not a rotation")
