@@ -154,6 +154,11 @@ class Space(abc.ABC):
         return int(np.prod(self.shape))
 
     @property
+    def column_periods(self) -> NDArray[np.float64]:
+        """In which period each column of a point repeats; infinite where it does not."""  # (n_features,)
+        return np.full(self.n_features, np.inf)
+
+    @property
     def identity(self) -> Isometry:
         """The isometry that moves nothing."""
         return identity(self.shape[0])
