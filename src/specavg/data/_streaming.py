@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import settings as _settings
+from specavg._reporting import reported
 from specavg.data._moments import Moments
 
 if TYPE_CHECKING:
@@ -284,7 +285,7 @@ def _named(place: str, chunk_moments: Callable[..., Moments | None], *arguments:
 def pairwise_total(parts: Iterable[Moments | None]) -> Moments:
     """The sum of moments as they come: few are held, and each is added to sums of about its own size."""
     levels: list[list[Moments]] = [[]]
-    for part in parts:
+    for part in reported(parts, "data", "chunks"):
         if part is None:
             continue
         levels[0].append(part)

@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from specavg._config import require_memory
+from specavg._reporting import reported
 from specavg.groups import Group
 from specavg.invariants._basis import InvariantBasis
 from specavg.invariants._cutoff import Cutoff
@@ -104,7 +105,8 @@ def checked_request(
 @lru_cache(maxsize=32)
 def built_basis(space: Space, group: Group, cutoff: Cutoff, order: Order, solver: str) -> InvariantBasis:
     resolver = Resolver(space, group, solver)
-    solutions = list(_solutions(space.ordered(order), resolver, cutoff))
+    what = f"invariant basis on {space!r}"
+    solutions = list(reported(_solutions(space.ordered(order), resolver, cutoff), what, "eigenspaces"))
     return InvariantBasis(
         space, group, cutoff, order, solver, solutions, resolver.functions(solutions), arrays_of(solutions)
     )
