@@ -161,7 +161,9 @@ def test_gradients_of_densities():
     X = X[X[:, 2] ** 2 > 0.3]
     Z = sa.Sphere(3).sample(6, random_state=1)
     for positive in (True, False):
-        model = sa.InvariantDensity(sa.Sphere(3), groups.point_group("D2h"), positive=positive, max_eigenvalue=20).fit(X)
+        model = sa.InvariantDensity(sa.Sphere(3), groups.point_group("D2h"), positive=positive, max_eigenvalue=20).fit(
+            X
+        )
         gradient, h = model.gradient(Z), 1e-4
         assert np.abs((gradient * Z).sum(axis=1)).max() < 1e-12
         way = np.cross(Z, [0.3, 0.5, -0.8])

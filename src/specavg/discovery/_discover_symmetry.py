@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from specavg.discovery._discovery import Discovery
 from specavg.discovery._field_search import search_fields
 from specavg.discovery._interchangeable_parts import search_transpositions
-from specavg.discovery._subgroup_lattice import MOST_ELEMENTS
 from specavg.discovery._samples import Samples
 from specavg.discovery._sampling import search_random_elements
+from specavg.discovery._subgroup_lattice import MOST_ELEMENTS
 from specavg.discovery._subgroup_search import search_subgroups
 from specavg.groups import Group
 from specavg.isometries import SignedPermutation

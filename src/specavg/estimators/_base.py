@@ -15,10 +15,17 @@ from sklearn.utils.validation import (
 
 from specavg.data._distributed import distributed_apply
 from specavg.data._streaming import Stream, is_dask, stream_of
+from specavg.estimators._given_data import (
+    check_columns,
+    given_table,
+    given_targets,
+    question_order,
+    question_periods,
+)
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_group, invariant_basis
 from specavg.persistence._saving import Savable
-from specavg.spaces import Space, default_space
+from specavg.spaces import Power, Space, default_space
 
 __all__ = ["InvariantEstimator", "InvariantSeries", "weights_or_ones"]
 
@@ -91,24 +98,30 @@ class InvariantEstimator(Savable, BaseEstimator):
     def _points(self, X: Any, *, reset: bool) -> Array:
         """`X` as scikit-learn wants it: points flattened to (n, n_features), finite, float64."""
         points: Any = validate_data(self, self._table(X), reset=reset, dtype=np.float64)
+        if reset:
+            self._question(points)
         return points
 
     def _points_and_targets(self, X: Any, y: Any) -> tuple[Array, Array]:
         """The same for training data; `y` may have several outputs."""
-        pair: Any = validate_data(self, self._table(X), y, dtype=np.float64, multi_output=True, y_numeric=True)
-        return pair
+        settings: dict[str, Any] = {"dtype": np.float64, "multi_output": True, "y_numeric": True}
+        points, targets = validate_data(self, self._table(X), given_targets(y), **settings)
+        self._question(points)
+        return points, targets
+
+    def _question(self, points: Array) -> None:
+        """Warn about points in what look like other units, or columns in what looks like another order."""
+        space = self._space()
+        question_periods(space, points)
+        if isinstance(space, Power) and hasattr(self, "feature_names_in_"):
+            question_order(space, list(self.feature_names_in_))
 
     def _table(self, X: Any) -> Any:
-        if self.space is None:
-            return X
-        if not isinstance(self.space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(
-                f"space must be a specavg space, for instance sa.Sphere(3) or sa.Torus(2); got {self.space!r}"
-            )
-        return self.space.as_table(X)
+        return given_table(self.space, self.group, X)
 
     def _take_features(self, stream: Stream) -> None:
         """The number and the names of the columns of a stream."""
+        check_columns(self.space, self.group, stream.n_features)
         self.n_features_in_ = stream.n_features
         vars(self).pop("feature_names_in_", None)
         if stream.feature_names is not None:

@@ -17,6 +17,7 @@ from specavg.data._streaming import is_dask
 from specavg.data._target_units import Units
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, weights_or_ones
+from specavg.estimators._given_data import why_nothing
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
 from specavg.functions._compensated_sums import Sum
@@ -34,6 +35,9 @@ from specavg.spaces import Space
 __all__ = ["InvariantKernelRidge"]
 
 Array = NDArray[np.float64]
+
+_NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: less than 2 % of the variance is explained
+_ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, all with 200; fewer rows say little
 
 
 class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
@@ -201,7 +205,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         problem = data.problem(basis, candidates, alpha)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
-        return self._keep(self._solved(problem, candidates, alpha), targets.shape[1:])
+        return self._keep(self._solved(problem, candidates, alpha), targets.shape[1:], data.count)
 
     @needs_cutoff
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantKernelRidge:
@@ -225,7 +229,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         if len(candidates) > _limits.SHORTLIST and self.basis_.dim > few:
             problem = MomentProblem(moments.first(few))
             candidates, _ = shortlist(problem, self.basis_, candidates, alpha, _limits.SHORTLIST)
-        return self._keep(self._solved(MomentProblem(moments), candidates, alpha), outputs)
+        return self._keep(self._solved(MomentProblem(moments), candidates, alpha), outputs, moments.count)
 
     def _default_basis(self, rows: int | None) -> InvariantBasis | None:
         return None if rows is None else affordable_basis(self._basis, affordable_dim(rows))
@@ -281,7 +285,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         warnings.warn(f"only the constant is fitted: {why}. Predictions are the mean of y.", UserWarning, stacklevel=4)
         return mean_fit(problem, candidates[0], alpha)
 
-    def _keep(self, fit: RidgeFit, outputs: tuple[int, ...]) -> InvariantKernelRidge:
+    def _keep(self, fit: RidgeFit, outputs: tuple[int, ...], count: int) -> InvariantKernelRidge:
         """The attributes that users see; `outputs` is the shape of one target."""
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)
         self.solver_, self.spectrum_, self.alpha_ = fit.solver, fit.spectrum, fit.alpha
@@ -294,6 +298,13 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
             self.directions_ = fit.directions
         if fit.iterations:
             self.n_iterations_ = fit.iterations
+        if fit.solver != "mean" and count >= _ROWS_TO_JUDGE and fit.error > _NOTHING_EXPLAINED:
+            warnings.warn(
+                f"the fit explains almost nothing: its leave-one-out error is {fit.error:.3g} standard deviations of "
+                f"y, and that of the mean is 1. Likely reasons: {why_nothing(self._space(), self._group())}.",
+                UserWarning,
+                stacklevel=3,
+            )
         return self
 
     @overload

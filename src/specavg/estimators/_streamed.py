@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from specavg.data._moments import Moments
 from specavg.data._streaming import ChunkMoments, ChunkStream, Stream, check_names
 from specavg.estimators._base import InvariantEstimator
+from specavg.estimators._given_data import given_targets
 from specavg.invariants import InvariantBasis
 
 __all__ = ["StreamedEstimator", "needs_cutoff"]
@@ -112,7 +113,7 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
         """Data in memory, checked as scikit-learn wants it, as a stream of one chunk."""
         settings: dict[str, Any] = {"reset": not hasattr(self, "moments_"), "dtype": np.float64}
         if self._has_targets:
-            settings |= {"y": y, "multi_output": True, "y_numeric": True}
+            settings |= {"y": given_targets(y), "multi_output": True, "y_numeric": True}
         checked: Any = validate_data(cast(Any, self), self._table(X), **settings)
         parts = checked if self._has_targets else (checked,)
         stream = ChunkStream([(*parts, sample_weight)], targets=self._has_targets)

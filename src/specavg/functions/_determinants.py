@@ -68,7 +68,9 @@ class Determinants(Functions):
     def gradient(self, X: Array) -> Array:
         m, columns = self._m, np.sqrt(np.arange(1, self._m + 1))
         copies = self._one_copy_values(X)
-        slopes = self._one_copy.gradient(X.reshape(len(X) * m, -1)).reshape(len(X), m, self._one_copy.dim, X.shape[1] // m)
+        slopes = self._one_copy.gradient(X.reshape(len(X) * m, -1)).reshape(
+            len(X), m, self._one_copy.dim, X.shape[1] // m
+        )
         gradient = np.empty((len(X), self.dim, m, slopes.shape[3]))
         for i, a in enumerate(self._sets):
             cofactors = _cofactors(copies[:, :, a] / columns) / columns

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from specavg.functions._factor_table import SPHERE, STEP, FactorTable
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import Shell, shells
-from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._orthonormal_matrices import normalized
+from specavg.functions._product_tree import Products, ProductTree
 
 __all__ = [
     "CoordinatePolynomials",

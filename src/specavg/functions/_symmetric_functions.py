@@ -240,7 +240,6 @@ class SymmetrizedProducts(Compiled):
         copies = np.ascontiguousarray(self._copy_values(X).transpose(2, 0, 1))  # (A, n, m)
         return (self._weights[:, None] * self._program.run(copies)).T
 
-
     # --- gradients -----------------------------------------------------------------------------------
 
     def gradient(self, X: Array) -> Array:

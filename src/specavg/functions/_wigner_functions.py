@@ -118,9 +118,9 @@ class WignerFunctions(Compiled, Derivations):
         from scipy.sparse import block_diag, csr_array, eye_array, kron
 
         axes = list(zip(*(rotation_derivatives(l) for l in self._degrees), strict=True))
-        return [
-            block_diag([kron(M.T, eye_array(M.shape[0])) for M in axis], format="csr") for axis in axes
-        ] or [csr_array((0, 0))] * 3
+        return [block_diag([kron(M.T, eye_array(M.shape[0])) for M in axis], format="csr") for axis in axes] or [
+            csr_array((0, 0))
+        ] * 3
 
     def _lifted(self, X: Array, slopes: Array) -> Array:
         # Rotations from the left move every column c of X by e_a × c. With S the antisymmetric matrix of the slopes,

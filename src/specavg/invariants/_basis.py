@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._reporting import reported
 from specavg.functions._functions import Functions
 from specavg.functions._threads import in_order, row_chunks
 from specavg.functions._toeplitz_gram import ToeplitzGram
@@ -78,7 +79,8 @@ def invariant_basis(
 def built_basis(space: Space, group: Group, cutoff: Cutoff, order: Order, solver: str) -> InvariantBasis:
     """The basis of a request that is checked already; the last 32 are kept."""
     resolver = Resolver(space, group, solver)
-    solutions = list(solutions_up_to(space.ordered(order), resolver, cutoff))
+    found = solutions_up_to(space.ordered(order), resolver, cutoff)
+    solutions = list(reported(found, f"invariant basis on {space!r}", "eigenspaces"))
     functions, arrays = resolver.functions(solutions), arrays_of(solutions)
     return InvariantBasis(space, group, cutoff, order, solver, solutions, functions, arrays)
 

@@ -3,7 +3,12 @@
 from specavg.spaces._interval import Interval
 from specavg.spaces._power import Power
 from specavg.spaces._product import Product
-from specavg.spaces._rotations import Rotations, rotations_from_bunge, rotations_from_quaternions
+from specavg.spaces._rotations import (
+    Rotations,
+    rotations_from_bunge,
+    rotations_from_quaternions,
+    rotations_from_scipy,
+)
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sphere import Sphere
 from specavg.spaces._stiefel import Stiefel
@@ -23,4 +28,5 @@ __all__ = [
     "default_space",
     "rotations_from_bunge",
     "rotations_from_quaternions",
+    "rotations_from_scipy",
 ]

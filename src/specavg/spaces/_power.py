@@ -75,6 +75,10 @@ class Power(Space):
     def shape(self) -> tuple[int, ...]:
         return (self._m, *self._base.shape)
 
+    @property
+    def column_periods(self) -> NDArray[np.float64]:
+        return np.tile(self._base.column_periods, self._m)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Power) and (self._base, self._m) == (other._base, other._m)
 

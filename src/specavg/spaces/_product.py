@@ -68,6 +68,10 @@ class Product(Space):
     def shape(self) -> tuple[int, ...]:
         return (int(self._ends[-1]),)
 
+    @property
+    def column_periods(self) -> NDArray[np.float64]:
+        return np.concatenate([factor.column_periods for factor in self._factors])
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Product) and self._factors == other._factors
 

@@ -174,6 +174,11 @@ class Space(abc.ABC):
         return int(np.prod(self.shape))
 
     @property
+    def column_periods(self) -> NDArray[np.float64]:
+        """In which period each column of a point repeats; infinite where it does not."""  # (n_features,)
+        return np.full(self.n_features, np.inf)
+
+    @property
     def identity(self) -> Isometry:
         """The isometry that moves nothing."""
         return identity(self.shape[0])
@@ -405,7 +410,7 @@ class Space(abc.ABC):
 
 @lru_cache(maxsize=32)
 def _rotations(space: Space, eigenspace: Eigenspace) -> list[NDArray[np.float64]]:
-    """dD of the rotations in every plane of two coordinates."""
+    """DD of the rotations in every plane of two coordinates."""
     found: list[NDArray[np.float64]] = []
     for i, j in combinations(range(space.shape[0]), 2):
         A = np.zeros((space.shape[0],) * 2)

@@ -16,7 +16,7 @@ from specavg.functions._frequency_types import waves_of_types
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import ellipsoid, shell_sizes, shell_vectors
 from specavg.functions._trigonometric_sums import TrigonometricSums
-from specavg.isometries import Affine, Isometry, SignedPermutation, flatten
+from specavg.isometries import Affine, Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
 from specavg.spaces._frequency_action import FrequencyAction, frequency_action, frequency_speeds
@@ -103,6 +103,10 @@ class Torus(Space):
     @property
     def period(self) -> NDArray[np.float64]:
         """Period of each coordinate of the points."""  # (d,)
+        return self._periods
+
+    @property
+    def column_periods(self) -> NDArray[np.float64]:
         return self._periods
 
     @property
@@ -236,6 +240,12 @@ class Torus(Space):
 
     def check_isometry(self, g: Isometry) -> Isometry:
         g = flatten(g)
+        if isinstance(g, Copies):
+            one = "Circle()" if self.dim == g.size else "Torus(d)"
+            raise ValueError(
+                f"{g!r} acts on {g.size} copies of a space, and {self!r} is one space. Use "
+                f"Power({one}, {g.size}), whose points have the same columns (Circle() has period 2π)."
+            )
         if not isinstance(g, SignedPermutation | Affine):
             raise ValueError(
                 f"{g!r} does not act on {self!r}: the isometries of a torus are integer matrices with shifts "
