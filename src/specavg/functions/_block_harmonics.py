@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.functions._functions import Array, Functions
-from specavg.functions._sphere_harmonics import normalized
+from specavg.functions._orthonormal_matrices import normalized
 
 __all__ = ["BlockHarmonics", "Blocks"]
 
