@@ -24,8 +24,9 @@ _SPACE_HELP = (
 )
 _GROUP_HELP = (
     "sign_flips:10, symmetric:5, alternating:5, hyperoctahedral:3, cyclic:6, dihedral:6, cyclic_shifts:8, "
-    "dihedral_shifts:8, point_group:Oh; G*H is a direct product; or a TOML or JSON file with generators "
-    "(default: no symmetry)"
+    "dihedral_shifts:8, point_group:Oh, special_orthogonal:3, orthogonal:3, shifts:1,-1 (along a direction), "
+    "crystal_symmetry:O,Cinf; diagonal:(orthogonal:3),4 moves four copies together; G*H is a direct product, G+H what "
+    "two groups on one space generate; or a TOML or JSON file with generators (default: no symmetry)"
 )
 _MOST_FUNCTIONS = 1e7
 _CUTOFFS = ("max_eigenvalue", "max_dim", "max_invariant_dim")
@@ -124,6 +125,8 @@ def group_of(text: str | None, space: Space) -> Group:
     --------
     >>> group_of("point_group:Oh", space_of("sphere:3"))
     point_group('Oh')
+    >>> group_of("diagonal:(orthogonal:3),4 + symmetric:4", space_of("sphere:3^4"))
+    joined(diagonal(orthogonal(3), 4), symmetric(4))
     """
     from specavg import groups
     from specavg.invariants import default_group
@@ -135,9 +138,22 @@ def group_of(text: str | None, space: Space) -> Group:
     parts = _split(text, "*")
     if len(parts) > 1:
         return groups.direct_product(*(group_of(part, space) for part in parts))
+    parts = _split(text, "+")
+    if len(parts) > 1:
+        return groups.joined(*(group_of(part, space) for part in parts))
     if text.startswith("(") and text.endswith(")"):
         return group_of(text[1:-1].strip(), space)
+    if text.startswith("diagonal:"):
+        inner = _split(text.removeprefix("diagonal:"), ",")
+        _expect(text, len(inner) == 2, "a group and a number of copies, as in diagonal:(orthogonal:3),4")
+        return groups.diagonal(group_of(inner[0], space), _integer(inner[1], text))
     name, values, settings = _parse(text)
+    if name == "shifts":
+        _expect(text, bool(values) and not settings, "the entries of a direction, as in shifts:1,-1")
+        return groups.shifts(values)
+    if name == "crystal_symmetry":
+        _expect(text, 1 <= len(values) <= 2 and not settings, "crystal and specimen, as in crystal_symmetry:O,Cinf")
+        return groups.crystal_symmetry(*values)
     _expect(text, len(values) == 1 and not settings, "one value after the colon, as in sign_flips:10")
     if name == "point_group":
         return groups.point_group(values[0])
@@ -151,6 +167,8 @@ def group_of(text: str | None, space: Space) -> Group:
         "dihedral": groups.dihedral,
         "cyclic_shifts": groups.cyclic_shifts,
         "dihedral_shifts": groups.dihedral_shifts,
+        "special_orthogonal": groups.special_orthogonal,
+        "orthogonal": groups.orthogonal,
     }
     if name not in catalogue:
         raise Problem(f"there is no group {text!r}; groups are {_GROUP_HELP}", 2)

@@ -54,8 +54,9 @@ def invariant_basis(
         D_λ ≤ max_dim, *all* functions counted, as in the paper's theorem.
     max_invariant_dim : float, optional
         *Invariant* functions counted, as in the paper's experiments.
-    solver : {"auto", "closed form", "orbits", "null space"}
-        "auto" takes the cheapest exact way for each eigenspace; `table` shows which.
+    solver : {"auto", "closed form", "orbits", "null space", "random elements"}
+        "auto" takes the cheapest exact way for each eigenspace; `table` shows which. "random elements" is for
+        comparison: the algorithm of the paper's sequel, which draws elements and may be wrong.
     order : {"eigenvalue", "few coordinates", "degree"} or Order
         Which functions come first: the smoothest; those of few coordinates, copies or factors (`FewCoordinates`);
         those of low total degree. In another order than the first, `max_eigenvalue` bounds its value.

@@ -22,6 +22,7 @@ from specavg.invariants.solvers._left_times_right import LeftTimesRight
 from specavg.invariants.solvers._monomial_orbits import MonomialOrbits
 from specavg.invariants.solvers._null_space import NullSpace
 from specavg.invariants.solvers._partitions import SymmetricPolynomials
+from specavg.invariants.solvers._random_elements import RandomElements
 from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace
 from specavg.invariants.solvers._signed_frequencies import SignedFrequencies
 from specavg.invariants.solvers._solver import Solution, Solver, StoringSolver, Unsuitable
@@ -30,7 +31,7 @@ from specavg.spaces import Eigenspace, Space
 
 __all__ = ["SOLVER_NAMES", "Resolver", "arrays_of"]
 
-SOLVER_NAMES = ("auto", "closed form", "orbits", "null space")
+SOLVER_NAMES = ("auto", "closed form", "orbits", "null space", "random elements")
 
 
 SOLVERS: tuple[type[Solver[Any]], ...] = (
@@ -49,6 +50,9 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     NullSpace,
 )
 """Every solver, the more special first. A new one is a file and a line here."""
+
+FOR_COMPARISON: tuple[type[Solver[Any]], ...] = (RandomElements,)
+"""Solvers that are used only where they are asked for by name."""
 
 
 @final
@@ -71,7 +75,9 @@ class Resolver:
         self._solved: dict[Eigenspace, Solution[Any]] = {}
 
     def _fitting(self, *, closed: bool) -> list[Solver[Any]]:
+        named = [k for k in FOR_COMPARISON if k.name == self._name]
         kinds = [k for k in SOLVERS if (k.preference == 0) is closed and self._name in ("auto", k.name)]
+        kinds += [k for k in named if not closed]
         fitting = [k for k in kinds if k.fits(self._space, self._group)]
         return [k(self._space, self._group, self._stored) for k in fitting]
 
