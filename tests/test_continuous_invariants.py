@@ -14,7 +14,7 @@ import specavg as sa
 from specavg import groups, isometries, testing
 from specavg.groups import Group
 from specavg.invariants import _solver_choice as choice
-from specavg.invariants._building import built_basis
+from specavg.invariants._basis import built_basis
 from specavg.invariants.solvers._null_space import NullSpace
 from specavg.invariants.solvers._random_elements import number_of_draws, randomly_fixed
 from specavg.invariants.solvers._symmetric_powers import applied_power, power_of_field

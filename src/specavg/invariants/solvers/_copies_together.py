@@ -30,7 +30,6 @@ from specavg.functions._symmetric_functions import symmetrized_products
 from specavg.groups import Group
 from specavg.groups.families import Symmetric
 from specavg.invariants._fixed_space import common_null_space
-from specavg.invariants.solvers._parts import resolver_of
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
 from specavg.invariants.solvers._stored import Stored, orthonormal
 from specavg.invariants.solvers._symmetric_powers import applied_power, multisets, power_of_field
@@ -178,7 +177,7 @@ class CopiesTogether(StoringSolver[TypeVectors]):
 
     @cached_property
     def _one_copy(self) -> Resolver:
-        return resolver_of(self._power.base, Group(self._action.isometries, self._action.fields), None, "copy")
+        return self.resolver_of("copy", self._power.base, Group(self._action.isometries, self._action.fields))
 
     @cached_property
     def _fields(self) -> list[Field]:
