@@ -183,9 +183,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         self.length_scale = length_scale
         self.alpha = alpha
 
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None
-    ) -> InvariantKernelRidge:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None) -> InvariantKernelRidge:
         """Choose what was not given, and fit.
 
         Parameters

@@ -110,9 +110,7 @@ class GradientProblem(Problem):
     def _left_out(self, U: Array, s: Array) -> LeftOutPoints:
         left = self._back(U if self._Q is None else self._Q @ U)
         c = (U.T @ self._Y)[:, 0]
-        blocks = BlockLeaveOneOut(
-            s, left, self._free, c, self._rest[:, 0], self._variance, self._total, self._blocks
-        )
+        blocks = BlockLeaveOneOut(s, left, self._free, c, self._rest[:, 0], self._variance, self._total, self._blocks)
         return LeftOutPoints(blocks, self._offset)
 
     def _forth(self, rows: Array) -> Array:

@@ -153,7 +153,11 @@ class Product(Space):
     def tangents(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         tangents, row, column = np.zeros((len(X), self.n_features, self.dim)), 0, 0
         for factor, block in zip(self._factors, self.blocks(X), strict=True):
-            part = (slice(None), slice(row, row := row + factor.n_features), slice(column, column := column + factor.dim))
+            part = (
+                slice(None),
+                slice(row, row := row + factor.n_features),
+                slice(column, column := column + factor.dim),
+            )
             tangents[part] = factor.tangents(block)
         return tangents
 
