@@ -2,8 +2,8 @@
 Gradients: predicted, and as data
 =================================
 
-Every model has a gradient: that of an energy is minus a force, that of a torsion energy a torque. And where a program or
-an instrument gives gradients beside values, they are data too: in *d* dimensions a point with its gradient says
+Every model has a gradient: that of an energy is minus a force, that of a torsion energy a torque. And where a program
+or an instrument gives gradients beside values, they are data too: in *d* dimensions a point with its gradient says
 1 + *d* things instead of one.
 """
 
@@ -83,8 +83,8 @@ for panel, (name, (space, f, gradient)) in zip(panels, cases.items(), strict=Tru
 # %%
 # Signs
 # -----
-# Forces are *minus* the gradient of an energy. Given with the wrong sign, or in other units, they contradict the values,
-# and the fit says so.
+# Forces are *minus* the gradient of an energy. Given with the wrong sign, or in other units, they contradict the
+# values, and the fit says so.
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     X = sa.Torus(2).sample(60, random_state=0)

@@ -71,8 +71,8 @@ class GradientData:
         partly = missing.any(axis=1) & ~missing.all(axis=1)
         if partly.any():
             raise ValueError(
-                f"gradient has NaN in a part of {int(partly.sum())} rows (first: row {int(partly.argmax())}). A missing "
-                "gradient is a row of NaN; a gradient with missing components cannot be used."
+                f"gradient has NaN in a part of {int(partly.sum())} rows (first: row {int(partly.argmax())}). A "
+                "missing gradient is a row of NaN; a gradient with missing components cannot be used."
             )
         if np.isnan(targets).all():
             raise ValueError("every y is NaN: gradients leave the constant open, so at least one value is needed")

@@ -62,7 +62,7 @@ def _fill_slopes(table: Any, x: Any, v: Any, radius2: Any, dr: Any, T: Any, dT: 
         op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
         a, b = ab[f, 0], ab[f, 1]
         row, xi, vi = dT[f], x[i], v[i]
-        if op == COSINE or op == SINE:
+        if op == COSINE or op == SINE:  # noqa: SIM109 - numba compiles it to one comparison each
             _wave_slope(op == SINE, a, xi, row, B)
             for j in range(B):
                 row[j] *= vi[j]
@@ -216,7 +216,7 @@ def _backwards(table: Any, x: Any, radius2: Any, T: Any, wave: Any, bar: Any, xb
         op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
         a, b = ab[f, 0], ab[f, 1]
         t = bar[f]
-        if op == COSINE or op == SINE:
+        if op == COSINE or op == SINE:  # noqa: SIM109 - numba compiles it to one comparison each
             _add_product(xbar[i], 1.0, t, wave[f], B)
             continue
         _add_product(xbar[i], a, T[f1], t, B)
@@ -255,7 +255,7 @@ def tree_gradient_combine(tree: Any, above: Any, X: Any, C: Any, B: int, out: An
         fill(table, x, radius2, B, T)
         for f in range(len(table.operations)):
             op = table.operations[f, 0]
-            if op == COSINE or op == SINE:
+            if op == COSINE or op == SINE:  # noqa: SIM109 - numba compiles it to one comparison each
                 _wave_slope(op == SINE, table.constants[f, 0], x[table.operations[f, 1]], wave[f], B)
         for column in range(len(C)):
             c = C[column]
