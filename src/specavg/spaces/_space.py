@@ -427,7 +427,7 @@ class Space(abc.ABC):
 
 @lru_cache(maxsize=32)
 def _rotations(space: Space, eigenspace: Eigenspace) -> list[NDArray[np.float64]]:
-    """DD of the rotations in every plane of two coordinates."""
+    """The matrices dD of the rotations in every plane of two coordinates."""
     found: list[NDArray[np.float64]] = []
     for i, j in combinations(range(space.shape[0]), 2):
         A = np.zeros((space.shape[0],) * 2)
