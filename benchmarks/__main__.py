@@ -30,6 +30,8 @@ COMPARISONS = {
     "growth": "torus:growth",
     "growth-of-the-fit": "loops:growth_of_the_fit",
     "loops": "loops:fractions_of_peak",
+    "gradients": "gradients:cost_of_gradients",
+    "gradients-as-data": "gradients:what_gradients_save",
     "import": "imports:import_time",
 }
 

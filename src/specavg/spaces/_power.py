@@ -210,6 +210,13 @@ class Power(Space):
                 moved[:, i] = self._base._act(part, moved[:, i])  # pyright: ignore[reportPrivateUsage]
         return moved.reshape(X.shape)
 
+    def tangents(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        f, d = self._base.n_features, self._base.dim
+        tangents = np.zeros((len(X), self._m, f, self._m, d))
+        for i, copy in enumerate(self._copies_of(X).transpose(1, 0, 2)):
+            tangents[:, i, :, i] = self._base.tangents(copy)
+        return tangents.reshape(len(X), self.n_features, self.dim)
+
     def _differential(self, g: Isometry) -> NDArray[np.float64]:
         assert isinstance(g, Copies)
         f = self._base.n_features

@@ -262,6 +262,23 @@ class Space(abc.ABC):
         moved = self._act(g, corners)
         return (moved[:-1] - moved[-1]).T
 
+    def tangents(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """An orthonormal basis of the tangent space at each of checked points, in their coordinates.
+
+        Where points are frames or unit vectors, the velocities A X of rotations span it.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features, dim)
+        """
+        n = self.shape[0]
+        frames = X.reshape(len(X), n, -1)
+        velocities = np.zeros((len(X), n * (n - 1) // 2, *frames.shape[1:]))
+        for a, (i, j) in enumerate(combinations(range(n), 2)):
+            velocities[:, a, i], velocities[:, a, j] = frames[:, j], -frames[:, i]
+        _, _, Vt = np.linalg.svd(velocities.reshape(len(X), -1, self.n_features), full_matrices=False)
+        return Vt[:, : self.dim].transpose(0, 2, 1)
+
     def evaluate(self, eigenspace: Eigenspace, X: ArrayLike) -> NDArray[np.float64]:
         """The eigenfunctions φ_1..φ_m of one eigenspace at `X`.
 
@@ -410,7 +427,7 @@ class Space(abc.ABC):
 
 @lru_cache(maxsize=32)
 def _rotations(space: Space, eigenspace: Eigenspace) -> list[NDArray[np.float64]]:
-    """DD of the rotations in every plane of two coordinates."""
+    """The matrices dD of the rotations in every plane of two coordinates."""
     found: list[NDArray[np.float64]] = []
     for i, j in combinations(range(space.shape[0]), 2):
         A = np.zeros((space.shape[0],) * 2)
