@@ -205,7 +205,7 @@ def _polished(information: Information, derivatives: _Derivatives, trial: _Trial
             angles = np.zeros((len(W), len(W)))
             angles[:q, q:] = t[start : start + q * rest].reshape(q, rest)
             start += q * rest
-            directions.append((frame @ expm(angles - angles.T))[:, :q])
+            directions.append(np.asarray((frame @ expm(angles - angles.T))[:, :q], dtype=np.float64))
         return parts.joined(shifts, tuple(directions))
 
     def lost(t: Array) -> float:
