@@ -12,10 +12,10 @@ Points are uniform, or crowded around a point; noise is the same everywhere, or 
 as in another, or Student's with three degrees of freedom. Seconds are those of one search, the subgroups being known.
 
 Three more columns: `error_ratio` is the error of `.model` over that of the regressor given the right group (root mean
-squares on new points, median over the first draws of each class; 1 where the group found is the right one), `refit_ratio`
-the time of fitting a regressor for every subgroup, taken from one of them, over that of the search, and
-`sampling_right`, `sampling_too_large` are the rates of ``method="sampling"``, the sequel's algorithm, on the first draws
-of ten classes.
+squares on new points, median over the first draws of each class; 1 where the group found is the right one);
+`refit_ratio` is the time of fitting a regressor for every subgroup, taken from one of them, over that of the search;
+`sampling_right` and `sampling_too_large` are the rates of ``method="sampling"``, the sequel's algorithm, on the first
+draws of ten classes.
 """
 
 from __future__ import annotations
