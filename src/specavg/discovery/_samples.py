@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg.data._distributed import DaskStream
 from specavg.data._streaming import is_dask
-from specavg.discovery._information import Information
+from specavg.regression._information import Information
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["Samples"]
