@@ -12,7 +12,7 @@ from specavg import groups, isometries, spaces
 
 SPACES = ["Circle", "Power", "Product", "Rotations", "Sphere", "Stiefel", "Torus"]
 ESTIMATORS = ["InvariantDensity", "InvariantFeatures", "InvariantKernelRidge", "SpecAvgRegressor", "Symmetrized"]
-FUNCTIONS = ["config", "invariance_discrepancy", "invariant_basis", "load", "symmetry_test"]
+FUNCTIONS = ["config", "discover_symmetry", "invariance_discrepancy", "invariant_basis", "load", "symmetry_test"]
 MODULES = ["baselines", "groups", "invariants", "isometries", "plot", "testing", "theory"]
 
 
@@ -35,6 +35,7 @@ def test_every_space_is_at_the_front_door():
 DOCUMENTED = [
     "baselines",
     "datasets",
+    "discovery",
     "estimators",
     "experiments",
     "groups",

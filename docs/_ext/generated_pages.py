@@ -32,6 +32,7 @@ TITLES = {
     "groups": "Groups: who acts",
     "invariants": "Invariants: what survives",
     "estimators": "Estimators: what users fit",
+    "discovery": "Discovery: which symmetry the data have",
     "baselines": "Baselines: what users would pick instead",
     "plot": "Pictures",
     "io": "Saved models",
