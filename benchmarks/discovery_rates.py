@@ -108,7 +108,9 @@ def run(situation, draws, seed):
                 fresh = situation.space.sample(1000, random_state=rng)
                 truth = functions.evaluate(fresh) @ coef / np.linalg.norm(coef)
                 right = subgroups.group(int(closures[i]))
-                further.append(compared(found, situation.group, right, X, y, fresh, truth, len(subgroups.orders), seconds[-1]))
+                further.append(
+                    compared(found, situation.group, right, X, y, fresh, truth, len(subgroups.orders), seconds[-1])
+                )
             accepted = np.array([row.accepted for row in found.table])
             answer = int(np.argmax(np.where(accepted, subgroups.orders, 0)))
             counts += (
@@ -128,7 +130,9 @@ def compared(found, whole, right, X, y, fresh, truth, subgroups, seconds):
     errors = [np.sqrt(np.mean((model.predict(fresh) - truth) ** 2)) for model in (found.model, given)]
     drawn = sa.discover_symmetry(X, y, space, whole, method="sampling", random_state=0).group
     order = drawn.order
-    inside = all(np.abs(given.predict(space.act(g, fresh)) - given.predict(fresh)).max() < 1e-8 for g in drawn.generators)
+    inside = all(
+        np.abs(given.predict(space.act(g, fresh)) - given.predict(fresh)).max() < 1e-8 for g in drawn.generators
+    )
     return errors[0] / errors[1], subgroups * refit / seconds, inside and order == right.order, not inside
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["add_space_and_group", "add_symmetry_options", "cutoff_of", "fitting_group", "group_of", "space_of"]
 
 _SPACE_HELP = (
-    "torus:10, torus:10,period=2pi, circle, interval, interval:0,1, sphere:3, rotations, stiefel:5,2; A*B is a product, "
-    "A^5 five copies, (A*B)^5 five copies of a product; or a TOML or JSON file"
+    "torus:10, torus:10,period=2pi, circle, interval, interval:0,1, sphere:3, rotations, stiefel:5,2; A*B is a "
+    "product, A^5 five copies, (A*B)^5 five copies of a product; or a TOML or JSON file"
 )
 _GROUP_HELP = (
     "sign_flips:10, symmetric:5, alternating:5, hyperoctahedral:3, cyclic:6, dihedral:6, cyclic_shifts:8, "
