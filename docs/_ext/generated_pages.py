@@ -28,11 +28,16 @@ COMPARISONS = {
 }
 TITLES = {
     "isometries": "Isometries: the maps themselves",
+    "isometries.fields": "Fields: infinitesimal isometries",
     "spaces": "Spaces: where the data live",
     "groups": "Groups: who acts",
     "invariants": "Invariants: what survives",
     "estimators": "Estimators: what users fit",
+<<<<<<< HEAD
     "discovery": "Discovery: which symmetry the data have",
+=======
+    "discovery": "Discovery: which symmetry the data allow",
+>>>>>>> house
     "baselines": "Baselines: what users would pick instead",
     "plot": "Pictures",
     "io": "Saved models",
@@ -116,7 +121,9 @@ def page(module: str, title: str, intro: str | None, names: list[str]) -> str:
 
 
 def _modules(package: Any) -> list[str]:
-    return [n for n in package.__all__ if n != "__version__" and inspect.ismodule(_get(package, n))]
+    """The public modules, one inside another by its dotted name."""
+    top = [n for n in package.__all__ if n != "__version__" and inspect.ismodule(_get(package, n))]
+    return [*top, *(name for name in TITLES if "." in name)]
 
 
 def _all(module: str) -> list[str]:

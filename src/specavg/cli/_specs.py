@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["add_space_and_group", "add_symmetry_options", "cutoff_of", "fitting_group", "group_of", "space_of"]
 
 _SPACE_HELP = (
-    "torus:10, torus:10,period=2pi, circle, sphere:3, rotations, stiefel:5,2; A*B is a product, A^5 five copies, "
-    "(A*B)^5 five copies of a product; or a TOML or JSON file"
+    "torus:10, torus:10,period=2pi, circle, interval, interval:0,1, sphere:3, rotations, stiefel:5,2; A*B is a "
+    "product, A^5 five copies, (A*B)^5 five copies of a product; or a TOML or JSON file"
 )
 _GROUP_HELP = (
     "sign_flips:10, symmetric:5, alternating:5, hyperoctahedral:3, cyclic:6, dihedral:6, cyclic_shifts:8, "
@@ -80,6 +80,8 @@ def space_of(text: str) -> Space:
     Product(Torus(2), Power(Sphere(3), 4))
     >>> space_of("(circle * sphere:3)^2")
     Power(Product(Circle(), Sphere(3)), 2)
+    >>> space_of("interval:0,1^3")
+    Power(Interval(0.0, 1.0), 3)
     """
     from specavg import spaces
 
@@ -112,6 +114,9 @@ def _named_space(text: str) -> Space:
     if name == "stiefel":
         _expect(text, len(values) == 2 and not settings, "stiefel:5,2")
         return spaces.Stiefel(_integer(values[0], text), _integer(values[1], text))
+    if name == "interval":
+        _expect(text, len(values) in (0, 2) and not settings, "interval or interval:0,1")
+        return spaces.Interval(*(_number(value, text) for value in values))
     if name in ("circle", "rotations"):
         _expect(text, not values and not settings, name)
         return spaces.Circle() if name == "circle" else spaces.Rotations()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
-from math import factorial
+from math import factorial, perm
 from typing import Any, final
 
 import numpy as np
@@ -113,7 +113,7 @@ class Power(Space):
         base = one_copy.up_to(bound)[1:]  # without the constant
 
         def extend(start: int, total: float, dim: int, left: int, chosen: Type) -> None:
-            found.append((total, dim * falling(self._m, self._m - left), chosen))
+            found.append((total, dim * perm(self._m, self._m - left), chosen))
             for i in range(start, len(base)):
                 V = base[i]
                 if total + V.eigenvalue > bound:
@@ -287,14 +287,6 @@ class Power(Space):
 
     def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return tensor_quadrature([order.copy_quadrature(self._base, top)] * self._m)
-
-
-def falling(m: int, p: int) -> int:
-    """The number m(m−1)…(m−p+1) of injective assignments of p functions to m copies."""
-    result = 1
-    for i in range(p):
-        result *= m - i
-    return result
 
 
 def _exchanges(chosen: Type) -> int:

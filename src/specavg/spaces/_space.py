@@ -19,6 +19,7 @@ from specavg.isometries import Isometry, identity
 from specavg.isometries.fields import Field, rotation
 from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._infinitesimal import circle_derivative
+from specavg.spaces._interpolation import interpolation
 from specavg.spaces._orders import Order, order_of
 
 __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
@@ -27,7 +28,6 @@ SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so tha
 
 REPRESENTATION_TOLERANCE = 1e-9
 _SOME_TIME = 0.6180339887498949  # of a flow that is looked at: no fraction of a period
-_OVERSAMPLING = 1.6  # points per function for the least-squares representation: condition number below 10
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ class Space(abc.ABC):
         On a homogeneous space Σ φ(x)² is the same at every x, so uniform points have no leverage to fear and
         a few more points than functions are enough.
         """
-        X, solve = _interpolation(self, eigenspace)
+        X, solve = interpolation(self, eigenspace)
         moved = self._evaluate(eigenspace, self._act(g, X))
         D, residual = solve(moved)
         if residual > REPRESENTATION_TOLERANCE:
@@ -440,31 +440,6 @@ def _rotations(space: Space, eigenspace: Eigenspace) -> list[NDArray[np.float64]
                 "Write its method `_gradient`, or `functions` with a family that has gradients."
             ) from None
     return found
-
-
-class _LeastSquares:
-    """Solve Φ D = Ψ for D, many times with one factorisation of Φ."""
-
-    def __init__(self, values: NDArray[np.float64]) -> None:
-        from scipy.linalg import cho_factor
-
-        self._values = values
-        self._factor = cho_factor(values.T @ values, overwrite_a=True, check_finite=False)
-
-    def __call__(self, targets: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        from scipy.linalg import cho_solve
-
-        D = cho_solve(self._factor, self._values.T @ targets, check_finite=False)
-        check = slice(0, 64)  # a wrong map shows at every point; a few rows are enough to see it
-        scale = np.sqrt(self._values.shape[1])
-        return D, float(np.abs(self._values[check] @ D - targets[check]).max() / scale)
-
-
-@lru_cache(maxsize=2)
-def _interpolation(space: Space, eigenspace: Eigenspace) -> tuple[NDArray[np.float64], _LeastSquares]:
-    n = int(_OVERSAMPLING * eigenspace.dim) + 30
-    X = space.sample(n, random_state=np.random.default_rng(20250713))
-    return X, _LeastSquares(space._evaluate(eigenspace, X))  # pyright: ignore[reportPrivateUsage]
 
 
 def _certainly_finite(points: NDArray[np.float64]) -> bool:

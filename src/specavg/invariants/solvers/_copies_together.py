@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import product as cartesian
-from math import comb, factorial, prod
+from math import comb, factorial, perm, prod
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -37,7 +37,7 @@ from specavg.invariants.solvers._weights import integer_speed, integer_weights
 from specavg.isometries import Copies, Isometry, SignedPermutation
 from specavg.isometries.fields import CopiesField, Field
 from specavg.spaces import Eigenspace, Power, Space
-from specavg.spaces._power import Type, falling
+from specavg.spaces._power import Type
 
 if TYPE_CHECKING:
     from specavg.invariants._solver_choice import Resolver
@@ -265,7 +265,7 @@ class CopiesTogether(StoringSolver[TypeVectors]):
             parts = [[[columns[V][a] for a in part] for part in multisets(V.dim, n)] for V, n in slots]
             chosen.extend([a for part in choice for a in part] for choice in cartesian(*parts))
         # A sum over injective assignments to copies has this squared norm.
-        norms = [falling(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in chosen]
+        norms = [perm(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in chosen]
         sums = symmetrized_products(one_copy, m, chosen, np.array([1.0 / float(norm) ** 0.5 for norm in norms]))
         return Blockwise(sums, [(len(Q), Q) for _, Q in kept])
 
