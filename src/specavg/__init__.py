@@ -35,6 +35,7 @@ _MODULES = (
     "plot",
     "spaces",
     "testing",
+    "textures",
     "theory",
 )
 
@@ -73,6 +74,7 @@ __all__ = [
     "spaces",
     "symmetry_test",
     "testing",
+    "textures",
     "theory",
 ]
 
@@ -90,6 +92,7 @@ if TYPE_CHECKING:
         plot,
         spaces,
         testing,
+        textures,
         theory,
     )
     from specavg._config import config
