@@ -25,7 +25,7 @@ _SETTLED = 1e-3  # relative change between two rules: a texture index is quoted 
 
 
 def texture_index(density: Any) -> float:
-    """The texture index J = ∫ f², f the density relative to uniform orientations: 1 for no texture, large for a sharp one.
+    """The texture index J = ∫ f², f the density relative to uniform orientations: 1 for no texture, large if sharp.
 
     Parameters
     ----------
