@@ -35,6 +35,7 @@ def test_every_space_is_at_the_front_door():
 
 DOCUMENTED = [
     "baselines",
+    "crystals",
     "datasets",
     "estimators",
     "experiments",

@@ -26,7 +26,7 @@ FLOOR = {PRIVATE, "isometries"}
 BELOW_INVARIANTS = FLOOR | {"functions", "spaces", "groups"}
 BELOW_ESTIMATORS = BELOW_INVARIANTS | {"invariants", "data", "regression", "persistence"}
 BELOW_EXPERIMENTS = BELOW_ESTIMATORS | {"estimators", "baselines", "discovery"}
-BESIDE = {"testing", "theory", "plot", "io", "datasets", "textures"}
+BESIDE = {"testing", "theory", "plot", "io", "datasets", "textures", "crystals"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     PRIVATE: {PRIVATE},

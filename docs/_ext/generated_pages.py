@@ -37,6 +37,7 @@ TITLES = {
     "io": "Saved models",
     "datasets": "Data sets",
     "testing": "Laws, for people who extend or check",
+    "crystals": "Crystals in one call",
     "textures": "Numbers of textures",
     "theory": "The paper's quantities",
     "experiments": "The paper's claims, run",

@@ -24,6 +24,7 @@ _HOMES = {
 }
 _MODULES = (
     "baselines",
+    "crystals",
     "datasets",
     "discovery",
     "estimators",
@@ -57,6 +58,7 @@ __all__ = [
     "__version__",
     "baselines",
     "config",
+    "crystals",
     "datasets",
     "discover_symmetry",
     "discovery",
@@ -81,6 +83,7 @@ __all__ = [
 if TYPE_CHECKING:
     from specavg import (
         baselines,
+        crystals,
         datasets,
         discovery,
         estimators,
