@@ -31,6 +31,7 @@ COMPARISONS = {
     "growth-of-the-fit": "loops:growth_of_the_fit",
     "loops": "loops:fractions_of_peak",
     "import": "imports:import_time",
+    "first-use": "first_use:first_use",
 }
 
 

@@ -41,6 +41,6 @@ def test_wave_vectors_have_the_point_group_with_time_reversal():
 def test_cells_that_do_not_do_are_refused_with_what_does():
     with pytest.raises(ValueError, match=r"not primitive.*spglib\.find_primitive"):
         crystals.wave_vectors(SALT)
-    moved = (HEXAGONAL, np.array(MAGNESIUM[1]) + [0.0123, 0.0456, 0.0789], [12, 12])
+    moved = (HEXAGONAL, np.add(MAGNESIUM[1], [0.0123, 0.0456, 0.0789]), [12, 12])
     with pytest.raises(ValueError, match=r"no multiple of 1/24.*spglib\.standardize_cell"):
         crystals.positions(moved)

@@ -25,6 +25,7 @@ COMPARISONS = {
     "growth-of-the-fit": "Growth of the fit",
     "loops": "The compiled loops beside the peak of the machine",
     "import": "Importing",
+    "first-use": "The first fit of a process",
 }
 TITLES = {
     "isometries": "Isometries: the maps themselves",

@@ -37,7 +37,7 @@ def cell_symmetry(
     w, error = in_parts(np.asarray(found["translations"], dtype=float))
     if error > 50 * symprec and not wave_vectors:
         raise ValueError(
-            f"a translation of this crystal is no multiple of 1/24 of the cell (by {error:.1g}), because the origin lies "
+            f"a translation of this crystal is no multiple of 1/24 of the cell (by {error:.1g}): the origin lies "
             "beside the symmetry elements or the cell is a supercell. Use the cell that "
             "spglib.standardize_cell(cell) returns."
         )
@@ -45,7 +45,8 @@ def cell_symmetry(
     if not wave_vectors:
         chosen = generating(W, w)
         return B, group_of_affine_maps([affine(W[i], parts_as_fractions(w[i])) for i in chosen], "crystal", 3)
-    if (W == np.eye(3, dtype=np.int64)).all(axis=(1, 2)).sum() > 1:
+    still = np.all(np.equal(W, np.eye(3, dtype=np.int64)), axis=(1, 2))
+    if np.count_nonzero(still) > 1:
         raise ValueError(
             "the cell is not primitive, and energies repeat with the reciprocal vectors of the primitive cell. Use the "
             "cell that spglib.find_primitive(cell) returns."
