@@ -9,6 +9,7 @@ from sklearn.linear_model import Ridge
 import specavg as sa
 from specavg import baselines, groups, spaces
 from specavg.baselines import SpectralKernel
+from specavg.cli._fit import separated
 
 ROTATIONS = Rotation.random(40, random_state=0)
 MATRICES = ROTATIONS.as_matrix()
@@ -172,3 +173,17 @@ def test_columns_in_block_order_are_questioned():
     with pytest.warns(UserWarning, match=r"copy by copy: X\[\['phi1', 'psi1', 'phi2', 'psi2'"):
         model.fit(blocks, y)
     model.fit(blocks.set_axis(["phi1", "psi1", "phi2", "psi2", "phi3", "psi3"], axis=1), y)  # silent
+
+
+@pytest.mark.parametrize(
+    "text, names",
+    [
+        ("x1..3", ["x1", "x2", "x3"]),
+        ("(phi,psi)1..2", ["phi1", "psi1", "phi2", "psi2"]),
+        ("a, (x_,y_)9..10, b", ["a", "x_9", "y_9", "x_10", "y_10", "b"]),
+        ("v1.5, b", ["v1.5", "b"]),
+        (None, []),
+    ],
+)
+def test_numbered_columns_are_grouped_on_the_command_line(text, names):
+    assert separated(text) == names
