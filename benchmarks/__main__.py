@@ -33,6 +33,7 @@ COMPARISONS = {
     "gradients": "gradients:cost_of_gradients",
     "gradients-as-data": "gradients:what_gradients_save",
     "import": "imports:import_time",
+    "first-use": "first_use:first_use",
 }
 
 

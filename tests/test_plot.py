@@ -8,7 +8,7 @@ import pytest
 
 import specavg as sa
 from specavg import groups
-from specavg.plot._poles import _expanded
+from specavg.plot._poles import expanded_pole_density
 from specavg.plot._spectrum import _log_order, _weyl_log
 from specavg.plot._style import CMAP, COLORS
 from specavg.plot._symmetry import drawable, mirrors_of_circle, symmetry_of_plane, symmetry_of_sphere
@@ -196,7 +196,7 @@ def test_expanded_pole_density_equals_the_mean_over_circles():
 
     for antipodal in (True, False):
         direct = sa.plot.pole_density(density, h, r, antipodal=antipodal)
-        np.testing.assert_allclose(_expanded(density, h, r, antipodal, 6), direct, atol=1e-10)
+        np.testing.assert_allclose(expanded_pole_density(density, h, r, antipodal, 6), direct, atol=1e-10)
 
 
 def test_weyls_law_counts_functions():

@@ -26,7 +26,7 @@ FLOOR = {PRIVATE, "isometries"}
 BELOW_INVARIANTS = FLOOR | {"functions", "spaces", "groups"}
 BELOW_ESTIMATORS = BELOW_INVARIANTS | {"invariants", "data", "regression", "persistence"}
 BELOW_EXPERIMENTS = BELOW_ESTIMATORS | {"estimators", "baselines", "discovery"}
-BESIDE = {"testing", "theory", "plot", "io", "datasets"}
+BESIDE = {"testing", "theory", "plot", "io", "datasets", "textures", "crystals"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     PRIVATE: {PRIVATE},
@@ -42,6 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "baselines": BELOW_ESTIMATORS | {"estimators"},
     "discovery": BELOW_ESTIMATORS | {"estimators"},
     **dict.fromkeys(BESIDE, BELOW_EXPERIMENTS),
+    "plot": BELOW_EXPERIMENTS | {"textures"},  # the numbers that pictures show
     "experiments": BELOW_EXPERIMENTS | BESIDE | {FRONT},
     "cli": BELOW_EXPERIMENTS | BESIDE | {FRONT, "experiments"},
     "__main__": {"cli"},

@@ -25,6 +25,7 @@ COMPARISONS = {
     "growth-of-the-fit": "Growth of the fit",
     "loops": "The compiled loops beside the peak of the machine",
     "import": "Importing",
+    "first-use": "The first fit of a process",
 }
 TITLES = {
     "isometries": "Isometries: the maps themselves",
@@ -43,6 +44,8 @@ TITLES = {
     "io": "Saved models",
     "datasets": "Data sets",
     "testing": "Laws, for people who extend or check",
+    "crystals": "Crystals in one call",
+    "textures": "Numbers of textures",
     "theory": "The paper's quantities",
     "experiments": "The paper's claims, run",
 }

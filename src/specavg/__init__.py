@@ -24,6 +24,7 @@ _HOMES = {
 }
 _MODULES = (
     "baselines",
+    "crystals",
     "datasets",
     "discovery",
     "estimators",
@@ -35,6 +36,7 @@ _MODULES = (
     "plot",
     "spaces",
     "testing",
+    "textures",
     "theory",
 )
 
@@ -56,6 +58,7 @@ __all__ = [
     "__version__",
     "baselines",
     "config",
+    "crystals",
     "datasets",
     "discover_symmetry",
     "discovery",
@@ -73,12 +76,14 @@ __all__ = [
     "spaces",
     "symmetry_test",
     "testing",
+    "textures",
     "theory",
 ]
 
 if TYPE_CHECKING:
     from specavg import (
         baselines,
+        crystals,
         datasets,
         discovery,
         estimators,
@@ -90,6 +95,7 @@ if TYPE_CHECKING:
         plot,
         spaces,
         testing,
+        textures,
         theory,
     )
     from specavg._config import config

@@ -48,3 +48,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     kinds = [getattr(estimators, name) for name in estimators.__all__]
     classes = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Savable)]
     return read_model(document, arrays, classes, str(path))
+
+
+def __dir__() -> list[str]:  # what tab completion offers
+    return __all__

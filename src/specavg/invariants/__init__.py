@@ -31,3 +31,7 @@ __all__ = [
     "plan",
     "restored_basis",
 ]
+
+
+def __dir__() -> list[str]:  # what tab completion offers
+    return __all__

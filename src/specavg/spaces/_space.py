@@ -6,13 +6,14 @@ import abc
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
+from specavg._html import facts_html
 from specavg.functions._combinations import Listed
 from specavg.functions._functions import Functions
 from specavg.isometries import Isometry, identity
@@ -417,6 +418,14 @@ class Space(abc.ABC):
             f"the flow of {circle!r} on {self!r} has no period of 2π on the eigenspace of eigenvalue "
             f"{eigenspace.eigenvalue:.6g}: its functions are not those of a closed circle of isometries."
         )
+
+    def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
+        first = list(islice(self.eigenspaces(), 4))
+        levels = ", ".join(f"{V.eigenvalue:.4g} ({V.dim:,})" for V in first)
+        shape = " × ".join(map(str, self.shape))
+        columns = f"{self.n_features}" + (f" ({shape})" if len(self.shape) > 1 else "")
+        facts = [("dimension", self.dim), ("columns of X", columns), ("eigenvalues (functions)", f"{levels}, …")]
+        return facts_html(repr(self), facts)
 
     def __copy__(self) -> Space:
         return self
