@@ -13,6 +13,7 @@ from specavg.groups import Group
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
 from specavg.invariants.solvers._even_harmonics import EvenHarmonics
 from specavg.invariants.solvers._everything import Everything
+from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
 from specavg.invariants.solvers._factor_by_factor import FactorByFactor
 from specavg.invariants.solvers._frequency_orbits import FrequencyOrbits
 from specavg.invariants.solvers._left_times_right import LeftTimesRight
@@ -40,6 +41,7 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     LeftTimesRight,
     FrequencyOrbits,
     MonomialOrbits,
+    ExponentOrbits,
     AxisThenNullSpace,
     NullSpace,
 )
