@@ -41,6 +41,7 @@ DOCUMENTED = [
     "invariants",
     "io",
     "isometries",
+    "molecules",
     "plot",
     "spaces",
     "testing",

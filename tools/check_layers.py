@@ -25,7 +25,7 @@ FRONT = "the package itself"
 FLOOR = {PRIVATE, "isometries"}
 BELOW_INVARIANTS = FLOOR | {"functions", "spaces", "groups"}
 BELOW_ESTIMATORS = BELOW_INVARIANTS | {"invariants", "data", "regression", "persistence"}
-BELOW_EXPERIMENTS = BELOW_ESTIMATORS | {"estimators", "baselines", "discovery"}
+BELOW_EXPERIMENTS = BELOW_ESTIMATORS | {"estimators", "baselines", "discovery", "molecules"}
 BESIDE = {"testing", "theory", "plot", "io", "datasets"}
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -41,6 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "estimators": BELOW_ESTIMATORS,
     "baselines": BELOW_ESTIMATORS | {"estimators"},
     "discovery": BELOW_ESTIMATORS | {"estimators"},
+    "molecules": BELOW_ESTIMATORS | {"estimators"},
     **dict.fromkeys(BESIDE, BELOW_EXPERIMENTS),
     "experiments": BELOW_EXPERIMENTS | BESIDE | {FRONT},
     "cli": BELOW_EXPERIMENTS | BESIDE | {FRONT, "experiments"},
