@@ -143,6 +143,7 @@ CASES = [
     case(sa.Interval(0.5, 3.0), groups.sign_flips, 1, max_functions=20, homogeneous=False),
     case(sa.Power(sa.Interval(0.0, 2.0), 4), groups.symmetric, 4, order="degree", homogeneous=False),
     case(sa.Power(sa.Interval(0.0, 2.0), 3), groups.wreath, groups.sign_flips(1), 3, homogeneous=False),
+    case(sa.Power(sa.Interval(0.0, 2.0), 4), groups.cyclic_shifts, 4, order="degree", homogeneous=False),
     # products and powers
     case(sa.Product(sa.Circle(), sa.Sphere(3)), groups.direct_product, groups.cyclic(3), groups.point_group("D3")),
     case(sa.Power(sa.Sphere(3), 3), groups.symmetric, 3, max_functions=20),

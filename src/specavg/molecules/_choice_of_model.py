@@ -23,7 +23,7 @@ ENERGY_WEIGHTS = (1.0, 3.0)  # of an energy against a force, both in units of th
 EXACT_PENALTIES = 10.0 ** np.arange(-18, 1)  # in units of the sums of squares of the functions of degree 1
 GRAM_PENALTIES = 10.0 ** np.arange(-13, 1, 1.0)
 _CONSTANT = 1e3  # prior standard deviation of the constant: free beside the others
-_EXACT_FUNCTIONS = 700  # up to which the matrix is decomposed: 1 s for each candidate of 2000 equations
+_EXACT_FUNCTIONS = 1200  # up to which the matrix is decomposed: 0.8 s for each candidate of 2000 equations
 _LEFT_OUT = 2000  # geometries that are left out, at most, one at a time, where Gram matrices are used
 _SIGN_GEOMETRIES, _SIGN_DEGREE = 200, 3  # enough to tell a force from its opposite
 

@@ -22,7 +22,7 @@ __all__ = ["InvariantPotential"]
 Array = NDArray[np.float64]
 _ROWS = 1 << 14  # geometries that are evaluated at a time
 _FEW_ATOMS = 6  # from this many atoms on, functions of few atoms come first: five have 10 pairs, six have 15
-_MOST_FUNCTIONS = {False: 600, True: 5000}  # by whether few atoms come first: below a minute on one core
+_MOST_FUNCTIONS = {False: 1200, True: 5000}  # by whether few atoms come first: below a minute on one core
 _MOST_WORK = 5e11  # equations × functions²: about a minute on one core
 _DEGREES_TRIED = 3
 
