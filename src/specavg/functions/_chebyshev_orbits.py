@@ -45,7 +45,7 @@ class ChebyshevProducts(Products):
     def row_bytes(self) -> float:
         return 8.0 * (2 * self.dim + 2 * self.tree.table.size)
 
-    @cached_property
+    @property
     def weights(self) -> Array:
         return np.sqrt(2.0) ** (self.exponents > 0).sum(axis=1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,18 @@ __all__ = ["calculator"]
 def calculator(potential: Any, energy_unit: float, length_unit: float) -> Any:
     """An ASE calculator; positions in Å, energies in eV."""
     try:
-        from ase.calculators.calculator import Calculator, all_changes
+        calculators: Any = import_module("ase.calculators.calculator")
     except ImportError as error:
         raise ImportError("a calculator needs ASE; install it with: pip install 'specavg[molecules]'") from error
 
-    class PotentialCalculator(Calculator):
+    base: Any = calculators.Calculator
+
+    class PotentialCalculator(base):
         implemented_properties = ("energy", "forces")
 
-        def calculate(self, atoms: Any = None, properties: Any = ("energy",), system_changes: Any = all_changes) -> None:
+        def calculate(
+            self, atoms: Any = None, properties: Any = ("energy",), system_changes: Any = calculators.all_changes
+        ) -> None:
             super().calculate(atoms, properties, system_changes)
             symbols = self.atoms.get_chemical_symbols()
             if symbols != list(potential.symbols):

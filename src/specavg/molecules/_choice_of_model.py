@@ -1,13 +1,14 @@
-"""Ridge regression on blocks of equations; decay of the prior, weight of energies and penalty by leaving out geometries.
+"""Ridge regression on blocks of equations; decay, weight of energies and penalty by leaving out geometries.
 
-Two ways to the same answer. With few equations the matrix itself is decomposed, and penalties of 1e-18 of its size still
-count: noise-free energies want them. With many, its Gram matrix is summed over chunks, which stops at 1e-13.
+Two ways to the same answer. With few equations the matrix itself is decomposed, and penalties of 1e-18 of its size
+still count: noise-free energies want them. With many, its Gram matrix is summed over chunks, which stops at 1e-13.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,8 @@ EXACT_PENALTIES = 10.0 ** np.arange(-18, 1)  # in units of the sums of squares o
 GRAM_PENALTIES = 10.0 ** np.arange(-13, 1, 1.0)
 _CONSTANT = 1e3  # prior standard deviation of the constant: free beside the others
 _EXACT_FUNCTIONS = 1200  # up to which the matrix is decomposed: 0.8 s for each candidate of 2000 equations
-_LEFT_OUT = 2000  # geometries that are left out, at most, one at a time, where Gram matrices are used
-_SIGN_GEOMETRIES, _SIGN_DEGREE = 200, 3  # enough to tell a force from its opposite
+_LEFT_OUT_WORK = 1e11  # operations for the errors of one candidate: some 5 s, as much as a factor of 5000 functions
+_SIGN_GEOMETRIES = 200  # enough to tell a force from its opposite
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,29 +49,31 @@ class Fit:
 
 
 def best_fit(equations: Equations, degrees: NDArray[np.int64], tried: list[int]) -> Fit:
-    """The best of all candidates; `degrees` of the functions, `tried` upper bounds of them to be compared."""
+    """The best of all candidates.
+
+    `degrees` are those of the functions. With few functions, those up to each degree in `tried` are candidates too.
+    """
     rows = equations.count * equations.block
     small = 8.0 * 5 * rows * equations.functions.dim < settings().memory_limit
     exact = equations.functions.dim <= _EXACT_FUNCTIONS and rows <= 40 * _EXACT_FUNCTIONS and small
-    found = _exact_fits(equations, degrees, tried) if exact else _gram_fits(equations, degrees, tried)
+    found = _exact_fits(equations, degrees, tried) if exact else _gram_fits(equations, degrees)
     return min(found, key=lambda fit: fit.score)
 
 
 def looks_like_gradients(equations: Equations, degrees: NDArray[np.int64]) -> bool:
-    """Whether the opposite of the forces agrees far better with the energies."""
-    columns = int((degrees <= _SIGN_DEGREE).sum())
-    A, y, unreachable = equations.of(slice(0, _SIGN_GEOMETRIES))
-    flipped = np.concatenate([y[:, :1], -y[:, 1:]], axis=1)
-    weight = _unit_weight(equations)
+    """Whether the opposite of the forces agrees far better with the energies; functions of low degree tell that."""
+    few = equations.some(np.arange(min(equations.count, _SIGN_GEOMETRIES)))
+    A, y, unreachable = few.all()
     scores = []
-    for data in (y, flipped):
-        fits = _decomposed(A[:, :, :columns], data, degrees[:columns], 0.5, weight, unreachable, equations)
+    for sign in (1.0, -1.0):
+        data = np.concatenate([y[:, :1], sign * y[:, 1:]], axis=1)
+        fits = _decomposed(A, data, degrees, 0.5, _unit_weight(few), unreachable, few)
         scores.append(min(fit.score for fit in fits))
     return scores[1] < scores[0] - np.log(4.0)  # both errors halved
 
 
 def _exact_fits(equations: Equations, degrees: NDArray[np.int64], tried: list[int]) -> Iterator[Fit]:
-    A, y, unreachable = equations.of(slice(None))
+    A, y, unreachable = equations.all()
     for degree in tried:
         p = int((degrees <= degree).sum())
         for decay in DECAYS:
@@ -79,7 +82,13 @@ def _exact_fits(equations: Equations, degrees: NDArray[np.int64], tried: list[in
 
 
 def _decomposed(
-    A: Array, y: Array, degrees: NDArray[np.int64], decay: float, weight: float, unreachable: float, equations: Equations
+    A: Array,
+    y: Array,
+    degrees: NDArray[np.int64],
+    decay: float,
+    weight: float,
+    unreachable: float,
+    equations: Equations,
 ) -> Iterator[Fit]:
     """Fits for all penalties from one decomposition, and the errors at left-out blocks: (I − H_bb)⁻¹ r_b."""
     from scipy.linalg import qr, svd
@@ -92,7 +101,8 @@ def _decomposed(
     if square:
         U, d, Vt = svd(B, full_matrices=False, check_finite=False)
     else:
-        Q, T = qr(B, mode="economic", check_finite=False, overwrite_a=True)
+        factors: Any = qr(B, mode="economic", check_finite=False, overwrite_a=True)
+        Q, T = factors
         U, d, Vt = svd(T, check_finite=False)
         U = Q @ U
     b = U.T @ z
@@ -111,62 +121,59 @@ def _decomposed(
         yield _fit(int(degrees[-1]), decay, weight, penalty, c, left, unreachable, equations)
 
 
-def _gram_fits(equations: Equations, degrees: NDArray[np.int64], tried: list[int]) -> Iterator[Fit]:
-    """The same from sums over chunks; the errors from some geometries."""
-    from scipy.linalg import cho_solve, cholesky, solve_triangular
+def _gram_fits(equations: Equations, degrees: NDArray[np.int64]) -> Iterator[Fit]:
+    """The same from sums over chunks: two decays, one weight; errors at some of the geometries."""
+    from scipy.linalg import cho_solve, cholesky
 
-    grams, sums, every = _sums(equations)
-    n, step = equations.count, max(1, -(-equations.count // _LEFT_OUT))
-    chosen = np.arange(0, n, step)
-    chosen = chosen[: max(2, int(settings().memory_limit / 4 / (8.0 * equations.block * equations.functions.dim)))]
-    A, y, unreachable = equations.of(chosen)
-    for degree in tried:
-        p = int((degrees <= degree).sum())
-        for decay in DECAYS[1:]:  # with thousands of functions no decay at all was never the best
-            prior = _prior(degrees[:p], decay)
-            for weight in _weights(equations):
-                K = (weight**2 * grams[0][:p, :p] + grams[1][:p, :p]) * prior[:, None] * prior
-                moments = prior * (weight**2 * sums[0][:p] + sums[1][:p])
-                first = degrees[:p] == 1
-                unit = float((np.diagonal(K)[first] / prior[first] ** 2).sum()) if first.any() else 1.0
-                best = np.inf
-                for penalty in GRAM_PENALTIES:
-                    M = K.copy()
-                    M[np.diag_indices(p)] += penalty * unit
-                    try:
-                        L = cholesky(M, lower=True, overwrite_a=True, check_finite=False)
-                    except np.linalg.LinAlgError:  # rounding of the sums is larger than the penalty
-                        continue
-                    c = prior * cho_solve((L, True), moments, check_finite=False)
-                    left = np.empty_like(y)
-                    for part in np.array_split(np.arange(len(chosen)), max(1, len(chosen) // 100)):
-                        B = _weighted(A[part, :, :p], weight)
-                        V = solve_triangular(L, (B * prior).reshape(-1, p).T, lower=True, check_finite=False)
-                        V = V.T.reshape(len(part), -1, p)
-                        rest = np.eye(y.shape[1]) - np.matmul(V, V.transpose(0, 2, 1))
-                        residual = _weighted(y[part], weight) - B @ c
-                        left[part] = np.linalg.solve(rest, residual[..., None])[..., 0]
-                    fit = _fit(degree, decay, weight, penalty, c, left, unreachable, equations)
-                    yield fit
-                    if fit.score > best + 0.1:  # past the valley
-                        break
-                    best = min(best, fit.score)
-    del every
+    p, n, (weight, *_) = equations.functions.dim, equations.count, _weights(equations)
+    gram, moments = _sums(equations, weight)
+    most = max(2, int(min(_LEFT_OUT_WORK / p**2, settings().memory_limit / (32.0 * p)) / equations.block))
+    some = equations.some(np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp)))
+    A, y, unreachable = some.all()
+    A, z = _weighted(A, weight), _weighted(y, weight)
+    first = degrees == 1
+    unit = float(np.diagonal(gram)[first].sum()) if first.any() else 1.0
+    for decay in DECAYS[1:]:  # with thousands of functions a prior without decay was never the best
+        prior, best = _prior(degrees, decay), np.inf
+        for penalty in GRAM_PENALTIES:
+            K = gram * prior[:, None] * prior
+            K[np.diag_indices(p)] += penalty * unit
+            try:
+                L = cholesky(K, lower=True, overwrite_a=True, check_finite=False)
+            except np.linalg.LinAlgError:  # rounding of the sums is larger than the penalty
+                continue
+            c = prior * cho_solve((L, True), prior * moments, check_finite=False)
+            left = _left_out(L, A, z - A @ c, prior)
+            fit = _fit(int(degrees[-1]), decay, weight, penalty, c, left, unreachable, some)
+            yield fit
+            if fit.score > best + 0.1:  # past the valley
+                break
+            best = min(best, fit.score)
 
 
-def _sums(equations: Equations) -> tuple[list[Array], list[Array], float]:
-    """Gram matrices and moments, of energies and of forces."""
+def _left_out(L: Array, A: Array, residuals: Array, prior: Array) -> Array:
+    """(I − H_bb)⁻¹ r_b for each block, H from the factor of the penalised Gram matrix."""
+    from scipy.linalg import solve_triangular
+
+    left = np.empty_like(residuals)
+    for rows in np.array_split(np.arange(len(A)), max(1, len(A) // 100)):
+        B = (A[rows] * prior).reshape(-1, A.shape[2])
+        V = solve_triangular(L, B.T, lower=True, check_finite=False).T.reshape(len(rows), -1, A.shape[2])
+        rest = np.eye(A.shape[1]) - np.matmul(V, V.transpose(0, 2, 1))
+        left[rows] = np.linalg.solve(rest, residuals[rows][..., None])[..., 0]
+    return left
+
+
+def _sums(equations: Equations, weight: float) -> tuple[Array, Array]:
+    """The Gram matrix and the moments, chunk by chunk."""  # (p, p), (p,)
     p = equations.functions.dim
-    grams, sums, every = [np.zeros((p, p)), np.zeros((p, p))], [np.zeros(p), np.zeros(p)], 0.0
+    gram, moments = np.zeros((p, p)), np.zeros(p)
     for rows in equations.chunks():
-        A, y, unreachable = equations.of(rows)
-        every += unreachable
-        for k, part in enumerate((slice(0, 1), slice(1, None))):
-            B, z = A[:, part].reshape(-1, p), y[:, part].ravel()
-            if len(B):
-                grams[k] += B.T @ B
-                sums[k] += B.T @ z
-    return grams, sums, every
+        A, y, _ = equations.of(rows)
+        B, z = _weighted(A, weight).reshape(-1, p), _weighted(y, weight).ravel()
+        gram += B.T @ B
+        moments += B.T @ z
+    return gram, moments
 
 
 def _fit(

@@ -30,7 +30,7 @@ class Pairs:
     def forces_on_atoms(self, slope: Array) -> Array:
         """−Σ slope · ∂r/∂R."""  # (n, m) -> (n, N, 3)
         m = slope.shape[1]
-        atoms = int(round((1 + (1 + 8 * m) ** 0.5) / 2))
+        atoms = round((1 + (1 + 8 * m) ** 0.5) / 2)
         first, second = pairs_of(atoms).T
         ends = np.zeros((atoms, m))
         ends[second, np.arange(m)], ends[first, np.arange(m)] = 1.0, -1.0
@@ -72,7 +72,7 @@ class PairScale:
         return cls(lengths)
 
     def __call__(self, r: Array) -> tuple[Array, Array]:
-        """x and dx/dr."""
+        """The coordinates x, and dx/dr."""
         y = 2.0 ** (1.0 - r / self.lengths)
         return y - 1.0, -np.log(2.0) / self.lengths * y
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +42,29 @@ class Equations:
         atoms = self.R.shape[1]
         return 1 if self.forces is None else 2 if atoms == 2 else 1 + 3 * atoms - 6
 
-    def of(self, rows: slice | NDArray[np.intp]) -> tuple[Array, Array, float]:
-        """The matrix and the right-hand side of some geometries, and the unreachable sum of squares."""
-        # (k, block, p), (k, block)
+    def chunks(self) -> Iterator[NDArray[np.intp]]:
+        """Groups of geometries whose equations and derivatives stay within bounds."""
+        one = 8.0 * self.functions.dim * (self.block + (0 if self.forces is None else self.scale.lengths.size))
+        every = np.arange(self.count, dtype=np.intp)
+        return iter(np.array_split(every, max(1, int(self.count * one / _CHUNK_BYTES))))
+
+    def some(self, chosen: NDArray[np.intp]) -> Equations:
+        """Those of some geometries."""
+        forces = None if self.forces is None else self.forces[chosen]
+        return replace(self, R=self.R[chosen], energies=self.energies[chosen], forces=forces)
+
+    def all(self) -> tuple[Array, Array, float]:
+        """The matrix and the right-hand side of all geometries, and the unreachable sum of squares."""
+        # (n, block, p), (n, block)
+        A = np.empty((self.count, self.block, self.functions.dim))
+        y, unreachable = np.empty((self.count, self.block)), 0.0
+        for rows in self.chunks():
+            A[rows], y[rows], more = self.of(rows)
+            unreachable += more
+        return A, y, unreachable
+
+    def of(self, rows: NDArray[np.intp]) -> tuple[Array, Array, float]:
+        """The same for one chunk of geometries."""
         pairs = distances(self.R[rows])
         x, slope = self.scale(pairs.r)
         values, energies = self.functions.values(x), self.energies[rows]
@@ -57,9 +77,3 @@ class Equations:
         A[:, 0] = values
         np.matmul(J * slope[:, None, :], self.functions.gradient(x).transpose(0, 2, 1), out=A[:, 1:])
         return A, np.concatenate([energies[:, None], inside], axis=1), float((G * G).sum() - (inside * inside).sum())
-
-    def chunks(self) -> Iterator[slice]:
-        """Ranges of geometries whose equations stay within bounds; their derivatives take as much again."""
-        one = 8.0 * self.functions.dim * (self.block + (0 if self.forces is None else self.scale.lengths.size))
-        step = max(1, int(_CHUNK_BYTES / one))
-        return (slice(a, min(a + step, self.count)) for a in range(0, self.count, step))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -24,7 +25,8 @@ _ROWS = 1 << 14  # geometries that are evaluated at a time
 _FEW_ATOMS = 6  # from this many atoms on, functions of few atoms come first: five have 10 pairs, six have 15
 _MOST_FUNCTIONS = {False: 1200, True: 5000}  # by whether few atoms come first: below a minute on one core
 _MOST_WORK = 5e11  # equations × functions²: about a minute on one core
-_DEGREES_TRIED = 3
+_DEGREES_TRIED = 3  # the highest that data and time allow, and two below
+_SIGN_DEGREE = 2  # of the functions that tell forces from gradients
 
 
 class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
@@ -130,14 +132,17 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         terms = self._terms_for(n, given is not None, classes)
         mean = float(energies.mean())
         equations = Equations(terms.functions, scale, positions, energies - mean, given)
-        degrees = terms.function_degrees
-        if given is not None and looks_like_gradients(equations, degrees):
+        low = terms.up_to(_SIGN_DEGREE)
+        if given is not None and looks_like_gradients(
+            replace(equations, functions=low.functions), low.function_degrees
+        ):
             raise ValueError(
                 "the forces have the wrong sign: their opposites agree far better with the energies. "
                 "These seem to be gradients; pass forces=-gradients."
             )
+        degrees = terms.function_degrees
         top = int(degrees[-1])
-        tried = [top] if self.degree is not None else [d for d in range(top, max(top - _DEGREES_TRIED, 0), -1)]
+        tried = [top] if self.degree is not None else list(range(top, max(top - _DEGREES_TRIED, 0), -1))
         found = best_fit(equations, degrees, tried)
         self.degrees_ = terms.up_to(found.degree).degrees
         self.classes_ = classes
@@ -207,7 +212,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         if positions.shape[1:] not in ((N, 3), (3 * N,)):
             hint = " One geometry is R[None]." if positions.shape == (N, 3) else ""
             raise ValueError(
-                f"R must have shape (n, {N}, 3), a position for each of {N} atoms; its shape is {positions.shape}.{hint}"
+                f"R must have shape (n, {N}, 3), a position for each atom; its shape is {positions.shape}.{hint}"
             )
         if not np.isfinite(positions).all():
             raise ValueError("R has NaN or infinity")
@@ -220,7 +225,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         classes = tuple(tuple(int(i) for i in c) for c in self.interchangeable)
         flat = [i for c in classes for i in c]
         if len(set(flat)) != len(flat) or not all(0 <= i < len(symbols) for i in flat):
-            raise ValueError(f"interchangeable must list atoms 0 to {len(symbols) - 1}, each once at most; got {classes}")
+            raise ValueError(
+                f"interchangeable must list atoms 0 to {len(symbols) - 1}, each once at most; got {classes}"
+            )
         for c in classes:
             if len({symbols[i] for i in c}) > 1:
                 raise ValueError(f"atoms {c} cannot be interchanged: they are {', '.join(symbols[i] for i in c)}")
@@ -230,7 +237,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         """What was asked for, or the largest of a sequence that data and time allow."""
         N = len(self.symbols)
         if self.degree is not None:
-            table = {N: self.degree} if isinstance(self.degree, int) else {int(a): int(d) for a, d in self.degree.items()}
+            table = (
+                {N: self.degree} if isinstance(self.degree, int) else {int(a): int(d) for a, d in self.degree.items()}
+            )
             if not table or any(a < 2 or d < 1 for a, d in table.items()):
                 raise ValueError(f"degree must be at least 1, for two atoms or more; got {self.degree!r}")
             return _cached_terms(N, classes, MoleculeTerms.of(N, classes, table).degrees)

@@ -1,4 +1,4 @@
-"""The invariant functions of a molecule: Chebyshev products of pair distances, summed over permutations of like atoms."""
+"""The invariant functions of a molecule: Chebyshev products of distances, summed over permutations of like atoms."""
 
 from __future__ import annotations
 
@@ -48,9 +48,7 @@ class MoleculeTerms:
     degrees: tuple[tuple[int, int], ...]
 
     @classmethod
-    def of(
-        cls, atoms: int, classes: Sequence[Sequence[int]], degree: int | Mapping[int, int]
-    ) -> MoleculeTerms:
+    def of(cls, atoms: int, classes: Sequence[Sequence[int]], degree: int | Mapping[int, int]) -> MoleculeTerms:
         """From a total degree, or one for each number of atoms."""
         table = {atoms: degree} if isinstance(degree, int) else dict(degree)
         pairs = tuple(sorted((min(int(a), atoms), int(d)) for a, d in table.items()))

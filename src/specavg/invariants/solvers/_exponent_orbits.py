@@ -55,7 +55,8 @@ class ExponentOrbits(Solver[Exponents]):
         return Solution(eigenspace, found.count, self, Exponents(K, found))
 
     def functions(self, solutions: Sequence[Solution[Exponents]]) -> Functions:
-        assert isinstance(self.space, Power) and isinstance(self.space.base, Interval)
+        assert isinstance(self.space, Power)
+        assert isinstance(self.space.base, Interval)
         return orbit_sums_of_exponents(self.space.base, [(s.data.K, s.data.orbits) for s in solutions])
 
 
