@@ -134,7 +134,7 @@ class ChebyshevOrbitSums(Functions):
 
     def gradient(self, X: Array) -> Array:
         """Derivatives of every function by every coordinate at one chunk of points."""  # (n, m) -> (n, dim, m)
-        from specavg.functions.loops._tree_slopes import tree_slope_values
+        from specavg.functions.loops._orbit_slopes import tree_slope_values
 
         products, tree = self._products, self._products.tree
         out = np.zeros((len(X), self.dim, X.shape[1]))
@@ -153,7 +153,7 @@ class ChebyshevOrbitSums(Functions):
 
     def combine_with_gradient(self, X: Array, C: Array) -> tuple[Array, Array]:
         """Φ C and its gradient in one pass through the tree."""  # (dim, q) -> (n, q), (n, m, q)
-        from specavg.functions.loops._tree_slopes import tree_combine_slopes
+        from specavg.functions.loops._orbit_slopes import tree_combine_slopes
 
         products, tree = self._products, self._products.tree
         values, slopes = np.empty((len(X), C.shape[1])), np.empty((len(X), C.shape[1], X.shape[1]))
