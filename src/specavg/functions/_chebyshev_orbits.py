@@ -60,7 +60,7 @@ class ChebyshevProducts(Products):
         before, second = np.where(degree > 1, row - m, -1), np.where(degree > 2, row - 2 * m, -1)
         operations = np.stack([zero + STEP, coordinate, before, second, zero], axis=1)
         constants = np.stack([np.where(degree > 1, 2.0, 1.0), np.where(degree > 1, -1.0, 0.0)], axis=1)
-        table = FactorTable.of(TABLE, np.ones(1), operations, constants)
+        table = FactorTable.of(TABLE, np.array([1 / self._half]), operations, constants)
         factor = (vectors.value - 1) * m + vectors.coordinate
         return ProductTree.of(table, vectors.parent, factor, rows_in(self.exponents, K).astype(np.int64))
 
@@ -146,6 +146,9 @@ class ChebyshevOrbitSums(Functions):
         for _ in in_order(work, row_chunks(len(X))):
             pass
         return out
+
+    def correlate_gradient(self, X: Array, G: Array) -> Array:
+        return self._sums.correlate_gradient(X, G)
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
         """The gradient of Φ C."""  # (dim, q) -> (n, m, q)

@@ -6,6 +6,7 @@ an `AssertionError` with the law's name and the residual, so all of them can be 
 
 from specavg.testing._check_space import check_space
 from specavg.testing._field_laws import check_antisymmetry, check_bracket, check_flow, check_velocity, random_fields
+from specavg.testing._gradient_laws import check_gradient, check_gradient_equivariance
 from specavg.testing._invariant_laws import (
     check_invariance,
     check_mean_character,
@@ -37,6 +38,8 @@ __all__ = [
     "check_composition",
     "check_equivariance",
     "check_flow",
+    "check_gradient",
+    "check_gradient_equivariance",
     "check_invariance",
     "check_mean_character",
     "check_orthogonality",

@@ -7,43 +7,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from itertools import product as cartesian
-from math import comb, factorial, prod
+from math import comb, factorial, perm, prod
 from typing import Any, ClassVar, final
 
 import numpy as np
 
 from specavg._config import require_memory
+from specavg.functions._frequency_types import types_of_norm
 from specavg.functions._functions import Functions
 from specavg.functions._symmetric_functions import symmetrized_products
 from specavg.groups import Group, sign_flips, trivial
 from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric, Wreath
-from specavg.invariants.solvers._parts import Places, certificate, resolver_of
 from specavg.invariants.solvers._solver import QUICK, Solution, Solver, Unsuitable
 from specavg.invariants.solvers._stored import Stored
 from specavg.spaces import Eigenspace, Power, Space, Torus
-from specavg.spaces._frequency_types import types_of_norm
-from specavg.spaces._power import Type, falling
+from specavg.spaces._power import Type
 
 __all__ = ["WreathOnCopies"]
 
 _BYTES = 400.0  # of a symmetric function: its multiset as Python objects, its row of the program
 
 
-def _as_power(space: Space, group: Group) -> tuple[Power, Group] | None:
-    """(M^m, H) if `group` acts on `space` as H ≀ S_m; S_d and B_d on a cubic torus are cases of this."""
-    structure = group.structure
-    if isinstance(space, Power):
-        if isinstance(structure, Symmetric | Alternating) and structure.size == space.copies:
-            return space, trivial(space.base.shape[0])
-        if isinstance(structure, Wreath) and structure.copies == space.copies:
-            return space, structure.group
-    if isinstance(space, Torus) and space.is_cubic and space.lattice is None:
-        power = Power(Torus(1, period=float(space.period[0])), space.dim)
-        if isinstance(structure, Symmetric | Alternating):
-            return power, trivial(1)
-        if isinstance(structure, Hyperoctahedral):
-            return power, sign_flips(1)
-    return None
+def _one_copy(space: Space, group: Group) -> tuple[Space, Group]:
+    """(M, H), where `space` is M^m and `group` acts as H ≀ S_m; S_d and B_d on a cubic torus are cases of this."""
+    assert isinstance(space, Power | Torus)
+    base = space.base if isinstance(space, Power) else Torus(1, period=space.side)
+    if isinstance(group.structure, Wreath):
+        return base, group.structure.group
+    return base, sign_flips(1) if isinstance(group.structure, Hyperoctahedral) else trivial(base.shape[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +56,17 @@ class WreathOnCopies(Solver[CopySolutions]):
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
-        found = _as_power(space, group)
-        assert found is not None
-        self._power, part = found
-        self._one_copy = resolver_of(self._power.base, part, stored, "copy")
+        self._copies = space.parts
+        self._one_copy = self.resolver_of("copy", *_one_copy(space, group))
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return _as_power(space, group) is not None
+        structure = group.structure
+        if isinstance(space, Power):
+            permuted = isinstance(structure, Symmetric | Alternating) and structure.size == space.copies
+            return permuted or (isinstance(structure, Wreath) and structure.copies == space.copies)
+        cube = isinstance(space, Torus) and space.is_cubic and space.lattice is None
+        return cube and isinstance(structure, Symmetric | Alternating | Hyperoctahedral)
 
     def suits(self, eigenspace: Eigenspace) -> bool:
         return not self._determinants(self._types(eigenspace))
@@ -96,7 +90,7 @@ class WreathOnCopies(Solver[CopySolutions]):
         types = self._types(eigenspace)
         if self._determinants(types):
             raise Unsuitable(
-                f"{self.group!r} has invariants of {self._power.copies} different functions, one for each copy, that "
+                f"{self.group!r} has invariants of {self._copies} different functions, one for each copy, that "
                 "the symmetric group has not, and they have no closed form here."
             )
         solved = {V: self._one_copy.solve(V) for chosen in types for V, _ in chosen}
@@ -111,20 +105,13 @@ class WreathOnCopies(Solver[CopySolutions]):
                 for V, number in chosen
             ]
             multisets.extend(tuple(a for part in choice for a in part) for choice in cartesian(*options))
-        return Solution(
-            eigenspace,
-            count,
-            self,
-            CopySolutions(tuple(multisets)),
-            **certificate(solved.values()),
-            parts=tuple(("copy", s) for s in solved.values()),
-        )
+        named = (("copy", s) for s in solved.values())
+        return Solution.made_of(named, eigenspace, count, self, CopySolutions(tuple(multisets)))
 
     def _determinants(self, types: Sequence[Type]) -> bool:
         """Whether the group is A_m and some products are of m different functions, one of them perhaps constant."""
         return isinstance(self.group.structure, Alternating) and any(
-            self._power.copies - sum(number for _, number in chosen) <= 1
-            and all(number <= V.dim for V, number in chosen)
+            self._copies - sum(number for _, number in chosen) <= 1 and all(number <= V.dim for V, number in chosen)
             for chosen in types
         )
 
@@ -138,16 +125,16 @@ class WreathOnCopies(Solver[CopySolutions]):
 
     def _wave(self, k: int) -> Eigenspace:
         """The frequency k > 0 of one coordinate."""
-        assert isinstance(self._power.base, Torus)
-        return Eigenspace((2 * np.pi / self._power.base.side * k) ** 2, 2, k * k)
+        assert isinstance(self.space, Torus)
+        return Eigenspace((2 * np.pi / self.space.side * k) ** 2, 2, k * k)
 
     def functions(self, solutions: Sequence[Solution[CopySolutions]]) -> Functions:
-        place = Places(self._one_copy)
+        place = self._one_copy.places()
         multisets = [
             [place.columns(s)[j] for s, j in multiset] for solution in solutions for multiset in solution.data.multisets
         ]
-        m = self._power.copies
-        norms = [falling(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in multisets]
+        m = self._copies
+        norms = [perm(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in multisets]
         weights = np.array([1.0 / float(norm) ** 0.5 for norm in norms])
         return symmetrized_products(place.functions(), m, multisets, weights)
 
