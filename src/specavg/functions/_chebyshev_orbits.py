@@ -73,10 +73,6 @@ class ChebyshevProducts(Products):
         """Half the width of the interval."""
         return self._half
 
-    def slope_block(self, X: Array) -> int:
-        """Points of a block that holds derivatives too: as many again as it holds for values."""
-        return self._block(X, self._block_rows(X.shape[1]))
-
     def _loaded(self, X: Array) -> Array:
         return read_only(self.scaled(X))
 
@@ -133,15 +129,14 @@ class ChebyshevOrbitSums(Functions):
         return self._sums.combine(X, C)
 
     def gradient(self, X: Array) -> Array:
-        """Derivatives of every function by every coordinate at one chunk of points."""  # (n, m) -> (n, dim, m)
-        from specavg.functions.loops._orbit_slopes import tree_slope_values
+        from specavg.functions.loops._orbit_slopes import orbit_slopes
 
         products, tree = self._products, self._products.tree
         out = np.zeros((len(X), self.dim, X.shape[1]))
         weights = products.weights * self._coefficients / products.half
 
         def work(rows: slice) -> None:
-            tree_slope_values(tree, read_only(products.scaled(X[rows])), self._label, weights, out[rows])
+            orbit_slopes(tree, read_only(products.scaled(X[rows])), self._label, weights, out[rows])
 
         for _ in in_order(work, row_chunks(len(X))):
             pass
@@ -151,25 +146,7 @@ class ChebyshevOrbitSums(Functions):
         return self._sums.correlate_gradient(X, G)
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
-        """The gradient of Φ C."""  # (dim, q) -> (n, m, q)
-        return self.combine_with_gradient(X, C)[1]
-
-    def combine_with_gradient(self, X: Array, C: Array) -> tuple[Array, Array]:
-        """Φ C and its gradient in one pass through the tree."""  # (dim, q) -> (n, q), (n, m, q)
-        from specavg.functions.loops._orbit_slopes import tree_combine_slopes
-
-        products, tree = self._products, self._products.tree
-        values, slopes = np.empty((len(X), C.shape[1])), np.empty((len(X), C.shape[1], X.shape[1]))
-        coefficients = read_only((products.weights[:, None] * (self._matrix @ C)).T)
-        block = products.slope_block(X)
-
-        def work(rows: slice) -> None:
-            points = read_only(products.scaled(X[rows]))
-            tree_combine_slopes(tree, points, coefficients, block, values[rows], slopes[rows])
-
-        for _ in in_order(work, row_chunks(len(X))):
-            pass
-        return values, slopes.transpose(0, 2, 1) / products.half
+        return self._sums.combine_gradient(X, C)
 
 
 def _with_parents(K: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -168,14 +168,14 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         return self.energy_and_forces(R)[1]
 
     def energy_and_forces(self, R: ArrayLike) -> tuple[Array, Array]:
-        """Both in one pass, which costs little more than the energies alone."""  # (n,), (n, N, 3)
+        """Both together."""  # (n, N, 3) -> (n,), (n, N, 3)
         check_is_fitted(self)
         positions = self._positions(R)
         energies, forces = np.empty(len(positions)), np.empty(positions.shape)
         for rows, x, slope, pairs in self._chunks(positions):
-            value, gradient = self._terms().functions.combine_with_gradient(x, self.coef_[:, None])
-            energies[rows] = value[:, 0]
-            forces[rows] = pairs.forces_on_atoms(gradient[:, :, 0] * slope)
+            functions, C = self._terms().functions, self.coef_[:, None]
+            energies[rows] = functions.combine(x, C)[:, 0]
+            forces[rows] = pairs.forces_on_atoms(functions.combine_gradient(x, C)[:, :, 0] * slope)
         return energies + self.mean_energy_, forces
 
     def calculator(self, *, energy_unit: float = 1.0, length_unit: float = 1.0) -> Any:

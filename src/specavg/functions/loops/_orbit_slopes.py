@@ -1,7 +1,7 @@
-"""Derivatives of products along a tree by their coordinates: of combinations, and of every function.
+"""Derivatives of sums of products, each product in one sum, by all coordinates: no product's own derivatives are kept.
 
-Both run depth first, as in `_tree`. On the way down each node holds its product; a combination hands the sums of its
-children back up, and a node adds (sum below it) · (product above it) · (slope of its factor) to the derivative.
+A sum over an orbit has far fewer derivatives than its products have together. With them in between, the derivatives of
+495 sums of 8008 products of ten coordinates took 27 times as long.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._tree import fill
 
-__all__ = ["tree_combine_slopes", "tree_slope_values"]
+__all__ = ["orbit_slopes"]
 
 _PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 _FEW = 8  # points at a time where every function is wanted: their derivatives stay in cache for 500 functions
@@ -51,63 +51,9 @@ def _room(table: Any, d: int, B: int) -> Any:
 
 
 @helper(fastmath=SAFE)
-def _leaf(above: Any, slope: Any, product: Any, c: float, factor: Any, derivative: Any, B: int) -> None:
-    for j in range(B):
-        above[j] += c * factor[j]
-        slope[j] += c * product[j] * derivative[j]
-
-
-@helper(fastmath=SAFE)
-def _close(above: Any, slope: Any, product: Any, below: Any, factor: Any, derivative: Any, B: int) -> None:
-    for j in range(B):
-        above[j] += below[j] * factor[j]
-        slope[j] += below[j] * product[j] * derivative[j]
-
-
-@helper(fastmath=SAFE)
 def _times(p: Any, a: Any, out: Any, B: int) -> None:
     for j in range(B):
         out[j] = p[j] * a[j]
-
-
-@loop
-def tree_combine_slopes(tree: Any, X: Any, C: Any, B: int, out: Any, slopes: Any) -> None:
-    """Put Φ Cᵀ in `out` (n, q) and its derivatives in `slopes` (n, q, d), for one chunk of rows."""
-    n, d = X.shape
-    nodes, starts, leaves, ops = tree.nodes, tree.starts, tree.leaves, tree.table.operations
-    x, T, D = _room(tree.table, d, B)
-    work = np.zeros((2 * tree.depth + d, B + _PAD))
-    product, total, slope = work[: tree.depth], work[tree.depth : 2 * tree.depth], work[2 * tree.depth :]
-    factor = np.zeros(tree.depth, dtype=np.int64)  # of the node that is open at each depth
-    product[0, :] = 1.0
-    for start in range(0, n, B):
-        _load(tree.table, X, start, B, x, T, D)
-        for column in range(len(C)):
-            c = C[column]
-            slope[:, :] = 0.0
-            open_depth = 0
-            for i in range(len(nodes)):
-                depth, f, slot = nodes[i, 0], nodes[i, 1], nodes[i, 2]
-                while open_depth > 0 and open_depth >= depth:
-                    g, above = factor[open_depth], open_depth - 1
-                    _close(total[above], slope[ops[g, 1]], product[above], total[open_depth], T[g], D[g], B)
-                    open_depth -= 1
-                if i > 0:
-                    _times(product[depth - 1], T[f], product[depth], B)
-                    factor[depth] = f
-                total[depth, :] = c[slot] if slot >= 0 else 0.0
-                open_depth = depth
-                for k in range(starts[i], starts[i + 1]):
-                    g = leaves[k, 0]
-                    _leaf(total[depth], slope[ops[g, 1]], product[depth], c[leaves[k, 1]], T[g], D[g], B)
-            while open_depth > 0:
-                g, above = factor[open_depth], open_depth - 1
-                _close(total[above], slope[ops[g, 1]], product[above], total[open_depth], T[g], D[g], B)
-                open_depth -= 1
-            for b in range(min(B, n - start)):
-                out[start + b, column] = total[0, b]
-                for i in range(d):
-                    slopes[start + b, column, i] = slope[i, b]
 
 
 @helper(fastmath=SAFE)
@@ -117,7 +63,7 @@ def _add(out: Any, c: float, a: Any, b: Any) -> None:
 
 
 @loop
-def tree_slope_values(tree: Any, X: Any, label: Any, weights: Any, out: Any) -> None:
+def orbit_slopes(tree: Any, X: Any, label: Any, weights: Any, out: Any) -> None:
     """Add weights[slot]·∂φ_slot to `out[:, label[slot]]` (n, p, d), for one chunk of rows; no label, no function."""
     n, d = X.shape
     nodes, starts, leaves, ops = tree.nodes, tree.starts, tree.leaves, tree.table.operations
