@@ -27,6 +27,7 @@ COMPARISONS = {
     "emlp": "fixed_space:emlp",
     "symmetric": "sphere:symmetric_group",
     "memory": "torus:memory_and_time_in_n",
+    "molecules": "molecules:methane",
     "growth": "torus:growth",
     "growth-of-the-fit": "loops:growth_of_the_fit",
     "loops": "loops:fractions_of_peak",

@@ -44,6 +44,7 @@ DOCUMENTED = [
     "invariants",
     "io",
     "isometries",
+    "molecules",
     "plot",
     "spaces",
     "testing",

@@ -21,6 +21,7 @@ COMPARISONS = {
     "emlp": "Fixed vectors of tensors",
     "symmetric": "All permutations, in up to a thousand dimensions",
     "memory": "Ten million points",
+    "molecules": "Potentials of molecules",
     "growth": "Growth of the sums",
     "growth-of-the-fit": "Growth of the fit",
     "loops": "The compiled loops beside the peak of the machine",
@@ -34,11 +35,11 @@ TITLES = {
     "groups": "Groups: who acts",
     "invariants": "Invariants: what survives",
     "estimators": "Estimators: what users fit",
-<<<<<<< HEAD
     "discovery": "Discovery: which symmetry the data have",
+    "molecules": "Potentials of molecules",
 =======
-    "discovery": "Discovery: which symmetry the data allow",
->>>>>>> house
+    "molecules": "Potentials of molecules",
+>>>>>>> molecules
     "baselines": "Baselines: what users would pick instead",
     "plot": "Pictures",
     "io": "Saved models",

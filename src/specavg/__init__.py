@@ -21,6 +21,7 @@ _HOMES = {
     "Group": "groups",
     **dict.fromkeys(["invariance_discrepancy", "symmetry_test"], "estimators"),
     "discover_symmetry": "discovery",
+    "InvariantPotential": "molecules",
 }
 _MODULES = (
     "baselines",
@@ -33,6 +34,7 @@ _MODULES = (
     "invariants",
     "io",
     "isometries",
+    "molecules",
     "plot",
     "spaces",
     "testing",
@@ -47,6 +49,7 @@ __all__ = [
     "InvariantDensity",
     "InvariantFeatures",
     "InvariantKernelRidge",
+    "InvariantPotential",
     "Power",
     "Product",
     "Rotations",
@@ -72,6 +75,7 @@ __all__ = [
     "io",
     "isometries",
     "load",
+    "molecules",
     "plot",
     "spaces",
     "symmetry_test",
@@ -92,6 +96,7 @@ if TYPE_CHECKING:
         invariants,
         io,
         isometries,
+        molecules,
         plot,
         spaces,
         testing,
@@ -112,6 +117,7 @@ if TYPE_CHECKING:
     from specavg.groups import Group
     from specavg.invariants import invariant_basis, invariant_tensors
     from specavg.io import load
+    from specavg.molecules import InvariantPotential
     from specavg.spaces import Circle, Interval, Power, Product, Rotations, Sphere, Stiefel, Torus
 
 

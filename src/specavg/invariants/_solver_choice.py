@@ -16,6 +16,7 @@ from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
 from specavg.invariants.solvers._copies_together import CopiesTogether
 from specavg.invariants.solvers._even_harmonics import EvenHarmonics
 from specavg.invariants.solvers._everything import Everything
+from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
 from specavg.invariants.solvers._factor_by_factor import FactorByFactor
 from specavg.invariants.solvers._frequency_orbits import FrequencyOrbits
 from specavg.invariants.solvers._left_times_right import LeftTimesRight
@@ -45,6 +46,7 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     LeftTimesRight,
     FrequencyOrbits,
     MonomialOrbits,
+    ExponentOrbits,
     AxisThenNullSpace,
     CopiesTogether,
     NullSpace,
