@@ -14,7 +14,7 @@ _HOMES = {
     "config": "_config",
     **dict.fromkeys(["Circle", "Interval", "Power", "Product", "Rotations", "Sphere"], "spaces"),
     **dict.fromkeys(["Stiefel", "Torus"], "spaces"),
-    **dict.fromkeys(["invariant_basis", "invariant_tensors"], "invariants"),
+    **dict.fromkeys(["equivariant_basis", "invariant_basis", "invariant_tensors"], "invariants"),
     "load": "io",
     **dict.fromkeys(["InvariantDensity", "InvariantFeatures", "InvariantKernelRidge"], "estimators"),
     **dict.fromkeys(["SpecAvgRegressor", "Symmetrized"], "estimators"),
@@ -59,6 +59,7 @@ __all__ = [
     "datasets",
     "discover_symmetry",
     "discovery",
+    "equivariant_basis",
     "estimators",
     "experiments",
     "groups",
@@ -104,7 +105,7 @@ if TYPE_CHECKING:
         symmetry_test,
     )
     from specavg.groups import Group
-    from specavg.invariants import invariant_basis, invariant_tensors
+    from specavg.invariants import equivariant_basis, invariant_basis, invariant_tensors
     from specavg.io import load
     from specavg.spaces import Circle, Interval, Power, Product, Rotations, Sphere, Stiefel, Torus
 

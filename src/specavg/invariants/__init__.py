@@ -4,6 +4,7 @@ from specavg.invariants._basis import InvariantBasis, Row
 from specavg.invariants._building import invariant_basis
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._defaults import default_group, default_space
+from specavg.invariants._equivariant_basis import EquivariantBasis, equivariant_basis, output_representation
 from specavg.invariants._fixed_space import FixedSpace, fixed_space
 from specavg.invariants._further_orders import further_orders
 from specavg.invariants._invariant_tensors import InvariantTensors, invariant_tensors
@@ -16,6 +17,7 @@ __all__ = [
     "ByDegree",
     "ByEigenvalue",
     "Cutoff",
+    "EquivariantBasis",
     "FewCoordinates",
     "FixedSpace",
     "InvariantBasis",
@@ -27,10 +29,12 @@ __all__ = [
     "StoredArraysError",
     "default_group",
     "default_space",
+    "equivariant_basis",
     "fixed_space",
     "further_orders",
     "invariant_basis",
     "invariant_tensors",
+    "output_representation",
     "plan",
     "restored_basis",
 ]

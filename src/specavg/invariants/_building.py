@@ -17,7 +17,15 @@ from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._orders import BY_EIGENVALUE, Order, order_of
 
-__all__ = ["BYTES_PER_FUNCTION", "TOLERANCE", "built_basis", "check_group", "checked_request", "invariant_basis"]
+__all__ = [
+    "BYTES_PER_FUNCTION",
+    "TOLERANCE",
+    "built_basis",
+    "check_group",
+    "checked_request",
+    "invariant_basis",
+    "solutions_up_to",
+]
 
 TOLERANCE = 1e-9
 BYTES_PER_FUNCTION = 64.0  # at least: its eigenvalue, its place in the space, its value at a point
@@ -104,13 +112,13 @@ def checked_request(
 @lru_cache(maxsize=32)
 def built_basis(space: Space, group: Group, cutoff: Cutoff, order: Order, solver: str) -> InvariantBasis:
     resolver = Resolver(space, group, solver)
-    solutions = list(_solutions(space.ordered(order), resolver, cutoff))
+    solutions = list(solutions_up_to(space.ordered(order), resolver, cutoff))
     return InvariantBasis(
         space, group, cutoff, order, solver, solutions, resolver.functions(solutions), arrays_of(solutions)
     )
 
 
-def _solutions(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> Iterator[Solution[Any]]:
+def solutions_up_to(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> Iterator[Solution[Any]]:
     if cutoff.kind == "max_eigenvalue":
         top = cutoff.value * (1 + TOLERANCE)
         wanted = list(takewhile(lambda V: V.eigenvalue <= top, eigenspaces))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, final
+from typing import Any, Self, final
 
 from specavg._config import require_memory
 from specavg.functions._combinations import Joined
 from specavg.functions._functions import Array, Functions
-from specavg.groups import Group
+from specavg.functions._vector_functions import VectorFunctions
+from specavg.groups import Group, Representation
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
 from specavg.invariants.solvers._even_harmonics import EvenHarmonics
 from specavg.invariants.solvers._everything import Everything
@@ -18,11 +19,15 @@ from specavg.invariants.solvers._frequency_orbits import FrequencyOrbits
 from specavg.invariants.solvers._left_times_right import LeftTimesRight
 from specavg.invariants.solvers._monomial_orbits import MonomialOrbits
 from specavg.invariants.solvers._null_space import NullSpace
+from specavg.invariants.solvers._null_space_of_outputs import NullSpaceOfOutputs
+from specavg.invariants.solvers._output_solver import OutputSolver
+from specavg.invariants.solvers._outputs_left_alone import OutputsLeftAlone
 from specavg.invariants.solvers._partitions import SymmetricPolynomials
 from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace
 from specavg.invariants.solvers._signed_frequencies import SignedFrequencies
 from specavg.invariants.solvers._solver import Solution, Solver, StoringSolver, Unsuitable
 from specavg.invariants.solvers._stored import Stored, StoredArraysError
+from specavg.invariants.solvers._wave_orbits_of_outputs import WaveOrbitsOfOutputs
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["SOLVER_NAMES", "Resolver", "arrays_of"]
@@ -44,6 +49,9 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     NullSpace,
 )
 """Every solver, the more special first. A new one is a file and a line here."""
+
+OUTPUT_SOLVERS: tuple[type[OutputSolver[Any]], ...] = (OutputsLeftAlone, WaveOrbitsOfOutputs, NullSpaceOfOutputs)
+"""The same for equivariant functions."""
 
 
 @final
@@ -67,6 +75,26 @@ class Resolver:
         self._solvers = [kind(space, group, stored) for kind in fitting]
         self._stored = stored
         self._solved: dict[Eigenspace, Solution[Any]] = {}
+
+    @classmethod
+    def of_output(
+        cls, space: Space, output: Representation, solver: str = "auto", stored: Stored | None = None
+    ) -> Self:
+        """The same choice for equivariant functions; eigenspaces are then carriers (see `OutputSolver`)."""
+        if solver not in SOLVER_NAMES:
+            raise ValueError(f"solver must be one of {', '.join(map(repr, SOLVER_NAMES))}; got {solver!r}")
+        carrying = [kind for kind in OUTPUT_SOLVERS if kind.carries(space, output)]
+        fitting = [kind for kind in carrying if solver in ("auto", kind.name)]
+        if not fitting:
+            raise ValueError(
+                f"the solver {solver!r} does not apply to {output!r} on {space!r}; these do: "
+                f"{', '.join(sorted({kind.name for kind in carrying}))}"
+            )
+        made = object.__new__(cls)
+        made._solvers = [kind(space, output, stored) for kind in fitting]
+        made._stored = stored
+        made._solved = {}
+        return made
 
     def solvers(self, eigenspace: Eigenspace) -> list[Solver[Any]]:
         """The solvers in the order in which they are tried: closed forms, then by the time that they take."""
@@ -144,6 +172,15 @@ class Resolver:
         """The invariant functions of several solutions, in order."""
         families = [solver.functions(list(run)) for solver, run in groupby(solutions, key=lambda s: s.solver)]
         return families[0] if len(families) == 1 else Joined(families)
+
+    def vector_functions(self, solutions: Sequence[Solution[Any]], outputs: int) -> VectorFunctions:
+        """The equivariant functions of several solutions, in order."""
+        parts: list[tuple[Functions, Any]] = []
+        for solver, run in groupby([s for s in solutions if s.invariant_dim], key=lambda s: s.solver):
+            assert isinstance(solver, OutputSolver)
+            chosen = list(run)
+            parts.append((solver.functions(chosen), solver.coefficients(chosen)))
+        return VectorFunctions(outputs, parts)
 
 
 def arrays_of(solutions: Sequence[Solution[Any]], path: str = "") -> dict[str, Array]:

@@ -17,7 +17,7 @@ from specavg.invariants.solvers._orbits import orbits
 from specavg.invariants.solvers._solver import QUICK, Solution, Solver
 from specavg.spaces import Eigenspace, Space, Torus
 
-__all__ = ["FrequencyOrbits"]
+__all__ = ["FrequencyOrbits", "WaveSums", "real_invariants"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class FrequencyOrbits(Solver[WaveSums]):
             zero = np.zeros(1, dtype=np.intp)
             return Solution(eigenspace, 1, self, WaveSums(K, zero, zero, np.full(1, np.sqrt(0.5))))
         actions = [self.space.frequency_action(self.space.check_isometry(g), eigenspace) for g in self.group.generators]
-        count, (rows, columns, values) = _real_invariants(len(K), actions)
+        count, (rows, columns, values) = real_invariants(len(K), actions)
         used, place = np.unique(rows % len(K), return_inverse=True)  # frequencies that occur
         rows = place + len(used) * (rows >= len(K))
         return Solution(eigenspace, count, self, WaveSums(K[used], rows, columns, values))
@@ -80,7 +80,7 @@ class FrequencyOrbits(Solver[WaveSums]):
         return TrigonometricSums(self.space.period, np.concatenate([s.data.K for s in solutions]), Q)
 
 
-def _real_invariants(
+def real_invariants(
     h: int, actions: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]]
 ) -> tuple[int, tuple[NDArray[Any], NDArray[Any], Array]]:
     """Orthonormal invariants in the basis √2cos, √2sin of h frequencies: how many; rows, columns, entries."""
