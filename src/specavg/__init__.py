@@ -17,7 +17,7 @@ _HOMES = {
     **dict.fromkeys(["equivariant_basis", "invariant_basis", "invariant_tensors"], "invariants"),
     "load": "io",
     **dict.fromkeys(["InvariantDensity", "InvariantFeatures", "InvariantKernelRidge"], "estimators"),
-    **dict.fromkeys(["SpecAvgRegressor", "Symmetrized"], "estimators"),
+    **dict.fromkeys(["EquivariantKernelRidge", "SpecAvgRegressor", "Symmetrized"], "estimators"),
     "Group": "groups",
     **dict.fromkeys(["invariance_discrepancy", "symmetry_test"], "estimators"),
     "discover_symmetry": "discovery",
@@ -40,6 +40,7 @@ _MODULES = (
 
 __all__ = [
     "Circle",
+    "EquivariantKernelRidge",
     "Group",
     "Interval",
     "InvariantDensity",
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
     from specavg._config import config
     from specavg.discovery import discover_symmetry
     from specavg.estimators import (
+        EquivariantKernelRidge,
         InvariantDensity,
         InvariantFeatures,
         InvariantKernelRidge,
