@@ -9,7 +9,7 @@ from specavg.invariants._fixed_space import FixedSpace, fixed_space
 from specavg.invariants._further_orders import further_orders
 from specavg.invariants._invariant_tensors import InvariantTensors, invariant_tensors
 from specavg.invariants._plan import Plan, PlanRow, plan
-from specavg.invariants._restored import restored_basis
+from specavg.invariants._restored import restored_basis, restored_equivariant_basis
 from specavg.invariants.solvers._stored import StoredArraysError
 from specavg.spaces._orders import ByDegree, ByEigenvalue, FewCoordinates, Order
 
@@ -37,4 +37,5 @@ __all__ = [
     "output_representation",
     "plan",
     "restored_basis",
+    "restored_equivariant_basis",
 ]
