@@ -12,6 +12,7 @@ from specavg.functions._functions import Array, Functions
 from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
+from specavg.invariants.solvers._determinants_of_copies import DeterminantsOfCopies
 from specavg.invariants.solvers._even_harmonics import EvenHarmonics
 from specavg.invariants.solvers._everything import Everything
 from specavg.invariants.solvers._factor_by_factor import FactorByFactor
@@ -50,7 +51,12 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
 )
 """Every solver, the more special first. A new one is a file and a line here."""
 
-OUTPUT_SOLVERS: tuple[type[OutputSolver[Any]], ...] = (OutputsLeftAlone, WaveOrbitsOfOutputs, NullSpaceOfOutputs)
+OUTPUT_SOLVERS: tuple[type[OutputSolver[Any]], ...] = (
+    OutputsLeftAlone,
+    DeterminantsOfCopies,
+    WaveOrbitsOfOutputs,
+    NullSpaceOfOutputs,
+)
 """The same for equivariant functions."""
 
 

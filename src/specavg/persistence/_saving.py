@@ -23,7 +23,9 @@ __all__ = ["Savable", "read_model"]
 
 _MAX_DEPTH = 12  # of lists and records in each other: models have four
 _TOLERANCE = 1e-9  # relative; another version of LAPACK changes predictions by some 1e-13
-_VALUES = Space | Group | Isometry | Representation  # what a parameter or a fitted attribute may be, described by its arguments
+_VALUES = (
+    Space | Group | Isometry | Representation
+)  # what a parameter or a fitted attribute may be, described by its arguments
 
 
 class Savable:
