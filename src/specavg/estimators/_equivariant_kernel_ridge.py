@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from specavg._config import settings
 from specavg.data._distributed import distributed_apply
@@ -33,6 +33,7 @@ from specavg.spaces import Space
 __all__ = ["EquivariantKernelRidge"]
 
 Array = NDArray[np.float64]
+_NUMBERS = ("scalar", "pseudoscalar")  # outputs of one number
 
 
 class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
@@ -71,6 +72,8 @@ class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
     loo_error_ : float
         Root mean squared error of leaving out one *point* with all its outputs, relative to the root mean square of the
         targets about the best constant vector. Points on one orbit are left out together, where that is known exactly.
+    output_shape_ : tuple of int
+        The shape of one target: (p,), or () where y was given without an axis of outputs.
     n_features_in_ : int
 
     Examples
@@ -91,6 +94,7 @@ class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
     saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
 
     basis_: Any  # an EquivariantBasis, where other estimators have an InvariantBasis
+    output_shape_: tuple[int, ...]
     _posterior: BlockPosterior | None
 
     def __init__(
@@ -135,7 +139,11 @@ class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
         stream = self._stream(X, y, sample_weight)
         if stream is not None:
             return self._fit_stream(stream)
-        points, targets = self._points_and_targets(X, y)
+        several = self.output not in _NUMBERS
+        pair: Any = validate_data(
+            cast(Any, self), self._table(X), y, dtype=np.float64, multi_output=several, y_numeric=True
+        )
+        points, targets = pair
         weights = weights_or_ones(sample_weight, points)
         alpha = checked_alpha(self.alpha)
         kept = weights > 0
@@ -185,6 +193,9 @@ class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
     def _default_basis_for(self, rows: int) -> EquivariantBasis:
         """As many functions as so many rows, one for each point and output, can use within the budget."""
         return cast(Any, affordable_basis(self._basis, affordable_dim(rows)))
+
+    def _fitted_outputs(self) -> tuple[int, ...]:
+        return self.output_shape_
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> EquivariantKernelRidge:
         alpha, basis = checked_alpha(self.alpha), self.basis_
@@ -281,7 +292,7 @@ class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self.output not in _NUMBERS
         tags.regressor_tags.poor_score = True  # as for `InvariantKernelRidge`
         return tags
 

@@ -20,6 +20,7 @@ from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._checked_alpha import checked_alpha
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
+from specavg.estimators._vector_targets import warn_of_vectors
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, further_orders
@@ -205,7 +206,9 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         problem = data.problem(basis, candidates, alpha)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
-        return self._keep(self._solved(problem, candidates, alpha), targets.shape[1:])
+        self._keep(self._solved(problem, candidates, alpha), targets.shape[1:])
+        warn_of_vectors(basis, targets.shape[1:], self.loo_error_)
+        return self
 
     @needs_cutoff
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantKernelRidge:
