@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 import specavg as sa
 from specavg import groups, isometries, spaces
 from specavg.groups import Group
+from specavg.isometries import fields
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,19 @@ def conjugate(group, R):
     return [R @ g.matrix @ R.T for g in group.generators]
 
 
+def conjugate_field(A, R):
+    """A field of R³ turned to other axes."""
+    moved = R @ np.array(A) @ R.T
+    return fields.rotation((moved - moved.T) / 2)
+
+
+def planes_of_r4():
+    """The rotations of the first two and of the last two coordinates."""
+    planes = np.zeros((2, 4, 4))
+    planes[0, :2, :2] = planes[1, 2:, 2:] = [[0, -1], [1, 0]]
+    return planes
+
+
 # --- the registry ---------------------------------------------------------------------------------------
 
 _TURNED = conjugate(groups.point_group("T"), random_rotation(1))
@@ -91,6 +105,9 @@ _IMPROPER = [isometries.left_right(turned_mirror(4), turned_mirror(5))]
 _HEXAGON = [isometries.affine([[0, -1], [1, 1]], [0, 0])]
 FACE_CENTRED = groups.reciprocal_lattice(groups.primitive_lattice(216, np.eye(3)))
 _QUINTIC = [Rotation.from_rotvec([0, 0, 2 * np.pi / 5]).as_matrix()[:2, :2]]
+_TURNED_AXIS = [conjugate_field([[0, -2, 0], [2, 0, 0], [0, 0, 0]], random_rotation(2))]  # in the plane of a mirror
+_TWO_PLANES = [fields.rotation(plane) for plane in planes_of_r4()]
+_HOPF = [_TWO_PLANES[0] + _TWO_PLANES[1]]
 _MIRROR = groups.Group([isometries.signed_permutation([0, 1, 2], [1, 1, -1])], "mirror")
 
 CASES = [
@@ -143,6 +160,27 @@ CASES = [
     case(sa.Interval(0.5, 3.0), groups.sign_flips, 1, max_functions=20, homogeneous=False),
     case(sa.Power(sa.Interval(0.0, 2.0), 4), groups.symmetric, 4, order="degree", homogeneous=False),
     case(sa.Power(sa.Interval(0.0, 2.0), 3), groups.wreath, groups.sign_flips(1), 3, homogeneous=False),
+    # groups with a continuous part
+    case(sa.Torus(2), groups.shifts, [1, -1]),
+    case(sa.Torus(3), groups.joined, groups.shifts([1, 1, 1]), groups.symmetric(3)),
+    case(sa.Torus(2), groups.Group, _GLIDE, [fields.shift([0, 1])]),
+    case(sa.Sphere(3), groups.point_group, "C∞v"),
+    case(sa.Sphere(3), groups.point_group, "D∞"),
+    case(sa.Sphere(3), groups.point_group, "Kh"),
+    case(sa.Sphere(3), groups.Group, [turned_mirror(2)], _TURNED_AXIS),
+    case(sa.Sphere(4), groups.special_orthogonal, 4),
+    case(sa.Sphere(5), groups.direct_product, groups.special_orthogonal(3), groups.symmetric(2)),
+    case(sa.Sphere(4), groups.Group, [isometries.permutation([2, 3, 0, 1])], _TWO_PLANES),
+    case(sa.Sphere(4), groups.Group, [], _HOPF),
+    case(spaces.Rotations(), groups.crystal_symmetry, "O", "C∞", max_functions=165),
+    case(spaces.Rotations(), groups.crystal_symmetry, "D6", "D∞", max_functions=84),
+    case(spaces.Stiefel(4, 2), groups.Group, [], _TWO_PLANES),
+    case(sa.Power(sa.Sphere(3), 2), groups.diagonal, groups.orthogonal(3), 2, max_functions=100),
+    case(sa.Power(sa.Sphere(3), 3), groups.joined, groups.diagonal(groups.orthogonal(3), 3), groups.symmetric(3)),
+    case(sa.Power(sa.Sphere(3), 3), groups.diagonal, groups.special_orthogonal(3), 3, max_functions=120),
+    case(sa.Power(sa.Circle(), 3), groups.joined, groups.diagonal(groups.shifts([1]), 3), groups.symmetric(3)),
+    case(sa.Power(sa.Sphere(3), 2), groups.wreath, groups.point_group("C∞"), 2),
+    case(sa.Sphere(4), groups.orthogonal, 4, order="few coordinates"),
     # products and powers
     case(sa.Product(sa.Circle(), sa.Sphere(3)), groups.direct_product, groups.cyclic(3), groups.point_group("D3")),
     case(sa.Power(sa.Sphere(3), 3), groups.symmetric, 3, max_functions=20),

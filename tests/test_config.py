@@ -1,10 +1,14 @@
 """Settings: memory and threads, for good or for a block."""
 
+import sys
 import threading
+import time
 
+import numpy as np
 import pytest
 
 import specavg as sa
+from specavg import _reporting
 from specavg._config import require_memory, settings
 
 
@@ -12,7 +16,7 @@ from specavg._config import require_memory, settings
 def restored():
     before = settings()
     yield
-    sa.config(memory_limit=before.memory_limit, n_threads=before.n_threads)
+    sa.config(memory_limit=before.memory_limit, n_threads=before.n_threads, progress=before.progress)
 
 
 def test_a_block_restores_what_was_there():
@@ -81,3 +85,67 @@ def test_a_refusal_names_the_sizes_and_the_remedy():
 def test_the_default_is_a_share_of_the_machine():
     assert settings().memory_limit >= 10**8
     assert settings().n_threads >= 1
+
+
+# --- progress -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(_reporting, "_PATIENCE", 0.0)
+    monkeypatch.setattr(_reporting, "_EVERY", 0.001)
+
+
+def slowly(count):
+    for i in range(count):
+        time.sleep(0.01)
+        yield i
+
+
+def test_nothing_is_said_unless_asked_for(impatient, capsys):
+    assert list(_reporting.reported(slowly(3), "work", "steps")) == [0, 1, 2]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_is_said_in_a_log_at_the_end_and_by_the_outermost_work_alone(impatient, capsys):
+    with sa.config(progress=True):
+        inner = (i for i in _reporting.reported(slowly(2), "inner", "parts"))
+        assert list(_reporting.reported(inner, "work", "steps", 2)) == [0, 1]
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "work: 2 of 2 steps, 0 s\n"
+
+
+def test_progress_is_rewritten_on_a_terminal(impatient, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with sa.config(progress=True):
+        list(_reporting.reported(slowly(4), "work", "steps"))
+    err = capsys.readouterr().err
+    assert err.count("\r") >= 2
+    assert err.endswith("\rwork: 4 steps, 0 s\n")
+
+
+def test_an_error_ends_the_line_and_later_work_is_reported_again(impatient, capsys):
+    def failing():
+        yield from slowly(2)
+        raise RuntimeError
+
+    with sa.config(progress=True):
+        with pytest.raises(RuntimeError):
+            list(_reporting.reported(failing(), "first", "steps"))
+        list(_reporting.reported(slowly(2), "second", "steps"))
+    assert capsys.readouterr().err == "first: 2 steps, 0 s\nsecond: 2 steps, 0 s\n"
+
+
+def test_bases_choices_and_streams_report(impatient, capsys):
+    space = sa.Torus(2, period=3.25)  # of no other test: its basis is not there yet
+    X = space.sample(200, random_state=0)
+    y = np.cos(2 * np.pi / 3.25 * X).sum(axis=1)
+    model = sa.InvariantKernelRidge(space, sa.groups.symmetric(2), max_dim=80)
+    with sa.config(progress=True):
+        model.fit(X, y)
+        model.fit(iter([(X, y)] * 40))
+    said = capsys.readouterr().err
+    assert "invariant basis on Torus(2, period=3.25): " in said
+    assert "choice of spectrum and penalty: " in said
+    assert "data: 40 chunks" in said

@@ -153,11 +153,6 @@ def test_what_needs_a_finite_or_a_closed_group_says_so(make, error, words):
         make()
 
 
-def test_no_solver_leaves_the_fields_out():
-    with pytest.raises(NotImplementedError, match="continuous"):
-        sa.invariant_basis(sa.Sphere(3), groups.point_group("C∞"), max_eigenvalue=6)
-
-
 def test_what_others_call_rotations_and_permutations_are_generators():
     from scipy.spatial.transform import Rotation
     from sympy.combinatorics import Permutation

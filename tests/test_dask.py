@@ -171,12 +171,12 @@ def test_one_nan_among_ten_million_rows_is_found_and_its_partition_named(client)
 
 def test_the_basis_is_sent_and_never_rebuilt(client):
     """Workers evaluate the basis they are sent: their own cache of bases stays empty."""
-    from specavg.invariants._building import built_basis
+    from specavg.invariants._basis import built_basis
 
     client.run(built_basis.cache_clear)
     MODELS["SpecAvgRegressor"]().fit(*arrays())
     misses = client.run(
-        lambda: __import__("specavg.invariants._building", fromlist=["built_basis"]).built_basis.cache_info().misses
+        lambda: __import__("specavg.invariants._basis", fromlist=["built_basis"]).built_basis.cache_info().misses
     )
     assert set(misses.values()) == {0}
 

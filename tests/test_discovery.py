@@ -12,8 +12,8 @@ from specavg import groups
 from specavg.discovery._evidence import Decay, log_evidence
 from specavg.discovery._finite_action import FiniteAction
 from specavg.discovery._information import Information
-from specavg.discovery._lattice import lattice
 from specavg.discovery._one_part_functions import one_part_functions
+from specavg.discovery._subgroup_lattice import lattice
 from specavg.discovery._subgroups import TooManySubgroups, subgroup_classes
 
 S2, OH = sa.Sphere(3), groups.point_group("Oh")
@@ -262,6 +262,119 @@ def test_blocks_of_interchangeable_coordinates_are_found(space):
     assert found.group.name == "S10 × S6 × S4"
     accepted = [row.accepted for row in found.table]
     assert accepted == [bool(block_of[i] == block_of[j]) for i in range(20) for j in range(i + 1, 20)]
+
+
+def test_kinds_that_are_near_are_not_taken_for_one():
+    """Two kinds, 2.7 standard errors of one part's coefficients apart: no pair of both is accepted."""
+    rng = np.random.default_rng(0)
+    space, block_of = sa.Torus(30), np.random.default_rng(0).permutation(np.repeat([0, 1], [18, 12]))
+    X = space.sample(800, random_state=rng)
+    y = np.cos(np.pi * X) @ np.array([1.0, 1.6])[block_of] + 3.0 * rng.normal(size=800)
+    found = sa.discover_symmetry(X, y, space, groups.symmetric(30))
+    accepted = [row.accepted for row in found.table]
+    same = [block_of[i] == block_of[j] for i in range(30) for j in range(i + 1, 30)]
+    assert not any(a and not s for a, s in zip(accepted, same, strict=True))
+
+
+def test_what_only_pairs_of_parts_tell_apart_is_not_interchangeable():
+    rng = np.random.default_rng(1)
+    space = sa.Torus(8)
+    X = space.sample(2000, random_state=rng)
+    waves = np.sin(np.pi * X)
+    y = np.cos(np.pi * X).sum(axis=1) + waves[:, :4].sum(axis=1) * waves[:, 4] + 0.2 * rng.normal(size=2000)
+    found = sa.discover_symmetry(X, y, space, groups.symmetric(8), method="transpositions")
+    assert "refuted by functions of pairs" in str(found)
+    assert not any(row.accepted for row in found.table if 4 in np.flatnonzero(np.array(row.element.image) != range(8)))
+
+
+# --- fields ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d, directions", [(3, 1), (5, 1), (5, 2)])
+def test_rotations_that_leave_a_function_alone_are_found(d, directions):
+    rng = np.random.default_rng(d + directions)
+    space, frame = sa.Sphere(d), np.linalg.qr(np.random.default_rng(0).normal(size=(d, d)))[0]
+    X = space.sample(800, random_state=rng)
+    Z = X @ frame[:, :directions]
+    y = Z[:, 0] ** 2 * (1 + Z[:, -1]) + 0.5 * Z[:, -1] + 0.02 * rng.normal(size=800)
+    found = sa.discover_symmetry(X, y, space, groups.special_orthogonal(d))
+    rest = d - directions
+    assert found.method == "fields"
+    assert len(found.fields) == rest * (rest - 1) // 2
+    assert all(np.abs(field.matrix @ frame[:, :directions]).max() < 0.05 for field in found.fields)
+    assert found.group.fields == found.fields
+    assert sum(row.accepted for row in found.table) == 2  # what was found, and nothing
+
+
+def test_mirrors_that_go_with_an_axis_are_found():
+    rng = np.random.default_rng(0)
+    axis = np.array([1.0, 2.0, 2.0]) / 3
+    X = S2.sample(500, random_state=rng)
+    u = X @ axis
+    counts = {}
+    for name, f in {"even": u**2, "odd": u + u**3}.items():
+        found = sa.discover_symmetry(X, f + 0.05 * rng.normal(size=500), S2, groups.orthogonal(3))
+        assert len(found.fields) == 1
+        counts[name] = len(found.group.generators)
+        for g in found.group.generators:
+            assert min(np.abs(g.matrix @ axis - axis).max(), np.abs(g.matrix @ axis + axis).max()) < 0.05
+    assert counts == {"even": 2, "odd": 1}  # the mirror that contains the axis, and the one across it
+
+
+def test_no_field_is_found_where_there_is_none():
+    rng = np.random.default_rng(2)
+    X = S2.sample(500, random_state=rng)
+    y = X[:, 0] * X[:, 1] + X[:, 2] ** 3 + 0.05 * rng.normal(size=500)
+    found = sa.discover_symmetry(X, y, S2, groups.special_orthogonal(3))
+    assert found.fields == found.group.fields == ()
+
+
+def test_rational_shifts_are_found():
+    rng = np.random.default_rng(3)
+    space = sa.Torus(3)
+    X = space.sample(600, random_state=rng)
+    y = np.cos(np.pi * (X[:, 0] - 2 * X[:, 1])) + np.sin(np.pi * X[:, 2]) + 0.2 * rng.normal(size=600)
+    found = sa.discover_symmetry(X, y, space, groups.shifts([1, 0, 0], [0, 1, 0], [0, 0, 1]))
+    assert len(found.fields) == 1
+    velocity = found.fields[0].velocity
+    assert velocity[0] == 2 * velocity[1] != 0
+    assert velocity[2] == 0
+
+
+def test_rotations_from_the_left_and_from_the_right_are_told_apart():
+    rng = np.random.default_rng(4)
+    space = sa.Rotations()
+    X = space.sample(800, random_state=rng)
+    y = X.reshape(-1, 3, 3)[:, 2, 0] + 0.1 * rng.normal(size=800)  # z of the first axis: any rotation about z
+    planes = [np.outer(a, b) - np.outer(b, a) for a, b in ((*np.eye(3)[:2],), (*np.eye(3)[1:],))]
+    zero = np.zeros((3, 3))
+    fields = [sa.isometries.fields.left_right(A, zero) for A in planes]
+    fields += [sa.isometries.fields.left_right(zero, A) for A in planes]
+    found = sa.discover_symmetry(X, y, space, groups.Group(fields=fields))
+    assert len(found.fields) == 2
+    turned = np.array([field.left.matrix for field in found.fields])
+    assert np.abs(turned[:, 2]).max() < 0.05
+
+
+# --- chunks ---------------------------------------------------------------------------------------
+
+
+def test_chunks_and_dask_collections_give_what_the_whole_gives():
+    da = pytest.importorskip("dask.array")
+    rng = np.random.default_rng(7)
+    X = S2.sample(600, random_state=rng)
+    y = X[:, 0] * X[:, 1] * X[:, 2] + 0.02 * rng.normal(size=600)
+    whole = sa.discover_symmetry(X, y, S2, OH)
+    chunks = [(X[:250], y[:250]), (X[:0], y[:0]), (X[250:], y[250:])]
+    parts = sa.discover_symmetry(chunks, None, S2, OH)
+    lazy = sa.discover_symmetry(da.from_array(X, chunks=(200, 3)), da.from_array(y, chunks=200), S2, OH)
+    for found in (parts, lazy):
+        assert found.group == whole.group
+        differences = [a.probability - b.probability for a, b in zip(found.table, whole.table, strict=True)]
+        assert np.abs(differences).max() < 1e-9
+        assert found.model.predict(X[:5]).shape == (5,)
+    with pytest.raises(ValueError, match="read more than once"):
+        sa.discover_symmetry(iter(chunks), None, S2, OH)
 
 
 # --- the sequel's algorithm -----------------------------------------------------------------------

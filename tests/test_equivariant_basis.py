@@ -111,8 +111,7 @@ def test_all_solvers_span_the_same_functions(space, group, output, top):
     for solver in ("closed form", "orbits", "null space"):
         try:
             basis = sa.equivariant_basis(space, group, output, max_eigenvalue=top, solver=solver)
-        except ValueError as error:
-            assert "does not apply" in str(error)
+        except ValueError:  # it does not apply
             continue
         kernels.append(np.einsum("arp,brq->apbq", basis.evaluate(X), basis.evaluate(Y)))
     assert len(kernels) >= 2
@@ -197,7 +196,8 @@ def test_a_basis_is_restored_to_the_last_bit(space, group, output, top, solvers)
         restored_equivariant_basis(*made_from, basis.table, basis.arrays),
         pickle.loads(pickle.dumps(basis)),
     ):
-        assert same == basis and hash(same) == hash(basis)
+        assert same == basis
+        assert hash(same) == hash(basis)
         np.testing.assert_array_equal(same.evaluate(X), basis.evaluate(X))
 
 
@@ -211,5 +211,5 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="give a cutoff"):
         sa.equivariant_basis(sa.Sphere(3), groups.point_group("Oh"), "vector")
     flat = groups.Group([], fields=[fields.rotation([[0, -1], [1, 0]])])
-    with pytest.raises(ValueError, match="coordinates|columns|size"):
+    with pytest.raises(ValueError, match=r"coordinates|columns|size"):
         sa.equivariant_basis(sa.Sphere(3), flat, "vector", max_eigenvalue=6)

@@ -123,10 +123,14 @@ def test_nan_matrices_are_refused(bad):
         fixed_space([csr_array(D)])
 
 
-@pytest.mark.parametrize("factor", [1 + 1e-6, 0.5, 0.0])
+@pytest.mark.parametrize("factor", [1 + 1e-6, 0.5, 1e-3])
 def test_matrices_that_are_not_orthogonal_are_refused(factor):
     with pytest.raises(ValueError, match=r"matrix 0 is not orthogonal: max\|DᵀD - I\|"):
         fixed_space([factor * random_rotation(0)])
+
+
+def test_the_zero_matrix_is_a_field_that_moves_nothing():
+    assert fixed_space([np.zeros((3, 3))]).dim == 3
 
 
 def test_shapes_are_checked():

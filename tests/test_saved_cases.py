@@ -60,11 +60,12 @@ def test_a_basis_is_rebuilt_without_linear_algebra(case, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("decided again")
 
-    for name in ("null_space", "common_kernel", "_certified"):
+    for name in ("null_space", "common_null_space", "_certified"):
         monkeypatch.setattr(f"specavg.invariants._fixed_space.{name}", refuse)
     monkeypatch.setattr("specavg.invariants.solvers._null_space.null_space", refuse)
     monkeypatch.setattr("specavg.invariants.solvers._left_times_right.null_space", refuse)
-    monkeypatch.setattr("specavg.invariants.solvers._s2_point_groups.common_kernel", refuse)
+    for name in ("_s2_point_groups", "_copies_together", "_blocks_of_directions"):
+        monkeypatch.setattr(f"specavg.invariants.solvers.{name}.common_null_space", refuse)
     for name in ("_monomial_orbits", "_partitions"):
         monkeypatch.setattr(f"specavg.invariants.solvers.{name}.harmonic_combinations", refuse)
     made_from = (basis.space, basis.group, basis.cutoff, basis.order, basis.solver)

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import specavg as sa
 from specavg import groups
-from specavg.invariants._building import built_basis as cached_basis
+from specavg.invariants._basis import built_basis as cached_basis
 
 SPACE, GROUP = sa.Torus(2), groups.hyperoctahedral(2)
 ESTIMATORS = [

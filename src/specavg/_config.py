@@ -1,4 +1,4 @@
-"""Process-wide settings: how much memory and how many threads may be used."""
+"""Process-wide settings: how much memory and how many threads may be used, and whether progress is shown."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "M
 
 @dataclass(frozen=True)
 class Settings:
-    """What is in force: a bound on working memory in bytes, and a number of threads."""
+    """What is in force: a bound on working memory in bytes, a number of threads, and whether progress is shown."""
 
     memory_limit: int
     n_threads: int
+    progress: bool = False
 
 
 def _default() -> Settings:
@@ -52,7 +53,7 @@ def _bytes(limit: int | float | str) -> int:
 
 
 class config(contextlib.AbstractContextManager["Settings"]):
-    """Set the memory bound and the thread count, for good or for a ``with`` block.
+    """Set the memory bound, the thread count and the reports of progress, for good or for a ``with`` block.
 
     Parameters
     ----------
@@ -60,7 +61,11 @@ class config(contextlib.AbstractContextManager["Settings"]):
         Bytes, or a string such as ``"2 GB"``: a bound on the working memory of one operation (the arrays a
         user passes in and gets back are not counted). Default: half of the machine's memory.
     n_threads : int, optional
-        Threads used by compiled kernels. Default: the cores this process may use.
+        Threads used by compiled loops. Default: the cores this process may use.
+    progress : bool, optional
+        Show on standard error how far work has come that takes more than half a second: invariant bases, the choice of
+        spectrum and penalty, data in chunks. One line on a terminal or in a notebook; in a log, one line for each when
+        it ends. Default: nothing is shown.
 
     Examples
     --------
@@ -70,7 +75,12 @@ class config(contextlib.AbstractContextManager["Settings"]):
     500000000
     """
 
-    def __init__(self, memory_limit: int | float | str | None = None, n_threads: int | None = None) -> None:
+    def __init__(
+        self,
+        memory_limit: int | float | str | None = None,
+        n_threads: int | None = None,
+        progress: bool | None = None,
+    ) -> None:
         global _current
         if n_threads is not None and n_threads < 1:
             raise ValueError(f"n_threads must be at least 1; got {n_threads}")
@@ -80,6 +90,8 @@ class config(contextlib.AbstractContextManager["Settings"]):
                 _current = replace(_current, memory_limit=_bytes(memory_limit))
             if n_threads is not None:
                 _current = replace(_current, n_threads=int(n_threads))
+            if progress is not None:
+                _current = replace(_current, progress=bool(progress))
             self._set = _current
 
     def __enter__(self) -> Settings:
@@ -91,7 +103,8 @@ class config(contextlib.AbstractContextManager["Settings"]):
             _current = self._before
 
     def __repr__(self) -> str:
-        return f"config(memory_limit={self._set.memory_limit}, n_threads={self._set.n_threads})"
+        shown = self._set
+        return f"config(memory_limit={shown.memory_limit}, n_threads={shown.n_threads}, progress={shown.progress})"
 
 
 def _sizes() -> Iterator[tuple[str, float]]:

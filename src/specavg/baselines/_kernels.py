@@ -12,8 +12,7 @@ from sklearn.base import BaseEstimator
 
 from specavg.groups import Group
 from specavg.groups.families import SignFlips
-from specavg.invariants import default_space
-from specavg.spaces import Space, Torus
+from specavg.spaces import Space, Torus, default_space
 
 __all__ = ["Array", "Kernel", "KernelFunction", "VonMisesKernel", "flips_every_sign", "phases"]
 

@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 from specavg.baselines._kernels import Array
 from specavg.baselines._ridge import KernelRidge, training_data
 from specavg.estimators._base import weights_or_ones
+from specavg.estimators._given_data import given_table
 from specavg.groups import Group
-from specavg.invariants import default_group, default_space
-from specavg.spaces import Space
+from specavg.invariants import default_group
+from specavg.spaces import Space, default_space
 
 __all__ = ["MetaRegressor"]
 
@@ -32,8 +33,7 @@ class MetaRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
 
     def _training_data(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Checked points and targets; sets the space and the group in use."""
-        table = X if self.space is None else self.space.as_table(X)
-        points, targets = training_data(self, table, y)
+        points, targets = training_data(self, given_table(self.space, self.group, X), y)
         self.space_ = default_space(points.shape[1]) if self.space is None else self.space
         self.group_ = default_group(self.space_) if self.group is None else self.group
         for g in self.group_.generators:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from specavg._config import require_memory
 from specavg.baselines._kernels import Array, Kernel, KernelFunction, as_kernel
 from specavg.estimators._base import weights_or_ones
+from specavg.estimators._given_data import given_table, given_targets
 from specavg.spaces import Space
 
 __all__ = ["KernelRidge", "KernelRidgeBase", "training_data"]
@@ -22,7 +23,7 @@ _CHUNK = 1 << 23  # kernel values held at once when predicting
 
 def training_data(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Array, Array]:
     """Points and targets as scikit-learn wants them; `y` may have several outputs."""
-    found: Any = validate_data(estimator, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+    found: Any = validate_data(estimator, X, given_targets(y), dtype=np.float64, multi_output=True, y_numeric=True)
     return found
 
 
@@ -178,4 +179,4 @@ class KernelRidge(KernelRidgeBase):
 
 
 def _table(kernel: Kernel, X: Any) -> Any:
-    return X if kernel.space is None else kernel.space.as_table(X)
+    return given_table(kernel.space, None, X)

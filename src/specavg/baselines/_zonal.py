@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from specavg.baselines._kernels import Array, KernelFunction
+from specavg.functions._orthonormal_matrices import normalized
 from specavg.spaces import Eigenspace, Rotations, Space, Sphere, Torus
-from specavg.spaces._sphere import normalized
 
 __all__ = ["even_shell_sums", "theta_product", "zonal_sum"]
 

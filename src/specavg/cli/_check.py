@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from specavg.cli._progress_bar import Progress
     from specavg.cli._tables import TableStream
 
-__all__ = ["add_parser"]
+__all__ = ["Anew", "add_parser"]
 
 _EPILOG = """\
 examples:
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
             progress.phase("testing")
             found = symmetry_test(X, y, space, group, random_state=0, **settings)
         else:
-            found = symmetry_test(_Twice(stream, progress), None, space, group, **settings)
+            found = symmetry_test(Anew(stream, progress), None, space, group, **settings)
     if found.n_tested == 0:
         raise Problem(f"the points of {table.path} cannot tell: too few of them differ to test any function")
     fails = found.p_value < options.level
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 @final
-class _Twice:
+class Anew:
     """The chunks of a table that does not fit in memory, read anew each time they are asked for."""
 
     def __init__(self, stream: TableStream, progress: Progress) -> None:

@@ -10,7 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 
-from specavg.cli import _check, _fit, _info, _predict, _reproduce
+from specavg.cli import _check, _discover, _fit, _info, _predict, _reproduce
 from specavg.cli._problem import Problem
 
 __all__ = ["build_parser", "main"]
@@ -21,6 +21,7 @@ examples:
   specavg fit data.parquet --target y --space torus:10 --group sign_flips:10 -o model.specavg
   specavg predict model.specavg new.parquet -o predictions.parquet
   specavg check data.parquet --target y --space torus:10 --group sign_flips:10
+  specavg discover data.parquet --target y --space sphere:3 --group point_group:Oh
   specavg reproduce --quick --out results
 
 Each command has its own help: specavg info --help.
@@ -42,7 +43,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"specavg {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (_reproduce, _info, _fit, _predict, _check):
+    for module in (_reproduce, _info, _fit, _predict, _check, _discover):
         module.add_parser(commands)
     return parser
 

@@ -6,7 +6,7 @@ user's `distributed.Client` is connected to, or in local threads without one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, final
 
 import numpy as np
@@ -48,6 +48,12 @@ class DaskStream(Stream):
         if self._rows is None:
             self._rows = len(self._collection)
         return self._rows
+
+    def chunks(self) -> Iterator[tuple[Any, Any]]:
+        """X and y of one partition after the other, brought here."""
+        dask = _dask()
+        for X, y, _ in self._blocks:
+            yield dask.compute(X, y)
 
     def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
         dask = _dask()

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import settings as _settings
+from specavg._reporting import reported
 from specavg.data._moments import Moments
 from specavg.invariants import EquivariantBasis, InvariantBasis
 
@@ -147,6 +148,7 @@ def stream_of(X: Any, y: Any = None, sample_weight: Any = None, *, targets: bool
 
         return DaskStream(X, y, sample_weight, targets=targets)
     if isinstance(X, str | os.PathLike):
+        _require_parquet(os.fspath(X), y, targets)
         if sample_weight is not None:
             raise ValueError("sample_weight is not supported with a Parquet file: stream (X, y, weights) chunks")
         return ParquetStream(os.fspath(X), y, targets=targets)
@@ -155,6 +157,19 @@ def stream_of(X: Any, y: Any = None, sample_weight: Any = None, *, targets: bool
             raise ValueError("an iterator yields (X, y) or (X, y, sample_weight) chunks: y itself must be None")
         return ChunkStream(X, targets=targets)
     return None
+
+
+def _require_parquet(path: str, y: Any, targets: bool) -> None:
+    """Refuse files of other formats by their names, and say how to read them."""
+    suffix = os.path.splitext(path)[1].lower()
+    reader = {".csv": "read_csv", ".tsv": "read_csv", ".txt": "read_csv", ".xlsx": "read_excel", ".json": "read_json"}
+    if suffix not in reader:
+        return
+    use = f"fit(data.drop(columns={y!r}), data[{y!r}])" if targets else "fit(data)"
+    raise ValueError(
+        f"{path} is not a Parquet file, the only kind that is read in parts. Read it with pandas: "
+        f"data = pandas.{reader[suffix]}({path!r}), then {use}. The command `specavg fit` takes CSV files."
+    )
 
 
 @final
@@ -271,7 +286,7 @@ def _named(place: str, chunk_moments: Callable[..., Moments | None], *arguments:
 def pairwise_total(parts: Iterable[Moments | None]) -> Moments:
     """The sum of moments as they come: few are held, and each is added to sums of about its own size."""
     levels: list[list[Moments]] = [[]]
-    for part in parts:
+    for part in reported(parts, "data", "chunks"):
         if part is None:
             continue
         levels[0].append(part)

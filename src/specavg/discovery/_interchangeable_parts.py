@@ -3,6 +3,7 @@
 Transpositions that are symmetries generate all permutations within blocks of parts (a Young subgroup), so a partition
 is looked for. The coefficients of functions of single parts must be equal within a block. Blocks are merged from single
 parts, the nearest two first, as long as the evidence grows; a part that might as well be elsewhere is left alone.
+Where there are samples enough, products with sums over the blocks found are compared too, and may refute a block.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.discovery._discovery import Candidate, Discovery
 from specavg.discovery._evidence import HONEST
-from specavg.discovery._one_part_functions import one_part_functions
+from specavg.discovery._one_part_functions import OnePartFunctions, one_part_functions, with_pairs
 from specavg.discovery._partitions_of_parts import Blocks, Parts
-from specavg.discovery._result import Candidate, Discovery
 from specavg.discovery._samples import Samples
 from specavg.groups import Group
 from specavg.isometries import Isometry, permutation
+from specavg.regression._nested_models import Models
 
 __all__ = ["search_transpositions"]
 
@@ -30,12 +32,12 @@ _ROUNDS = 3  # of choosing the blocks and the decay in turn
 
 def search_transpositions(samples: Samples, group: Group, level: float) -> Discovery:
     """The blocks of interchangeable parts under a symmetric group."""
-    n = len(samples.targets)
-    functions = one_part_functions(samples.space, min(_MOST_FUNCTIONS, n // _PER_FUNCTION))
+    most = min(_MOST_FUNCTIONS, samples.count // _PER_FUNCTION)
+    functions = one_part_functions(samples.space, most)
     if functions is None:
         raise ValueError(
-            f"{n} samples are too few to tell the {group.size} parts of {samples.space!r} apart: give at least "
-            f"{2 * _PER_FUNCTION * group.size}, or a group of fewer elements"
+            f"{samples.count} samples are too few to tell the {group.size} parts of {samples.space!r} apart: give at "
+            f"least {2 * _PER_FUNCTION * group.size}, or a group of fewer elements"
         )
     information = samples.information(lambda X: functions.evaluate(X).reshape(len(X), -1))
     parts = Parts(information, functions.parts, functions.levels)
@@ -48,12 +50,20 @@ def search_transpositions(samples: Samples, group: Group, level: float) -> Disco
         decay = chosen
         blocks = parts.reassigned(parts.merged(decay), decay)
     assert decay is not None
-    blocks = parts.homogeneous(blocks, decay.last, level * HONEST)
-    blocks, doubt = parts.without_doubt(blocks, decay, level)
-    notes = [f"Only functions of single parts were compared, {len(functions.levels)} of each part."]
+    blocks = parts.homogeneous(blocks, decay, level)
+    notes: list[str] = []
     if parts.evidence(blocks, decay) < -math.log(level):
         blocks, doubt = singles, 0.0
         notes.append("No function is seen: they explain no more than chance does. Give more samples, or less noise.")
+    else:
+        blocks, doubt = parts.without_doubt(blocks, decay, level)
+    alike, pairs = _alike_in_pairs(samples, functions, blocks, most, level)
+    notes.insert(0, f"Functions of single parts were compared, {len(functions.levels)} of each part, {pairs}.")
+    if alike != blocks:
+        notes.append(
+            "Blocks that functions of single parts allow are refuted by functions of pairs: they are left out."
+        )
+        blocks = alike
     return Discovery(
         samples=samples,
         group=_young(group, blocks),
@@ -65,6 +75,43 @@ def search_transpositions(samples: Samples, group: Group, level: float) -> Disco
         notes=tuple(notes),
         method="transpositions",
     )
+
+
+def _alike_in_pairs(
+    samples: Samples, functions: OnePartFunctions, blocks: Blocks, most: int, level: float
+) -> tuple[Blocks, str]:
+    """The blocks whose parts are alike in functions of pairs too, and what was compared, in words."""
+    coarse = one_part_functions(samples.space, functions.parts * int(np.sum(functions.levels <= 2)))
+    large = sorted((block for block in blocks if len(block) > 1), key=len, reverse=True)
+    if coarse is None or not large:
+        return blocks, "and no functions of pairs"
+    m, first = coarse.parts, int(np.sum(coarse.levels == 1))
+    sums = int((most / m - len(coarse.levels)) // first**2)  # how many sums over blocks there may be
+    if sums < 1:
+        return blocks, "and no functions of pairs"
+    named = large[: sums - 1]  # any union of blocks will do: what is not named is one
+    rest = sorted(set(range(m)).difference(*named))
+    pairs = with_pairs(coarse, [*named, rest] if rest else named)
+    k = len(pairs.levels)
+
+    def columns(X: Array) -> Array:
+        return np.column_stack([np.ones(len(X)), pairs.evaluate(X).reshape(len(X), -1)])
+
+    models = Models(columns, samples.read())
+    tests = models.compare([_tied(block, m, k) for block in large], samples.read())
+    refuted = [block for block, test in zip(large, tests, strict=True) if test.p_value < level * HONEST]
+    kept = [block for block in blocks if block not in refuted]
+    return sorted(kept + [[i] for block in refuted for i in block]), f"and {k - len(coarse.levels)} of its pairs"
+
+
+def _tied(block: list[int], m: int, k: int) -> Array:
+    """Combinations of the constant and of k functions of each of m parts, those of a block having one coefficient."""
+    first, others = block[0], [i for i in range(m) if i not in block[1:]]
+    tie = np.eye(m)[:, others]
+    tie[block, others.index(first)] = 1
+    whole = np.zeros((1 + m * k, 1 + len(others) * k))
+    whole[0, 0], whole[1:, 1:] = 1, np.kron(tie, np.eye(k))
+    return whole
 
 
 def _table(distances: Array, tested: int, freedom: int, blocks: Blocks) -> tuple[Candidate, ...]:

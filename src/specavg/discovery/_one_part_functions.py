@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import final
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from specavg.spaces import Circle, Power, Space, Sphere, Torus
 
-__all__ = ["OnePartFunctions", "one_part_functions"]
+__all__ = ["OnePartFunctions", "one_part_functions", "with_pairs"]
 
 Array = NDArray[np.float64]
 
@@ -64,6 +64,35 @@ def one_part_functions(space: Space, most: int) -> OnePartFunctions | None:
             return None
         return OnePartFunctions(d, np.arange(1, count + 1), lambda X: _zonal(X, count))
     return None
+
+
+def with_pairs(functions: OnePartFunctions, blocks: Sequence[Sequence[int]]) -> OnePartFunctions:
+    """The same functions, and products with sums over blocks: φ_a(x_i) Σ_j φ_c(x_j), j ≠ i in the block, level 1 only.
+
+    A permutation that keeps the blocks permutes these functions as it permutes the parts.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> pairs = with_pairs(one_part_functions(sa.Torus(4), most=8), [[0, 1], [2, 3]])
+    >>> pairs.levels, pairs.evaluate(sa.Torus(4).sample(5, random_state=0)).shape
+    (array([1, 1, 2, 2, 2, 2, 2, 2, 2, 2]), (5, 4, 10))
+    """
+    first = np.flatnonzero(functions.levels == 1)
+    member = np.zeros((len(blocks), functions.parts))
+    for b, block in enumerate(blocks):
+        member[b, block] = 1
+
+    def evaluate(X: Array) -> Array:
+        values = functions.evaluate(X)
+        one = values[:, :, first]  # (n, m, a)
+        sums = np.einsum("bi,nic->nbc", member, one)[:, None] - member.T[:, :, None] * one[:, :, None]  # (n, m, b, c)
+        scale = np.sqrt(np.maximum(member.sum(axis=1) - member.T, 1))  # (m, b): others in the block
+        products = one[:, :, :, None, None] * (sums / scale[:, :, None])[:, :, None]
+        return np.concatenate([values, products.reshape(*values.shape[:2], -1)], axis=2)
+
+    more = np.full(len(first) ** 2 * len(blocks), functions.levels.max() + 1)
+    return OnePartFunctions(functions.parts, np.concatenate([functions.levels, more]), evaluate)
 
 
 def _of_copies(base: Space, m: int, per_part: int, split: Callable[[Array], Array]) -> OnePartFunctions | None:

@@ -9,14 +9,16 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.discovery._evidence import Decay, best_decay, log_evidence
+from specavg.discovery._evidence import HONEST, Decay, best_decay, log_evidence
 from specavg.discovery._information import Information
+from specavg.discovery._kinds_of_parts import Kinds, log_density
 
 __all__ = ["Blocks", "Parts"]
 
 Array = NDArray[np.float64]
 Blocks = list[list[int]]
 _RANK_TOLERANCE = 1e-10
+_TWO_KINDS = 1.0  # of the level; the test is cautious: blocks that are all alike are cut in 1 to 4 of 100 searches
 
 
 @final
@@ -101,64 +103,71 @@ class Parts:
         """Every part in the block whose coefficients are nearest to its own, as long as the score grows."""
         score = self.score(blocks, decay)
         while True:
-            nearest = np.argmax(self._fits(blocks, decay)[0], axis=1)
+            own, V = self._own(decay.last)
+            apart = own[:, None] - self.coefficients(blocks, decay.last)[0]  # (parts, blocks, k)
+            nearest = np.argmax(log_density(apart, V[:, None]), axis=1)
             moved = sorted(np.flatnonzero(nearest == b).tolist() for b in np.unique(nearest))
             new = self.score(moved, decay)
             if new <= score:
                 return blocks
             blocks, score = moved, new
 
-    def _fits(self, blocks: Blocks, decay: Decay) -> tuple[Array, Array]:
-        """Log densities of each part's coefficients: as a member of each block, and with coefficients of its own."""
+    def _own(self, last: int) -> tuple[Array, Array]:
+        """The coefficients of every part, and the covariance of each part's own."""  # (m, k), (m, k, k)
+        own, V = self.coefficients([[i] for i in range(self.count)], last)
         every = np.arange(self.count)
-        own, V = self.coefficients([[i] for i in range(self.count)], decay.last)
-        V = V[every, every]  # (parts, k, k)
+        return own, V[every, every]
+
+    def _kinds(self, n_kinds: int, decay: Decay) -> Kinds:
+        """The parts as a mixture of so many kinds, with the prior of `decay` for what each kind is."""
         spread = decay(self.levels)[self.levels <= decay.last]
-        prior = np.diag(spread * self.information.signal / (spread.sum() * len(blocks)))
-        apart = own[:, None] - self.coefficients(blocks, decay.last)[0]  # (parts, blocks, k)
-        return _log_density(apart, V), _log_density(own[:, None], V + prior)[:, 0]
+        return Kinds(*self._own(decay.last), spread * self.information.signal / (spread.sum() * n_kinds))
 
-    def homogeneous(self, blocks: Blocks, last: int, level: float) -> Blocks:
-        """Blocks whose parts differ by no more than chance; others are cut in two where their parts lie apart."""
-        from scipy.stats import f as distribution
+    def homogeneous(self, blocks: Blocks, decay: Decay, level: float) -> Blocks:
+        """Blocks whose parts differ by no more than chance; others are cut in two where their parts lie apart.
 
+        A block is cut if all differences together are too large (Wald's test, for parts that differ a little each), or
+        if two kinds explain its parts better than one (for two kinds so near that no part is surely of either).
+        """
         waiting, kept = list(blocks), list[list[int]]()
+        kinds = self._kinds(len(blocks), decay)
         while waiting:
             block = waiting.pop()
             if len(block) == 1:
                 kept.append(block)
                 continue
-            coef, V = self.coefficients([*([i] for i in block), *waiting, *kept], last)
-            m, k = len(block), coef.shape[1]
-            coef, V = coef[1:m] - coef[0], V[:m, :m]
-            V = (V - V[:1] - V[:, :1] + V[0, 0])[1:, 1:].transpose(0, 2, 1, 3).reshape(2 * [(m - 1) * k])
-            statistic = float(coef.ravel() @ np.linalg.lstsq(V, coef.ravel(), rcond=_RANK_TOLERANCE)[0])
-            if distribution.sf(statistic / coef.size, coef.size, self.information.freedom) >= level:
+            order, cut = _cut(kinds.own[block])
+            two = [sorted(block[i] for i in order[:cut]), sorted(block[i] for i in order[cut:])]
+            alike = kinds.p_value_of_one_kind(*two) >= level * _TWO_KINDS
+            if alike and self._p_value_alike(block, [*waiting, *kept], decay.last) >= level * HONEST:
                 kept.append(block)
             else:
-                order, cut = _cut(np.vstack([np.zeros(k), coef]))
-                waiting += [sorted(block[i] for i in order[:cut]), sorted(block[i] for i in order[cut:])]
+                waiting += two
         return sorted(kept)
+
+    def _p_value_alike(self, block: list[int], others: Blocks, last: int) -> float:
+        """Wald's test that the parts of a block have the same coefficients."""
+        from scipy.stats import f as distribution
+
+        coef, V = self.coefficients([*([i] for i in block), *others], last)
+        m, k = len(block), coef.shape[1]
+        coef, V = coef[1:m] - coef[0], V[:m, :m]
+        V = (V - V[:1] - V[:, :1] + V[0, 0])[1:, 1:].transpose(0, 2, 1, 3).reshape(2 * [(m - 1) * k])
+        statistic = float(coef.ravel() @ np.linalg.lstsq(V, coef.ravel(), rcond=_RANK_TOLERANCE)[0])
+        return float(distribution.sf(statistic / coef.size, coef.size, self.information.freedom))
 
     def without_doubt(self, blocks: Blocks, decay: Decay, level: float) -> tuple[Blocks, float]:
         """Blocks without the parts that may well stand elsewhere, and the probability that one is wrong."""
-        while True:
-            inside, alone = self._fits(blocks, decay)
-            sizes = np.array([len(b) for b in blocks])
-            own = np.empty(self.count, dtype=np.intp)
-            for b, block in enumerate(blocks):
-                own[block] = b
-            weights = sizes - (np.arange(len(blocks)) == own[:, None])  # how many other parts each block has
-            weights[:, sizes == 1] = 0  # a part that no other is like would have coefficients of its own
-            with np.errstate(divide="ignore"):
-                odds = np.column_stack([inside + np.log(weights), alone])
-            odds -= odds.max(axis=1, keepdims=True)
-            shares = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
-            doubts = np.where(sizes[own] > 1, 1 - shares[np.arange(self.count), own], 0.0)
-            if doubts.sum() <= level:
-                return sorted(blocks), float(doubts.sum())
-            i = int(np.argmax(doubts))
-            blocks = [[j for j in b if j != i] for b in blocks] + [[i]]
+        shares = self._kinds(len(blocks), decay).shares(blocks)  # the last column: of a kind of its own
+        kind_of = np.argmax(shares, axis=1)
+        doubts = np.where(kind_of < len(blocks), 1 - shares.max(axis=1), 0.0)
+        surest = np.argsort(doubts, kind="stable")
+        sure = np.zeros(self.count, dtype=bool)
+        sure[surest[np.cumsum(doubts[surest]) <= level]] = True
+        sure &= kind_of < len(blocks)
+        together = [np.flatnonzero(sure & (kind_of == b)).tolist() for b in range(len(blocks))]
+        alone = [[i] for i in np.flatnonzero(~sure).tolist()]
+        return sorted([b for b in together if b] + alone), float(doubts[sure].sum())
 
 
 def _distances(coef: Array, V: Array) -> Array:
@@ -166,25 +175,24 @@ def _distances(coef: Array, V: Array) -> Array:
     spread = V[every, every][:, None] + V[every, every] - V - V.transpose(1, 0, 2, 3)
     spread[every, every] = np.eye(coef.shape[1])
     apart = coef[:, None] - coef
-    return np.einsum("ija,ija->ij", apart, np.linalg.solve(spread, apart[..., None])[..., 0])
+    return np.einsum("ija,ijac,ijc->ij", apart, _inverse(spread), apart)
+
+
+def _inverse(spread: Array) -> Array:
+    """Inverses of covariances, but for directions without data: the same function may be counted with two parts."""
+    return np.asarray(np.linalg.pinv(spread, rcond=_RANK_TOLERANCE, hermitian=True), dtype=np.float64)
 
 
 def _equated(coef: Array, V: Array, i: int, j: int) -> tuple[Array, Array]:
     """Estimates and their covariance, given that blocks i and j have the same coefficients; j is dropped."""
     across = V[i] - V[j]  # (B, k, k): covariance of the difference with every block
     spread = across[i] - across[j]
-    gain = np.linalg.solve(spread, across.transpose(1, 0, 2).reshape(len(spread), -1))  # (k, B·k)
+    gain = _inverse(spread) @ across.transpose(1, 0, 2).reshape(len(spread), -1)  # (k, B·k)
     kept = np.arange(len(coef)) != j
     moved = coef - ((coef[i] - coef[j]) @ gain).reshape(coef.shape)
     flat = across.transpose(1, 0, 2).reshape(len(spread), -1)
     V = V - (flat.T @ gain).reshape(*coef.shape, *coef.shape).transpose(0, 2, 1, 3)
     return moved[kept], V[kept][:, kept]
-
-
-def _log_density(apart: Array, V: Array) -> Array:
-    """Normal log densities of rows with covariances V, up to a constant."""  # (m, B, k), (m, k, k) -> (m, B)
-    squares = np.einsum("iba,iac,ibc->ib", apart, np.linalg.inv(V), apart)
-    return -squares / 2 - np.linalg.slogdet(V)[1][:, None] / 2
 
 
 def _cut(coef: Array) -> tuple[NDArray[np.intp], int]:

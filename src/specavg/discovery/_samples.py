@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg.data._distributed import DaskStream
+from specavg.data._streaming import is_dask
 from specavg.discovery._information import Information
 from specavg.spaces import Eigenspace, Space
 
@@ -18,33 +20,58 @@ __all__ = ["Samples"]
 Array = NDArray[np.float64]
 _PER_FUNCTION = 4  # samples for each function that is compared
 _MOST_FUNCTIONS = 300  # their Gram matrix is projected for every candidate
+_PIECE = 50_000  # rows whose functions are held at a time: 300 functions of them take 120 MB
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Checked points of a space, and one target for each."""
+    """Checked points of a space, and one target for each; whole, or in chunks that are read anew each time.
+
+    Attributes
+    ----------
+    space : Space
+    count : int
+        How many samples there are.
+    given : tuple
+        What a regressor is fitted to: (X, y), or chunks and None.
+    read : callable
+        Gives an iterator of chunks (X, y), checked.
+    """
 
     space: Space
-    points: Array
-    targets: Array
+    count: int
+    given: tuple[Any, Any]
+    read: Callable[[], Iterator[tuple[Array, Array]]]
 
     @classmethod
-    def of(cls, X: ArrayLike, y: ArrayLike, space: Space) -> Samples:
+    def of(cls, X: ArrayLike | Iterable[tuple[ArrayLike, ArrayLike]], y: ArrayLike | None, space: Space) -> Samples:
         """Checked, or an error."""
-        points, targets = space.check_points(X), np.asarray(y, dtype=np.float64)
-        if targets.ndim != 1:
-            raise ValueError(f"y must have one dimension; got shape {targets.shape}. Search one output at a time")
-        if len(points) != len(targets):
-            raise ValueError(f"X has {len(points)} rows but y has {len(targets)}")
-        if not np.isfinite(targets).all():
-            raise ValueError(f"y has NaN or infinity in {int((~np.isfinite(targets)).sum())} of {len(targets)} rows")
-        return cls(space, points, targets)
+        if is_dask(X):
+            stream = DaskStream(X, y, None, targets=True)
+            return cls(space, stream.rows, (X, y), lambda: _not_empty(space, stream.chunks()))
+        if y is not None:
+            points, targets = _checked(space, X, y)
+            pieces = range(0, max(len(points), 1), _PIECE)
+            whole = [(points[i : i + _PIECE], targets[i : i + _PIECE]) for i in pieces]
+            return cls(space, len(points), (points, targets), lambda: iter(whole))
+        if not isinstance(X, Iterable) or iter(X) is X:
+            raise ValueError(
+                "without y, X must be chunks (X, y) that can be read more than once: a list of them, or an object "
+                f"whose __iter__ starts anew; got {type(X).__name__}"
+            )
+        chunks = X
+        count = sum(len(targets) for _, targets in _not_empty(space, chunks))
+        return cls(space, count, (chunks, None), lambda: _not_empty(space, chunks))
+
+    def whole(self) -> tuple[Array, Array]:
+        """All points and all targets."""
+        chunks = list(self.read())
+        return np.concatenate([X for X, _ in chunks]), np.concatenate([y for _, y in chunks])
 
     def band(self) -> tuple[Eigenspace, ...]:
         """The first eigenspaces after the constant, as many as the samples can bear."""
-        n = len(self.targets)
-        bound = min(_MOST_FUNCTIONS, n / _PER_FUNCTION)
+        bound = min(_MOST_FUNCTIONS, self.count / _PER_FUNCTION)
         band: list[Eigenspace] = []
         total = 0
         for V in islice(self.space.eigenspaces(), 1, None):
@@ -54,13 +81,30 @@ class Samples:
             band.append(V)
         if not band:
             raise ValueError(
-                f"{n} samples are too few to tell anything on {self.space!r}: there are {total} functions in the first "
-                f"eigenspace after the constant, and each needs {_PER_FUNCTION} samples. "
+                f"{self.count} samples are too few to tell anything on {self.space!r}: there are {total} functions in "
+                f"the first eigenspace after the constant, and each needs {_PER_FUNCTION} samples. "
                 f"Give at least {_PER_FUNCTION * total}"
             )
         return tuple(band)
 
     def information(self, columns: Callable[[Array], Array]) -> Information:
         """What the samples say about some functions of the points."""
-        chunks = [(self.points, self.targets)]
-        return Information.of(columns, chunks, chunks)
+        if self.count > _PIECE:
+            return Information.of(columns, self.read(), self.read())
+        values = [(columns(X), y) for X, y in self.read()]  # evaluated once, read twice
+        return Information.of(lambda Z: Z, values, values)
+
+
+def _not_empty(space: Space, chunks: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Array, Array]]:
+    return (_checked(space, X, y) for X, y in chunks if len(y))
+
+
+def _checked(space: Space, X: Any, y: Any) -> tuple[Array, Array]:
+    points, targets = space.check_points(X), np.asarray(y, dtype=np.float64)
+    if targets.ndim != 1:
+        raise ValueError(f"y must have one dimension; got shape {targets.shape}. Search one output at a time")
+    if len(points) != len(targets):
+        raise ValueError(f"X has {len(points)} rows but y has {len(targets)}")
+    if not np.isfinite(targets).all():
+        raise ValueError(f"y has NaN or infinity in {int((~np.isfinite(targets)).sum())} of {len(targets)} rows")
+    return points, targets

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._random import as_generator
-from specavg.discovery._result import Candidate, Discovery
+from specavg.discovery._discovery import Candidate, Discovery
 from specavg.discovery._samples import Samples
 from specavg.groups import Group, minimal_generators
 from specavg.invariants import fixed_space
@@ -33,16 +33,17 @@ def search_random_elements(samples: Samples, group: Group, level: float, random_
 
     rng = as_generator(random_state)
     eigenspaces = samples.band()
-    Z = samples.space.functions(eigenspaces).evaluate(samples.points)
+    points, targets = samples.whole()
+    Z = samples.space.functions(eigenspaces).evaluate(points)
     rows = rng.permutation(len(Z))
     train, test = rows[: len(Z) // 2], rows[len(Z) // 2 :]
-    middle, mean = Z[train].mean(axis=0), samples.targets[train].mean()
-    F, target = Z[train] - middle, samples.targets[train] - mean
+    middle, mean = Z[train].mean(axis=0), targets[train].mean()
+    F, target = Z[train] - middle, targets[train] - mean
     G, c = F.T @ F, F.T @ target
 
     def losses(Q: Array) -> Array:
         coef = Q @ np.linalg.lstsq(Q.T @ G @ Q, Q.T @ c, rcond=1e-12)[0]
-        return (samples.targets[test] - mean - (Z[test] - middle) @ coef) ** 2
+        return (targets[test] - mean - (Z[test] - middle) @ coef) ** 2
 
     free = losses(np.eye(len(c)))
     table: dict[Isometry, Candidate] = {}
@@ -58,7 +59,7 @@ def search_random_elements(samples: Samples, group: Group, level: float, random_
         table[g] = Candidate(g, None, None, Q.shape[1], p_value, math.nan, p_value >= level)
     accepted = Group([g for g, row in table.items() if row.accepted], size=group.size)
     found = Group(minimal_generators(accepted), size=group.size)
-    variance = float(samples.targets[test].var())
+    variance = float(targets[test].var())
     return Discovery(
         samples=samples,
         group=found,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,18 @@ from sklearn.utils.validation import (
 )
 
 from specavg.data._distributed import distributed_apply
-from specavg.data._streaming import Stream, is_dask
+from specavg.data._streaming import Stream, is_dask, stream_of
+from specavg.estimators._given_data import (
+    check_columns,
+    given_table,
+    given_targets,
+    question_order,
+    question_periods,
+)
 from specavg.groups import Group
-from specavg.invariants import Cutoff, InvariantBasis, Order, default_group, default_space, invariant_basis
+from specavg.invariants import Cutoff, InvariantBasis, Order, default_group, invariant_basis
 from specavg.persistence._saving import Savable
-from specavg.spaces import Space
+from specavg.spaces import Power, Space, default_space
 
 __all__ = ["InvariantEstimator", "InvariantSeries", "weights_or_ones"]
 
@@ -28,6 +35,8 @@ Array = NDArray[np.float64]
 class InvariantEstimator(Savable, BaseEstimator):
     """Shared by all estimators that work on an invariant basis."""
 
+    _has_targets: ClassVar[bool] = True
+
     basis_: InvariantBasis
     cutoff_: Cutoff
     n_features_in_: int
@@ -35,18 +44,19 @@ class InvariantEstimator(Savable, BaseEstimator):
 
     def __init__(
         self,
-        space: Space | None = None,
-        group: Group | None = None,
-        *,
-        max_dim: float | None = None,
-        max_invariant_dim: float | None = None,
-        max_eigenvalue: float | None = None,
+        space: Space | None,
+        group: Group | None,
+        max_dim: float | None,
+        max_invariant_dim: float | None,
+        max_eigenvalue: float | None,
+        order: str | Order | None,
     ) -> None:
         self.space = space
         self.group = group
         self.max_dim = max_dim
         self.max_invariant_dim = max_invariant_dim
         self.max_eigenvalue = max_eigenvalue
+        self.order = order
 
     def _space(self) -> Space:
         """The space in use: `space`, or the paper's torus with as many coordinates as the data have."""
@@ -60,11 +70,14 @@ class InvariantEstimator(Savable, BaseEstimator):
         """The cutoff given by the user, or None."""
         return Cutoff.of(self.max_eigenvalue, self.max_dim, self.max_invariant_dim)
 
+    def _order(self) -> Order:
+        """The order in use: `order`, or that of eigenvalues."""
+        return self._space().check_order("eigenvalue" if self.order is None else self.order)
+
     def _basis(self, cutoff: Cutoff, order: str | Order | None = None) -> InvariantBasis:
         """The invariant basis, computed once for each (space, group, cutoff, order) and shared between fits."""
         bound: dict[str, Any] = {cutoff.kind: cutoff.value}
-        given: str | Order = order or getattr(self, "order", None) or "eigenvalue"
-        return invariant_basis(self._space(), self._group(), **bound, order=given)
+        return invariant_basis(self._space(), self._group(), **bound, order=order or self._order())
 
     def _take_basis(self, basis: InvariantBasis) -> None:
         """Work with `basis` from now on."""
@@ -78,27 +91,37 @@ class InvariantEstimator(Savable, BaseEstimator):
             f"{self.basis_.group!r} on {self.basis_.space!r}"
         )
 
+    def _stream(self, X: Any, y: Any, sample_weight: Any) -> Stream | None:
+        """`X` as a stream of chunks; None if it is data in memory."""
+        return stream_of(X, y, sample_weight, targets=self._has_targets)
+
     def _points(self, X: Any, *, reset: bool) -> Array:
         """`X` as scikit-learn wants it: points flattened to (n, n_features), finite, float64."""
         points: Any = validate_data(self, self._table(X), reset=reset, dtype=np.float64)
+        if reset:
+            self._question(points)
         return points
 
     def _points_and_targets(self, X: Any, y: Any) -> tuple[Array, Array]:
         """The same for training data; `y` may have several outputs."""
-        pair: Any = validate_data(self, self._table(X), y, dtype=np.float64, multi_output=True, y_numeric=True)
-        return pair
+        settings: dict[str, Any] = {"dtype": np.float64, "multi_output": True, "y_numeric": True}
+        points, targets = validate_data(self, self._table(X), given_targets(y), **settings)
+        self._question(points)
+        return points, targets
+
+    def _question(self, points: Array) -> None:
+        """Warn about points in what look like other units, or columns in what looks like another order."""
+        space = self._space()
+        question_periods(space, points)
+        if isinstance(space, Power) and hasattr(self, "feature_names_in_"):
+            question_order(space, list(self.feature_names_in_))
 
     def _table(self, X: Any) -> Any:
-        if self.space is None:
-            return X
-        if not isinstance(self.space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(
-                f"space must be a specavg space, for instance sa.Sphere(3) or sa.Torus(2); got {self.space!r}"
-            )
-        return self.space.as_table(X)
+        return given_table(self.space, self.group, X)
 
     def _take_features(self, stream: Stream) -> None:
         """The number and the names of the columns of a stream."""
+        check_columns(self.space, self.group, stream.n_features)
         self.n_features_in_ = stream.n_features
         vars(self).pop("feature_names_in_", None)
         if stream.feature_names is not None:
@@ -130,6 +153,28 @@ class InvariantSeries(InvariantEstimator):
         if is_dask(X):
             return distributed_apply(self, "predict", X, self.coef_.shape[1:])
         return self._series(self._canonical(self._points(X, reset=False)))
+
+    def gradient(self, X: Any) -> Any:
+        """Gradients of the estimated function, at `X` itself: they move with the group as vectors do.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+            A Dask array gives a lazy Dask array.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features) or (n, n_features, n_outputs)
+            By the coordinates of `X` on tori, lattices and intervals. On embedded spaces (spheres, rotations, Stiefel
+            manifolds) the tangential gradient in the coordinates of `X`, flattened. On products side by side.
+        """
+        check_is_fitted(self)
+        outputs = self.coef_.shape[1:]
+        if is_dask(X):
+            return distributed_apply(self, "gradient", X, (self.n_features_in_, *outputs))
+        points = self._points(X, reset=False)  # a canonical point would have another gradient
+        C = self.coef_.reshape(self.basis_.dim, -1)
+        return self.basis_.combine_gradient(points, C).reshape(*points.shape, *outputs)
 
     def _series(self, points: Array) -> Array:
         """Σ c ψ at canonical points."""

@@ -27,7 +27,7 @@ from specavg.estimators._exponential_family import (
 from specavg.estimators._quadrature import Rule, quadratures
 from specavg.estimators._streamed import StreamedEstimator
 from specavg.groups import Group
-from specavg.invariants import InvariantBasis
+from specavg.invariants import InvariantBasis, Order
 from specavg.spaces import Space
 
 __all__ = ["InvariantDensity"]
@@ -61,6 +61,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
         At most one explicit cutoff, as in `invariant_basis`. Default: up to 192 invariant functions, 96 for fewer
         than 97 points.
+    order : str or Order, default "eigenvalue"
+        Which functions come first, as in `invariant_basis`.
 
     Attributes
     ----------
@@ -116,10 +118,9 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         max_dim: float | None = None,
         max_invariant_dim: float | None = None,
         max_eigenvalue: float | None = None,
+        order: str | Order = "eigenvalue",
     ) -> None:
-        super().__init__(
-            space, group, max_dim=max_dim, max_invariant_dim=max_invariant_dim, max_eigenvalue=max_eigenvalue
-        )
+        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
         self.positive = positive
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantDensity:
@@ -267,6 +268,36 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
             return values
         with np.errstate(divide="ignore"):
             return np.log(np.maximum(values, 0.0))
+
+    def gradient(self, X: ArrayLike) -> Array:
+        """The gradient of the log density at `X` (the score of statistics), as `score_samples` has it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+
+        Returns
+        -------
+        ndarray of shape (n, n_features)
+            As `InvariantKernelRidge.gradient`; NaN where a plain series (`positive=False`) is not positive.
+
+        Examples
+        --------
+        >>> import specavg as sa
+        >>> X = sa.Torus(1).sample(500, random_state=0) / 4  # nothing beyond ±0.25
+        >>> model = sa.InvariantDensity(sa.Torus(1), sa.groups.sign_flips(1)).fit(X)
+        >>> bool(model.gradient([[0.3]])[0, 0] < 0 < model.gradient([[-0.3]])[0, 0])
+        True
+        """
+        if is_dask(X):
+            return distributed_apply(self, "gradient", X, (self.n_features_in_,))
+        check_is_fitted(self)
+        points = self._points(X, reset=False)
+        slopes = self.basis_.combine_gradient(points, self.coef_[:, None])[:, :, 0]
+        if self.positive:
+            return slopes
+        values = self._series(X)[:, None]
+        return np.where(values > 0, slopes / np.where(values > 0, values, 1.0), np.nan)
 
     def score(self, X: ArrayLike, y: Any = None) -> float:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The total log-likelihood of `X`, as scikit-learn's `KernelDensity` has it.

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from specavg._config import settings
+from specavg import _config
 from specavg.data._distributed import distributed_apply
 from specavg.data._moments import Moments
 from specavg.data._streaming import is_dask
@@ -19,6 +19,7 @@ from specavg.data._target_units import Units
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import weights_or_ones
 from specavg.estimators._checked_alpha import checked_alpha
+from specavg.estimators._given_data import given_targets
 from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group, Representation
@@ -112,15 +113,12 @@ class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
         max_eigenvalue: float | None = None,
         order: str | Order | None = None,
     ) -> None:
-        super().__init__(
-            space, group, max_dim=max_dim, max_invariant_dim=max_invariant_dim, max_eigenvalue=max_eigenvalue
-        )
+        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
         self.output = output
         self.spectrum = spectrum
         self.smoothness = smoothness
         self.length_scale = length_scale
         self.alpha = alpha
-        self.order = order
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EquivariantKernelRidge:
         """Choose what was not given, and fit.
@@ -139,11 +137,10 @@ class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
         stream = self._stream(X, y, sample_weight)
         if stream is not None:
             return self._fit_stream(stream)
-        several = self.output not in _NUMBERS
-        pair: Any = validate_data(
-            cast(Any, self), self._table(X), y, dtype=np.float64, multi_output=several, y_numeric=True
-        )
-        points, targets = pair
+        settings: dict[str, Any] = {"multi_output": self.output not in _NUMBERS, "y_numeric": True}
+        checked: Any = validate_data(cast(Any, self), self._table(X), given_targets(y), dtype=np.float64, **settings)
+        points, targets = checked
+        self._question(points)
         weights = weights_or_ones(sample_weight, points)
         alpha = checked_alpha(self.alpha)
         kept = weights > 0
@@ -182,8 +179,7 @@ class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
 
     def _basis(self, cutoff: Cutoff, order: str | Order | None = None) -> Any:
         bound: dict[str, Any] = {cutoff.kind: cutoff.value}
-        given: str | Order = order or self.order or "eigenvalue"
-        return equivariant_basis(self._space(), self._group(), self.output, **bound, order=given)
+        return equivariant_basis(self._space(), self._group(), self.output, **bound, order=order or self._order())
 
     def _default_basis(self, rows: int | None) -> Any:
         if rows is None:
@@ -333,7 +329,7 @@ class _VectorData:
     def problem(self) -> Problem:
         """From features where they can be held, else from moments."""
         values = self.targets.size * self.basis.dim
-        if values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= settings().memory_limit / 2:
+        if values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= _config.settings().memory_limit / 2:
             return self.features_problem(self.basis.dim)
         moments = Moments.of_vectors(self.basis, self.points, self.targets, self.weights)
         return BlockMomentProblem(moments, self.basis.n_constants, self.basis.n_outputs)

@@ -75,10 +75,7 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
         max_eigenvalue: float | None = None,
         order: str | Order = "eigenvalue",
     ) -> None:
-        super().__init__(
-            space, group, max_dim=max_dim, max_invariant_dim=max_invariant_dim, max_eigenvalue=max_eigenvalue
-        )
-        self.order = order
+        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
 
     def fit(self, X: ArrayLike, y: Any = None) -> InvariantFeatures:
         """Find the basis; of the data only the number of columns matters.

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 @final
 @dataclass(frozen=True, eq=False)
 class RidgeData:
-    """Points at canonical places, targets and positive weights.
+    """Points, targets and positive weights.
 
     Attributes
     ----------
@@ -48,6 +48,10 @@ class RidgeData:
             return cls(points, columns, weights)
         kept = weights > 0
         return cls(points[kept], columns[kept], weights[kept])
+
+    def at(self, points: Array) -> RidgeData:
+        """The same data with their points at other places of their orbits."""
+        return RidgeData(points, self.targets, self.weights)
 
     @property
     def count(self) -> int:

@@ -16,7 +16,7 @@ from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
-from specavg.invariants import Cutoff, InvariantBasis
+from specavg.invariants import Cutoff, InvariantBasis, Order
 from specavg.spaces import Space
 
 __all__ = ["OracleCalls", "SpecAvgRegressor"]
@@ -71,6 +71,8 @@ class SpecAvgRegressor(RegressorMixin, InvariantSeries, StreamedEstimator):
         the space. Default: s = d. Used only where no cutoff is given.
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
         At most one explicit cutoff, as in `invariant_basis`.
+    order : str or Order, default "eigenvalue"
+        Which functions come first, as in `invariant_basis`.
 
     Attributes
     ----------
@@ -121,10 +123,9 @@ class SpecAvgRegressor(RegressorMixin, InvariantSeries, StreamedEstimator):
         max_dim: float | None = None,
         max_invariant_dim: float | None = None,
         max_eigenvalue: float | None = None,
+        order: str | Order = "eigenvalue",
     ) -> None:
-        super().__init__(
-            space, group, max_dim=max_dim, max_invariant_dim=max_invariant_dim, max_eigenvalue=max_eigenvalue
-        )
+        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
         self.smoothness = smoothness
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpecAvgRegressor:
@@ -148,7 +149,8 @@ class SpecAvgRegressor(RegressorMixin, InvariantSeries, StreamedEstimator):
         points, targets = self._points_and_targets(X, y)
         weights = weights_or_ones(sample_weight, points)
         vars(self).pop("moments_", None)
-        self._take_basis(self._basis(self._cutoff() or self._theorem(float(weights.sum()))))
+        order = self._order()
+        self._take_basis(self._basis(self._cutoff() or self._theorem(float(weights.sum())), order))
         columns = targets.reshape(len(points), -1)
         if sample_weight is not None:
             columns = weights[:, None] * columns

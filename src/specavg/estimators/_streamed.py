@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from specavg.data._moments import Moments
-from specavg.data._streaming import ChunkMoments, ChunkStream, Stream, check_names, stream_of
+from specavg.data._streaming import ChunkMoments, ChunkStream, Stream, check_names
 from specavg.estimators._base import InvariantEstimator
+from specavg.estimators._given_data import given_targets
 from specavg.invariants import InvariantBasis
 
 __all__ = ["StreamedEstimator", "needs_cutoff"]
@@ -46,7 +47,6 @@ class needs_cutoff:
 class StreamedEstimator(InvariantEstimator, abc.ABC):
     """An estimator that can be fitted from moments alone."""
 
-    _has_targets: ClassVar[bool] = True
     _needs_gram: ClassVar[bool] = True
 
     coef_: NDArray[np.float64]
@@ -59,10 +59,6 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
     @abc.abstractmethod
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> Self:
         """Fit from sums alone; `basis_` and `cutoff_` are set."""
-
-    def _stream(self, X: Any, y: Any, sample_weight: Any) -> Stream | None:
-        """`X` as a stream of chunks; None if it is data in memory."""
-        return stream_of(X, y, sample_weight, targets=self._has_targets)
 
     def _fit_stream(self, stream: Stream) -> Self:
         """Fit on chunks, all or nothing."""
@@ -121,7 +117,7 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
         """Data in memory, checked as scikit-learn wants it, as a stream of one chunk."""
         settings: dict[str, Any] = {"reset": not hasattr(self, "moments_"), "dtype": np.float64}
         if self._has_targets:
-            settings |= {"y": y, "multi_output": True, "y_numeric": True}
+            settings |= {"y": given_targets(y), "multi_output": True, "y_numeric": True}
         checked: Any = validate_data(cast(Any, self), self._table(X), **settings)
         parts = checked if self._has_targets else (checked,)
         stream = ChunkStream([(*parts, sample_weight)], targets=self._has_targets)

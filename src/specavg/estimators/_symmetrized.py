@@ -16,7 +16,7 @@ from specavg.estimators._affordable import affordable_basis, rounded
 from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._quadrature import Rule, quadratures
 from specavg.groups import Group
-from specavg.invariants import InvariantBasis
+from specavg.invariants import InvariantBasis, Order
 from specavg.regression._limits import FEWEST_FUNCTIONS
 from specavg.spaces import Space
 
@@ -47,6 +47,8 @@ class Symmetrized(MetaEstimatorMixin, RegressorMixin, InvariantSeries):
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
         At most one cutoff, as in `invariant_basis`. Default: about as many invariant functions as points, between 96
         and 384.
+    order : str or Order, default "eigenvalue"
+        Which functions come first, as in `invariant_basis`.
 
     Attributes
     ----------
@@ -94,10 +96,9 @@ class Symmetrized(MetaEstimatorMixin, RegressorMixin, InvariantSeries):
         max_dim: float | None = None,
         max_invariant_dim: float | None = None,
         max_eigenvalue: float | None = None,
+        order: str | Order = "eigenvalue",
     ) -> None:
-        super().__init__(
-            space, group, max_dim=max_dim, max_invariant_dim=max_invariant_dim, max_eigenvalue=max_eigenvalue
-        )
+        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
         self.estimator = estimator
         self.n_nodes = n_nodes
 

@@ -15,7 +15,7 @@ from specavg.experiments._result import Claim, Experiment, Figure, Record, Resul
 from specavg.experiments._timing import seconds, size_text
 from specavg.groups import Group
 from specavg.invariants import invariant_basis
-from specavg.invariants._building import built_basis
+from specavg.invariants._basis import built_basis
 from specavg.isometries import shift
 from specavg.spaces import Circle, Sphere
 

@@ -93,7 +93,7 @@ def _methods(space: Space, group: Group, top: float, X: Any, y: Any, quick: bool
     augmented = baselines.Augmented(baselines.KernelRidge(kernel), space, group, max_rows=MAX_ROWS[quick])
 
     def spec_avg() -> None:
-        from specavg.invariants._building import built_basis
+        from specavg.invariants._basis import built_basis
 
         built_basis.cache_clear()  # the basis is part of the time
         SpecAvgRegressor(space, group, max_eigenvalue=top).fit(X, y)

@@ -12,7 +12,7 @@ from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
 from specavg.experiments._timing import seconds
 from specavg.invariants import invariant_basis
-from specavg.invariants._building import built_basis
+from specavg.invariants._basis import built_basis
 from specavg.spaces import Sphere
 
 __all__ = ["EXPERIMENT"]

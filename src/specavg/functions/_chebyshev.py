@@ -33,7 +33,7 @@ class ChebyshevPolynomials(Functions):
         return 8.0 * (3 + int(self._degrees.max(initial=0)) + 2 * self.dim)
 
     def values(self, X: Array) -> Array:
-        t = np.clip((X[:, 0] - self._centre) / self._half, -1.0, 1.0)  # rounding may leave the interval
+        t = self._inside(X)
         table = np.empty((int(self._degrees.max(initial=1)) + 1, len(t)))
         table[0], table[1] = 1.0, t
         for k in range(2, len(table)):
@@ -41,3 +41,17 @@ class ChebyshevPolynomials(Functions):
             table[k] -= table[k - 2]
         table[1:] *= np.sqrt(2)
         return table[self._degrees].T
+
+    def gradient(self, X: Array) -> Array:
+        t = self._inside(X)
+        table = np.empty((int(self._degrees.max(initial=1)) + 1, len(t)))  # U_{k−1}, and T_k' = k U_{k−1}
+        table[0], table[1] = 0.0, 1.0
+        for k in range(2, len(table)):
+            np.multiply(2 * t, table[k - 1], out=table[k])
+            table[k] -= table[k - 2]
+        table *= (np.sqrt(2) / self._half * np.arange(len(table)))[:, None]
+        return table[self._degrees].T[:, :, None]
+
+    def _inside(self, X: Array) -> Array:
+        """The points on [−1, 1]: rounding may leave the interval."""
+        return np.clip((X[:, 0] - self._centre) / self._half, -1.0, 1.0)

@@ -19,11 +19,15 @@ Array = NDArray[np.float64]
 
 @final
 class Listed(Functions):
-    """Functions given part by part, each part by a callable that evaluates it; no part is held beside another."""
+    """Functions given part by part, each by its size and callables for values and gradients.
 
-    def __init__(self, parts: Sequence[tuple[int, Callable[[Array], Array]]]) -> None:
-        self._parts = list(parts)
-        self._ends = np.cumsum([0, *(dim for dim, _ in parts)])
+    No part is held beside another.
+    """
+
+    def __init__(self, parts: Sequence[tuple[int, Callable[[Array], Array], Callable[[Array], Array]]]) -> None:
+        self._parts = [(dim, values) for dim, values, _ in parts]
+        self._gradients = [gradient for _, _, gradient in parts]
+        self._ends = np.cumsum([0, *(dim for dim, _ in self._parts)])
 
     @property
     def dim(self) -> int:
@@ -35,6 +39,9 @@ class Listed(Functions):
 
     def values(self, X: Array) -> Array:
         return np.concatenate([np.empty((len(X), 0)), *(values(X) for _, values in self._parts)], axis=1)
+
+    def gradient(self, X: Array) -> Array:
+        return np.concatenate([np.empty((len(X), 0, X.shape[1])), *(part(X) for part in self._gradients)], axis=1)
 
     def correlate(self, X: Array, Y: Array) -> Array:
         totals = [
@@ -93,17 +100,38 @@ class Blockwise(Functions):
         ]
         return np.concatenate([np.empty((len(values), 0)), *columns], axis=1)
 
+    def gradient(self, X: Array) -> Array:
+        gradient = self._functions.gradient(X)  # (n, functions, n_features)
+        parts = [
+            gradient[:, a:b] if Q is None else Q.T @ gradient[:, a:b]
+            for Q, (a, b) in zip(self._blocks, self._from, strict=True)
+        ]
+        return np.concatenate([np.empty((len(X), 0, X.shape[1])), *parts], axis=1)
+
     def correlate(self, X: Array, Y: Array) -> Array:
-        sums = self._functions.correlate(X, Y)
+        return self._mixed(self._functions.correlate(X, Y))
+
+    def correlate_gradient(self, X: Array, G: Array) -> Array:
+        return self._mixed(self._functions.correlate_gradient(X, G))
+
+    def combine(self, X: Array, C: Array) -> Array:
+        return self._functions.combine(X, self._spread(C))
+
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        return self._functions.combine_gradient(X, self._spread(C))
+
+    def _mixed(self, sums: Array) -> Array:
+        """Sums of these functions from those of the φ."""
         parts = [
             sums[a:b] if Q is None else Q.T @ sums[a:b] for Q, (a, b) in zip(self._blocks, self._from, strict=True)
         ]
-        return np.concatenate([np.empty((0, Y.shape[1])), *parts])
+        return np.concatenate([np.empty((0, sums.shape[1])), *parts])
 
-    def combine(self, X: Array, C: Array) -> Array:
+    def _spread(self, C: Array) -> Array:
+        """Coefficients of the φ from those of these functions."""
         places = zip(self._blocks, pairwise(self._ends), strict=True)
         parts = [C[a:b] if Q is None else Q @ C[a:b] for Q, (a, b) in places]
-        return self._functions.combine(X, np.concatenate([np.empty((0, C.shape[1])), *parts]))
+        return np.concatenate([np.empty((0, C.shape[1])), *parts])
 
 
 @final
@@ -133,6 +161,17 @@ class Combinations(Functions):
 
     def plain_values(self, X: Array) -> Array:
         return np.asarray(self._functions.plain_values(X) @ self._matrix)
+
+    def gradient(self, X: Array) -> Array:
+        gradient = self._functions.gradient(X)  # (n, functions, n_features)
+        mixed = [np.asarray(gradient[:, :, j] @ self._matrix) for j in range(X.shape[1])]
+        return np.stack(mixed, axis=2)
+
+    def correlate_gradient(self, X: Array, G: Array) -> Array:
+        return np.asarray(self._matrix.T @ self._functions.correlate_gradient(X, G))
+
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        return self._functions.combine_gradient(X, np.asarray(self._matrix @ C))
 
     def correlate(self, X: Array, Y: Array) -> Array:
         return np.asarray(self._matrix.T @ self._functions.correlate(X, Y))
@@ -169,4 +208,18 @@ class Joined(Functions):
         total = np.zeros((len(X), C.shape[1]))
         for family, a, b in zip(self._families, self._ends[:-1], self._ends[1:], strict=True):
             total += family.combine(X, C[a:b])
+        return total
+
+    def gradient(self, X: Array) -> Array:
+        parts = [family.gradient(X) for family in self._families]
+        return np.concatenate([np.empty((len(X), 0, X.shape[1])), *parts], axis=1)
+
+    def correlate_gradient(self, X: Array, G: Array) -> Array:
+        parts = [family.correlate_gradient(X, G) for family in self._families]
+        return np.concatenate([np.empty((0, G.shape[2])), *parts])
+
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        total = np.zeros((len(X), X.shape[1], C.shape[1]))
+        for family, a, b in zip(self._families, self._ends[:-1], self._ends[1:], strict=True):
+            total += family.combine_gradient(X, C[a:b])
         return total

@@ -65,9 +65,30 @@ class Determinants(Functions):
         copies = self._one_copy_values(X)
         return np.stack([np.linalg.det(copies[:, :, a] / columns) for a in self._sets], axis=1)
 
+    def gradient(self, X: Array) -> Array:
+        m, columns = self._m, np.sqrt(np.arange(1, self._m + 1))
+        copies = self._one_copy_values(X)
+        slopes = self._one_copy.gradient(X.reshape(len(X) * m, -1)).reshape(
+            len(X), m, self._one_copy.dim, X.shape[1] // m
+        )
+        gradient = np.empty((len(X), self.dim, m, slopes.shape[3]))
+        for i, a in enumerate(self._sets):
+            cofactors = _cofactors(copies[:, :, a] / columns) / columns
+            gradient[:, i] = np.einsum("nij,nijf->nif", cofactors, slopes[:, :, a])
+        return gradient.reshape(len(X), self.dim, -1)
+
     def _one_copy_values(self, X: Array) -> Array:
         flat = X.reshape(len(X) * self._m, -1)
         return self._one_copy.values(flat).reshape(len(X), self._m, -1)
+
+
+def _cofactors(A: Array) -> Array:
+    """The derivative of each determinant by its entries; right where the determinant is zero too."""  # (n, m, m)
+    U, s, Vt = np.linalg.svd(A)
+    m = A.shape[1]
+    others = np.stack([np.prod(np.delete(s, i, axis=1), axis=1) for i in range(m)], axis=1)
+    sign = np.linalg.det(U) * np.linalg.det(Vt)
+    return (U * (sign[:, None] * others)[:, None, :]) @ Vt
 
 
 def _branches(sets: Indices, rows: Indices, level: int) -> Branches:

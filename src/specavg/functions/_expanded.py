@@ -64,6 +64,9 @@ class Expanded(Functions):
     def plain_values(self, X: Array) -> Array:
         return self._functions.plain_values(X)
 
+    def gradient(self, X: Array) -> Array:
+        return self._functions.gradient(X)
+
     def mixed_values(self, X: Array, Q: Any) -> Array:
         return self._functions.mixed_values(X, Q)
 
@@ -82,6 +85,12 @@ class Expanded(Functions):
 
     def combine(self, X: Array, C: Array) -> Array:
         return self._faster(len(X), FEWEST_TO_COMBINE).combine(X, C)
+
+    def correlate_gradient(self, X: Array, G: Array) -> Array:
+        return self._faster(len(X)).correlate_gradient(X, G)
+
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        return self._faster(len(X), FEWEST_TO_COMBINE).combine_gradient(X, C)
 
     def correlate_and_gram(self, X: Array, Y: Array, weights: Array | None = None) -> tuple[Array, Array]:
         if _nufft.available() and self.expansion.gram_by_transform(len(X)):

@@ -25,8 +25,11 @@ _CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small
 class Functions(abc.ABC):
     """Finitely many real functions on points.
 
-    Three operations: their values, their sums against data (Φᵀ Y) and their combinations (Φ C). The last two
-    never hold more than a chunk of Φ. A subclass writes `values`; it may write faster versions of the rest.
+    Three operations: their values, their sums against data (Φᵀ Y) and their combinations (Φ C), and the same three
+    for their gradients. Sums and combinations never hold more than a chunk of Φ. A subclass writes `values` and
+    `gradient`; it may write faster versions of the rest.
+
+    Gradients are by the columns of X. On a space embedded in R^N (spheres, rotations, frames) they are tangential.
     """
 
     @property
@@ -42,6 +45,10 @@ class Functions(abc.ABC):
     @abc.abstractmethod
     def values(self, X: Array) -> Array:
         """Values at one chunk of checked points."""  # (n, n_features) -> (n, dim)
+
+    @abc.abstractmethod
+    def gradient(self, X: Array) -> Array:
+        """Gradients at one chunk of checked points."""  # (n, n_features) -> (n, dim, n_features)
 
     def plain_values(self, X: Array) -> Array:
         """The same values by plain NumPy, where `values` are compiled: what those are tested against."""
@@ -80,6 +87,26 @@ class Functions(abc.ABC):
     def combine(self, X: Array, C: Array) -> Array:
         """Φ C."""  # (dim, q) -> (n, q)
         return self._combine_values(X, C)
+
+    def evaluate_gradient(self, X: Array) -> Array:
+        """Gradients at checked points, in chunks."""  # (n, n_features) -> (n, dim, n_features)
+        self._require_values(len(X) * X.shape[1])
+        gradient = np.empty((len(X), self.dim, X.shape[1]))
+        for rows in self.gradient_chunks(X):
+            gradient[rows] = self.gradient(X[rows])
+        return gradient
+
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        """The gradient of Φ C."""  # (dim, q) -> (n, n_features, q)
+        combined = np.empty((len(X), X.shape[1], C.shape[1]))
+        for rows in self.gradient_chunks(X):
+            combined[rows] = self.gradient(X[rows]).transpose(0, 2, 1) @ C
+        return combined
+
+    def correlate_gradient(self, X: Array, G: Array) -> Array:
+        """Σ_i Σ_j ∂_jφ(x_i) G_ij, compensated over chunks."""  # (n, n_features, q) -> (dim, q)
+        parts = (np.tensordot(self.gradient(X[rows]), G[rows], ((0, 2), (0, 1))) for rows in self.gradient_chunks(X))
+        return compensated_sum(parts, (self.dim, G.shape[2]))
 
     def _correlate_values(self, X: Array, Y: Array) -> Array:
         parts = (self.values(X[rows]).T @ Y[rows] for rows in self.chunks(len(X)))
@@ -132,10 +159,14 @@ class Functions(abc.ABC):
             "Fit and predict never hold that array; to hold it yourself, evaluate chunks of rows.",
         )
 
-    def chunks(self, n: int) -> Iterator[slice]:
-        """Row ranges whose working memory stays within bounds."""
+    def gradient_chunks(self, X: Array) -> Iterator[slice]:
+        """Row ranges of `X` for gradients: each column of a point takes as much memory as a value."""
+        return self.chunks(len(X), (1 + X.shape[1]) * (self.row_bytes + 8.0 * self.dim))
+
+    def chunks(self, n: int, row_bytes: float | None = None) -> Iterator[slice]:
+        """Row ranges whose working memory stays within bounds; `row_bytes` where it is not that of values."""
         budget = min(_CHUNK_BYTES, settings().memory_limit / 4)
-        rows = max(1, int(budget / max(self.row_bytes, 8.0)))
+        rows = max(1, int(budget / max(self.row_bytes if row_bytes is None else row_bytes, 8.0)))
         require_memory(4 * self.row_bytes, f"{self.dim} functions at one point", "Lower the cutoff.")
         for start in range(0, n, rows):
             yield slice(start, min(start + rows, n))

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from specavg.functions._factor_table import SPHERE, STEP, FactorTable
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import Shell, shells
+from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._product_tree import Products, ProductTree
-from specavg.functions._sphere_harmonics import normalized
 
 __all__ = [
     "CoordinatePolynomials",
@@ -139,3 +139,13 @@ class CoordinatePolynomials(Functions):
             power = power * z
             values[:, j], values[:, self._degree + j] = hermite, power
         return values
+
+    def gradient(self, X: Array) -> Array:
+        z = self._scale * X[:, 0]
+        gradient = np.empty((len(z), 2 * self._degree, 1))
+        power = np.ones_like(z)
+        for j, hermite in enumerate(hermite_polynomials(z, self._degree)[:-1]):  # He_j' = j He_{j−1}
+            gradient[:, j, 0] = (j + 1) * self._scale * hermite
+            gradient[:, self._degree + j, 0] = (j + 1) * self._scale * power
+            power = power * z
+        return gradient

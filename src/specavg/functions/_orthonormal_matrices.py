@@ -1,11 +1,16 @@
-"""Points that are matrices with orthonormal columns."""
+"""Points that are unit vectors, or matrices with orthonormal columns."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["nearest_orthonormal", "orthonormality_error", "random_orthonormal"]
+__all__ = ["nearest_orthonormal", "normalized", "orthonormality_error", "random_orthonormal"]
+
+
+def normalized(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows divided by their norms."""
+    return X / np.sqrt(np.einsum("ni,ni->n", X, X))[:, None]
 
 
 def orthonormality_error(X: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._compiled import Compiled, Loops
-from specavg.functions._factor_table import FactorTable
+from specavg.functions._factor_table import SPHERE, FactorTable
+from specavg.functions._orthonormal_matrices import normalized
+from specavg.functions._threads import in_order, read_only, row_chunks
 
 __all__ = ["NO_MIXING", "Mixing", "ProductTree", "Products", "depth_first"]
 
@@ -47,6 +50,16 @@ class ProductTree(NamedTuple):
         """From the parent and the last factor of each node, node 0 the constant, and the nodes that are functions."""
         nodes, starts, leaves = depth_first(parent, factor, wanted)
         return cls(table, nodes, starts, leaves, len(wanted), int(nodes[:, 0].max()) + 1, radii)
+
+    @property
+    def above(self) -> Indices:
+        """The parent of each inner node: the last one before it that is less deep by one."""
+        last = np.zeros(self.depth + 1, dtype=np.int64)
+        parents = np.zeros(len(self.nodes), dtype=np.int64)
+        for i, depth in enumerate(self.nodes[:, 0]):
+            parents[i] = last[depth - 1] if depth else 0
+            last[depth] = i
+        return parents
 
     @property
     def nanoseconds(self) -> float:
@@ -200,3 +213,67 @@ class Products(Compiled):
 
     def combine(self, X: Array, C: Array) -> Array:
         return super().combine(X, C) if C.shape[1] <= self._FEW else self._combine_values(X, C)
+
+    # --- gradients -----------------------------------------------------------------------------------
+
+    def gradient(self, X: Array) -> Array:
+        n, d = X.shape
+        directions = np.broadcast_to(np.eye(d)[:, None, :], (d, n, d))  # one for each coordinate
+        slopes = np.empty((n, self.dim, d))
+        self._along(X, directions, slopes)
+        return slopes if self.weights is None else slopes * self.weights[:, None]
+
+    def _along(self, X: Array, directions: Array, out: Array) -> None:
+        """Derivatives along the directions (q, n, d), put in `out` (n, dim, q)."""
+        from specavg.functions.loops._tree_slopes import tree_slopes
+
+        program, block = self._program, self._slope_block(X)
+
+        def work(rows: slice) -> None:
+            V = self._moved(X[rows], directions[:, rows])
+            tree_slopes(program, self._loaded(X[rows]), V, block, out[rows])
+
+        for _ in in_order(work, row_chunks(len(X))):
+            pass
+
+    def correlate_gradient(self, X: Array, G: Array) -> Array:
+        from specavg.functions.loops._tree_slopes import tree_slope_sums
+
+        program, block, shape = self._program, self._slope_block(X), (G.shape[2], self.dim)
+        directions = G.transpose(2, 0, 1)
+
+        def work(rows: slice) -> Array:
+            out = np.zeros(shape)
+            V = self._moved(X[rows], directions[:, rows])
+            tree_slope_sums(program, self._loaded(X[rows]), V, block, out)
+            return out
+
+        chunks = row_chunks(len(X), int(np.prod(shape)))
+        return self._gathered(compensated_sum(in_order(work, chunks), shape))
+
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        from specavg.functions.loops._tree_slopes import tree_gradient_combine
+
+        program, above, coefficients = self._program, self.tree.above, read_only(self._spread(C))
+        block = self._slope_block(X, len(above))
+        out = np.empty((*X.shape, C.shape[1]))
+
+        def work(rows: slice) -> None:
+            tree_gradient_combine(program, above, self._loaded(X[rows]), coefficients, block, out[rows])
+            # Vectors at a point of the sphere are mapped back as they are mapped forth: both are a projection.
+            out[rows] = self._moved(X[rows], out[rows].transpose(2, 0, 1)).transpose(1, 2, 0)
+
+        for _ in in_order(work, row_chunks(len(X))):
+            pass
+        return out
+
+    def _slope_block(self, X: Array, more: int = 0) -> int:
+        return self._block(X, self._block_rows(X.shape[1]) + self.tree.table.size + more)
+
+    def _moved(self, X: Array, V: Array) -> Array:
+        """Directions as the coordinates of the table move: scaled, and tangential on a sphere."""  # (q, n, d)
+        table = self.tree.table
+        if table.mode == SPHERE:
+            unit = normalized(X)
+            V = V - np.einsum("qni,ni->qn", V, unit)[:, :, None] * unit
+        return np.ascontiguousarray(V * table.scale)

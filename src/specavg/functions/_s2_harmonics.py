@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg.functions._compiled import Compiled, Loops
-from specavg.functions._sphere_harmonics import harmonics, normalized
+from specavg.functions._derivations import Derivations
+from specavg.functions._orthonormal_matrices import normalized
+from specavg.functions._sphere_harmonics import harmonics
+from specavg.functions._wigner_matrices import rotation_derivatives
 
 __all__ = ["S2Harmonics"]
 
@@ -29,7 +32,7 @@ class Recurrence(NamedTuple):
 
 
 @final
-class S2Harmonics(Compiled):
+class S2Harmonics(Compiled, Derivations):
     """All harmonics of S² of some degrees, orthonormal under the uniform probability measure.
 
     Parameters
@@ -111,3 +114,27 @@ class S2Harmonics(Compiled):
     def plain_values(self, X: Array) -> Array:
         unit = normalized(X)
         return np.concatenate([np.empty((len(X), 0)), *(harmonics(unit, k) for k in self._degrees)], axis=1)
+
+    @cached_property
+    def _derivations(self) -> list[Any]:
+        from scipy.sparse import block_diag, csr_array
+
+        axes = list(zip(*(rotation_derivatives(k) for k in self._degrees), strict=True))
+        return [block_diag([M.T for M in axis], format="csr") for axis in axes] or [csr_array((0, 0))] * 3
+
+    @cached_property
+    def _all_functions(self) -> S2Harmonics:
+        used = self._recurrence.used
+        if used.all():
+            return self
+        wider = used.copy()  # a rotation around x or y leads from an order to those beside it
+        wider[1:] |= used[:-1]
+        wider[:-1] |= used[1:]
+        return S2Harmonics(self._degrees, wider)
+
+    def _lifted(self, X: Array, slopes: Array) -> Array:
+        # The rotation around e_a has the velocity e_a × x: the slopes are x × ∇f, and ∇f = (x × ∇f) × x.
+        return np.cross(slopes, normalized(X)[:, :, None], axis=1)
+
+    def _lowered(self, X: Array, G: Array) -> Array:
+        return np.cross(normalized(X)[:, :, None], G, axis=1)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.functions._factor_table import PAIR, SOLID_STEP, SPHERE, FactorTable
+from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._product_tree import Products, ProductTree
 
 __all__ = [
@@ -19,7 +20,6 @@ __all__ = [
     "gegenbauer_recurrence",
     "harmonics",
     "harmonics_count",
-    "normalized",
 ]
 
 Array = NDArray[np.float64]
@@ -128,11 +128,6 @@ def _harmonic_tree(d: int, degrees: Sequence[int], even: bool = False) -> tuple[
         radii=d,
     )
     return tree, np.concatenate([np.empty(0), *(weights[k] for k in degrees)])
-
-
-def normalized(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows divided by their norms."""
-    return X / np.sqrt(np.einsum("ni,ni->n", X, X))[:, None]
 
 
 def gegenbauer_recurrence(n: NDArray[np.float64], order: float) -> NDArray[np.float64]:

@@ -23,7 +23,7 @@ from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._expanded import FOURIER_DIMENSIONS, Expanded
 from specavg.functions._factor_table import SINE, SPHERE, TABLE, TORUS, FactorTable
 from specavg.functions._functions import Array, Functions
-from specavg.functions._sphere_harmonics import normalized
+from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._threads import read_only
 from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
 
@@ -114,6 +114,12 @@ class CopyByCopy(NamedTuple):
             for state, label, rest in steps:
                 sums[state] += copies[label, :, i] * before[rest]
         return sums
+
+    def by_function(self) -> list[tuple[int, Indices, Indices]]:
+        """For each one-copy function: the states that have it, and the same states without it."""
+        states = np.repeat(self.states, np.diff(self.starts))
+        labels, rest = self.entries.T
+        return [(int(a), states[labels == a], rest[labels == a]) for a in np.unique(labels)]
 
     def _shares(self) -> list[tuple[list[int], list[int]]]:
         """For each state, the states of all its parts, and those of what is left."""
@@ -210,7 +216,7 @@ class SymmetrizedProducts(Compiled):
 
     def _copy_values(self, X: Array) -> Array:
         flat = X.reshape(len(X) * self._copies, -1)
-        return self._one_copy.values(flat).reshape(len(X), self._copies, -1)  # (n, m, A)
+        return self._one_copy.values(flat).reshape(len(X), self._copies, self._one_copy.dim)  # (n, m, A)
 
     def _pieces(self, rows: slice) -> Iterator[slice]:
         if self._program.table.mode != TABLE:
@@ -233,6 +239,90 @@ class SymmetrizedProducts(Compiled):
             X = normalized(X)
         copies = np.ascontiguousarray(self._copy_values(X).transpose(2, 0, 1))  # (A, n, m)
         return (self._weights[:, None] * self._program.run(copies)).T
+
+    # --- gradients -----------------------------------------------------------------------------------
+
+    def gradient(self, X: Array) -> Array:
+        copies, slopes = self._copies_and_slopes(X)
+        m, f = slopes.shape[2:]
+        grows = self._program.by_function()
+        gradient = np.zeros((len(self._program.starts), len(X), m, f))
+        for i, others in _all_but_one(grows, copies, _nothing_yet(self._program, len(X)), range(m)):
+            for a, state, rest in grows:
+                gradient[state, :, i] += others[rest][:, :, None] * slopes[a, :, i]
+        outputs = gradient[self._program.outputs].transpose(1, 0, 2, 3) * self._weights[:, None, None]
+        return self._tangential(X, outputs.reshape(len(X), self.dim, -1))
+
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        combined = np.empty((*X.shape, C.shape[1]))
+        grows, spread = self._program.by_function(), self._spread(C).T  # (dim, q)
+        states = self._copies * len(self._program.starts)  # all of them are kept until the way back
+        row_bytes = self.row_bytes + 8.0 * (states + 3 * len(self._program.starts) * C.shape[1])
+        for rows in self.chunks(len(X), row_bytes + 8.0 * self._one_copy.dim * X.shape[1]):
+            copies, slopes = self._copies_and_slopes(X[rows])
+            before = [_nothing_yet(self._program, copies.shape[1])]
+            for i in range(self._copies - 1):
+                before.append(_one_copy_more(grows, copies[:, :, i], before[-1]))
+            bars = np.zeros((*before[0].shape, C.shape[1]))  # derivatives by the states after a copy: (states, n, q)
+            np.add.at(bars, self._program.outputs, spread[:, None, :])
+            back = np.empty((copies.shape[1], *slopes.shape[2:], C.shape[1]))
+            for i in range(self._copies - 1, -1, -1):
+                by_value = np.zeros((*copies.shape[:2], C.shape[1]))
+                earlier = bars.copy()
+                for a, state, rest in grows:
+                    by_value[a] = np.einsum("snq,sn->nq", bars[state], before[i][rest])
+                    earlier[rest] += copies[a, :, i, None] * bars[state]
+                back[:, i] = np.einsum("anq,anf->nfq", by_value, slopes[:, :, i])
+                bars = earlier
+            # `_tangential` works along the last axis, which holds the columns of the points.
+            columns = back.reshape(len(back), -1, C.shape[1]).transpose(0, 2, 1)
+            combined[rows] = self._tangential(X[rows], columns).transpose(0, 2, 1)
+        return combined
+
+    def _copies_and_slopes(self, X: Array) -> tuple[Array, Array]:
+        """Values and gradients of the one-copy functions on each copy."""  # (A, n, m), (A, n, m, f)
+        if self._program.table.mode == SPHERE:
+            X = normalized(X)
+        flat = X.reshape(len(X) * self._copies, -1)
+        slopes = self._one_copy.gradient(flat).reshape(len(X), self._copies, self._one_copy.dim, flat.shape[1])
+        return self._copy_values(X).transpose(2, 0, 1), slopes.transpose(2, 0, 1, 3)
+
+    def _tangential(self, X: Array, gradient: Array) -> Array:
+        """Gradients along the sphere, where the copies are the coordinates of a sphere."""  # (n, q, n_features)
+        if self._program.table.mode != SPHERE:
+            return gradient
+        unit = normalized(X)
+        return gradient - np.einsum("nqj,nj->nq", gradient, unit)[:, :, None] * unit[:, None, :]
+
+
+def _nothing_yet(program: CopyByCopy, n: int) -> Array:
+    """The states without any copy."""
+    states = np.zeros((len(program.starts), n))
+    states[0] = 1.0
+    return states
+
+
+def _one_copy_more(grows: list[tuple[int, Indices, Indices]], values: Array, states: Array) -> Array:
+    """The states after one more copy, whose one-copy functions have these values."""  # (A, n), (states, n)
+    grown = states.copy()
+    for a, state, rest in grows:
+        grown[state] += values[a] * states[rest]
+    return grown
+
+
+def _all_but_one(
+    grows: list[tuple[int, Indices, Indices]], copies: Array, states: Array, left: range
+) -> Iterator[tuple[int, Array]]:
+    """For each copy of `left`, the states of all other copies: m log m steps, and nothing is taken away again."""
+    if len(left) == 1:
+        yield left[0], states
+        return
+    halves = left[: len(left) // 2], left[len(left) // 2 :]
+    for mine, others in (halves, halves[::-1]):
+        grown = states
+        for i in others:
+            grown = _one_copy_more(grows, copies[:, :, i], grown)
+        yield from _all_but_one(grows, copies, grown, mine)
 
 
 def _expansion(table: FactorTable, m: int, multisets: Sequence[Sequence[int]], weights: Array) -> TrigonometricSums:

@@ -47,3 +47,17 @@ class TensorProducts(Functions):
         for functions, block, column in zip(self._factors, self._columns, self._index.T, strict=True):
             values *= functions.values(np.ascontiguousarray(X[:, block]))[:, column]
         return values
+
+    def gradient(self, X: Array) -> Array:
+        blocks = [np.ascontiguousarray(X[:, block]) for block in self._columns]
+        values = [f.values(Z)[:, a] for f, Z, a in zip(self._factors, blocks, self._index.T, strict=True)]
+        # Products of the factors before and after each one: no division, so that zeros do no harm.
+        before, after = np.ones((len(X), self.dim)), [np.ones((len(X), self.dim))]
+        for factor in values[:0:-1]:
+            after.append(after[-1] * factor)
+        gradient = np.empty((len(X), self.dim, X.shape[1]))
+        for i, (functions, Z, a) in enumerate(zip(self._factors, blocks, self._index.T, strict=True)):
+            others = before * after[-1 - i]
+            gradient[:, :, self._columns[i]] = functions.gradient(Z)[:, a] * others[:, :, None]
+            before = before * values[i]
+        return gradient

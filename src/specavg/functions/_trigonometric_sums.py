@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from specavg.functions import _nufft
 from specavg.functions._compiled import Compiled, Loops
+from specavg.functions._derivations import Derivations
 from specavg.functions._factor_table import FactorTable
 from specavg.functions._functions import Functions
 from specavg.functions._product_tree import NO_MIXING, Mixing
@@ -28,7 +29,7 @@ _NANOSECONDS_A_WAVE, _NANOSECONDS_A_FACTOR = 0.25, 3.0  # of the tree, for each 
 
 
 @final
-class Waves(Compiled):
+class Waves(Compiled, Derivations):
     """cos 2πk·u and then sin 2πk·u, for every row k of `K`; u is the point over the period.
 
     Parameters
@@ -80,6 +81,24 @@ class Waves(Compiled):
         angles -= np.rint(angles)
         angles *= 2 * np.pi
         return np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+
+    @cached_property
+    def _derivations(self) -> list[Any]:
+        from scipy.sparse import block_array, diags_array
+
+        # ∂_j cos 2πk·u = −(2πk_j/period_j) sin 2πk·u, and the sine has the cosine with a plus.
+        waves = [diags_array(2 * np.pi * k / p, format="csr") for k, p in zip(self.K.T, self.period, strict=True)]
+        return [block_array([[None, D], [-D, None]], format="csr") for D in waves]
+
+    def _lifted(self, X: Array, slopes: Array) -> Array:
+        return slopes
+
+    def _lowered(self, X: Array, G: Array) -> Array:
+        return G
+
+    def mixed_gradient(self, X: Array, Q: Any) -> Array:
+        """The gradient of Φ Q, Q sparse."""  # (2F, dim) -> (n, dim, d)
+        return np.stack([self.mixed_values(X, D @ Q) for D in self._derivations], axis=2)
 
     def transform_nanoseconds(self, n: int) -> float:
         """What a non-uniform FFT of n points is forecast to take; infinite where there is none."""
@@ -158,6 +177,15 @@ class TrigonometricSums(Functions):
 
     def combine(self, X: Array, C: Array) -> Array:
         return self.waves.combine(X, np.sqrt(2) * np.asarray(self.Q @ C))
+
+    def gradient(self, X: Array) -> Array:
+        return self.waves.mixed_gradient(X, np.sqrt(2) * self.Q)
+
+    def correlate_gradient(self, X: Array, G: Array) -> Array:
+        return np.sqrt(2) * np.asarray(self.Q.T @ self.waves.correlate_gradient(X, G))
+
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        return self.waves.combine_gradient(X, np.sqrt(2) * np.asarray(self.Q @ C))
 
     def gram_by_transform(self, n: int) -> bool:
         """Whether the Gram matrix over n points is faster as a Toeplitz matrix than by a product of values."""

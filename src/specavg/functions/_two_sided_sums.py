@@ -73,21 +73,39 @@ class TwoSidedSums(Functions):
             values[:, a:b] = M.reshape(n, b - a)
         return values
 
+    def gradient(self, X: Array) -> Array:
+        gradient = self._all.gradient(X)  # (n, functions, n_features)
+        columns = gradient.transpose(0, 2, 1).reshape(len(X) * X.shape[1], -1)
+        return self._projected(columns).reshape(len(X), X.shape[1], self.dim).transpose(0, 2, 1)
+
     def correlate(self, X: Array, Y: Array) -> Array:
-        full = self._all.correlate(X, Y)
-        sums = np.empty((self.dim, Y.shape[1]))
+        return self._reduced(self._all.correlate(X, Y))
+
+    def correlate_gradient(self, X: Array, G: Array) -> Array:
+        return self._reduced(self._all.correlate_gradient(X, G))
+
+    def combine(self, X: Array, C: Array) -> Array:
+        return self._all.combine(X, self._spread(C))
+
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        return self._all.combine_gradient(X, self._spread(C))
+
+    def _reduced(self, full: Array) -> Array:
+        """Sums of these functions from those of all entries of M."""
+        sums = np.empty((self.dim, full.shape[1]))
         for block, (a, b), (start, end) in self._places():
             M = full[start:end].reshape(len(block.left), len(block.right), -1)
             sums[a:b] = np.einsum("ai,abq,bj->ijq", block.left, M, block.right, optimize=True).reshape(b - a, -1)
         return sums
 
-    def combine(self, X: Array, C: Array) -> Array:
+    def _spread(self, C: Array) -> Array:
+        """Coefficients of all entries of M from those of these functions."""
         full = np.empty((int(self._full_ends[-1]), C.shape[1]))
         for block, (a, b), (start, end) in self._places():
             c = C[a:b].reshape(block.left.shape[1], block.right.shape[1], C.shape[1])  # sizes may be 0
             spread = np.einsum("ai,ijq,bj->abq", block.left, c, block.right, optimize=True)
             full[start:end] = spread.reshape(end - start, -1)
-        return self._all.combine(X, full)
+        return full
 
     def _places(self) -> zip[tuple[SidedBlock, tuple[int, int], tuple[int, int]]]:
         return zip(self._blocks, pairwise(self._ends), pairwise(self._full_ends), strict=True)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from math import comb
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg.functions._compiled import Compiled, Loops
+from specavg.functions._derivations import Derivations
 from specavg.functions._orthonormal_matrices import nearest_orthonormal
 from specavg.functions._threads import read_only
-from specavg.functions._wigner_matrices import euler_angles, wigner_matrices
+from specavg.functions._wigner_matrices import euler_angles, rotation_derivatives, wigner_matrices
 
 __all__ = ["WignerFunctions"]
 
@@ -31,7 +32,7 @@ class WignerRecurrence(NamedTuple):
 
 
 @final
-class WignerFunctions(Compiled):
+class WignerFunctions(Compiled, Derivations):
     """√(2l+1) M^l(X)[a, b] for some degrees l, row by row; M in the real basis 0, 1c, 1s and so on.
 
     Parameters
@@ -111,6 +112,27 @@ class WignerFunctions(Compiled):
         rotations = nearest_orthonormal(X.reshape(-1, 3, 3))
         columns = [np.sqrt(2 * l + 1) * wigner_matrices(rotations, l).reshape(len(X), -1) for l in self._degrees]
         return np.concatenate([np.empty((len(X), 0)), *columns], axis=1)
+
+    @cached_property
+    def _derivations(self) -> list[Any]:
+        from scipy.sparse import block_diag, csr_array, eye_array, kron
+
+        axes = list(zip(*(rotation_derivatives(l) for l in self._degrees), strict=True))
+        return [block_diag([kron(M.T, eye_array(M.shape[0])) for M in axis], format="csr") for axis in axes] or [
+            csr_array((0, 0))
+        ] * 3
+
+    def _lifted(self, X: Array, slopes: Array) -> Array:
+        # Rotations from the left move every column c of X by e_a × c. With S the antisymmetric matrix of the slopes,
+        # the gradient in the metric of R⁹ is SX/2.
+        columns = nearest_orthonormal(X.reshape(-1, 3, 3))
+        moved = np.cross(slopes[:, :, None, :], columns[:, :, :, None], axis=1)  # (n, 3, 3, q)
+        return 0.5 * moved.reshape(len(X), 9, -1)
+
+    def _lowered(self, X: Array, G: Array) -> Array:
+        columns = nearest_orthonormal(X.reshape(-1, 3, 3))
+        moved = np.cross(columns[:, :, :, None], G.reshape(len(X), 3, 3, -1), axis=1)
+        return 0.5 * moved.sum(axis=2)
 
     # M[jc,kc] = P cos₊ + N cos₋, M[jc,ks] = −P sin₊ + N sin₋, M[js,kc] = P sin₊ + N sin₋, M[js,ks] = P cos₊ − N cos₋,
     # with P = d_{jk} at the angle jα + kγ and N = d_{j,−k} at jα − kγ; √2 d where one of the orders is zero.

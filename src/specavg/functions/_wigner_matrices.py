@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["euler_angles", "wigner_matrices"]
+__all__ = ["euler_angles", "rotation_derivatives", "wigner_matrices"]
 
 Array = NDArray[np.float64]
 _CHUNK = 1 << 17  # numbers per chunk of points: the working set stays in cache
@@ -59,6 +60,23 @@ def wigner_matrices(X: Array, degree: int) -> Array:
         rows = slice(start, start + step)
         _fill(M[rows], alpha[rows], beta[rows], gamma[rows], degree)
     return M
+
+
+def rotation_derivatives(degree: int) -> list[Any]:
+    """dM/dt of rotations around x, y and z at t = 0: sparse antisymmetric matrices of size 2l + 1."""
+    from scipy.sparse import coo_array
+
+    j = np.arange(1, degree + 1)
+    cosine, sine = 2 * j - 1, 2 * j  # the places of jc and js; order 0 is at 0
+    a = 0.5 * np.sqrt((degree - j) * (degree + j + 1.0))[:-1]  # between j and j + 1
+    rows = np.concatenate([cosine[:1], cosine[1:], sine[1:]])
+    columns = np.concatenate([0 * cosine[:1], cosine[:-1], sine[:-1]])
+    values = np.concatenate([np.sqrt(0.5 * degree * (degree + 1.0)) + 0.0 * cosine[:1], a, a])  # no sine of order 0
+    size = (2 * degree + 1, 2 * degree + 1)
+    up = coo_array((values, (rows, columns)), shape=size).tocsr()
+    pairs = coo_array((j.astype(float), (sine, cosine)), shape=size).tocsr()
+    y, z = up - up.T, pairs - pairs.T
+    return [y @ z - z @ y, y, z]
 
 
 def _fill(M: Array, alpha: Array, beta: Array, gamma: Array, degree: int) -> None:

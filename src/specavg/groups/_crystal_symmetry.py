@@ -31,6 +31,9 @@ _LAUE_ROTATIONS = {
     **dict.fromkeys(("Ih",), "I"),
 }
 
+# The classes with the inversion: each is its rotations, with and without the inversion.
+_LAUE_CLASSES = {"Ci", "C2h", "D2h", "C4h", "D4h", "S6", "D3d", "C6h", "D6h", "Th", "Oh", "C∞h", "D∞h", "Ih"}
+
 
 def crystal_symmetry(crystal: str | Group, specimen: str | Group = "C1") -> Group:
     """The symmetry of crystal orientations on `Rotations`: crystal from the left, specimen from the right.
@@ -42,7 +45,8 @@ def crystal_symmetry(crystal: str | Group, specimen: str | Group = "C1") -> Grou
     Parameters
     ----------
     crystal : str or Group
-        A point group of rotations by its Schoenflies or Hermann–Mauguin name (see `point_group`), or the group.
+        A point group of rotations by its Schoenflies or Hermann–Mauguin name (see `point_group`), or the group. A Laue
+        class ("m-3m", "6/mmm", "Oh") stands for its rotations: the inversion does not act on orientations.
     specimen : str or Group, default "C1"
         The same for the specimen: "D2" for rolled sheet (orthorhombic), "C∞" or "D∞" for a fibre along z,
         "C1" for none (triclinic).
@@ -59,6 +63,8 @@ def crystal_symmetry(crystal: str | Group, specimen: str | Group = "C1") -> Grou
     (96, 4)
     >>> crystal_symmetry("432").order
     24
+    >>> crystal_symmetry("m-3m", specimen="mmm") == crystal_symmetry("O", specimen="D2")
+    True
     >>> crystal_symmetry("O", specimen="C∞").order  # a fibre texture: a wire, with its axis along z
     inf
     """
@@ -87,9 +93,12 @@ def _rotations(group: str | Group, role: str) -> Group:
     if improper:
         symbol = group.structure.symbol if isinstance(group.structure, PointGroup | AxialGroup) else ""
         proper = _LAUE_ROTATIONS.get(symbol)
-        hint = f" ({proper!r} for {symbol})" if proper else ""
+        if symbol in _LAUE_CLASSES and proper is not None:  # a product of its rotations and the inversion
+            return point_group(proper)
+        hint = f": {proper!r} for {symbol!r}" if proper else ""
         raise ValueError(
-            f"{group!r} has reflections, and a reflected rotation is no rotation. Give the {role}'s rotations; "
-            f"with diffraction data, which cannot tell A from −A, that is the class with −A for every improper A{hint}."
+            f"{group!r} has reflections but not the inversion: a reflection of the {role} makes no rotation of an "
+            "orientation. Give the rotations alone; for diffraction data, which cannot tell A from −A, give the Laue "
+            f"class or its rotations{hint}."
         )
     return group

@@ -188,7 +188,7 @@ class Group:
             return order
         raise infinitely_many(repr(self))
 
-    @property
+    @cached_property
     def columns(self) -> int:
         """How many columns a point has, factors and copies side by side."""
         structure = self._claimed

@@ -1,17 +1,15 @@
 """Invariant bases: what survives of a space under a group."""
 
-from specavg.invariants._basis import InvariantBasis, Row
-from specavg.invariants._building import invariant_basis
+from specavg.invariants._basis import InvariantBasis, Row, invariant_basis
+from specavg.invariants._building import default_group
 from specavg.invariants._cutoff import Cutoff
-from specavg.invariants._defaults import default_group, default_space
 from specavg.invariants._equivariant_basis import EquivariantBasis, equivariant_basis, output_representation
 from specavg.invariants._fixed_space import FixedSpace, fixed_space
-from specavg.invariants._further_orders import further_orders
 from specavg.invariants._invariant_tensors import InvariantTensors, invariant_tensors
 from specavg.invariants._plan import Plan, PlanRow, plan
 from specavg.invariants._restored import restored_basis, restored_equivariant_basis
 from specavg.invariants.solvers._stored import StoredArraysError
-from specavg.spaces._orders import ByDegree, ByEigenvalue, FewCoordinates, Order
+from specavg.spaces._orders import ByDegree, ByEigenvalue, FewCoordinates, Order, further_orders
 
 __all__ = [
     "ByDegree",
@@ -28,7 +26,6 @@ __all__ = [
     "Row",
     "StoredArraysError",
     "default_group",
-    "default_space",
     "equivariant_basis",
     "fixed_space",
     "further_orders",

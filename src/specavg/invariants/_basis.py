@@ -4,25 +4,85 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._reporting import reported
 from specavg.functions._functions import Functions
 from specavg.functions._threads import in_order, row_chunks
 from specavg.functions._toeplitz_gram import ToeplitzGram
 from specavg.groups import Group, direct_product, trivial, wreath
 from specavg.groups.families import DirectProduct, Symmetric
+from specavg.invariants._building import checked_request, solutions_up_to
 from specavg.invariants._cutoff import Cutoff
+from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Power, Product, Space, Torus
 from specavg.spaces._orders import Order
 
-__all__ = ["InvariantBasis", "Row", "on_columns"]
+__all__ = ["InvariantBasis", "Row", "built_basis", "invariant_basis", "on_columns"]
 
 Array = NDArray[np.float64]
+
+
+def invariant_basis(
+    space: Space,
+    group: Group | None = None,
+    max_eigenvalue: float | None = None,
+    max_dim: float | None = None,
+    max_invariant_dim: float | None = None,
+    solver: str = "auto",
+    *,
+    order: str | Order = "eigenvalue",
+) -> InvariantBasis:
+    """The invariant eigenfunctions of `space` under `group`, up to a cutoff.
+
+    Whole eigenspaces only, and exactly one cutoff. The result depends on no data: it is computed once for each
+    (space, group, cutoff, order, solver) and shared.
+
+    Parameters
+    ----------
+    space : Space
+    group : Group, optional
+        The trivial group by default.
+    max_eigenvalue : float, optional
+        Inclusive (relative tolerance 1e-9).
+    max_dim : float, optional
+        D_λ ≤ max_dim, *all* functions counted, as in the paper's theorem.
+    max_invariant_dim : float, optional
+        *Invariant* functions counted, as in the paper's experiments.
+    solver : {"auto", "closed form", "orbits", "null space"}
+        "auto" takes the cheapest exact way for each eigenspace; `table` shows which.
+    order : {"eigenvalue", "few coordinates", "degree"} or Order
+        Which functions come first: the smoothest; those of few coordinates, copies or factors (`FewCoordinates`);
+        those of low total degree. In another order than the first, `max_eigenvalue` bounds its value.
+
+    Returns
+    -------
+    InvariantBasis
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> basis = sa.invariant_basis(sa.Torus(10), sa.groups.sign_flips(10), max_invariant_dim=176)
+    >>> [(row.dim, row.invariant_dim) for row in basis.table]
+    [(1, 1), (20, 10), (180, 45), (960, 120)]
+    """
+    group, cutoff, chosen = checked_request(space, group, max_eigenvalue, max_dim, max_invariant_dim, order)
+    return built_basis(space, group, cutoff, chosen, solver)
+
+
+@lru_cache(maxsize=32)
+def built_basis(space: Space, group: Group, cutoff: Cutoff, order: Order, solver: str) -> InvariantBasis:
+    """The basis of a request that is checked already; the last 32 are kept."""
+    resolver = Resolver(space, group, solver)
+    found = solutions_up_to(space.ordered(order), resolver, cutoff)
+    solutions = list(reported(found, f"invariant basis on {space!r}", "eigenspaces"))
+    functions, arrays = resolver.functions(solutions), arrays_of(solutions)
+    return InvariantBasis(space, group, cutoff, order, solver, solutions, functions, arrays)
 
 
 @dataclass(frozen=True)
@@ -158,6 +218,59 @@ class InvariantBasis:
         """
         return self.functions.evaluate(self.space.check_points(X))
 
+    def gradient(self, X: ArrayLike) -> Array:
+        """The gradients of the invariant functions at `X`.
+
+        Returns
+        -------
+        ndarray of shape (n, dim, n_features)
+            By the coordinates of `X` on tori, lattices and intervals; on embedded spaces (spheres, rotations, Stiefel
+            manifolds) the tangential gradient in the coordinates of `X`; on products and powers side by side.
+
+        Examples
+        --------
+        >>> import specavg as sa
+        >>> basis = sa.invariant_basis(sa.Torus(1), sa.groups.sign_flips(1), max_eigenvalue=10)  # 1 and √2 cos πx
+        >>> basis.gradient([[0.5]]).round(6)
+        array([[[ 0.      ],
+                [-4.442883]]])
+        """
+        return self.functions.evaluate_gradient(self.space.check_points(X))
+
+    def gradients_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
+        """The same, some rows at a time."""  # (m, dim, n_features)
+        points = self.space.check_points(X)
+        for rows in self.functions.gradient_chunks(points):
+            yield rows, self.functions.gradient(points[rows])
+
+    def combine_gradient(self, X: ArrayLike, C: Array) -> Array:
+        """The gradient of Σ_j C_j ψ_j at `X` without holding those of the functions.
+
+        Parameters
+        ----------
+        X : array-like of n points
+        C : ndarray of shape (dim, q)
+
+        Returns
+        -------
+        ndarray of shape (n, n_features, q)
+        """
+        return self.functions.combine_gradient(self.space.check_points(X), C)
+
+    def correlate_gradient(self, X: ArrayLike, G: Array) -> Array:
+        """Σ_i Σ_j ∂_jψ(x_i) G_ij without holding the gradients.
+
+        Parameters
+        ----------
+        X : array-like of n points
+        G : ndarray of shape (n, n_features, q)
+
+        Returns
+        -------
+        ndarray of shape (dim, q)
+        """
+        return self.functions.correlate_gradient(self.space.check_points(X), G)
+
     def values_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
         """The same, some rows at a time: slices of the rows, and values of bounded size."""  # (m, dim)
         points = self.space.check_points(X)
@@ -249,13 +362,10 @@ class InvariantBasis:
         are equal to the last bit. `evaluate` does not: the laws are checked on the path without it.
         """
         points = np.asarray(self.space.as_table(X), dtype=np.float64)
+        chunks, places = row_chunks(len(points)), np.empty_like(points)
         group = self._orbit_points
         if group is None:
             return points
-        chunks = row_chunks(len(points))
-        if len(chunks) <= 1:
-            return group.canonical(points)
-        places = np.empty_like(points)
 
         def work(rows: slice) -> None:
             places[rows] = group.canonical(points[rows])

@@ -1,82 +1,24 @@
-"""How a basis is built: eigenspaces in order, the invariants of each, until the cutoff."""
+"""How a basis is built: a request is checked, then eigenspaces are solved in order until the cutoff."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
 from specavg._config import require_memory
-from specavg.groups import Group
-from specavg.invariants._basis import InvariantBasis
+from specavg.groups import Group, trivial
 from specavg.invariants._cutoff import Cutoff
-from specavg.invariants._defaults import default_group
-from specavg.invariants._solver_choice import Resolver, arrays_of
+from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
-from specavg.spaces import Eigenspace, Space, Torus
-from specavg.spaces._orders import BY_EIGENVALUE, Order, order_of
+from specavg.spaces import Eigenspace, Space
+from specavg.spaces._orders import Order
 
-__all__ = [
-    "BYTES_PER_FUNCTION",
-    "TOLERANCE",
-    "built_basis",
-    "check_group",
-    "checked_request",
-    "invariant_basis",
-    "solutions_up_to",
-]
+__all__ = ["BYTES_PER_FUNCTION", "TOLERANCE", "check_group", "checked_request", "default_group", "solutions_up_to"]
 
 TOLERANCE = 1e-9
 BYTES_PER_FUNCTION = 64.0  # at least: its eigenvalue, its place in the space, its value at a point
 _BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
-
-
-def invariant_basis(
-    space: Space,
-    group: Group | None = None,
-    max_eigenvalue: float | None = None,
-    max_dim: float | None = None,
-    max_invariant_dim: float | None = None,
-    solver: str = "auto",
-    *,
-    order: str | Order = "eigenvalue",
-) -> InvariantBasis:
-    """The invariant eigenfunctions of `space` under `group`, up to a cutoff.
-
-    Whole eigenspaces only, and exactly one cutoff. The result depends on no data: it is computed once for each
-    (space, group, cutoff, order, solver) and shared.
-
-    Parameters
-    ----------
-    space : Space
-    group : Group, optional
-        The trivial group by default.
-    max_eigenvalue : float, optional
-        Inclusive (relative tolerance 1e-9).
-    max_dim : float, optional
-        D_λ ≤ max_dim, *all* functions counted, as in the paper's theorem.
-    max_invariant_dim : float, optional
-        *Invariant* functions counted, as in the paper's experiments.
-    solver : {"auto", "closed form", "orbits", "null space"}
-        "auto" takes the cheapest exact way for each eigenspace; `table` shows which.
-    order : {"eigenvalue", "few coordinates", "degree"} or Order
-        Which functions come first: the smoothest; those of few coordinates, copies or factors (`FewCoordinates`);
-        those of low total degree. In another order than the first, `max_eigenvalue` bounds its value.
-
-    Returns
-    -------
-    InvariantBasis
-
-    Examples
-    --------
-    >>> import specavg as sa
-    >>> basis = sa.invariant_basis(sa.Torus(10), sa.groups.sign_flips(10), max_invariant_dim=176)
-    >>> [(row.dim, row.invariant_dim) for row in basis.table]
-    [(1, 1), (20, 10), (180, 45), (960, 120)]
-    """
-    group, cutoff, chosen = checked_request(space, group, max_eigenvalue, max_dim, max_invariant_dim, order)
-    return built_basis(space, group, cutoff, chosen, solver)
 
 
 def checked_request(
@@ -99,26 +41,25 @@ def checked_request(
         raise TypeError(
             f"group must be a specavg Group: one of specavg.groups, or groups.Group([g, h, ...]); got {group!r}"
         )
-    chosen = order_of(order)
-    if isinstance(space, Torus) and space.lattice is not None and chosen != BY_EIGENVALUE:
-        raise ValueError(
-            f'{space!r} is a lattice, whose symmetries mix coordinates: it has order="eigenvalue" only; got {order!r}. '
-            "Other orders are for boxes, as Torus(d, period=...) makes them."
-        )
+    chosen = space.check_order(order)
     check_group(space, group)
     return group, cutoff, chosen
 
 
-@lru_cache(maxsize=32)
-def built_basis(space: Space, group: Group, cutoff: Cutoff, order: Order, solver: str) -> InvariantBasis:
-    resolver = Resolver(space, group, solver)
-    solutions = list(solutions_up_to(space.ordered(order), resolver, cutoff))
-    return InvariantBasis(
-        space, group, cutoff, order, solver, solutions, resolver.functions(solutions), arrays_of(solutions)
-    )
+def default_group(space: Space) -> Group:
+    """What `group=None` means: no symmetry.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> default_group(sa.Sphere(3))
+    trivial(3)
+    """
+    return trivial(space.shape[0])
 
 
 def solutions_up_to(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> Iterator[Solution[Any]]:
+    """The invariants of each eigenspace until the cutoff, whole eigenspaces only."""
     if cutoff.kind == "max_eigenvalue":
         top = cutoff.value * (1 + TOLERANCE)
         wanted = list(takewhile(lambda V: V.eigenvalue <= top, eigenspaces))
@@ -148,11 +89,16 @@ def solutions_up_to(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutof
 
 
 def check_group(space: Space, group: Group) -> None:
-    """Refuse a group with a generator that is not an isometry of the space."""
+    """Refuse a group with a generator or a field that is not an isometry of the space, or an infinitesimal one."""
     for i, g in enumerate(group.generators):
         try:
             space.check_isometry(g)
         except ValueError as error:
             raise ValueError(f"generator {i} of {group!r} does not fit: {error}") from None
-    if not group.generators and group.columns != space.n_features and group.size != space.shape[0]:
+    for i, field in enumerate(group.fields):
+        try:
+            space.check_field(field)
+        except ValueError as error:
+            raise ValueError(f"field {i} of {group!r} does not fit: {error}") from None
+    if not group.generators and not group.fields and group.columns != space.n_features and group.size != space.shape[0]:
         raise ValueError(f"{group!r} acts on {group.columns} coordinates; points of {space!r} have {space.n_features}")

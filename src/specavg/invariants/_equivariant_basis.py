@@ -236,7 +236,7 @@ def output_representation(space: Space, group: Group, output: str | Representati
 def built_equivariant_basis(
     space: Space, output: Representation, cutoff: Cutoff, order: Order, solver: str
 ) -> EquivariantBasis:
-    resolver = Resolver.of_output(space, output, solver)
+    resolver = Resolver(space, output.group, solver, output=output)
     solutions = list(solutions_up_to(carriers(space, order, output.dim), resolver, cutoff))
     functions = resolver.vector_functions(solutions, output.dim)
     return EquivariantBasis(space, output, cutoff, order, solver, solutions, functions, arrays_of(solutions))

@@ -1,4 +1,4 @@
-"""The common fixed vectors of orthogonal matrices, certified."""
+"""The common fixed vectors of orthogonal matrices, and null vectors of antisymmetric ones, certified."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class UnclearRank(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class FixedSpace:
-    """An orthonormal basis of the vectors fixed by every matrix, with its certificate.
+    """An orthonormal basis of the vectors fixed by every matrix (by its flow, if antisymmetric), with its certificate.
 
     Attributes
     ----------
@@ -37,10 +37,10 @@ class FixedSpace:
     solver : str
         "orbits" (exact) or "null space".
     gap : float
-        The smallest singular value of the stacked D(g) − I that was *not* taken for zero (a lower bound where
-        only small ones were computed); infinite where no rank had to be decided.
+        The smallest singular value of the stacked D(g) − I and dD(ξ) that was *not* taken for zero (a lower bound
+        where only small ones were computed); infinite where no rank had to be decided.
     residual : float
-        max over the matrices of the largest column norm of D(g)Q − Q.
+        max over the matrices of the largest column norm of D(g)Q − Q, or of dD(ξ)Q.
 
     Examples
     --------
@@ -82,13 +82,16 @@ class FixedSpace:
 
 
 def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
-    """The vectors v with D v = v for every one of `matrices`.
+    """The vectors v with D v = v for every orthogonal matrix D, and A v = 0 for every antisymmetric matrix A.
 
     Parameters
     ----------
     matrices : sequence of array-like, sparse array or isometry
         Orthogonal m × m matrices: dense, SciPy sparse, or `isometries.signed_permutation`. If each is a signed
         permutation the answer comes from its orbits, exactly; otherwise from a certified numerical null space.
+        An antisymmetric matrix A is taken as a field: the vectors that exp(tA) fixes for every t are those with
+        A v = 0. A matrix that is both orthogonal and antisymmetric has neither fixed nor null vectors; the zero matrix
+        is the field that moves nothing.
     size : int, optional
         m; needed only when `matrices` is empty.
 
@@ -99,7 +102,7 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
     Raises
     ------
     ValueError
-        If a matrix is not orthogonal, has NaN, or if the singular values leave the rank in doubt.
+        If a matrix is neither orthogonal nor antisymmetric, has NaN, or if the singular values leave the rank in doubt.
 
     Examples
     --------
@@ -108,6 +111,9 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
     >>> found = fixed_space([swap])
     >>> found.dim, found.solver
     (1, 'orbits')
+    >>> around_z = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    >>> np.abs(fixed_space([around_z]).basis.ravel())
+    array([0., 0., 1.])
     """
     matrices = list(matrices)
     if not matrices:
@@ -125,20 +131,28 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
     if len(known) == len(signed):
         return _by_orbits(m, known)
     dense = [_dense(matrix) for matrix in matrices]
-    for i, D in enumerate(dense):
-        _check_orthogonal(i, D)
-    return null_space(dense)
+    is_field = [_checked_field(i, D) for i, D in enumerate(dense)]
+    return null_space(
+        [D for D, field in zip(dense, is_field, strict=True) if not field],
+        [D for D, field in zip(dense, is_field, strict=True) if field],
+    )
 
 
-def _check_orthogonal(i: int, D: Array) -> None:
+def _checked_field(i: int, D: Array) -> bool:
+    """Whether a matrix is antisymmetric; an error if it is neither antisymmetric nor orthogonal."""
     if not np.isfinite(D).all():
-        return  # `null_space` says so
+        raise ValueError(f"matrix {i} has NaN or infinity: no null space can be certified")
+    largest = float(np.abs(D).max(initial=0.0))
+    if np.abs(D + D.T).max(initial=0.0) <= ORTHOGONALITY_TOLERANCE * largest:
+        return True
     deviation = float(np.abs(D.T @ D - np.eye(len(D))).max(initial=0.0))
     if deviation > ORTHOGONALITY_TOLERANCE:
         raise ValueError(
             f"matrix {i} is not orthogonal: max|DᵀD - I| = {deviation:.2g}, tolerance "
-            f"{ORTHOGONALITY_TOLERANCE:.0e}. Only orthogonal matrices have a projector of this kind."
+            f"{ORTHOGONALITY_TOLERANCE:.0e}, and not antisymmetric either. Only such matrices have a projector of "
+            "this kind."
         )
+    return False
 
 
 def _by_orbits(m: int, maps: list[tuple[NDArray[np.intp], NDArray[np.int64]]]) -> FixedSpace:
@@ -151,44 +165,59 @@ def _by_orbits(m: int, maps: list[tuple[NDArray[np.intp], NDArray[np.int64]]]) -
     return FixedSpace(basis, "orbits", np.inf, 0.0)
 
 
-def null_space(matrices: list[Array], rounding_size: int | None = None) -> FixedSpace:
-    """The fixed space from a null space of the stacked D(g) − I, never by luck: unclear ranks raise.
+def null_space(
+    matrices: list[Array],
+    fields: Sequence[Array] = (),
+    rounding_size: int | None = None,
+    steepness: float = 0.0,
+) -> FixedSpace:
+    """The fixed space from a null space of the stacked D(g) − I and dD(ξ), never by luck: unclear ranks raise.
 
     Matrices cut out of larger ones carry the rounding of those: `rounding_size` is then the size of the larger.
+    `steepness` is that of the functions (`Space.steepness`).
     """
-    m = rounding_size or len(matrices[0])
-    for i, D in enumerate(matrices):
+    size = len([*matrices, *fields][0])
+    for i, D in enumerate([*matrices, *fields]):
         if not np.isfinite(D).all():
             raise ValueError(f"matrix {i} has NaN or infinity: no null space can be certified")
-    square = 2.0 * len(matrices) * np.eye(len(matrices[0]))  # BᵀB = Σ (2I − D − Dᵀ)
+    square = 2.0 * len(matrices) * np.eye(size)  # BᵀB = Σ (2I − D − Dᵀ) + Σ AᵀA
     for D in matrices:
         square -= D
         square -= D.T
-    return _certified(square, lambda: (D - np.eye(len(D)) for D in matrices), len(matrices), m)
+    for A in fields:
+        square += A.T @ A
+    return _certified(
+        square,
+        lambda: (*(D - np.eye(len(D)) for D in matrices), *fields),
+        len(matrices) + len(fields),
+        rounding(rounding_size or size, steepness) * _scale(fields),
+    )
 
 
-def common_kernel(deviations: list[Array], rounding_size: int) -> FixedSpace:
+def common_null_space(stacked: Sequence[Any], rounding_size: int, steepness: float = 0.0) -> FixedSpace:
     """The vectors v with Bv = 0 for every B, certified as in `null_space`.
 
-    The matrices may be tall: D(g) − I cut to columns outside of which nothing can be fixed.
+    The matrices may be tall, D(g) − I or dD(ξ) cut to columns outside of which nothing can be fixed. They may be
+    complex, and sparse.
     """
-    square = np.zeros((deviations[0].shape[1],) * 2)
-    for B in deviations:
-        square += B.T @ B
-    return _certified(square, lambda: deviations, len(deviations), rounding_size)
+    square: Any = sum(_unpacked(B.conj().T @ B) for B in stacked)
+    return _certified(square, lambda: stacked, len(stacked), rounding(rounding_size, steepness) * _scale(stacked))
 
 
-def _certified(square: Array, deviations: Callable[[], Iterable[Array]], count: int, m: int) -> FixedSpace:
-    """The kernel of the `count` stacked matrices B, from BᵀB = `square` or, where squaring leaves a doubt, from B."""
-    Q, gap = _from_square(square, count) or _from_stack(list(deviations()), m)
+def _certified(square: Array, deviations: Callable[[], Iterable[Array]], count: int, zero: float) -> FixedSpace:
+    """The null space of the `count` stacked matrices B, from BᵀB = `square` or, where squaring leaves a doubt, from B.
+
+    `zero` is the largest singular value that is rounding.
+    """
+    Q, gap = _from_square(square, count) or _from_stack(list(deviations()), zero)
     residual = _residual(deviations(), Q)
-    if residual > _zero(m):  # squaring hides singular values below 1e-7: where the residual is not rounding, look
-        Q, gap = _from_stack(list(deviations()), m)
+    if residual > zero:  # squaring hides singular values below 1e-7: where the residual is not rounding, look
+        Q, gap = _from_stack(list(deviations()), zero)
         residual = _residual(deviations(), Q)
-    if residual > 100 * _zero(m):
+    if residual > 100 * zero:
         raise UnclearRank(
             f"the null space of the stacked D(g) - I has residual {residual:.2g}, too large for exact invariance "
-            f"(tolerance {100 * _zero(m):.1e}): are the matrices accurate to rounding?"
+            f"(tolerance {100 * zero:.1e}): are the matrices accurate to rounding?"
         )
     return FixedSpace(Q, "null space", gap, residual)
 
@@ -198,19 +227,32 @@ def _residual(deviations: Iterable[Array], Q: Array) -> float:
     return max((float(np.linalg.norm(B @ Q, axis=0).max(initial=0.0)) for B in deviations), default=0.0)
 
 
-def _zero(m: int) -> float:
-    """A singular value below this is rounding: D(g) has entries of order one, whatever the group."""
-    return 3e-14 * np.sqrt(m)
+def rounding(size: int, steepness: float = 0.0) -> float:
+    """The largest singular value of D(g) − I that can be rounding of a zero.
+
+    Linear algebra on `size` functions of order one errs by a small multiple of ε√size. The numbers of a generator are
+    known to some ε as well: its angles are off by a few ε, and D(g) by `steepness` (the degree) times as much.
+    """
+    # Turns of the circle by 1/3, 1/4, 1/5, 1/7 and 1/12 left 1.0 ε a degree, frames of the plane 1.5 ε: 16 ε is allowed
+    return 3e-14 * np.sqrt(size) + 16 * np.finfo(float).eps * steepness
 
 
-def clear_zeros(values: Array, m: int) -> NDArray[np.bool_]:
-    """Which singular values of D(g) − I are zero; raises `UnclearRank` where some are neither zero nor clearly not."""
-    null = values <= _zero(m)
+def _scale(fields: Sequence[Array]) -> float:
+    """How much larger than one the fields are: their rounding grows with their weights."""
+    return max([1.0, *(float(abs(A).sum(axis=1).max(initial=0.0)) for A in fields)])
+
+
+def clear_zeros(values: Array, zero: float) -> NDArray[np.bool_]:
+    """Which singular values of D(g) − I are zero; raises `UnclearRank` where some are neither zero nor clearly not.
+
+    `zero` is the largest that can be rounding.
+    """
+    null = values <= zero
     doubtful = values[~null & (values < _CLEAR)]
     if doubtful.size:
         raise UnclearRank(
             f"the singular values of D(g) - I leave the number of invariants in doubt: {doubtful.size} of them lie "
-            f"between rounding ({_zero(m):.1e}) and {_CLEAR:.0e} (smallest {doubtful.min():.2g}). A "
+            f"between rounding ({zero:.1e}) and {_CLEAR:.0e} (smallest {doubtful.min():.2g}). A "
             "generator is nearly, but not exactly, the identity on a function. Give the generators exactly "
             "(permutations, Fractions of the period, integer matrices) or correct them if they are rounded."
         )
@@ -226,27 +268,36 @@ def _from_square(square: Array, count: int) -> tuple[Array, float] | None:
         values, vectors = eigh(square, check_finite=False)
     else:  # only the small end is wanted; anything above 1e-2 is certainly not zero
         values, vectors = eigh(square, subset_by_value=(-1.0, 1e-2), check_finite=False)
-    zero = 4e-15 * count * np.sqrt(m) * 8
+    zero = 4e-15 * count * np.sqrt(m) * 8 * max(1.0, float(np.abs(square).max(initial=0.0)) / (4 * count))
     null = np.abs(values) <= zero
     rest = values[~null]
     if rest.size and rest.min() < _CLEAR_SQUARE:
         return None
     gap = np.sqrt(rest.min()) if rest.size else (np.inf if m <= 512 else 0.1)
-    return vectors[:, null], float(gap)
+    return _orthonormal(vectors[:, null]), float(gap)
 
 
-def _from_stack(deviations: list[Array], rounding_size: int) -> tuple[Array, float]:
-    """Right singular vectors of the stacked D(g) − I."""
+def _orthonormal(Q: Array) -> Array:
+    """Nearly orthonormal columns, made orthonormal to rounding.
+
+    The eigenvectors of one eigenvalue that LAPACK finds were off by 2e-13 with some processors. One step of Newton's
+    method for the polar factor squares that.
+    """
+    return Q @ (1.5 * np.eye(Q.shape[1]) - 0.5 * (Q.conj().T @ Q))
+
+
+def _from_stack(deviations: list[Array], zero: float) -> tuple[Array, float]:
+    """Right singular vectors of the stacked D(g) − I; singular values up to `zero` are rounding."""
     m = deviations[0].shape[1]
     require_memory(
-        8.0 * 4 * len(deviations) * len(deviations[0]) * m,
-        f"the singular values of {len(deviations)} stacked {len(deviations[0])} x {m} matrices",
+        8.0 * 4 * len(deviations) * deviations[0].shape[0] * m,
+        f"the singular values of {len(deviations)} stacked {deviations[0].shape[0]} x {m} matrices",
         "Lower the cutoff.",
     )
-    R = np.linalg.qr(np.concatenate(deviations), mode="r")
+    R = np.linalg.qr(np.concatenate([_unpacked(B) for B in deviations]), mode="r")
     _, values, vectors = np.linalg.svd(R)
-    null = clear_zeros(values, rounding_size)
-    return vectors[null].T, float(values[~null].min(initial=np.inf))
+    null = clear_zeros(values, zero)
+    return vectors[null].conj().T, float(values[~null].min(initial=np.inf))
 
 
 def _size(matrix: Any) -> int:
@@ -263,7 +314,12 @@ def _dense(matrix: Any) -> Array:
         return matrix.matrix
     m = _size(matrix)
     require_memory(8.0 * m * m * 6, f"a dense {m} x {m} null-space problem", "Give sparse signed permutations.")
-    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=float)
+    return np.asarray(_unpacked(matrix), dtype=float)
+
+
+def _unpacked(matrix: Any) -> NDArray[Any]:
+    """A dense or sparse matrix as a dense one."""
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
 
 
 def _as_signed_permutation(matrix: Any) -> tuple[NDArray[np.intp], NDArray[np.int64]] | None:

@@ -13,7 +13,7 @@ from specavg.groups import Group, Representation, representation
 from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
 from specavg.groups._linear_part import linear_part
 from specavg.groups._representation import output_kind
-from specavg.invariants._fixed_space import FixedSpace, common_kernel, fixed_space
+from specavg.invariants._fixed_space import FixedSpace, common_null_space, fixed_space
 
 __all__ = ["InvariantTensors", "invariant_tensors"]
 
@@ -154,7 +154,7 @@ def _fixed(rho: Representation) -> FixedSpace:
     if not rho.field_images:
         return fixed_space(rho.images, size=rho.dim)
     one = np.eye(rho.dim)
-    return common_kernel([g.matrix - one for g in rho.images] + [f.matrix for f in rho.field_images], rho.dim)
+    return common_null_space([g.matrix - one for g in rho.images] + [f.matrix for f in rho.field_images], rho.dim)
 
 
 def _independent(entries: Array, order: NDArray[np.intp], exact: bool) -> list[int]:

@@ -163,7 +163,7 @@ def plan(
     rows: list[PlanRow] = []
     counted, exact, ended = 0.0, True, False
     for V in islice(space.ordered(by), _MOST_ROWS):
-        chosen = resolver.solvers(V)[0]
+        chosen = next(resolver.solvers(V))
         count = resolver.count(V)
         if cutoff.kind == "max_eigenvalue":
             ended = V.eigenvalue > most

@@ -96,7 +96,7 @@ def restored_equivariant_basis(
     """
     check_group(space, output.group)
     stored = Stored(arrays)
-    resolver = Resolver.of_output(space, output, solver, stored)
+    resolver = Resolver(space, output.group, solver, stored, output)
     solutions = _solutions(carriers(space, order, output.dim), resolver, table, output.dim)
     stored.check_used()
     functions = resolver.vector_functions(solutions, output.dim)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import groupby
-from typing import Any, Self, final
+from typing import Any, final
 
 from specavg._config import require_memory
 from specavg.functions._combinations import Joined
 from specavg.functions._functions import Array, Functions
 from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Group, Representation
+from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
+from specavg.invariants.solvers._copies_together import CopiesTogether
 from specavg.invariants.solvers._determinants_of_copies import DeterminantsOfCopies
 from specavg.invariants.solvers._even_harmonics import EvenHarmonics
 from specavg.invariants.solvers._everything import Everything
@@ -43,10 +46,12 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     WreathOnCopies,
     SymmetricPolynomials,
     EvenHarmonics,
+    BlocksOfDirections,
     LeftTimesRight,
     FrequencyOrbits,
     MonomialOrbits,
     AxisThenNullSpace,
+    CopiesTogether,
     NullSpace,
 )
 """Every solver, the more special first. A new one is a file and a line here."""
@@ -65,66 +70,82 @@ class Resolver:
     """The solvers that fit a space and a group, and the choice between them.
 
     With `stored` arrays, those of a saved basis, solutions are the saved ones: nothing is chosen or decided again.
+    With an `output` they are equivariant functions, and eigenspaces are carriers (see `OutputSolver`).
     """
 
-    def __init__(self, space: Space, group: Group, solver: str = "auto", stored: Stored | None = None) -> None:
+    def __init__(
+        self,
+        space: Space,
+        group: Group,
+        solver: str = "auto",
+        stored: Stored | None = None,
+        output: Representation | None = None,
+    ) -> None:
         if solver not in SOLVER_NAMES:
             raise ValueError(f"solver must be one of {', '.join(map(repr, SOLVER_NAMES))}; got {solver!r}")
-        if group.fields:  # no solver here looks at fields: leaving them out would be a wrong answer
-            raise NotImplementedError(f"{group!r} has a continuous part, for which there is no solver yet")
-        fitting = [kind for kind in SOLVERS if solver in ("auto", kind.name) and kind.fits(space, group)]
-        if not fitting:
-            others = sorted({kind.name for kind in SOLVERS if kind.fits(space, group)})
+        self._space, self._group, self._name, self._stored = space, group, solver, stored
+        self._output = output
+        self._closed_forms = self._fitting(closed=True)
+        if not self._closed_forms and not self._others:
+            self._name = "auto"
+            others = sorted({s.name for closed in (True, False) for s in self._fitting(closed=closed)})
             raise ValueError(
-                f"the solver {solver!r} does not apply to {group!r} on {space!r}; these do: {', '.join(others)}"
+                f"the solver {solver!r} does not apply to {output or group!r} on {space!r}; these do: "
+                f"{', '.join(others)}"
             )
-        self._solvers = [kind(space, group, stored) for kind in fitting]
-        self._stored = stored
         self._solved: dict[Eigenspace, Solution[Any]] = {}
 
-    @classmethod
-    def of_output(
-        cls, space: Space, output: Representation, solver: str = "auto", stored: Stored | None = None
-    ) -> Self:
-        """The same choice for equivariant functions; eigenspaces are then carriers (see `OutputSolver`)."""
-        if solver not in SOLVER_NAMES:
-            raise ValueError(f"solver must be one of {', '.join(map(repr, SOLVER_NAMES))}; got {solver!r}")
-        carrying = [kind for kind in OUTPUT_SOLVERS if kind.carries(space, output)]
-        fitting = [kind for kind in carrying if solver in ("auto", kind.name)]
-        if not fitting:
-            raise ValueError(
-                f"the solver {solver!r} does not apply to {output!r} on {space!r}; these do: "
-                f"{', '.join(sorted({kind.name for kind in carrying}))}"
-            )
-        made = object.__new__(cls)
-        made._solvers = [kind(space, output, stored) for kind in fitting]
-        made._stored = stored
-        made._solved = {}
-        return made
+    def _fitting(self, *, closed: bool) -> list[Solver[Any]]:
+        def asked(kind: type[Solver[Any]]) -> bool:
+            return (kind.preference == 0) is closed and self._name in ("auto", kind.name)
 
-    def solvers(self, eigenspace: Eigenspace) -> list[Solver[Any]]:
+        if (output := self._output) is not None:
+            carrying = [k for k in OUTPUT_SOLVERS if asked(k) and k.carries(self._space, output)]
+            return [k(self._space, output, self._stored) for k in carrying]
+        fitting = [k for k in SOLVERS if asked(k) and k.fits(self._space, self._group)]
+        return [k(self._space, self._group, self._stored) for k in fitting]
+
+    @cached_property
+    def _others(self) -> list[Solver[Any]]:
+        """The solvers by orbits and null spaces. Most bases have a closed form, and never ask for them."""
+        return self._fitting(closed=False)
+
+    def solvers(self, eigenspace: Eigenspace) -> Iterator[Solver[Any]]:
         """The solvers in the order in which they are tried: closed forms, then by the time that they take."""
-        suitable = [solver for solver in self._solvers if solver.suits(eigenspace)] or self._solvers
-        if len(suitable) == 1:
-            return suitable
-        return sorted(suitable, key=lambda solver: (solver.preference, solver.seconds(eigenspace)))
+        none_suits = True
+        for solver in _sorted(self._closed_forms, eigenspace):
+            none_suits = False
+            yield solver
+        for solver in _sorted(self._others, eigenspace):
+            none_suits = False
+            yield solver
+        if none_suits:  # each of them says why
+            yield from (*self._closed_forms, *self._others)
 
     def count(self, eigenspace: Eigenspace) -> int | None:
         """The number of invariants, where a solver knows it without solving."""
-        counts = (solver.count(eigenspace) for solver in self._solvers)
+        for solver in self._closed_forms:
+            if (count := solver.count(eigenspace)) is not None:
+                return count
+        counts = (solver.count(eigenspace) for solver in self._others)
         return next((count for count in counts if count is not None), None)
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         """A forecast of the time of `solve`; 0 where the eigenspace is solved already."""
-        return 0.0 if eigenspace in self._solved else self.solvers(eigenspace)[0].seconds(eigenspace)
+        return 0.0 if eigenspace in self._solved else next(self.solvers(eigenspace)).seconds(eigenspace)
 
     def memory(self, eigenspace: Eigenspace) -> float:
         """A forecast of the working memory of the solver that needs least, in bytes."""
-        return min(solver.memory(eigenspace) for solver in self._solvers)
+        return self._smallest(eigenspace).memory(eigenspace)
+
+    def _smallest(self, eigenspace: Eigenspace) -> Solver[Any]:
+        """The solver that needs least memory: a closed form, which touches invariants only, where one suits."""
+        closed = [solver for solver in self._closed_forms if solver.suits(eigenspace)]
+        return min(closed or (*self._closed_forms, *self._others), key=lambda solver: solver.memory(eigenspace))
 
     def check_memory(self, eigenspace: Eigenspace) -> None:
         """Refuse an eigenspace that no solver could hold, before any work is done."""
-        cheapest = min(self._solvers, key=lambda solver: solver.memory(eigenspace))
+        cheapest = self._smallest(eigenspace)
         require_memory(
             cheapest.memory(eigenspace),
             f"the invariants of the eigenspace with eigenvalue {eigenspace.eigenvalue:.6g} and {eigenspace.dim} "
@@ -158,7 +179,7 @@ class Resolver:
 
     def _restore(self, eigenspace: Eigenspace, stored: Stored) -> Solution[Any]:
         number = len(self._solved)
-        for solver in self._solvers:
+        for solver in (*self._closed_forms, *self._others):
             if isinstance(solver, StoringSolver):
                 arrays = stored.take(number, type(solver).__name__)
                 if arrays is not None:
@@ -187,6 +208,38 @@ class Resolver:
             chosen = list(run)
             parts.append((solver.functions(chosen), solver.coefficients(chosen)))
         return VectorFunctions(outputs, parts)
+
+    def places(self) -> Places:
+        """An empty list of functions, for a solver of copies or factors that collects those it uses."""
+        return Places(self)
+
+
+def _sorted(solvers: list[Solver[Any]], eigenspace: Eigenspace) -> list[Solver[Any]]:
+    """Those that suit an eigenspace, the preferred and fast ones first; a single one is not asked for its time."""
+    suitable = [solver for solver in solvers if solver.suits(eigenspace)]
+    if len(suitable) > 1:
+        suitable.sort(key=lambda solver: (solver.preference, solver.seconds(eigenspace)))
+    return suitable
+
+
+class Places:
+    """Which columns of the functions of one copy or factor belong to which of its solutions."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
+        self._solutions: dict[Eigenspace, tuple[Solution[Any], range]] = {}
+        self._end = 0
+
+    def columns(self, solution: Solution[Any]) -> range:
+        """The columns of `solution`, which come after those asked for before."""
+        if solution.eigenspace not in self._solutions:
+            start, self._end = self._end, self._end + solution.invariant_dim
+            self._solutions[solution.eigenspace] = (solution, range(start, self._end))
+        return self._solutions[solution.eigenspace][1]
+
+    def functions(self) -> Functions:
+        """The functions of all solutions that were asked for."""
+        return self._resolver.functions([solution for solution, _ in self._solutions.values()])
 
 
 def arrays_of(solutions: Sequence[Solution[Any]], path: str = "") -> dict[str, Array]:

@@ -8,6 +8,7 @@ from specavg.plot._curves import curves, learning_curve
 from specavg.plot._discrepancies import discrepancy
 from specavg.plot._flat import circle, torus
 from specavg.plot._globes import sphere
+from specavg.plot._lattice import lattice
 from specavg.plot._poles import pole_density, pole_figure
 from specavg.plot._spectrum import spectrum
 
@@ -15,6 +16,7 @@ __all__ = [
     "circle",
     "curves",
     "discrepancy",
+    "lattice",
     "learning_curve",
     "pole_density",
     "pole_figure",

@@ -52,13 +52,15 @@ def source_of(
         return _of_basis(model, group, index)
     if index is not None:
         raise ValueError(f"index={index} chooses a function of an invariant basis; {type(model).__name__} is none")
-    basis = getattr(model, "basis_", None)
-    space = space or getattr(basis, "space", None) or getattr(model, "space_", None) or getattr(model, "space", None)
+    owner = getattr(model, "__self__", model)  # of a method such as `model.predict`, the fitted model
+    basis = getattr(owner, "basis_", None)
+    space = space or getattr(basis, "space", None) or getattr(owner, "space_", None) or getattr(owner, "space", None)
     if space is None:
         raise ValueError(
-            f"where does {type(model).__name__} live? Fit it first, or give space= (and group= to see its symmetry)"
+            f"the space is not known: {type(model).__name__} does not say on which space it is a function. Give space= "
+            "(and group= to draw its symmetry), or a fitted specavg model"
         )
-    group = group or getattr(basis, "group", None) or getattr(model, "group_", None) or getattr(model, "group", None)
+    group = group or getattr(basis, "group", None) or getattr(owner, "group_", None) or getattr(owner, "group", None)
     function, label = _function_of(model)
 
     def values(X: Array) -> Array:

@@ -60,7 +60,9 @@ class BlockPosterior(Posterior):
             total += rest @ rest.transpose(0, 2, 1) / self.alpha
         return total * float(self.noise[0] * self.unit[0] ** 2)
 
-    def variance(self, features: Array) -> Array:
+    def variance(self, features: Array, *, slopes: bool = False) -> Array:
+        if slopes:
+            raise NotImplementedError("derivatives of vector functions have no posterior here")
         return np.einsum("npp->np", self.covariance(features)) / float(self.unit[0] ** 2)
 
     def _split(self, values: Array) -> tuple[Array, Array]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._reporting import reported
 from specavg.data._target_units import Units
 from specavg.regression._regression_problem import Posterior, Problem, Scored, joint_score
 from specavg.regression._spectra import Levels, Spectrum
@@ -190,15 +192,17 @@ class _Try:
 
 def _tried(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> list[_Try]:
     """All candidates with all penalties."""
-    tried: list[_Try] = []
-    for spectrum in candidates:
+
+    def with_all_penalties(spectrum: Spectrum) -> list[_Try]:
         scale, unit = relative_scale(spectrum, levels, len(problem.mean_features))
         scored = problem.scored(scale)
         alphas = _alphas(problem, scored, _STEPS_PER_DECADE) if alpha is None else np.array([alpha / unit])
         scores = scored.scores(alphas)
         table = zip(alphas.tolist(), np.sqrt(scores.error).tolist(), scores.density.tolist(), strict=True)
-        tried += [_Try(Trial(spectrum, a * unit, error, density), a) for a, error, density in table]
-    return tried
+        return [_Try(Trial(spectrum, a * unit, error, density), a) for a, error, density in table]
+
+    steps = map(with_all_penalties, candidates)
+    return list(chain(*reported(steps, "choice of spectrum and penalty", "spectra", len(candidates))))
 
 
 def _alphas(problem: Problem, scored: Scored, per_decade: int) -> Array:

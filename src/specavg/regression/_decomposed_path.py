@@ -69,10 +69,10 @@ class DecomposedPosterior(Posterior):
     noise: Array  # (A, q), the share of each in the noise variance of each output
     unit: Array = field(default_factory=lambda: np.ones(1))
 
-    def variance(self, features: Array) -> Array:
-        z = (features - self.mean) * self.scale
+    def variance(self, features: Array, *, slopes: bool = False) -> Array:
+        z = (features if slopes else features - self.mean) * self.scale
         seen = z @ self.V
-        relative = 1.0 / self.weight + seen**2 @ (1.0 / (self.s[:, None] ** 2 + self.alphas))
+        relative = (0.0 if slopes else 1.0 / self.weight) + seen**2 @ (1.0 / (self.s[:, None] ** 2 + self.alphas))
         if self.V.shape[1] < self.V.shape[0]:  # there are directions no data point has
             relative += np.sum((z - seen @ self.V.T) ** 2, axis=1)[:, None] / self.alphas
         return relative @ self.noise

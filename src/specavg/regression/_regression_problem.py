@@ -62,12 +62,15 @@ class Posterior(abc.ABC):
     unit: Array
 
     @abc.abstractmethod
-    def variance(self, features: Array) -> Array:
-        """The variance of f in squares of `unit`, at points with these features, the constant left out."""  # -> (n, q)
+    def variance(self, features: Array, *, slopes: bool = False) -> Array:
+        """The variance of f in squares of `unit`, at points with these features, the constant left out.
 
-    def deviation(self, features: Array) -> Array:
-        """The standard deviation of f at points with these features."""  # (n, D) -> (n, q)
-        return np.sqrt(self.variance(features)) * self.unit
+        With `slopes` the features are derivatives, and so is f: the constant and the mean do not matter.
+        """  # (n, D) -> (n, q)
+
+    def deviation(self, features: Array, *, slopes: bool = False) -> Array:
+        """The standard deviation of f, or of its derivatives, at points with these features."""  # (n, D) -> (n, q)
+        return np.sqrt(self.variance(features, slopes=slopes)) * self.unit
 
 
 class Scored(abc.ABC):

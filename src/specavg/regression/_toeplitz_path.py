@@ -203,15 +203,15 @@ class ToeplitzPosterior(Posterior):
     basis: GramSource
     unit: Array = field(default_factory=lambda: np.ones(1))
 
-    def variance(self, features: Array) -> Array:
+    def variance(self, features: Array, *, slopes: bool = False) -> Array:
         operator = self.basis.gram_of_density(self.density)
-        Z = (features - self.mean) * self.scale
+        Z = (features if slopes else features - self.mean) * self.scale
         values = np.empty(len(Z))
         for start in range(0, len(Z), _VARIANCE_COLUMNS):
             right = np.ascontiguousarray(Z[start : start + _VARIANCE_COLUMNS].T)
             x, _ = solved(operator, self.weight, self.mean, self.scale, self.alpha, right, _VARIANCE)
             values[start : start + _VARIANCE_COLUMNS] = np.sum(right * x, axis=0)
-        return np.multiply.outer(1.0 / self.weight + values, self.noise)
+        return np.multiply.outer((0.0 if slopes else 1.0 / self.weight) + values, self.noise)
 
 
 def solved(

@@ -3,11 +3,16 @@
 from specavg.spaces._interval import Interval
 from specavg.spaces._power import Power
 from specavg.spaces._product import Product
-from specavg.spaces._rotations import Rotations, rotations_from_bunge, rotations_from_quaternions
+from specavg.spaces._rotations import (
+    Rotations,
+    rotations_from_bunge,
+    rotations_from_quaternions,
+    rotations_from_scipy,
+)
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sphere import Sphere
 from specavg.spaces._stiefel import Stiefel
-from specavg.spaces._torus import Circle, Torus
+from specavg.spaces._torus import Circle, Torus, default_space
 
 __all__ = [
     "Circle",
@@ -20,6 +25,8 @@ __all__ = [
     "Sphere",
     "Stiefel",
     "Torus",
+    "default_space",
     "rotations_from_bunge",
     "rotations_from_quaternions",
+    "rotations_from_scipy",
 ]

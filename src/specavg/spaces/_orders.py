@@ -28,9 +28,12 @@ __all__ = [
     "FewCoordinates",
     "Order",
     "first_eigenvalue",
+    "further_orders",
     "order_of",
 ]
 
+_MANY_COORDINATES = 4  # up to three dimensions a basis of moderate size has high frequencies of one coordinate anyway
+_STEEPNESSES = (4, 64)  # for what interacts in pairs and triples, and for what hardly interacts
 # The inverse of an order is rounded up by this, so that no function of the value asked for is lost.
 _ROUNDED_UP = 1e-8
 
@@ -249,3 +252,19 @@ def order_of(order: str | Order) -> Order:
         names = ", ".join(map(repr, _NAMED))
         raise ValueError(f"order must be {names} or an order such as invariants.FewCoordinates(64); got {order!r}")
     return _NAMED[order]
+
+
+def further_orders(space: Space) -> tuple[Order, ...]:
+    """Orders beside that of eigenvalues that are worth a try: few coordinates, copies or factors first.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> further_orders(sa.Torus(10))
+    (FewCoordinates(steepness=4), FewCoordinates(steepness=64))
+    >>> further_orders(sa.Sphere(6))
+    ()
+    """
+    if space.parts == 1 or space.dim < _MANY_COORDINATES:
+        return ()
+    return tuple(FewCoordinates(steepness) for steepness in _STEEPNESSES)

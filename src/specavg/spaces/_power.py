@@ -15,7 +15,7 @@ from specavg.isometries import Copies, Isometry, SignedPermutation
 from specavg.isometries.fields import CopiesField, Field
 from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._orders import BY_EIGENVALUE, Order
-from specavg.spaces._product import row_products, tensor_quadrature
+from specavg.spaces._product import product_rule, row_products, tensor_quadrature
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sums import Values, joined
 
@@ -75,6 +75,10 @@ class Power(Space):
     def shape(self) -> tuple[int, ...]:
         return (self._m, *self._base.shape)
 
+    @property
+    def column_periods(self) -> NDArray[np.float64]:
+        return np.tile(self._base.column_periods, self._m)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Power) and (self._base, self._m) == (other._base, other._m)
 
@@ -87,6 +91,10 @@ class Power(Space):
     def _copies_of(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return X.reshape(len(X), self._m, self._base.n_features)
 
+    @property
+    def parts(self) -> int:
+        return self._m
+
     def eigenspaces(self) -> Iterator[Eigenspace]:
         return self.ordered(BY_EIGENVALUE)
 
@@ -96,6 +104,9 @@ class Power(Space):
             lambda bound: self._types_up_to(bound, one_copy), 2 * one_copy.first, logarithmic=order.logarithmic
         ):
             yield Eigenspace(value, dim, types)
+
+    def steepness(self, eigenspace: Eigenspace) -> float:
+        return max(sum(count * self._base.steepness(V) for V, count in chosen) for chosen in _types(eigenspace))
 
     def _types_up_to(self, bound: float, one_copy: Values) -> list[tuple[float, int, Type]]:
         found: list[tuple[float, int, Type]] = []
@@ -152,6 +163,24 @@ class Power(Space):
         ]
         return np.concatenate(columns, axis=1)
 
+    def _gradient(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        f = self._base.n_features
+        flat = X.reshape(-1, f)
+        values, slopes = [np.ones((len(X), self._m, 1))], [np.zeros((len(X), self._m, 1, f))]
+        for V in self.palette(eigenspace):
+            family = self._base.functions([V])
+            values.append(family.values(flat).reshape(len(X), self._m, V.dim))
+            slopes.append(family.gradient(flat).reshape(len(X), self._m, V.dim, f))
+        gradients: list[NDArray[np.float64]] = []
+        for assignment in self.assignments(eigenspace):
+            used = [(i, a) for i, a in enumerate(assignment) if a] or [(0, 0)]  # the constant has a gradient too
+            parts = product_rule([values[a][:, i] for i, a in used], [slopes[a][:, i] for i, a in used])
+            gradient = np.zeros((len(X), parts[0].shape[1], self._m, f))
+            for (i, _), part in zip(used, parts, strict=True):
+                gradient[:, :, i] = part
+            gradients.append(gradient.reshape(len(X), -1, self.n_features))
+        return np.concatenate(gradients, axis=1)
+
     @property
     def identity(self) -> Isometry:
         return Copies(tuple(range(self._m)), (self._base.identity,) * self._m)
@@ -180,6 +209,14 @@ class Power(Space):
             if not part.is_identity:
                 moved[:, i] = self._base._act(part, moved[:, i])  # pyright: ignore[reportPrivateUsage]
         return moved.reshape(X.shape)
+
+    def _differential(self, g: Isometry) -> NDArray[np.float64]:
+        assert isinstance(g, Copies)
+        f = self._base.n_features
+        blocks = np.zeros((self._m, f, self._m, f))
+        for i, (j, part) in enumerate(zip(g.image, g.parts, strict=True)):
+            blocks[i, :, j] = self._base.differential(part)
+        return blocks.reshape(self.n_features, self.n_features)
 
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
         # Φ_a∘g puts, in copy image[i], the function that copy i used, composed with g_i.

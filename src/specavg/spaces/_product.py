@@ -21,7 +21,7 @@ from specavg.spaces._orders import BY_EIGENVALUE, Order
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sums import Values, joined
 
-__all__ = ["Product", "parts_up_to", "row_products", "tensor_quadrature"]
+__all__ = ["Product", "parts_up_to", "product_rule", "row_products", "tensor_quadrature"]
 
 
 @final
@@ -68,6 +68,10 @@ class Product(Space):
     def shape(self) -> tuple[int, ...]:
         return (int(self._ends[-1]),)
 
+    @property
+    def column_periods(self) -> NDArray[np.float64]:
+        return np.concatenate([factor.column_periods for factor in self._factors])
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Product) and self._factors == other._factors
 
@@ -81,6 +85,10 @@ class Product(Space):
         """The columns of each factor."""
         return [X[:, a:b] for a, b in zip(self._ends[:-1], self._ends[1:], strict=True)]
 
+    @property
+    def parts(self) -> int:
+        return len(self._factors)
+
     def eigenspaces(self) -> Iterator[Eigenspace]:
         return self.ordered(BY_EIGENVALUE)
 
@@ -92,6 +100,9 @@ class Product(Space):
         ):
             yield Eigenspace(value, dim, parts)
 
+    def steepness(self, eigenspace: Eigenspace) -> float:
+        return max(sum(A.steepness(V) for A, V in zip(self._factors, p, strict=True)) for p in _parts(eigenspace))
+
     def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
         blocks = self.blocks(X)
         values = []
@@ -102,6 +113,16 @@ class Product(Space):
             ]
             values.append(reduce(row_products, factors))
         return np.concatenate(values, axis=1)
+
+    def _gradient(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        gradients: list[NDArray[np.float64]] = []
+        for part in _parts(eigenspace):
+            families = [factor.functions([V]) for factor, V in zip(self._factors, part, strict=True)]
+            blocks = [np.ascontiguousarray(block) for block in self.blocks(X)]
+            values = [family.values(block) for family, block in zip(families, blocks, strict=True)]
+            slopes = [family.gradient(block) for family, block in zip(families, blocks, strict=True)]
+            gradients.append(np.concatenate(product_rule(values, slopes), axis=2))
+        return np.concatenate(gradients, axis=1)
 
     @property
     def identity(self) -> Isometry:
@@ -128,6 +149,13 @@ class Product(Space):
             for factor, part, block in zip(self._factors, g.parts, self.blocks(X), strict=True)
         ]
         return np.concatenate(moved, axis=1)
+
+    def _differential(self, g: Isometry) -> NDArray[np.float64]:
+        from scipy.linalg import block_diag
+
+        assert isinstance(g, Factors)
+        parts = zip(self._factors, g.parts, strict=True)
+        return np.asarray(block_diag(*(M.differential(part) for M, part in parts)), dtype=np.float64)
 
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
         from scipy.linalg import block_diag
@@ -202,6 +230,20 @@ def parts_up_to(bound: float, factors: Sequence[Values]) -> list[tuple[float, in
 def row_products(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
     """All products of a column of A with a column of B."""  # (n, a), (n, b) -> (n, ab)
     return (A[:, :, None] * B[:, None, :]).reshape(len(A), -1)
+
+
+def product_rule(
+    values: Sequence[NDArray[np.float64]], slopes: Sequence[NDArray[np.float64]]
+) -> list[NDArray[np.float64]]:
+    """Gradients of all products of one column of each of `values`, by the coordinates of each of them."""
+    # (n, a), (n, a, f) each -> (n, product of the a, f) each
+    n, one = len(values[0]), np.ones((len(values[0]), 1))
+    gradients: list[NDArray[np.float64]] = []
+    for i, slope in enumerate(slopes):
+        before, after = reduce(row_products, values[:i], one), reduce(row_products, values[i + 1 :], one)
+        products = before[:, :, None, None, None] * slope[:, None, :, None, :] * after[:, None, None, :, None]
+        gradients.append(products.reshape(n, -1, slope.shape[2]))
+    return gradients
 
 
 def tensor_quadrature(

@@ -23,7 +23,7 @@ from specavg.isometries.fields import Field, RotationField, two_sided
 from specavg.spaces._infinitesimal import circle_derivative, kronecker_sum
 from specavg.spaces._space import Eigenspace, Space
 
-__all__ = ["Rotations", "rotations_from_bunge", "rotations_from_quaternions"]
+__all__ = ["Rotations", "rotations_from_bunge", "rotations_from_quaternions", "rotations_from_scipy"]
 
 
 @final
@@ -32,6 +32,11 @@ class Rotations(Space):
 
     Points are rotation matrices (n, 3, 3), the same flattened (n, 9), or a SciPy `Rotation`. For quaternions
     and Euler angles see `rotations_from_quaternions` and `rotations_from_bunge`.
+
+    **Convention.** An orientation takes *specimen coordinates to crystal coordinates*: then the crystal's symmetry acts
+    from the left and the specimen's from the right, as `groups.crystal_symmetry` and `plot` have it. SciPy's
+    ``Rotation.from_euler("ZXZ", bunge)`` takes crystal coordinates to specimen coordinates, the inverse; give it to
+    `rotations_from_scipy` with ``convention="crystal to specimen"``.
 
     Notes
     -----
@@ -160,6 +165,9 @@ class Rotations(Space):
 
     # --- points ------------------------------------------------------------------------------------
 
+    def as_table(self, X: Any) -> Any:
+        return super().as_table(_matrices(X))
+
     def check_points(self, X: ArrayLike) -> NDArray[np.float64]:
         matrices = np.asarray(_matrices(X), dtype=np.float64)
         if matrices.ndim == 2 and matrices.shape[1] in (3, 4) and matrices.shape != (3, 3):
@@ -235,6 +243,37 @@ def rotations_from_quaternions(quaternions: ArrayLike, *, scalar_first: bool = F
         [2 * (x * z - y * w), 2 * (y * z + x * w), w * w - x * x - y * y + z * z],
     ]
     return np.moveaxis(np.array(rows), 2, 0)
+
+
+def rotations_from_scipy(rotation: Any, convention: str) -> NDArray[np.float64]:
+    """Orientation matrices of SciPy rotations, with the convention they are in said by name.
+
+    Parameters
+    ----------
+    rotation : scipy.spatial.transform.Rotation
+    convention : {"specimen to crystal", "crystal to specimen"}
+        Which coordinates the rotations take to which. Here orientations take specimen coordinates to crystal
+        coordinates; the other convention is inverted. ``Rotation.from_euler("ZXZ", bunge)``, and what orix and MTEX
+        call *active*, are "crystal to specimen".
+
+    Returns
+    -------
+    ndarray of shape (n, 3, 3)
+
+    Examples
+    --------
+    >>> from scipy.spatial.transform import Rotation
+    >>> bunge = [[10.0, 20.0, 30.0]]
+    >>> X = rotations_from_scipy(Rotation.from_euler("ZXZ", bunge, degrees=True), "crystal to specimen")
+    >>> bool(np.allclose(X, rotations_from_bunge(bunge, degrees=True)))
+    True
+    """
+    if not hasattr(rotation, "as_matrix"):
+        raise TypeError(f"rotation must be a SciPy Rotation; got a {type(rotation).__name__}")
+    if convention not in ("specimen to crystal", "crystal to specimen"):
+        raise ValueError(f"convention must be 'specimen to crystal' or 'crystal to specimen'; got {convention!r}")
+    matrices = np.asarray(_matrices(rotation), dtype=np.float64)
+    return matrices if convention == "specimen to crystal" else np.ascontiguousarray(matrices.transpose(0, 2, 1))
 
 
 def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> NDArray[np.float64]:

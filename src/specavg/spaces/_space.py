@@ -6,6 +6,7 @@ import abc
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,10 @@ from specavg._config import require_memory
 from specavg.functions._combinations import Listed
 from specavg.functions._functions import Functions
 from specavg.isometries import Isometry, identity
-from specavg.isometries.fields import Field
+from specavg.isometries.fields import Field, rotation
 from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._infinitesimal import circle_derivative
-from specavg.spaces._orders import Order
+from specavg.spaces._orders import Order, order_of
 
 __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
 
@@ -124,6 +125,15 @@ class Space(abc.ABC):
 
     # --- orders: which functions come first ---------------------------------------------------------
 
+    @property
+    def parts(self) -> int:
+        """How many parts an order tells apart: coordinates of a box, copies of a power, factors of a product."""
+        return 1
+
+    def check_order(self, order: str | Order) -> Order:
+        """`order`, or the one of that name; an error that says why if the space has no such order."""
+        return order_of(order)
+
     def ordered(self, order: Order) -> Iterator[Eigenspace]:
         """The spaces of equal value in `order`, the smallest value first; `.eigenvalue` is that value.
 
@@ -144,6 +154,16 @@ class Space(abc.ABC):
         """The degree of the functions of an eigenspace, on spaces where they have one."""
         raise ValueError(f'functions of {self!r} have no degree: use order="eigenvalue" or "few coordinates"')
 
+    def steepness(self, eigenspace: Eigenspace) -> float:
+        """How much D(g) can change when the numbers of g are rounded, in multiples of that rounding.
+
+        The degree of the functions where they have one. Otherwise √λ in units of the space, by Weyl's law.
+        """
+        try:
+            return float(self.degree(eigenspace))
+        except ValueError:
+            return float(np.sqrt(max(eigenspace.eigenvalue, 0.0)) * self.volume ** (1 / self.dim))
+
     # --- shared ------------------------------------------------------------------------------------
 
     membership_tolerance = 1e-6
@@ -152,6 +172,11 @@ class Space(abc.ABC):
     def n_features(self) -> int:
         """Number of columns of the points written as a 2-D array."""
         return int(np.prod(self.shape))
+
+    @property
+    def column_periods(self) -> NDArray[np.float64]:
+        """In which period each column of a point repeats; infinite where it does not."""  # (n_features,)
+        return np.full(self.n_features, np.inf)
 
     @property
     def identity(self) -> Isometry:
@@ -213,6 +238,30 @@ class Space(abc.ABC):
         points = self.check_points(X)
         return self._act(checked, points).reshape(np.shape(X) or points.shape)
 
+    def differential(self, g: Isometry) -> NDArray[np.float64]:
+        """The matrix dg[i, j] = ∂(gx)_i/∂x_j in the flattened coordinates of the points, the same at every x.
+
+        A gradient of an invariant function follows it: ∇f(x) = dgᵀ ∇f(gx).
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+
+        Examples
+        --------
+        >>> import specavg as sa
+        >>> sa.Sphere(2).differential(sa.isometries.signed_permutation([1, 0], [1, -1]))
+        array([[ 0.,  1.],
+               [-1.,  0.]])
+        """
+        return self._differential(self.check_isometry(g))
+
+    def _differential(self, g: Isometry) -> NDArray[np.float64]:
+        """The linear part of a checked `g`: isometries are affine maps of the coordinates."""
+        corners = np.concatenate([np.eye(self.n_features), np.zeros((1, self.n_features))])
+        moved = self._act(g, corners)
+        return (moved[:-1] - moved[-1]).T
+
     def evaluate(self, eigenspace: Eigenspace, X: ArrayLike) -> NDArray[np.float64]:
         """The eigenfunctions φ_1..φ_m of one eigenspace at `X`.
 
@@ -231,7 +280,25 @@ class Space(abc.ABC):
 
     def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
         """The eigenfunctions of several eigenspaces side by side, as a family that sums and combines them fast."""
-        return Listed([(V.dim, partial(self._evaluate, V)) for V in eigenspaces])
+        return Listed([(V.dim, partial(self._evaluate, V), partial(self._gradient, V)) for V in eigenspaces])
+
+    def _gradient(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The tangential gradients of the eigenfunctions at checked points, from the derivatives along rotations.
+
+        A point is a frame X of k orthonormal vectors in R^n, or one unit vector, and the fields dX/dt = A X have to be
+        isometries. With S_ij the derivative along A = E_ij − E_ji the gradient is (I − XXᵀ/2) S X. Spaces with other
+        points, and families that are faster, write their own.
+        """  # (n, n_features) -> (n, m, n_features)
+        n = self.shape[0]
+        frames = X.reshape(len(X), n, -1)
+        values = self._evaluate(eigenspace, X)
+        S = np.zeros((len(X), eigenspace.dim, n, n))
+        for (i, j), dD in zip(combinations(range(n), 2), _rotations(self, eigenspace), strict=True):
+            S[:, :, i, j] = values @ dD
+            S[:, :, j, i] = -S[:, :, i, j]
+        moved = S @ frames[:, None]
+        moved -= 0.5 * frames[:, None] @ (frames.transpose(0, 2, 1)[:, None] @ moved)
+        return moved.reshape(len(X), eigenspace.dim, self.n_features)
 
     def representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
         """The orthogonal matrix D(g) with D[l, k] = <φ_l, φ_k∘g>, hence φ(gx) = D(g)ᵀ φ(x).
@@ -339,6 +406,23 @@ class Space(abc.ABC):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Space:
         return self
+
+
+@lru_cache(maxsize=32)
+def _rotations(space: Space, eigenspace: Eigenspace) -> list[NDArray[np.float64]]:
+    """DD of the rotations in every plane of two coordinates."""
+    found: list[NDArray[np.float64]] = []
+    for i, j in combinations(range(space.shape[0]), 2):
+        A = np.zeros((space.shape[0],) * 2)
+        A[i, j], A[j, i] = 1.0, -1.0
+        try:
+            found.append(space.infinitesimal(rotation(A), eigenspace))
+        except ValueError as error:
+            raise ValueError(
+                f"no gradient of functions on {space!r} is known: it has no rotations of its points ({error}). "
+                "Write its method `_gradient`, or `functions` with a family that has gradients."
+            ) from None
+    return found
 
 
 class _LeastSquares:

@@ -13,14 +13,9 @@ from numpy.typing import NDArray
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions._functions import Functions
+from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._s2_harmonics import S2Harmonics
-from specavg.functions._sphere_harmonics import (
-    SphereHarmonics,
-    gegenbauer_recurrence,
-    harmonics,
-    harmonics_count,
-    normalized,
-)
+from specavg.functions._sphere_harmonics import SphereHarmonics, gegenbauer_recurrence, harmonics, harmonics_count
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.spaces._space import Eigenspace, Space
 

@@ -12,17 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
 from specavg._random import as_generator
+from specavg.functions._frequency_types import waves_of_types
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import ellipsoid, shell_sizes, shell_vectors
 from specavg.functions._trigonometric_sums import TrigonometricSums
-from specavg.isometries import Affine, Isometry, SignedPermutation, flatten
+from specavg.isometries import Affine, Copies, Isometry, SignedPermutation, flatten
+from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
 from specavg.spaces._frequency_action import FrequencyAction, frequency_action, frequency_speeds
-from specavg.spaces._frequency_types import type_eigenspaces, waves_of_types
-from specavg.spaces._orders import CoordinateOrder, Order
+from specavg.spaces._ordered_frequencies import type_eigenspaces
+from specavg.spaces._orders import BY_EIGENVALUE, CoordinateOrder, Order
 from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
 
-__all__ = ["Circle", "Torus"]
+__all__ = ["Circle", "Torus", "default_space"]
 
 METRIC_TOLERANCE = 1e-9
 
@@ -104,6 +106,10 @@ class Torus(Space):
         return self._periods
 
     @property
+    def column_periods(self) -> NDArray[np.float64]:
+        return self._periods
+
+    @property
     def lattice(self) -> NDArray[np.float64] | None:
         """The lattice vectors as rows, or None for a box."""  # (d, d)
         return self._lattice
@@ -161,6 +167,19 @@ class Torus(Space):
                     yield V
                     reached = V.eigenvalue * (1 + SAME_EIGENVALUE)
             bound *= 2.0
+
+    @property
+    def parts(self) -> int:
+        return self.dim if self._lattice is None else 1
+
+    def check_order(self, order: str | Order) -> Order:
+        chosen = super().check_order(order)
+        if self._lattice is not None and chosen != BY_EIGENVALUE:
+            raise ValueError(
+                f'{self!r} is a lattice, whose symmetries mix coordinates: it has order="eigenvalue" only; got '
+                f"{order!r}. Other orders are for boxes, as Torus(d, period=...) makes them."
+            )
+        return chosen
 
     def ordered(self, order: Order) -> Iterator[Eigenspace]:
         if self._lattice is None and self.dim > 1 and isinstance(order, CoordinateOrder):
@@ -221,6 +240,12 @@ class Torus(Space):
 
     def check_isometry(self, g: Isometry) -> Isometry:
         g = flatten(g)
+        if isinstance(g, Copies):
+            one = "Circle()" if self.dim == g.size else "Torus(d)"
+            raise ValueError(
+                f"{g!r} acts on {g.size} copies of a space, and {self!r} is one space. Use "
+                f"Power({one}, {g.size}), whose points have the same columns (Circle() has period 2π)."
+            )
         if not isinstance(g, SignedPermutation | Affine):
             raise ValueError(
                 f"{g!r} does not act on {self!r}: the isometries of a torus are integer matrices with shifts "
@@ -287,6 +312,10 @@ class Torus(Space):
         start = 0.0 if self._lattice is not None else -0.5
         return (u - np.floor(u - start)) * self._periods
 
+    def _differential(self, g: Isometry) -> NDArray[np.float64]:
+        period = np.broadcast_to(self.period, self.dim)
+        return as_affine(g).matrix * period[:, None] / period  # points that are moved wrap, and vectors do not
+
     # --- points ------------------------------------------------------------------------------------
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
@@ -326,6 +355,17 @@ def Circle() -> Torus:
     [(0.0, 1), (1.0, 2), (4.0, 2)]
     """
     return Torus(1, period=2 * np.pi)
+
+
+def default_space(n_features: int) -> Torus:
+    """What `space=None` means: the paper's torus [−1, 1)^d.
+
+    Examples
+    --------
+    >>> default_space(3)
+    Torus(3)
+    """
+    return Torus(n_features)
 
 
 @lru_cache(maxsize=64)

@@ -11,6 +11,7 @@ from specavg.testing._equivariant_laws import (
     check_vector_orthonormality,
 )
 from specavg.testing._field_laws import check_antisymmetry, check_bracket, check_flow, check_velocity, random_fields
+from specavg.testing._gradient_laws import check_gradient, check_gradient_equivariance
 from specavg.testing._invariant_laws import (
     check_invariance,
     check_mean_character,
@@ -43,6 +44,8 @@ __all__ = [
     "check_equivariance",
     "check_equivariant_functions",
     "check_flow",
+    "check_gradient",
+    "check_gradient_equivariance",
     "check_invariance",
     "check_mean_character",
     "check_multiplicities",

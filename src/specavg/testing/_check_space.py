@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from specavg._config import config
 from specavg.groups import Group
-from specavg.invariants import default_group, invariant_basis
+from specavg.invariants import InvariantBasis, default_group, invariant_basis
 from specavg.invariants._fixed_space import UnclearRank
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import Order, order_of
 from specavg.testing import _field_laws as field_laws
+from specavg.testing import _gradient_laws as gradient_laws
 from specavg.testing import _invariant_laws as invariant_laws
 from specavg.testing import _space_laws as space_laws
 from specavg.testing._law import Checked
@@ -85,6 +86,8 @@ def check_space(
     [dD(ξ), dD(η)] = dD([ξ, η]) True
     ξ·φ = dD(ξ)ᵀφ True
     ψ(gx) = ψ(x) True
+    ∇ψ(x) = dgᵀ∇ψ(gx) True
+    ∇ψ is the derivative of ψ True
     all solvers find the same projector True
     the projector is the average over the group True
     the projector is the average along a stabiliser chain True
@@ -179,16 +182,21 @@ def _laws_of_invariants(space: Space, group: Group, chosen: list[Eigenspace], by
     top = max(V.eigenvalue for V in chosen)
     basis = invariant_basis(space, group, max_eigenvalue=top, order=by)
     yield Checked("ψ(gx) = ψ(x)", invariant_laws.check_invariance(basis), invariant_laws.INVARIANCE)
+    yield from _laws_of_gradients(basis)
     agree = invariant_laws.check_solvers_agree(space, group, top, order=by)
     yield Checked("all solvers find the same projector", agree, invariant_laws.PROJECTOR)
     order = _order(group)
-    listed = order is not None and order <= _LISTED
+    listed = _has_random(group) if group.fields else order is not None and order <= _LISTED
     chained = order is not None and _short_chain(group)
     averages = [(V, average_projector(space, group, V)) for V in chosen] if listed else []
     chains = [(V, chain_projector(space, group, V)) for V in chosen] if chained else []
     papers = _papers(space, group, chosen)
     for way, projectors, reason in (
-        ("the average over the group", averages, f"the group has more than {_LISTED} elements"),
+        (
+            "the average over the group",
+            averages,
+            f"the group has more than {_LISTED} elements, or no uniform random ones are known",
+        ),
         ("the average along a stabiliser chain", chains, "the group has no short stabiliser chain"),
         ("I − Bᵀ(BBᵀ)†B", papers, "B is too large, or its rank unclear"),
     ):
@@ -207,11 +215,24 @@ def _laws_of_invariants(space: Space, group: Group, chosen: list[Eigenspace], by
         yield Checked(law, np.nan, invariant_laws.CHARACTER, reason)
 
 
+def _laws_of_gradients(basis: InvariantBasis) -> Iterator[Checked]:
+    why = ""
+    try:
+        basis.gradient(basis.space.sample(1, random_state=0))
+    except ValueError as error:  # a space written by a user may have none
+        why = str(error)
+    for law, check, tolerance in (
+        ("∇ψ(x) = dgᵀ∇ψ(gx)", gradient_laws.check_gradient_equivariance, gradient_laws.EQUIVARIANCE),
+        ("∇ψ is the derivative of ψ", gradient_laws.check_gradient, gradient_laws.DIFFERENCES),
+    ):
+        yield Checked(law, np.nan if why else check(basis), tolerance, why)
+
+
 def _papers(space: Space, group: Group, chosen: list[Eigenspace]) -> list[tuple[Eigenspace, NDArray[np.float64]]]:
     """The paper's projector where B is small and its rank is clear."""
     found: list[tuple[Eigenspace, NDArray[np.float64]]] = []
     for V in chosen:
-        if len(group.generators) * V.dim <= _STACKED:
+        if (len(group.generators) + len(group.fields)) * V.dim <= _STACKED:
             with contextlib.suppress(UnclearRank):
                 found.append((V, paper_projector(space, group, V)))
     return found
@@ -224,10 +245,20 @@ def _order(group: Group) -> int | None:
         return None
 
 
+def _has_random(group: Group) -> bool:
+    try:
+        group.random(0)
+    except ValueError:
+        return False
+    return True
+
+
 def _short_chain(group: Group) -> bool:
     """Whether the group permutes few functions, so that transversals are short."""
     from specavg.groups.recognition._actions import faithful_action
 
+    if group.fields:
+        return False
     if not group.generators:
         return True
     try:

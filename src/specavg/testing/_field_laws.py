@@ -137,7 +137,10 @@ def _candidates(space: Space, identity: Isometry, rng: np.random.Generator) -> l
         base: list[Field] = [f for _ in range(identity.size) for f in random_fields(space.base, rng)[:1]]  # pyright: ignore[reportAttributeAccessIssue]
         return [fields_of.copies([*base[:-1], None] if len(base) > 2 else base)] if base else []
     d = identity.size
-    tried: list[Field] = [fields_of.shift(rng.integers(-2, 3, size=d).tolist()), fields_of.rotation(_skew(d, rng))]
+    tried: list[Field] = [
+        fields_of.shift(rng.choice([-2, -1, 1, 2], size=d).tolist()),
+        fields_of.rotation(_skew(d, rng)),
+    ]
     if len(space.shape) == 2:
         tried.append(fields_of.left_right(_skew(space.shape[0], rng), _skew(space.shape[1], rng)))
     return [field for field in tried if _fits(space, field)]

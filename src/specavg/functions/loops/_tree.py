@@ -17,7 +17,7 @@ from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHE
 from specavg.functions.loops._finish import finish
 from specavg.functions.loops._jit import SAFE, helper, loop
 
-__all__ = ["cosine", "fill", "sine", "tree_combine", "tree_sums", "tree_values"]
+__all__ = ["cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values"]
 
 _ROOT2 = float(np.sqrt(2.0))
 
@@ -54,7 +54,7 @@ def sine(x: float) -> float:
 
 
 @helper(fastmath=SAFE)
-def _load(table: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
+def load(table: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
     """One block of points as rows x[i], padded with the last point to B columns."""
     n, d = X.shape
     mode, scale = table.mode, table.scale
@@ -318,7 +318,7 @@ def tree_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     n, d = X.shape
     x, radius2, T, stack, other = _room(tree, d, B)
     for start in range(0, n, B):
-        _load(tree.table, X, start, B, x, radius2)
+        load(tree.table, X, start, B, x, radius2)
         fill(tree.table, x, radius2, B, T)
         inside = min(B, n - start)
         column, last = 0, Y.shape[1]
@@ -343,7 +343,7 @@ def tree_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
     n, d = X.shape
     x, radius2, T, stack, _ = _room(tree, d, B)
     for start in range(0, n, B):
-        _load(tree.table, X, start, B, x, radius2)
+        load(tree.table, X, start, B, x, radius2)
         fill(tree.table, x, radius2, B, T)
         for column in range(len(C)):
             _block_combine(tree, T, C[column], B, stack)
@@ -361,7 +361,7 @@ def tree_values(tree: Any, X: Any, mixing: Any, B: int, out: Any) -> None:
     mixed = np.empty((max(len(mixing.starts) - 1, 0), B + _PAD))
     stack[0, :] = 1.0
     for start in range(0, n, B):
-        _load(tree.table, X, start, B, x, radius2)
+        load(tree.table, X, start, B, x, radius2)
         fill(tree.table, x, radius2, B, T)
         _block_values(tree, T, B, stack, values)
         finish(values, mixing, mixed, min(B, n - start), out[start:])

@@ -14,7 +14,7 @@ from specavg.groups.families._circle_subgroup import CircleSubgroup
 from specavg.groups.families._composite import Composite
 from specavg.groups.families._orthogonal_group import OrthogonalGroup
 from specavg.groups.families._shift_group import ShiftGroup
-from specavg.isometries.fields import RotationField, ShiftField
+from specavg.isometries.fields import Field, RotationField, ShiftField
 
 if TYPE_CHECKING:
     from specavg.groups._group import Group
@@ -56,10 +56,23 @@ def _connected(group: Group) -> Structure | None:
     d = group.size
     if all(isinstance(f, RotationField) for f in fields) and algebra.dim == d * (d - 1) // 2:
         return OrthogonalGroup(d, special=True)
-    frequencies = [w for w, _ in fields[0].circles()]
-    if algebra.dim == 1 and max(frequencies) - min(frequencies) <= _SAME * max(frequencies):
-        return CircleSubgroup(fields[0], 2 * pi / frequencies[0])
-    return None
+    circles = [_circle(f) for f in fields if not f.is_zero] if algebra.is_abelian else [None]
+    known = [circle for circle in circles if circle is not None]
+    if not known or len(known) < len(circles):
+        return None
+    if len(known) == 1:
+        return known[0]
+    # Circles that commute: a product of uniform elements is uniform on the torus that they fill.
+    make = type(group)
+    return Composite(tuple(make(fields=[c.field], structure=c, size=group.size) for c in known))
+
+
+def _circle(field: Field) -> CircleSubgroup | None:
+    """The flow of a field all of whose planes turn at one speed."""
+    speeds = [w for w, _ in field.circles()]
+    if max(speeds) - min(speeds) > _SAME * max(speeds):
+        return None
+    return CircleSubgroup(field, 2 * pi / speeds[0])
 
 
 def shift_directions(field: ShiftField) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from itertools import product as cartesian
-from math import comb, factorial, prod
+from math import comb, factorial, perm, prod
 from typing import ClassVar, final
 
 import numpy as np
@@ -17,12 +17,11 @@ from specavg.functions._functions import Functions
 from specavg.functions._symmetric_functions import symmetrized_products
 from specavg.groups import Group
 from specavg.groups.families import Alternating
-from specavg.invariants.solvers._one_copy import Chosen, OneCopy, as_power
-from specavg.invariants.solvers._parts import Places, certificate
+from specavg.invariants.solvers._one_copy import Chosen, OneCopy, permutes_copies
 from specavg.invariants.solvers._solver import QUICK, Solution, Solver
 from specavg.invariants.solvers._stored import Stored
 from specavg.spaces import Eigenspace, Space
-from specavg.spaces._power import Type, falling
+from specavg.spaces._power import Type
 
 __all__ = ["WreathOnCopies"]
 
@@ -49,13 +48,13 @@ class WreathOnCopies(Solver[CopySolutions]):
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
-        self._one_copy = OneCopy(space, group, stored)
+        self._one_copy = OneCopy(self)
         # With one copy there is nothing to exchange: the functions themselves would be counted twice.
-        self._even_only = isinstance(group.structure, Alternating) and self._one_copy.power.copies > 1
+        self._even_only = isinstance(group.structure, Alternating) and self._one_copy.copies > 1
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return as_power(space, group) is not None
+        return permutes_copies(space, group)
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # hyperoctahedral(1000) on Torus(1000): eigenspaces of 1, 6 and 19 functions took 0.06, 0.15 and 0.7 ms.
@@ -93,24 +92,18 @@ class WreathOnCopies(Solver[CopySolutions]):
             multisets.extend(tuple(a for part in choice for a in part) for choice in cartesian(*options))
         sets = self._one_copy.determinant_sets(types, solved) if self._even_only else []
         used = list(dict.fromkeys([*solved.values(), *(s for chosen in sets for s, _ in chosen)]))
-        return Solution(
-            eigenspace,
-            count,
-            self,
-            CopySolutions(tuple(multisets), tuple(sets)),
-            **certificate(used),
-            parts=tuple(("copy", s) for s in used),
-        )
+        named = (("copy", s) for s in used)
+        return Solution.made_of(named, eigenspace, count, self, CopySolutions(tuple(multisets), tuple(sets)))
 
     def functions(self, solutions: Sequence[Solution[CopySolutions]]) -> Functions:
         from scipy.sparse import coo_array
 
-        place = Places(self._one_copy.resolver)
+        place = self._one_copy.resolver.places()
         multisets = [
             [place.columns(s)[j] for s, j in multiset] for solution in solutions for multiset in solution.data.multisets
         ]
-        m = self._one_copy.power.copies
-        norms = [falling(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in multisets]
+        m = self._one_copy.copies
+        norms = [perm(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in multisets]
         weights = np.array([1.0 / float(norm) ** 0.5 for norm in norms])
         symmetric = symmetrized_products(place.functions(), m, multisets, weights)
         sets = [chosen for solution in solutions for chosen in solution.data.sets]

@@ -11,9 +11,8 @@ from specavg.functions._functions import Functions
 from specavg.groups import Representation
 from specavg.groups._linear_part import determinant
 from specavg.groups.families import Alternating
-from specavg.invariants.solvers._one_copy import Chosen, OneCopy, as_power
+from specavg.invariants.solvers._one_copy import Chosen, OneCopy, permutes_copies
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
-from specavg.invariants.solvers._parts import certificate
 from specavg.invariants.solvers._solver import QUICK, Solution
 from specavg.invariants.solvers._stored import Stored
 from specavg.isometries import Copies, Isometry, SignedPermutation, permutation
@@ -40,12 +39,12 @@ class DeterminantsOfCopies(OutputSolver[DeterminantSets]):
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         super().__init__(space, output, stored)
-        self._one_copy = OneCopy(space, output.group, stored)
+        self._one_copy = OneCopy(self)
 
     @classmethod
     def carries(cls, space: Space, output: Representation) -> bool:
         group = output.group
-        if output.dim > 1 or not output.is_exact or output.is_trivial or as_power(space, group) is None:
+        if output.dim > 1 or not output.is_exact or output.is_trivial or not permutes_copies(space, group):
             return False
         if isinstance(group.structure, Alternating):
             return False
@@ -76,8 +75,8 @@ class DeterminantsOfCopies(OutputSolver[DeterminantSets]):
         )
         sets = self._one_copy.determinant_sets(types, solved)
         used = list(dict.fromkeys([*solved.values(), *(s for chosen in sets for s, _ in chosen)]))
-        parts = tuple(("copy", s) for s in used)
-        return Solution(eigenspace, count, self, DeterminantSets(tuple(sets)), **certificate(used), parts=parts)
+        named = (("copy", s) for s in used)
+        return Solution.made_of(named, eigenspace, count, self, DeterminantSets(tuple(sets)))
 
     def functions(self, solutions: Sequence[Solution[DeterminantSets]]) -> Functions:
         return self._one_copy.determinants([chosen for solution in solutions for chosen in solution.data.sets])

@@ -1,4 +1,4 @@
-"""The group without generators: every function is invariant."""
+"""The trivial group: every function is invariant."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["Everything"]
 
 @final
 class Everything(Solver[None]):
-    """The group without generators: every function is invariant."""
+    """The trivial group: every function is invariant."""
 
     name: ClassVar[str] = "closed form"
     preference: int = 0
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return not group.generators
+        return not group.generators and not group.fields
 
     def count(self, eigenspace: Eigenspace) -> int:
         return eigenspace.dim

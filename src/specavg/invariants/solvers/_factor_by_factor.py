@@ -13,15 +13,14 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from specavg.functions._frequency_types import Type, arrangements
 from specavg.functions._functions import Functions
 from specavg.functions._tensor_products import TensorProducts
 from specavg.groups import Group
 from specavg.groups.families import DirectProduct
-from specavg.invariants.solvers._parts import Places, certificate, resolver_of
 from specavg.invariants.solvers._solver import QUICK, Solution, Solver
 from specavg.invariants.solvers._stored import Stored
 from specavg.spaces import Eigenspace, Product, Space, Torus
-from specavg.spaces._frequency_types import Type, arrangements
 from specavg.spaces._product import parts_up_to
 from specavg.spaces._sums import Values
 
@@ -105,7 +104,7 @@ class FactorByFactor(Solver[FactorSolutions]):
         self._product = product
         self._listing = _Listing(product)
         pairs = zip(product.factors, group.structure.groups, strict=True)
-        self._resolvers = [resolver_of(M, G, stored, f"factor{i}") for i, (M, G) in enumerate(pairs)]
+        self._resolvers = [self.resolver_of(f"factor{i}", M, G) for i, (M, G) in enumerate(pairs)]
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
@@ -140,14 +139,9 @@ class FactorByFactor(Solver[FactorSolutions]):
             for part in self._parts(eigenspace)
         )
         parts = {(i, s.eigenspace): s for chosen in products for i, s in enumerate(chosen)}
-        return Solution(
-            eigenspace,
-            sum(prod(s.invariant_dim for s in chosen) for chosen in products),
-            self,
-            FactorSolutions(products),
-            **certificate(parts.values()),
-            parts=tuple((f"factor{i}", s) for (i, _), s in parts.items()),
-        )
+        count = sum(prod(s.invariant_dim for s in chosen) for chosen in products)
+        named = ((f"factor{i}", s) for (i, _), s in parts.items())
+        return Solution.made_of(named, eigenspace, count, self, FactorSolutions(products))
 
     def _parts(self, eigenspace: Eigenspace) -> Sequence[tuple[Eigenspace, ...]]:
         """Which eigenspaces of the factors make up an eigenspace of the product."""
@@ -166,7 +160,7 @@ class FactorByFactor(Solver[FactorSolutions]):
         ]
 
     def functions(self, solutions: Sequence[Solution[FactorSolutions]]) -> Functions:
-        places = [Places(resolver) for resolver in self._resolvers]
+        places = [resolver.places() for resolver in self._resolvers]
         index: list[tuple[int, ...]] = []
         for solution in solutions:
             for chosen in solution.data.products:

@@ -15,7 +15,9 @@ from specavg.functions._trigonometric_sums import TrigonometricSums
 from specavg.groups import Group
 from specavg.invariants.solvers._orbits import orbits
 from specavg.invariants.solvers._solver import QUICK, Solution, Solver
+from specavg.isometries.fields import ShiftField
 from specavg.spaces import Eigenspace, Space, Torus
+from specavg.spaces._frequency_action import FrequencyAction, frequency_speeds
 
 __all__ = ["FrequencyOrbits", "WaveSums", "real_invariants"]
 
@@ -32,13 +34,21 @@ class WaveSums:
 
 @final
 class FrequencyOrbits(Solver[WaveSums]):
-    """Orbits of frequencies under integer matrices, with exact rational phases from the shifts."""
+    """Orbits of frequencies under integer matrices, with exact rational phases from the shifts.
+
+    Of the frequencies, the flow of a shift along v leaves those with k·v = 0.
+    """
 
     name: ClassVar[str] = "orbits"
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return isinstance(space, Torus) and all(space.check_isometry(g).is_exact for g in group.generators)
+        if not isinstance(space, Torus):
+            return False
+        fields = [space.check_field(f) for f in group.fields]
+        return all(space.check_isometry(g).is_exact for g in group.generators) and all(
+            isinstance(f, ShiftField) and f.is_exact for f in fields
+        )
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # cyclic_shifts(8) on Torus(8): m = 112, 1136, 3136 took 0.4, 1.0, 2.6 ms.
@@ -54,10 +64,23 @@ class FrequencyOrbits(Solver[WaveSums]):
             zero = np.zeros(1, dtype=np.intp)
             return Solution(eigenspace, 1, self, WaveSums(K, zero, zero, np.full(1, np.sqrt(0.5))))
         actions = [self.space.frequency_action(self.space.check_isometry(g), eigenspace) for g in self.group.generators]
+        still = self._still(K)
+        if not still.all():
+            K, actions = _restricted(K, actions, still)
         count, (rows, columns, values) = real_invariants(len(K), actions)
         used, place = np.unique(rows % len(K), return_inverse=True)  # frequencies that occur
         rows = place + len(used) * (rows >= len(K))
         return Solution(eigenspace, count, self, WaveSums(K[used], rows, columns, values))
+
+    def _still(self, K: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which waves no field moves: k·v = 0, in exact arithmetic."""
+        assert isinstance(self.space, Torus)
+        still = np.ones(len(K), dtype=bool)
+        for field in self.group.fields:
+            checked = self.space.check_field(field)
+            assert isinstance(checked, ShiftField)
+            still &= frequency_speeds(K, checked) == 0
+        return still
 
     def functions(self, solutions: Sequence[Solution[WaveSums]]) -> Functions:
         from scipy.sparse import coo_array
@@ -78,6 +101,21 @@ class FrequencyOrbits(Solver[WaveSums]):
         Q.data[np.abs(Q.data) < 1e-15] = 0.0  # sums of opposite terms
         Q.eliminate_zeros()
         return TrigonometricSums(self.space.period, np.concatenate([s.data.K for s in solutions]), Q)
+
+
+def _restricted(
+    K: NDArray[np.int64], actions: Sequence[FrequencyAction], still: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], list[FrequencyAction]]:
+    """The frequencies whose whole orbit is `still`, and the actions on them."""
+    size = -1
+    while size != still.sum():  # g moves the fields too: k stays only if all that it is moved to stays
+        size = still.sum()
+        for action in actions:
+            still = still & still[action.target]
+    place = np.cumsum(still) - 1
+    return K[still], [
+        FrequencyAction(place[a.target[still]], a.sign[still], a.phase[still], a.modulus) for a in actions
+    ]
 
 
 def real_invariants(

@@ -18,6 +18,9 @@ from specavg.groups import Group
 from specavg.invariants._fixed_space import null_space
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
 from specavg.invariants.solvers._stored import orthonormal
+from specavg.invariants.solvers._weights import integer_speed
+from specavg.isometries import Isometry, LeftRight
+from specavg.isometries.fields import Field, two_sided
 from specavg.spaces import Eigenspace, Rotations, Space, Stiefel
 
 __all__ = ["LeftTimesRight"]
@@ -35,17 +38,33 @@ class SidedBlocks:
 
 @final
 class LeftTimesRight(StoringSolver[SidedBlocks]):
-    """Each generator acts from one side only, so D(g) is D_left ⊗ I or I ⊗ D_right and invariants are products."""
+    """Each generator acts from one side only, so D(g) is D_left ⊗ I or I ⊗ D_right and invariants are products.
+
+    The same holds for fields: dD(ξ) is dD_left ⊗ I or I ⊗ dD_right.
+    """
 
     name: ClassVar[str] = "closed form"
     preference: int = 0
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        if not isinstance(space, Rotations | Stiefel) or not group.generators:
+        if not isinstance(space, Rotations | Stiefel) or not (group.generators or group.fields):
             return False
-        checked = [space.check_isometry(g) for g in group.generators]
-        return all(g.left.is_identity or g.right.is_identity for g in checked)
+        solver = cls(space, group)
+        return all(len(solver._moving(g)) < 2 for g in group.generators) and all(
+            len(solver._flowing(f)) < 2 for f in group.fields
+        )
+
+    def _moving(self, g: Isometry) -> list[str]:
+        """The sides from which an isometry acts."""
+        checked = self.space.check_isometry(g)
+        assert isinstance(checked, LeftRight)
+        return [name for name in _SIDES if not getattr(checked, name).is_identity]
+
+    def _flowing(self, field: Field) -> list[str]:
+        """The sides from which a field acts."""
+        halves = two_sided(self.space.check_field(field), self.space.shape[-1])
+        return [name for name, half in zip(_SIDES, halves, strict=True) if not half.is_zero]
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # crystal_symmetry("O", "D2") at degree 1, 10, 30 (m = 9, 441, 3721) took 1.7, 2.6, 4.9 ms.
@@ -54,21 +73,23 @@ class LeftTimesRight(StoringSolver[SidedBlocks]):
     def solve(self, eigenspace: Eigenspace) -> Solution[SidedBlocks]:
         space = self.space
         assert isinstance(space, Rotations | Stiefel)
-        actions = [
-            (space.check_isometry(g), space.factor_representations(g, eigenspace)) for g in self.group.generators
+        actions = [(self._moving(g), space.factor_representations(g, eigenspace)) for g in self.group.generators]
+        flows = [
+            (self._flowing(f), space.factor_infinitesimals(integer_speed(f), eigenspace)) for f in self.group.fields
         ]
+        sizes = [(len(left), len(right)) for left, right in [*actions, *flows][0][1]]
         vectors: dict[str, Array] = {}
         residual, gap, inner_products = 0.0, np.inf, 0
-        for i, pair in enumerate(actions[0][1]):
+        for i, pair in enumerate(sizes):
             for side, name in enumerate(_SIDES):
-                moving = [pairs[i][side] for g, pairs in actions if not getattr(g, name).is_identity]
-                if moving:
+                moving = [pairs[i][side] for names, pairs in actions if name in names]
+                fields = [pairs[i][side] for names, pairs in flows if name in names]
+                if moving or fields:
                     # Matrices of one side are cut out of those of all functions of the type, and rounded as those are.
-                    found = null_space(moving, len(pair[0]) * len(pair[1]))
+                    found = null_space(moving, fields, pair[0] * pair[1], space.steepness(eigenspace))
                     vectors[f"{name}{i}"] = np.ascontiguousarray(found.basis)
                     residual, gap = max(residual, found.residual), min(gap, found.gap)
-                    inner_products += len(moving) * len(pair[side]) ** 2
-        sizes = [(len(left), len(right)) for left, right in actions[0][1]]
+                    inner_products += (len(moving) + len(fields)) * pair[side] ** 2
         if not vectors:  # nothing moves: this is stored too, so that it is known who found it
             vectors["left0"] = np.eye(sizes[0][0])
         return self._solution(eigenspace, sizes, vectors, residual, gap, inner_products)
@@ -77,8 +98,10 @@ class LeftTimesRight(StoringSolver[SidedBlocks]):
         assert isinstance(self.space, Rotations | Stiefel)
         pairs = self.space.factor_representations(self.space.identity, eigenspace)
         sizes = [(len(left), len(right)) for left, right in pairs]
-        checked = [self.space.check_isometry(g) for g in self.group.generators]
-        moving = [name for name in _SIDES if not all(getattr(g, name).is_identity for g in checked)]
+        moving = {
+            *(name for g in self.group.generators for name in self._moving(g)),
+            *(name for f in self.group.fields for name in self._flowing(f)),
+        }
         rows = {f"{name}{i}": pair[_SIDES.index(name)] for i, pair in enumerate(sizes) for name in moving}
         vectors = {name: orthonormal(arrays, name, size) for name, size in (rows or {"left0": sizes[0][0]}).items()}
         return self._solution(eigenspace, sizes, vectors)

@@ -19,12 +19,13 @@ from specavg.functions._integer_vectors import dense, rows_in
 from specavg.functions._monomials import MonomialProducts, monomial_shells, norm_constant
 from specavg.groups import Group
 from specavg.invariants.solvers._harmonic_polynomials import (
+    LARGEST_DEGREE,
     InvariantHarmonics,
     better_family,
     harmonic_combinations,
 )
 from specavg.invariants.solvers._orbits import Orbits, orbits
-from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
+from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver, Unsuitable
 from specavg.invariants.solvers._stored import Stored
 from specavg.isometries import SignedPermutation
 from specavg.spaces import Eigenspace, Space, Sphere
@@ -48,14 +49,17 @@ class MonomialOrbits(StoringSolver[HarmonicsOfOrbits]):
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return isinstance(space, Sphere) and all(
-            isinstance(space.check_isometry(g), SignedPermutation) for g in group.generators
-        )
+        if not isinstance(space, Sphere) or group.fields:
+            return False
+        return all(isinstance(space.check_isometry(g), SignedPermutation) for g in group.generators)
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
-        # On S² the recurrence of the harmonics is cheaper to evaluate, and accurate at any degree.
-        self.preference = 3 if space.n_features == 3 else 1
+        # On the circle and on S² the harmonics themselves are cheaper to evaluate, and accurate at any degree.
+        self.preference = 3 if space.n_features <= 3 else 1
+
+    def suits(self, eigenspace: Eigenspace) -> bool:
+        return self.space.degree(eigenspace) <= LARGEST_DEGREE
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # M24 on Sphere(24) at degree 3 and 4 (2,600 and 17,550 monomials) took 13 and 73 ms; cyclic_shifts(5) at degree
@@ -69,6 +73,8 @@ class MonomialOrbits(StoringSolver[HarmonicsOfOrbits]):
 
     def solve(self, eigenspace: Eigenspace) -> Solution[HarmonicsOfOrbits]:
         d, degree = self.space.n_features, self.space.degree(eigenspace)
+        if not self.suits(eigenspace):
+            raise Unsuitable(f"monomials are used up to degree {LARGEST_DEGREE}; got {degree}.")
         upper = self._monomials(degree)
         if degree < 2:
             Q = np.eye(upper.orbits.count)

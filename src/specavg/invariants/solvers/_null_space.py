@@ -1,4 +1,4 @@
-"""The general solver: a certified null space of D(g) − I, for any isometry of any space."""
+"""The general solver: a certified null space of D(g) − I and dD(ξ), for any isometries and fields of any space."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from specavg.groups import Group
 from specavg.invariants._fixed_space import null_space
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
 from specavg.invariants.solvers._stored import orthonormal
+from specavg.invariants.solvers._weights import integer_speed
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["FixedVectors", "NullSpace"]
@@ -29,7 +30,7 @@ class FixedVectors:
 
 @final
 class NullSpace(StoringSolver[FixedVectors]):
-    """O(|S| m² + m³) an eigenspace."""
+    """O(|S| m² + m³) an eigenspace, S the generators and fields."""
 
     name: ClassVar[str] = "null space"
     preference: int = 2
@@ -40,11 +41,11 @@ class NullSpace(StoringSolver[FixedVectors]):
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # symmetric(4) on Sphere(4): m = 9, 100, 400, 900 took 1, 8, 100, 460 ms, representations included.
-        m, matrices = float(eigenspace.dim), 1 + len(self.group.generators)
+        m, matrices = float(eigenspace.dim), 1 + len(self.group.generators) + 4 * len(self.group.fields)
         return 10 * QUICK + matrices * (1.5e-7 * m**2 + 5e-11 * m**3)
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        return 8.0 * (len(self.group.generators) + 6) * float(eigenspace.dim) ** 2
+        return 8.0 * (len(self.group.generators) + len(self.group.fields) + 6) * float(eigenspace.dim) ** 2
 
     def solve(self, eigenspace: Eigenspace) -> Solution[FixedVectors]:
         m, generators = eigenspace.dim, self.group.generators
@@ -54,9 +55,11 @@ class NullSpace(StoringSolver[FixedVectors]):
             "Lower the cutoff, or describe the group by exact generators or by its catalogue name, for which "
             "cheaper solvers exist.",
         )
-        found = null_space([self.space.representation(g, eigenspace) for g in generators] or [np.eye(m)])
+        matrices = [self.space.representation(g, eigenspace) for g in generators] or [np.eye(m)]
+        fields = [self.space.infinitesimal(integer_speed(f), eigenspace) for f in self.group.fields]
+        found = null_space(matrices, fields, steepness=self.space.steepness(eigenspace))
         Q = np.ascontiguousarray(found.basis)
-        inner_products = len(generators) * m * m
+        inner_products = (len(generators) + len(fields)) * m * m
         return Solution(
             eigenspace, found.dim, self, FixedVectors(Q), found.residual, found.gap, inner_products, {"Q": Q}
         )

@@ -10,7 +10,7 @@ import numpy as np
 from specavg._config import require_memory
 from specavg.functions._functions import Array, Functions
 from specavg.groups import Representation
-from specavg.invariants._fixed_space import common_kernel, null_space
+from specavg.invariants._fixed_space import null_space
 from specavg.invariants.solvers._null_space import FixedVectors
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
@@ -57,10 +57,7 @@ class NullSpaceOfOutputs(OutputSolver[FixedVectors], StoringSolver[FixedVectors]
             np.kron(self.space.infinitesimal(field, V), outputs) + np.kron(one, rho.matrix.T)
             for field, rho in zip(self.group.fields, self.output.field_images, strict=True)
         ]
-        if velocities:
-            found = common_kernel([D - np.eye(size) for D in moved] + velocities, size)
-        else:
-            found = null_space(moved or [np.eye(size)])
+        found = null_space(moved or [np.eye(size)], velocities, steepness=self.space.steepness(V))
         Q = np.ascontiguousarray(found.basis)
         products = self._constraints * V.dim**2
         return Solution(eigenspace, found.dim, self, FixedVectors(Q), found.residual, found.gap, products, {"Q": Q})

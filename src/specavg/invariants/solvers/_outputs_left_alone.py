@@ -8,7 +8,6 @@ from typing import Any, ClassVar, final
 from specavg.functions._functions import Functions
 from specavg.groups import Representation
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
-from specavg.invariants.solvers._parts import certificate, resolver_of
 from specavg.invariants.solvers._solver import Solution
 from specavg.invariants.solvers._stored import Stored
 from specavg.spaces import Eigenspace, Space
@@ -25,7 +24,7 @@ class OutputsLeftAlone(OutputSolver[Solution[Any]]):
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         super().__init__(space, output, stored)
-        self._scalar = resolver_of(space, output.group, stored, "scalar")
+        self._scalar = self.resolver_of("scalar", space, output.group)
 
     @classmethod
     def carries(cls, space: Space, output: Representation) -> bool:
@@ -43,8 +42,7 @@ class OutputsLeftAlone(OutputSolver[Solution[Any]]):
 
     def solve(self, eigenspace: Eigenspace) -> Solution[Solution[Any]]:
         found = self._scalar.solve(eigenspace_below(eigenspace))
-        dim, parts = found.invariant_dim * self.output.dim, (("scalar", found),)
-        return Solution(eigenspace, dim, self, found, **certificate([found]), parts=parts)
+        return Solution.made_of([("scalar", found)], eigenspace, found.invariant_dim * self.output.dim, self, found)
 
     def functions(self, solutions: Sequence[Solution[Solution[Any]]]) -> Functions:
         return self._scalar.functions([s.data for s in solutions])

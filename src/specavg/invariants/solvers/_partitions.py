@@ -16,11 +16,13 @@ from specavg.functions._orbit_sums import orbit_sums, partitions
 from specavg.groups import Group
 from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric
 from specavg.invariants.solvers._harmonic_polynomials import (
+    LARGEST_DEGREE,
     InvariantHarmonics,
     better_family,
     harmonic_combinations,
 )
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver, Unsuitable
+from specavg.invariants.solvers._stored import Stored
 from specavg.spaces import Eigenspace, Space, Sphere
 
 __all__ = ["SymmetricPolynomials"]
@@ -34,7 +36,11 @@ class SymmetricPolynomials(StoringSolver[InvariantHarmonics]):
     """
 
     name: ClassVar[str] = "closed form"
-    preference: int = 0
+
+    def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
+        super().__init__(space, group, stored)
+        # On the circle two functions a degree are solved at once, and polynomials cancel.
+        self.preference = 3 if space.n_features == 2 else 0
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
@@ -45,7 +51,8 @@ class SymmetricPolynomials(StoringSolver[InvariantHarmonics]):
         return 2 if isinstance(self.group.structure, Hyperoctahedral) else 1
 
     def suits(self, eigenspace: Eigenspace) -> bool:
-        return not self._has_more(self.space.degree(eigenspace))
+        degree = self.space.degree(eigenspace)
+        return degree <= LARGEST_DEGREE and not self._has_more(degree)
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # symmetric(1000) at degree 8, 14, 20 (22, 135, 627 partitions) took 8, 120, 2150 ms.
@@ -79,6 +86,8 @@ class SymmetricPolynomials(StoringSolver[InvariantHarmonics]):
                 f"from degree {d * (d - 1) // 2} on, alternating({d}) has invariants that symmetric({d}) has not, "
                 "which have no closed form here."
             )
+        if degree > LARGEST_DEGREE:
+            raise Unsuitable(f"monomials are used up to degree {LARGEST_DEGREE}; got {degree}.")
         require_memory(
             self.memory(eigenspace), f"{self._partitions_count(degree)} partitions of {degree}", "Lower the cutoff."
         )

@@ -8,14 +8,14 @@ chosen by their order: nothing is computed, and what is left to solve is as many
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg.functions._functions import Array
-from specavg.invariants._fixed_space import UnclearRank, clear_zeros
+from specavg.invariants._fixed_space import UnclearRank, clear_zeros, rounding
 
 __all__ = ["LARGEST_DEGREE", "Columns", "Frame", "frame", "waves"]
 
@@ -54,12 +54,15 @@ class Frame:
         Half-turns around x (0) or y (1), up to the same sign.
     step : int
         Fixed functions have orders 0, step, 2·step, … only.
+    axial : bool
+        Whether all turns around z are in the group: fixed functions have order 0 only.
     """
 
     rotation: Array
     turns: tuple[tuple[int, float], ...]
     flips: tuple[tuple[int, int], ...]
     step: int
+    axial: bool = False
 
     @property
     def plain(self) -> bool:
@@ -69,11 +72,11 @@ class Frame:
     def columns(self, degree: int) -> Columns:
         """The harmonics of one degree that all `turns` and `flips` fix."""
         everyone = np.arange(degree + 1)
-        error = np.zeros(degree + 1)
+        error = everyone.astype(float) if self.axial else np.zeros(degree + 1)  # the field has weight k on order k
         for parity, angle in self.turns:
             wave = waves(angle, everyone)
             error = np.maximum(error, np.hypot(parity**degree * wave[0] - 1, wave[1]))
-        kept = clear_zeros(error, 2 * degree + 1)
+        kept = clear_zeros(error, rounding(2 * degree + 1, degree))
         k = everyone[kept]
         if (k % self.step).any():  # a fold that is one by the rounding of this degree, but not by its own
             raise UnclearRank(
@@ -97,9 +100,16 @@ class Frame:
         return _parted(self.rotation @ matrix @ self.rotation.T)
 
 
-def frame(matrices: Sequence[Array]) -> Frame:
-    """The coordinates to work in: those given if an axis or mirror lies well in them, else along the best axis."""
+def frame(matrices: Sequence[Array], field_axis: Array | None = None) -> Frame:
+    """The coordinates to work in: those given if an axis or mirror lies well in them, else along the best axis.
+
+    All turns around `field_axis` are in the group; z is then along it.
+    """
     plain = _frame(np.eye(3), matrices)
+    if field_axis is not None:
+        along_z = max(abs(field_axis[0]), abs(field_axis[1])) <= _ALIGNED
+        found = plain if along_z else _frame(_rotation(field_axis, []), matrices)
+        return replace(found, step=LARGEST_DEGREE + 1, axial=True)
     if plain.flips or plain.step > 1:
         return plain
     axes = [axis for axis in (_axis(_parted(matrix)[1]) for matrix in matrices) if axis is not None]

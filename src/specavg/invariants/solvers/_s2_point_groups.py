@@ -2,7 +2,8 @@
 
 The functions of degree l that are fixed by a turn around z are known by their orders, one in q for a q-fold axis. Only
 inside of them the other generators are looked at: D(g) − 1 has 2l + 1 rows and (2l + 1)/q columns, whose entries come
-degree after degree by recurrence. The residual is that of all rows, so that nothing outside escapes.
+degree after degree by recurrence. The residual is that of all rows, so that nothing outside escapes. A field
+leaves order 0 about its axis only.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ from specavg.functions._wigner_columns import wigner_columns
 from specavg.functions._wigner_matrices import euler_angles
 from specavg.groups import Group
 from specavg.groups.families import PointGroup
-from specavg.invariants._fixed_space import FixedSpace, common_kernel
+from specavg.invariants._fixed_space import FixedSpace, clear_zeros, common_null_space, rounding
 from specavg.invariants.solvers._null_space import FixedVectors
 from specavg.invariants.solvers._s2_frames import LARGEST_DEGREE, Columns, Frame, frame, waves
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver, Unsuitable
 from specavg.invariants.solvers._stored import orthonormal
 from specavg.isometries import Orthogonal, SignedPermutation
+from specavg.isometries.fields import RotationField
 from specavg.spaces import Eigenspace, Space, Sphere
 
 __all__ = ["AxisThenNullSpace"]
 
 _LISTED = 1_000  # elements of a group whose characters are added up: milliseconds
-_EXACT = 2e-13  # where the recurrence leaves a larger residual, the general solver is asked
 
 
 @final
@@ -43,7 +44,7 @@ class AxisThenNullSpace(StoringSolver[FixedVectors]):
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        return isinstance(space, Sphere) and space.n_features == 3 and bool(group.generators)
+        return isinstance(space, Sphere) and space.n_features == 3 and bool(group.generators or group.fields)
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # With the recurrence from degree 0 on: Oh at degree 30, 100, 200 took 4, 15, 40 ms, Ih 7, 29, 107 ms; two
@@ -55,6 +56,8 @@ class AxisThenNullSpace(StoringSolver[FixedVectors]):
 
     def count(self, eigenspace: Eigenspace) -> int | None:
         """The mean character, for point groups: they are small enough to be listed."""
+        if len(self._field_axes) > 1:
+            return int(eigenspace.dim == 1)
         if not isinstance(self.group.structure, PointGroup) or self.group.order > _LISTED:
             return None
         parity, angle = self._turns
@@ -80,7 +83,21 @@ class AxisThenNullSpace(StoringSolver[FixedVectors]):
         # Other elements that are known to be in the group sort harmonics as well as generators do.
         structure = self.group.structure
         turns = structure.turns if isinstance(structure, PointGroup) else ()
-        return frame([*self._matrices, *(_matrix(turn.isometry) for turn in turns)])
+        axes = self._field_axes
+        known = [*self._matrices, *(_matrix(turn.isometry) for turn in turns)]
+        return frame(known, axes[0] if len(axes) else None)
+
+    @cached_property
+    def _field_axes(self) -> Array:
+        """Unit vectors along the axes of the fields, as many as are independent: one, or all turns are in the group."""
+        fields = [self.space.check_field(f) for f in self.group.fields]
+        A = np.array([f.matrix for f in fields if isinstance(f, RotationField) and not f.is_zero]).reshape(-1, 3, 3)
+        axes = np.stack([A[:, 2, 1], A[:, 0, 2], A[:, 1, 0]], axis=1)  # dx/dt = axis × x
+        axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+        across = np.linalg.norm(np.cross(axes[:1], axes), axis=1)
+        if len(across) and clear_zeros(across, rounding(3)).all():
+            return axes[:1]
+        return axes
 
     @cached_property
     def _others(self) -> list[_Turning]:
@@ -101,7 +118,7 @@ class AxisThenNullSpace(StoringSolver[FixedVectors]):
         if degree > LARGEST_DEGREE:
             raise Unsuitable(f"axes are sorted up to degree {LARGEST_DEGREE}; got {degree}.")
         found = self._fixed(degree)
-        if found.residual > _EXACT:
+        if found.residual > rounding(m, degree):
             raise Unsuitable(f"turns by very small angles leave a residual of {found.residual:.1e} at degree {degree}.")
         Q = np.ascontiguousarray(found.basis)
         entries = len(self._others) * m * (degree // self._frame.step + 1)
@@ -117,10 +134,12 @@ class AxisThenNullSpace(StoringSolver[FixedVectors]):
         return Blockwise(functions, [(s.eigenspace.dim, s.data.Q) for s in kept])
 
     def _fixed(self, degree: int) -> FixedSpace:
+        if len(self._field_axes) > 1 and degree:  # fields about two axes are all of SO(3)
+            return FixedSpace(np.empty((2 * degree + 1, 0)), self.name, float(degree * (degree + 1)) ** 0.5, 0.0)
         columns = self._frame.columns(degree)
         V, residual, gap = np.eye(len(columns)), columns.residual, columns.gap
         if self._others and len(columns):
-            found = common_kernel([g.deviation(degree, columns) for g in self._others], 2 * degree + 1)
+            found = common_null_space([g.deviation(degree, columns) for g in self._others], 2 * degree + 1, degree)
             V, residual, gap = found.basis, max(residual, found.residual), min(gap, found.gap)
         pairs = np.zeros((2, degree + 1, V.shape[1]))  # coefficients of cosines and of sines, by order
         pairs[columns.sine.astype(int), columns.orders] = V

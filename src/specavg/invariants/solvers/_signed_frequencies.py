@@ -9,13 +9,13 @@ from typing import Any, ClassVar, final
 
 from specavg._config import require_memory
 from specavg.functions._cosine_products import cosine_products
+from specavg.functions._frequency_types import Type, arrangements, type_tree
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import Tree, frequency_tree
 from specavg.groups import Group
 from specavg.groups.families import SignFlips
 from specavg.invariants.solvers._solver import Solution, Solver, Unsuitable
 from specavg.spaces import Eigenspace, Space, Torus
-from specavg.spaces._frequency_types import Type, arrangements, type_tree
 
 __all__ = ["SignedFrequencies"]
 

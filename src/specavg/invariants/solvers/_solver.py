@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from specavg.functions._functions import Functions
 from specavg.groups import Group
 from specavg.invariants.solvers._stored import Stored
 from specavg.spaces import Eigenspace, Space
+
+if TYPE_CHECKING:
+    from specavg.invariants._solver_choice import Resolver
 
 __all__ = ["Solution", "Solver", "StoringSolver", "Unsuitable"]
 
@@ -44,6 +47,29 @@ class Solution(Generic[Data]):
     parts: tuple[tuple[str, Solution[Any]], ...] = ()
     """Solutions for one copy or for factors that this one was made from, each with the name of its resolver."""
 
+    @classmethod
+    def made_of(
+        cls,
+        parts: Iterable[tuple[str, Solution[Any]]],
+        eigenspace: Eigenspace,
+        invariant_dim: int,
+        solver: Solver[Data],
+        data: Data,
+    ) -> Solution[Data]:
+        """A solution that is no more certain than its `parts`, and that counts their inner products."""
+        named = tuple(parts)
+        used = [solution for _, solution in named]
+        return cls(
+            eigenspace,
+            invariant_dim,
+            solver,
+            data,
+            residual=max((s.residual for s in used), default=0.0),
+            gap=min((s.gap for s in used), default=np.inf),
+            inner_products=sum(s.inner_products for s in used),
+            parts=named,
+        )
+
 
 class Solver(abc.ABC, Generic[Data]):
     """One way to find invariants, for one space and one group.
@@ -58,6 +84,12 @@ class Solver(abc.ABC, Generic[Data]):
         self.space = space
         self.group = group
         self.stored = stored
+
+    def resolver_of(self, part: str, space: Space, group: Group) -> Resolver:
+        """The choice of solvers for one copy or one factor; `part` names it among stored arrays."""
+        from specavg.invariants._solver_choice import Resolver  # a resolver uses solvers, and some of them use it
+
+        return Resolver(space, group, stored=None if self.stored is None else self.stored.below(part))
 
     @classmethod
     @abc.abstractmethod
@@ -78,7 +110,7 @@ class Solver(abc.ABC, Generic[Data]):
 
     def count(self, eigenspace: Eigenspace) -> int | None:
         """The number of invariants, where it is known without solving."""
-        return None if self.group.generators else eigenspace.dim
+        return None if self.group.generators or self.group.fields else eigenspace.dim
 
     @abc.abstractmethod
     def solve(self, eigenspace: Eigenspace) -> Solution[Data]:

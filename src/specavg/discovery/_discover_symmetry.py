@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from specavg.discovery._discovery import Discovery
+from specavg.discovery._field_search import search_fields
 from specavg.discovery._interchangeable_parts import search_transpositions
-from specavg.discovery._lattice import MOST_ELEMENTS
-from specavg.discovery._result import Discovery
 from specavg.discovery._samples import Samples
 from specavg.discovery._sampling import search_random_elements
+from specavg.discovery._subgroup_lattice import MOST_ELEMENTS
 from specavg.discovery._subgroup_search import search_subgroups
 from specavg.groups import Group
 from specavg.isometries import SignedPermutation
@@ -19,12 +21,12 @@ from specavg.spaces import Space
 
 __all__ = ["discover_symmetry"]
 
-_METHODS = ("auto", "subgroups", "transpositions", "sampling")
+_METHODS = ("auto", "subgroups", "transpositions", "fields", "sampling")
 
 
 def discover_symmetry(
-    X: ArrayLike,
-    y: ArrayLike,
+    X: ArrayLike | Iterable[tuple[ArrayLike, ArrayLike]],
+    y: ArrayLike | None,
     space: Space,
     group: Group,
     *,
@@ -36,14 +38,16 @@ def discover_symmetry(
 
     Parameters
     ----------
-    X : array-like of shape (n, n_features) or (n, *space.shape)
-    y : array-like of shape (n,)
+    X : array-like of shape (n, n_features) or (n, *space.shape), Dask collection, or iterable of (X, y) chunks
+        Chunks (with `y` None) are read several times, and never have to fit in memory together.
+    y : array-like of shape (n,), Dask collection, or None
     space : Space
     group : Group
         A group that surely contains the symmetry.
-    method : {"auto", "subgroups", "transpositions", "sampling"}, default "auto"
+    method : {"auto", "subgroups", "transpositions", "fields", "sampling"}, default "auto"
         "subgroups" compares all subgroups (groups of up to 2,000 elements with up to 5,000 subgroups).
         "transpositions" finds blocks of interchangeable coordinates or copies, for symmetric groups of any size.
+        "fields" finds the fields of a group with a continuous part (shifts, and rotations of any number of directions).
         "sampling" tries random elements on held-out data, for comparison. "auto" takes the first of them that can be.
     level : float, default 0.05
         The probability of a false symmetry that is tolerated: the group returned is the largest one that
@@ -81,6 +85,10 @@ def discover_symmetry(
     samples = Samples.of(X, y, space)
     if method == "sampling":
         return search_random_elements(samples, group, level, random_state)
+    if method == "fields" or (method == "auto" and not group.is_finite):
+        if group.is_finite:
+            raise ValueError(f"{group!r} has no fields to choose from: use method='auto'")
+        return search_fields(samples, group, level)
     if method == "transpositions" or (method == "auto" and group.order > MOST_ELEMENTS):
         if not _is_symmetric(group):
             raise ValueError(

@@ -8,10 +8,12 @@ from functools import cached_property
 from html import escape
 from typing import final
 
+from specavg.data._streaming import ChunkStream
 from specavg.discovery._samples import Samples
 from specavg.estimators import InvariantKernelRidge
 from specavg.groups import Group
 from specavg.isometries import Isometry
+from specavg.isometries.fields import Field
 
 __all__ = ["Candidate", "Discovery", "group_label"]
 
@@ -59,7 +61,8 @@ def group_label(group: Group) -> str:
     """The name of a group, or its generators."""
     if group.name is not None:
         return group.name
-    return "<" + ", ".join(map(repr, group.generators)) + ">" if group.generators else "no symmetry"
+    generators = [*map(repr, group.generators), *map(repr, group.fields)]
+    return f"<{', '.join(generators)}>" if generators else "no symmetry"
 
 
 @final
@@ -70,7 +73,7 @@ class Discovery:
     Attributes
     ----------
     samples : Samples
-        The data: `.points`, `.targets`, `.space`.
+        The data, and their space.
     group : Group
         The largest subgroup that the data allow.
     model : InvariantKernelRidge
@@ -88,7 +91,9 @@ class Discovery:
     notes : tuple of str
         What to know before believing the result: what the data could not tell, and why.
     method : str
-        "subgroups", "transpositions" or "sampling".
+        "subgroups", "transpositions", "fields" or "sampling".
+    fields : tuple of Field
+        A basis of the fields that leave the function alone, where the group has a continuous part.
     """
 
     samples: Samples
@@ -100,17 +105,23 @@ class Discovery:
     indistinguishable: tuple[Group, ...]
     notes: tuple[str, ...]
     method: str
+    fields: tuple[Field, ...] = ()
 
     @cached_property
     def model(self) -> InvariantKernelRidge:
         """The regressor of `group`, fitted to the samples."""
-        data = self.samples
-        return InvariantKernelRidge(data.space, self.group).fit(data.points, data.targets)
+        X, y = self.samples.given
+        if y is None:
+            X = ChunkStream(X, targets=True)
+            X.rows = self.samples.count  # so that the regressor knows how many functions they can bear
+        return InvariantKernelRidge(self.samples.space, self.group).fit(X, y)
 
     def _sentences(self) -> list[str]:
         sure = "" if math.isnan(self.probability) else f", with probability {self.probability:.3g}"
+        count = len(self.fields)
+        size = f"{count} independent field{'s' * (count > 1)}" if count else f"of order {self.group.order:.6g}"
         sentences = [
-            f"The data allow {group_label(self.group)}, of order {self.group.order:.6g}{sure}.",
+            f"The data allow {group_label(self.group)}, {size}{sure}.",
             f"The {self.n_functions} functions compared explain {100 * self.explained:.1f} % of the variance of y.",
         ]
         if self.indistinguishable:

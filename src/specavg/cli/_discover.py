@@ -1,0 +1,73 @@
+"""``specavg discover``: which subgroup of a group is in the data."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from specavg.cli._check import Anew
+from specavg.cli._fit import add_data_options, read_all, separated
+from specavg.cli._problem import Problem
+from specavg.cli._specs import add_space_and_group, fitting_group, space_of
+
+__all__ = ["add_parser"]
+
+_EPILOG = """\
+examples:
+  specavg discover data.parquet --target y --space sphere:3 --group point_group:Oh
+  specavg discover data.csv --target energy --space torus:20 --group symmetric:20 -o model.specavg
+
+GROUP surely contains the symmetry; the largest part of it that the data allow is printed.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add this command to the command line."""
+    parser = commands.add_parser(
+        "discover",
+        help="find the symmetry of a table among the subgroups of a group",
+        description="The largest subgroup under which the target is invariant, as far as the data tell.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_data_options(parser)
+    add_space_and_group(parser, space_required=True)
+    parser.add_argument(
+        "--level", type=float, default=0.05, metavar="P", help="tolerated probability of a false symmetry (0.05)"
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where the model with that symmetry goes")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Search, print, and save the model if asked to."""
+    from specavg.cli._progress_bar import Progress
+    from specavg.cli._tables import TableStream, open_table, split_columns
+    from specavg.discovery import discover_symmetry
+
+    if not 0 < options.level < 1:
+        raise Problem(f"--level must lie between 0 and 1; got {options.level:g}", 2)
+    space = space_of(options.space)
+    group = fitting_group(options.group, space)
+    table = open_table(options.data)
+    features, targets = split_columns(table, separated(options.target), separated(options.features), space)
+    if len(targets) != 1:
+        raise Problem("search one target at a time", 2)
+    with Progress("counting rows", quiet=options.quiet) as progress:
+        stream = TableStream(table, features, targets, progress)
+        if stream.rows == 0:
+            raise Problem(f"{table.path} has no rows")
+        progress.phase("reading", stream.rows)
+        if table.fits_in_memory(len(features) + 1):
+            X, y = read_all(stream)
+            progress.phase("searching")
+            found = discover_symmetry(X, y, space, group, level=options.level)
+        else:
+            found = discover_symmetry(Anew(stream, progress), None, space, group, level=options.level)
+        if options.output is not None:
+            progress.phase("fitting")
+            found.model.save(options.output)
+    print(found)
+    return 0

@@ -1,0 +1,282 @@
+"""Which fields leave the function alone? Subalgebras of the continuous part of a group, compared by evidence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.discovery._discovery import Candidate, Discovery
+from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, log_evidence
+from specavg.discovery._information import Information
+from specavg.discovery._samples import Samples
+from specavg.discovery._subalgebras import AlgebraParts, Subalgebra
+from specavg.groups import Group
+from specavg.groups.families import OrthogonalGroup
+from specavg.isometries import Isometry, orthogonal
+from specavg.spaces import Eigenspace, Space
+
+__all__ = ["search_fields"]
+
+Array = NDArray[np.float64]
+_FIXED = 1e-6  # of dDᵀdD: its eigenvalues are squares of integers for the fields compared, and rounding is below 1e-12
+_ROUNDS = 3  # of choosing the subalgebra and the decay in turn
+_NO_MORE = 1e-3  # of twice a log likelihood: each coefficient that only fits noise explains about 1
+_POLISHED = 3  # candidates whose directions are adjusted to the data: the right one is among the first, or none is
+
+
+def search_fields(samples: Samples, group: Group, level: float) -> Discovery:
+    """The largest subalgebra that the data allow, then the generators that go with it."""
+    algebra = AlgebraParts(group.algebra.fields)
+    eigenspaces = samples.band()
+    information = samples.information(samples.space.functions(eigenspaces).evaluate)
+    derivatives = _Derivatives(samples.space, algebra, eigenspaces)
+    everything = derivatives.everything
+    decay = best_decay(information, everything.levels)
+    trials: list[_Trial] = []
+    for _ in range(_ROUNDS):
+        trials = _trials(information, derivatives, decay)
+        best = max(trials, key=lambda trial: trial.score)
+        chosen = best_decay(information.on(best.subspace.Q), best.subspace.levels)
+        if chosen == decay:
+            break
+        decay = chosen
+    choice, probability = _largest(trials, level)
+    notes: list[str] = []
+    if max(trial.score for trial in trials) < -math.log(level):
+        choice, probability = next(t for t in trials if t.algebra.dim == 0), math.nan
+        notes.append("No function is seen: they explain no more than chance does. Give more samples, or less noise.")
+    notes.append("Finite symmetries beside the fields were compared for reflections along the axes found only.")
+    generators = _generators(group, choice, information, derivatives, decay, level)
+    fields = choice.algebra.fields(algebra.basis)
+    whole = choice.algebra.dim == len(algebra.basis) and len(generators) >= len(group.generators)
+    found = group if whole else Group(generators, fields, _name(choice), size=group.size)
+    return Discovery(
+        samples=samples,
+        group=found,
+        table=tuple(trial.row(group, algebra, choice, decay) for trial in trials),
+        probability=probability,
+        explained=information.signal / information.variance if information.variance > 0 else 0.0,
+        n_functions=everything.up_to(decay.last).shape[1],
+        indistinguishable=(),
+        notes=tuple(notes),
+        method="fields",
+        fields=fields,
+    )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Derivatives:
+    """Derivatives dD of the basis fields on each eigenspace, and what combinations of them leave alone."""
+
+    space: Space
+    algebra: AlgebraParts
+    eigenspaces: tuple[Eigenspace, ...]
+
+    @cached_property
+    def blocks(self) -> list[Array]:
+        """The matrices dD of every basis field, an eigenspace at a time."""  # (r, m, m)
+        fields = self.algebra.basis
+        return [np.stack([self.space.infinitesimal(f, V) for f in fields]) for V in self.eigenspaces]
+
+    @cached_property
+    def everything(self) -> Subspace:
+        """All functions."""
+        sizes = [V.dim for V in self.eigenspaces]
+        return Subspace(np.eye(sum(sizes)), np.repeat(np.arange(1, len(sizes) + 1), sizes))
+
+    def fixed(self, C: NDArray[np.generic]) -> Subspace:
+        """What the fields Σ_i C_ik ξ_i leave alone."""
+        found: list[Array] = []
+        for D in self.blocks:
+            moved = np.einsum("ik,iab->kab", np.asarray(C, dtype=float), D).reshape(-1, D.shape[1])
+            values, vectors = np.linalg.eigh(moved.T @ moved)
+            found.append(vectors[:, values < _FIXED])
+        return _side_by_side(found)
+
+    def fixed_by(self, g: Isometry, subspace: Subspace) -> Subspace:
+        """What an isometry leaves alone of a subspace that it keeps."""
+        found: list[Array] = []
+        start = 0
+        for k, V in enumerate(self.eigenspaces, start=1):
+            Q = subspace.Q[start : start + V.dim, subspace.levels == k]
+            start += V.dim
+            moved = self.space.representation(g, V) @ Q - Q
+            values, vectors = np.linalg.eigh(moved.T @ moved)
+            found.append(Q @ vectors[:, values < _FIXED])
+        return _side_by_side(found)
+
+    def weights(self) -> Array:
+        """How fast each function changes along each field, up to a sign, if the field pairs it with one other."""
+        rows: list[Array] = []
+        for D in self.blocks:
+            partners = np.argmax(np.sum(D**2, axis=0), axis=0)
+            rows += [D[:, partner, k] for k, partner in enumerate(partners)]
+        return np.stack(rows)
+
+    def form(self, coef: Array, V: Array) -> Array:
+        """⟨ξ_i f, ξ_j f⟩, less what noise of covariance V adds to it."""
+        total = np.zeros((len(self.algebra.basis),) * 2)
+        start = 0
+        for D in self.blocks:
+            part = slice(start, start := start + D.shape[1])
+            moved = np.einsum("iab,b->ia", D, coef[part])
+            total += moved @ moved.T - np.einsum("iab,bc,jac->ij", D, V[part, part], D, optimize=True)
+        return total
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """A subalgebra, what it leaves alone, its log evidence, what it cannot explain, and the p-value of that."""
+
+    algebra: Subalgebra
+    subspace: Subspace
+    score: float
+    outside: float
+    p_value: float
+
+    def row(self, group: Group, parts: AlgebraParts, choice: _Trial, decay: Decay) -> Candidate:
+        """A row of the table."""
+        subgroup = Group([], self.algebra.fields(parts.basis), _name(self), size=group.size)
+        k = self.subspace.up_to(decay.last).shape[1]
+        inside = self is choice or self.algebra.dim == 0
+        return Candidate(None, subgroup, None, k, self.p_value, math.nan, inside)
+
+
+def _trials(information: Information, derivatives: _Derivatives, decay: Decay) -> list[_Trial]:
+    everything = derivatives.everything
+    kept = everything.levels <= decay.last
+    V = np.zeros_like(information.A)
+    V[np.ix_(kept, kept)] = np.linalg.pinv(information.A[np.ix_(kept, kept)], rcond=1e-10, hermitian=True)
+    coef = V @ information.b
+    sizes = np.where(kept, coef**2 / np.maximum(np.diagonal(V), 1e-300), 0.0)
+    form = derivatives.form(coef, V)
+    known = information.on(everything.up_to(decay.last)).explained()
+    first = [
+        _trial(information, derivatives, c, decay, known)
+        for c in derivatives.algebra.candidates(form, derivatives.weights(), sizes)
+    ]
+    movable = sorted((t for t in first if t.algebra.moves), key=lambda t: -t.score)[:_POLISHED]
+    polished: list[_Trial] = []
+    for trial in movable:
+        new = _polished(information, derivatives, trial, decay, known)
+        if not any(new.algebra.near(other.algebra) for other in polished):
+            polished.append(new)
+    return [t for t in first if t not in movable] + polished
+
+
+def _trial(
+    information: Information, derivatives: _Derivatives, algebra: Subalgebra, decay: Decay, known: float
+) -> _Trial:
+    from scipy.stats import f as distribution
+
+    subspace = derivatives.fixed(algebra.C)
+    inside = information.on(subspace.Q)
+    # Which conjugate it is was chosen with the data: half a logarithm of the number of samples each (Schwarz).
+    score = log_evidence(inside, subspace.levels, decay) - algebra.moves / 2 * math.log(information.count)
+    total = int(np.sum(derivatives.everything.levels <= decay.last))
+    fixed = subspace.up_to(decay.last)
+    tested = total - fixed.shape[1] - algebra.moves
+    outside = max(known - information.on(fixed).explained(), 0.0)
+    p_value = float(distribution.sf(outside / tested, tested, information.freedom)) if tested > 0 else 1.0
+    return _Trial(algebra, subspace, score, outside, p_value)
+
+
+def _polished(information: Information, derivatives: _Derivatives, trial: _Trial, decay: Decay, known: float) -> _Trial:
+    """The same with the directions for which the likelihood is largest."""
+    from scipy.linalg import expm
+    from scipy.optimize import minimize
+
+    parts, turned = derivatives.algebra, trial.algebra.turned
+    frames = [np.linalg.qr(np.hstack([W, np.eye(len(W))]))[0][:, : len(W)] for W in turned]
+    shapes = [(W.shape[1], len(W) - W.shape[1]) for W in turned]
+    shifts = trial.algebra.C[:, : trial.algebra.dim - sum(q * (q - 1) // 2 for q, _ in shapes)]
+
+    def moved(t: Array) -> Subalgebra:
+        directions: list[Array] = []
+        start = 0
+        for W, frame, (q, rest) in zip(turned, frames, shapes, strict=True):
+            angles = np.zeros((len(W), len(W)))
+            angles[:q, q:] = t[start : start + q * rest].reshape(q, rest)
+            start += q * rest
+            directions.append((frame @ expm(angles - angles.T))[:, :q])
+        return parts.joined(shifts, tuple(directions))
+
+    def lost(t: Array) -> float:
+        return known - information.on(derivatives.fixed(moved(t).C).up_to(decay.last)).explained()
+
+    found = minimize(lost, np.zeros(trial.algebra.moves), method="BFGS", options={"gtol": 1e-3})
+    return _trial(information, derivatives, moved(np.asarray(found.x)), decay, known)
+
+
+def _largest(trials: list[_Trial], level: float) -> tuple[_Trial, float]:
+    """The largest subalgebra such that smaller ones have probability at most `level`, and that no test refutes."""
+    scores = np.array([trial.score for trial in trials])
+    shares = np.exp(scores - scores.max())
+    shares /= shares.sum()
+    dims = np.array([trial.algebra.dim for trial in trials])
+    outside = np.array([trial.outside for trial in trials])
+    for dim in sorted(set(dims.tolist()), reverse=True):
+        best = int(max(np.flatnonzero(dims == dim), key=lambda i: scores[i]))
+        # A smaller one that explains no more has the same functions, if all its conjugates are counted.
+        rivals = shares[(outside < outside[best] - _NO_MORE) & (dims <= dim)].sum()
+        if (rivals <= level and trials[best].p_value >= level * HONEST) or dim == 0:
+            return trials[best], float(shares[dims >= dim].sum())
+    raise AssertionError("nothing is always a candidate")
+
+
+def _generators(
+    group: Group,
+    choice: _Trial,
+    information: Information,
+    derivatives: _Derivatives,
+    decay: Decay,
+    level: float,
+) -> list[Isometry]:
+    """Isometries of the group that keep the fields found and that the data allow, one after the other."""
+    subspace, kept = choice.subspace, list[Isometry]()
+    for g in _isometries(group, choice):
+        smaller = derivatives.fixed_by(g, subspace)
+        gain = log_evidence(information.on(smaller.Q), smaller.levels, decay)
+        gain -= log_evidence(information.on(subspace.Q), subspace.levels, decay)
+        same = smaller.Q.shape == subspace.Q.shape
+        if same or gain > -math.log(level):
+            kept.append(g)
+            subspace = smaller
+    return kept
+
+
+def _isometries(group: Group, choice: _Trial) -> list[Isometry]:
+    """Reflections of O(d), or half turns of SO(d), that keep the directions found; else the group's own generators."""
+    structure, turned = group.structure, choice.algebra.turned
+    if not isinstance(structure, OrthogonalGroup) or not turned or not turned[0].shape[1]:
+        return list(group.generators) if choice.algebra.dim == len(group.algebra.fields) else []
+    W = turned[0]
+    rest = np.linalg.svd(W)[0][:, W.shape[1] :].T
+    mirrors = [np.eye(len(W)) - 2 * np.outer(u, u) for u in [W[:, 0], *rest]]
+    if structure.special:
+        return [orthogonal(mirrors[0] @ mirror) for mirror in mirrors[1:]]
+    return [orthogonal(mirror) for mirror in mirrors]
+
+
+def _name(trial: _Trial) -> str | None:
+    """How the rotations about one axis are called."""
+    turned = trial.algebra.turned
+    if len(turned) == 1 and turned[0].shape == (3, 2) and trial.algebra.dim == 1:
+        axis = np.cross(*turned[0].T)
+        axis = axis if axis[np.argmax(np.abs(axis))] > 0 else -axis
+        return f"rotations about ({', '.join(f'{a:.3f}' for a in axis)})"
+    return None
+
+
+def _side_by_side(found: list[Array]) -> Subspace:
+    from scipy.linalg import block_diag
+
+    levels = np.repeat(np.arange(1, len(found) + 1), [Q.shape[1] for Q in found])
+    return Subspace(np.asarray(block_diag(*found)), levels)

@@ -1,0 +1,229 @@
+"""Subalgebras of the Lie algebra of a group that data may have as symmetries, from the form ⟨ξf, ηf⟩ of a function f.
+
+The algebra is divided into parts that commute: shifts, and the algebras so(d) of rotations of d directions. Of so(d)
+the rotations so(W) of some of the directions are looked for. Let L_uw rotate u towards w. If f is invariant under
+so(W), the matrix N_uv = Σ_w ⟨L_uw f, L_vw f⟩ is a multiple of the identity on W: W is spanned by neighbours among its
+eigenvectors. Of the shifts those are looked for that leave alone the frequencies that f surely has: they are rational.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, product
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.isometries.fields import CopiesField, FactorsField, Field, LeftRightField, RotationField
+
+__all__ = ["AlgebraParts", "RotationPart", "Subalgebra"]
+
+Array = NDArray[np.float64]
+_ZERO = 1e-9  # brackets of fields of length one that commute round to 1e-15
+_NEAR = 1e-2  # two searches that end in the same axis differ by 1e-5; two axes of one function by far more
+_DENOMINATOR = 1000  # weights over 2π are rational; those of functions that data can bear are far below this
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Subalgebra:
+    """Fields Σ_i C_ik ξ_i, and for each part of rotations the orthonormal directions W that are turned.
+
+    Attributes
+    ----------
+    C : ndarray of shape (r, k), floats or Fractions
+    turned : tuple of ndarray of shape (d, q)
+    moves : int
+        How many numbers say which conjugate it is: they were chosen with the data.
+    """
+
+    C: NDArray[np.generic]
+    turned: tuple[Array, ...]
+    moves: int
+
+    @property
+    def dim(self) -> int:
+        """The dimension."""
+        return self.C.shape[1]
+
+    def near(self, other: Subalgebra) -> bool:
+        """Whether two subalgebras are the same but for what the noise leaves open."""
+        mine, theirs = (np.linalg.qr(np.asarray(a.C, dtype=float))[0] for a in (self, other))
+        return mine.shape == theirs.shape and bool(np.abs(mine @ mine.T - theirs @ theirs.T).max() < _NEAR)
+
+    def fields(self, basis: Sequence[Field]) -> tuple[Field, ...]:
+        """The fields, in a basis of the algebra."""
+        fields: list[Field] = []
+        for column in self.C.T.tolist():
+            terms = [c * field for c, field in zip(column, basis, strict=True) if c]
+            fields.append(sum(terms[1:], start=terms[0]))
+        return tuple(fields)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RotationPart:
+    """The algebra so(d) inside an algebra: where its basis is, and the matrix of each of its fields."""
+
+    places: tuple[int, ...]
+    matrices: Array  # (r, d, d)
+
+    @property
+    def size(self) -> int:
+        """How many directions there are."""
+        return self.matrices.shape[1]
+
+    def coordinates(self, W: Array, count: int) -> Array:
+        """The rotations of the columns of W, in the basis of the whole algebra of dimension `count`."""
+        planes = [np.outer(a, b) - np.outer(b, a) for a, b in combinations(W.T, 2)]
+        C = np.zeros((count, len(planes)))
+        if planes:
+            flat = self.matrices.reshape(len(self.places), -1).T
+            C[list(self.places)] = np.linalg.lstsq(flat, np.stack(planes).reshape(len(planes), -1).T)[0]
+        return C
+
+    def runs(self, form: Array) -> Iterator[Array]:
+        """Nothing, everything, and runs of eigenvectors of N."""
+        d = self.size
+        yield np.zeros((d, 0))
+        L = self.coordinates(np.eye(d), len(form))  # columns: planes (u, w), u < w
+        N = np.zeros((d, d))
+        place = {pair: k for k, pair in enumerate(combinations(range(d), 2))}
+        F = L.T @ form @ L
+        for u, v, w in product(range(d), repeat=3):
+            if w not in (u, v):
+                sign = (1 if u < w else -1) * (1 if v < w else -1)
+                N[u, v] += sign * F[place[min(u, w), max(u, w)], place[min(v, w), max(v, w)]]
+        vectors = np.linalg.eigh(N)[1]
+        for length in range(2, d + 1):
+            for start in range(d - length + 1):
+                yield vectors[:, start : start + length]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AlgebraParts:
+    """A Lie algebra, divided into shifts and rotations.
+
+    Attributes
+    ----------
+    basis : tuple of Field
+    """
+
+    basis: tuple[Field, ...]
+
+    @cached_property
+    def _components(self) -> list[list[int]]:
+        """Places of basis fields that are linked by brackets."""
+        r = len(self.basis)
+        linked = np.eye(r, dtype=bool)
+        for i, j in combinations(range(r), 2):
+            linked[i, j] = linked[j, i] = bool(np.linalg.norm(self.basis[i].bracket(self.basis[j]).vector) > _ZERO)
+        reach = np.linalg.matrix_power(linked.astype(float), max(r, 1)) > 0
+        return [list(c) for c in sorted({tuple(np.flatnonzero(row).tolist()) for row in reach})]
+
+    @cached_property
+    def abelian(self) -> list[int]:
+        """Places of fields that commute with all others."""
+        return [c[0] for c in self._components if len(c) == 1]
+
+    @cached_property
+    def rotations(self) -> list[RotationPart]:
+        """The parts that are algebras so(d); an error where there is another kind."""
+        parts: list[RotationPart] = []
+        for c in self._components:
+            if len(c) == 1:
+                continue
+            matrices = np.stack([_matrix(self.basis[i]) for i in c])
+            d = matrices.shape[1]
+            if len(c) != d * (d - 1) // 2 or np.linalg.matrix_rank(matrices.reshape(len(c), -1)) < len(c):
+                raise ValueError(
+                    f"the continuous part of the group has {len(c)} linked fields that are not all rotations of {d} "
+                    "directions: give special_orthogonal(d), orthogonal(d) or shifts, or groups made of them"
+                )
+            parts.append(RotationPart(tuple(c), matrices))
+        return parts
+
+    def candidates(self, form: Array, weights: Array, sizes: Array) -> Iterator[Subalgebra]:
+        """Subalgebras that may leave the function alone.
+
+        Parameters
+        ----------
+        form : ndarray of shape (r, r)
+            ⟨ξ_i f, ξ_j f⟩, the part of noise subtracted.
+        weights : ndarray of shape (functions, r)
+            How fast each function changes along the commuting fields, up to a sign.
+        sizes : ndarray of shape (functions,)
+            The coefficients of f in units of their noise, squared.
+        """
+        shifts = list(self._shifts(weights, sizes))
+        runs = [list(part.runs(form)) for part in self.rotations]
+        for C, *turned in product(shifts, *runs):
+            yield self.joined(C, tuple(turned))
+
+    def joined(self, shifts: NDArray[np.object_], turned: tuple[Array, ...]) -> Subalgebra:
+        """Some shifts, and the rotations of some directions of each part."""
+        r = len(self.basis)
+        pieces = [part.coordinates(W, r) for part, W in zip(self.rotations, turned, strict=True)]
+        moves = sum(W.shape[1] * (len(W) - W.shape[1]) for W in turned)
+        if shifts.shape[1]:
+            return Subalgebra(np.hstack([shifts, *pieces]), turned, moves)
+        return Subalgebra(np.hstack([np.zeros((r, 0)), *pieces]), turned, moves)
+
+    def _shifts(self, weights: Array, sizes: Array) -> Iterator[NDArray[np.object_]]:
+        """Combinations that leave more and more functions alone, the largest coefficients first."""
+        rows: list[list[Fraction]] = []
+        r = len(self.basis)
+        exact = [[Fraction(w / (2 * np.pi)).limit_denominator(_DENOMINATOR) for w in row] for row in weights.tolist()]
+        for i in (None, *np.argsort(-sizes).tolist()):
+            if i is not None:
+                more = _null_space([*rows, [exact[i][j] for j in self.abelian]], len(self.abelian))
+                if len(more) == len(_null_space(rows, len(self.abelian))):
+                    continue
+                rows.append([exact[i][j] for j in self.abelian])
+            found = _null_space(rows, len(self.abelian))
+            C = np.full((r, len(found)), Fraction(0), dtype=object)
+            for k, vector in enumerate(found):
+                C[self.abelian, k] = vector
+            yield C
+            if not found:
+                return
+
+
+def _null_space(rows: Sequence[Sequence[Fraction]], size: int) -> list[list[Fraction]]:
+    """Exact vectors that are orthogonal to all rows."""
+    reduced, pivots = [list(row) for row in rows], list[int]()
+    for j in range(size):
+        at = next((i for i in range(len(pivots), len(reduced)) if reduced[i][j]), None)
+        if at is None:
+            continue
+        k = len(pivots)
+        reduced[k], reduced[at] = reduced[at], reduced[k]
+        reduced[k] = [x / reduced[k][j] for x in reduced[k]]
+        for i, row in enumerate(reduced):
+            if i != k and row[j]:
+                reduced[i] = [x - row[j] * y for x, y in zip(row, reduced[k], strict=True)]
+        pivots.append(j)
+    free = [j for j in range(size) if j not in pivots]
+    vectors: list[list[Fraction]] = []
+    for j in free:
+        vector = [Fraction(int(i == j)) for i in range(size)]
+        for k, pivot in enumerate(pivots):
+            vector[pivot] = -reduced[k][j]
+        vectors.append(vector)
+    return vectors
+
+
+def _matrix(field: Field) -> Array:
+    """The skew matrix of a field that turns one thing, or several things together."""
+    if isinstance(field, LeftRightField):
+        return (field.right if field.left.is_zero else field.left).matrix
+    if isinstance(field, CopiesField | FactorsField):
+        return next(_matrix(part) for part in field.parts if part is not None and not part.is_zero)
+    if isinstance(field, RotationField):
+        return field.matrix
+    raise ValueError(f"{field!r} is not a rotation")

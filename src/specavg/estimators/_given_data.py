@@ -1,0 +1,136 @@
+"""What users hand over, checked in their own words before anything is computed."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.groups import Group
+from specavg.spaces import Power, Product, Space
+
+__all__ = ["check_columns", "given_table", "given_targets", "question_order", "question_periods", "why_nothing"]
+
+Array = NDArray[np.float64]
+
+# Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
+# span a few, and standardised columns on the default torus (period 2) about three.
+_MANY_PERIODS = 20.0
+
+
+def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
+    """`X` with two dimensions, one row per point, and with as many columns as the points of `space` have.
+
+    Parameters
+    ----------
+    space, group
+        As the estimator has them: None for the default.
+    X
+        What was given to `fit` or `predict`.
+    """
+    if space is not None and not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"space must be a specavg space, for instance sa.Sphere(3) or sa.Torus(2); got {space!r}")
+    if space is None and hasattr(X, "as_matrix"):
+        raise TypeError(f"X holds orientations (a {type(X).__name__}): give space=sa.Rotations()")
+    table = X if space is None else space.as_table(X)
+    shape = getattr(table, "shape", ())
+    if len(shape) == 2 and isinstance(shape[1], int | np.integer):
+        check_columns(space, group, int(shape[1]))
+    return table
+
+
+def check_columns(space: Space | None, group: Group | None, columns: int) -> None:
+    """Refuse points with another number of columns than the space has, or than the group needs on a torus."""
+    if space is not None and columns != space.n_features:
+        per = "" if len(space.shape) == 1 else f" ({' × '.join(map(str, space.shape))} numbers side by side)"
+        raise ValueError(
+            f"X has {columns} columns, but a point of {space!r} has {space.n_features}{per}. Select the columns of the "
+            f"coordinates, or give the space that the data live on."
+        )
+    if space is None and isinstance(group, Group) and columns != group.columns:
+        raise ValueError(
+            f"X has {columns} columns, but {group!r} acts on {group.columns}. Select the columns that the group acts "
+            "on, or give a group of the right size; without space= the points are those of a torus, one column for "
+            "each coordinate."
+        )
+
+
+def given_targets(y: Any) -> Any:
+    """`y`, unless it holds texts: a regressor needs numbers."""
+    if y is None or isinstance(y, str):
+        return y
+    kind = getattr(y, "dtype", None)
+    values = np.asarray(y) if not isinstance(kind, np.dtype) or kind.kind in "OUSTV" else None
+    if values is None or values.dtype.kind not in "OUST" or not values.size:
+        return y
+    texts = [value for value in values.ravel()[:1000].tolist() if isinstance(value, str)]
+    if not texts:
+        return y
+    try:
+        [float(text) for text in texts]
+    except ValueError:
+        raise ValueError(
+            f"y holds texts such as {texts[0]!r}, and a regressor needs numbers. For classes put "
+            "sa.InvariantFeatures and a classifier (for instance LogisticRegression) in a pipeline."
+        ) from None
+    raise ValueError(f"y holds numbers written as texts, such as {texts[0]!r}: convert them, y.astype(float)")
+
+
+def question_periods(space: Space, points: Array) -> None:
+    """Warn where a column spans so many periods of its torus that it is probably in another unit."""
+    sides = space.column_periods
+    known = np.isfinite(sides)
+    if not len(points) or not known.any():
+        return
+    spans = np.where(known, np.ptp(points, axis=0) / np.where(known, sides, 1.0), 0.0)
+    column = int(spans.argmax())
+    if spans[column] > _MANY_PERIODS:
+        advice = "If these are degrees, convert them with np.deg2rad, or give the space period=360"
+        if not np.isclose(sides[column], 2 * np.pi):
+            advice = "Give the space the period of the data (for instance period=360 for degrees)"
+        warnings.warn(
+            f"column {column} of X spans {spans[column]:.0f} periods of {space!r}: from {points[:, column].min():.4g} to "
+            f"{points[:, column].max():.4g}, with a period of {sides[column]:.4g}. Values that differ by a period are "
+            f"the same point, so the data are wrapped {spans[column]:.0f} times. {advice}.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def question_order(space: Power, names: list[str]) -> None:
+    """Warn where the names of the columns (phi1 … phi5, psi1 … psi5) run through all copies one coordinate at a time."""
+    copies, width = space.copies, space.base.n_features
+    if width == 1 or copies == 1 or len(names) != copies * width:
+        return
+    parts = [re.fullmatch(r"(.*?)[_ .-]?(\d+)", name) for name in names]
+    if not all(parts):
+        return
+    blocks = [[(part[1], part[2]) for part in parts[i : i + copies] if part] for i in range(0, len(names), copies)]
+    stems = [{stem for stem, _ in block} for block in blocks]
+    numbers = [tuple(number for _, number in block) for block in blocks]
+    one_each = all(len(stem) == 1 for stem in stems) and len(set.union(*stems)) == width
+    if one_each and len(set(numbers)) == 1 and len(set(numbers[0])) == copies:
+        wanted = [names[block * copies + copy] for copy in range(copies) for block in range(width)]
+        warnings.warn(
+            f"the columns of X look ordered coordinate by coordinate ({names[0]}, {names[1]}, ...), but {space!r} takes "
+            f"them copy by copy: X[[{', '.join(map(repr, wanted[: 2 * width]))}, ...]]",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def why_nothing(space: Space, group: Group) -> str:
+    """Likely reasons why a fit explains nothing, for messages."""
+    reasons = ["the target does not depend on these columns, or is mostly noise"]
+    if np.isfinite(space.column_periods).any():
+        sides = np.unique(space.column_periods[np.isfinite(space.column_periods)])
+        shown = ", ".join(f"{side:.4g}" for side in sides[:3])
+        reasons.append(f"the columns are in another unit than the space (its period is {shown})")
+    if isinstance(space, Power | Product):
+        reasons.append(f"the columns are in another order than {space!r} takes them (copy by copy, factor by factor)")
+    if group.generators and group.order > 1:
+        reasons.append(f"the target is not invariant under {group!r}: ask sa.symmetry_test(X, y, space, group)")
+    return "; or ".join(reasons)

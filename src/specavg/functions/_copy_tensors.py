@@ -1,0 +1,71 @@
+"""Products of one-copy functions, one for each of a few copies, and fixed combinations of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import final
+
+import numpy as np
+
+from specavg.functions._functions import Array, Functions
+
+__all__ = ["CopyTensor", "CopyTensors"]
+
+
+@dataclass(frozen=True, eq=False)
+class CopyTensor:
+    """Σ Q[a, b, …, j] ψ_a(x_i) ψ_b(x_k) …: a function for each column j of Q.
+
+    Attributes
+    ----------
+    copies : tuple of (int, range)
+        Which copies are used, and which of the one-copy functions on each.
+    Q : ndarray of shape (product of the numbers of functions, dim)
+        The last of the copies varies fastest in its rows.
+    """
+
+    copies: tuple[tuple[int, range], ...]
+    Q: Array
+
+
+@final
+class CopyTensors(Functions):
+    """Functions of several copies, each a contraction of a tensor with the one-copy functions of some of them.
+
+    Parameters
+    ----------
+    one_copy : Functions
+        The ψ, on points of one copy.
+    copies : int
+        m.
+    tensors : sequence of CopyTensor
+    """
+
+    def __init__(self, one_copy: Functions, copies: int, tensors: Sequence[CopyTensor]) -> None:
+        self._one_copy = one_copy
+        self._copies = copies
+        self._tensors = list(tensors)
+
+    @property
+    def dim(self) -> int:
+        return sum(tensor.Q.shape[1] for tensor in self._tensors)
+
+    @property
+    def row_bytes(self) -> float:
+        widest = max((len(tensor.Q) for tensor in self._tensors), default=1)
+        return self._copies * (self._one_copy.row_bytes + 8.0 * self._one_copy.dim) + 8.0 * (2 * widest + self.dim)
+
+    def values(self, X: Array) -> Array:
+        flat = np.ascontiguousarray(X).reshape(len(X) * self._copies, -1)
+        table = self._one_copy.values(flat).reshape(len(X), self._copies, -1)  # (n, m, A)
+        columns = [np.empty((len(X), 0))]
+        for tensor in self._tensors:
+            used = [table[:, copy, part.start : part.stop] for copy, part in tensor.copies]
+            columns.append(reduce(_row_products, used, np.ones((len(X), 1))) @ tensor.Q)
+        return np.concatenate(columns, axis=1)
+
+
+def _row_products(A: Array, B: Array) -> Array:
+    return (A[:, :, None] * B[:, None, :]).reshape(len(A), -1)

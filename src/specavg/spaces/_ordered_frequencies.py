@@ -1,0 +1,47 @@
+"""The frequencies of a box torus in any order: an eigenspace is the types that have the same key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import count, groupby, takewhile
+
+from specavg.functions._frequency_types import Type, arrangements
+from specavg.spaces._orders import CoordinateOrder
+from specavg.spaces._space import Eigenspace
+
+__all__ = ["type_eigenspaces"]
+
+
+def type_eigenspaces(d: int, order: CoordinateOrder) -> Iterator[Eigenspace]:
+    """The frequencies of Z^d by increasing key of `order`. Labels are tuples of types."""
+    reached, bound = -1, 1
+    while True:
+        bound = 4 * bound if order.logarithmic else bound + 6  # so that a listing is a few times the one before
+        for key, types in groupby(_types_up_to(d, order, bound), key=lambda pair: pair[0]):
+            if key > reached:
+                yield type_eigenspace(d, order, tuple(t for _, t in types), key)
+        reached = bound
+
+
+def type_eigenspace(d: int, order: CoordinateOrder, types: tuple[Type, ...], key: int) -> Eigenspace:
+    """All frequencies of Z^d of some types that have the same key."""
+    return Eigenspace(order.key_value(key), sum(arrangements(d, t) * 2 ** len(t) for t in types), types)
+
+
+@lru_cache(maxsize=32)
+def _types_up_to(d: int, order: CoordinateOrder, bound: int) -> list[tuple[int, Type]]:
+    """(key, type) of all types with key ≤ bound in at most d coordinates, the smallest key first."""
+    found: list[tuple[int, Type]] = []
+
+    def extend(chosen: Type, key: int) -> None:
+        found.append((key, chosen))
+        if len(chosen) == d:
+            return
+        sizes = range(1, chosen[-1] + 1) if chosen else count(1)
+        larger = ((v, order.joined_keys(key, order.frequency_key(v))) for v in sizes)
+        for v, joined in takewhile(lambda pair: pair[1] <= bound, larger):
+            extend((*chosen, v), joined)
+
+    extend((), order.no_frequency)
+    return sorted(found)

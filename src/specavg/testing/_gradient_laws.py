@@ -1,0 +1,99 @@
+"""The laws of gradients: they are derivatives, and they move with the points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.invariants import InvariantBasis
+from specavg.testing._law import kept
+
+__all__ = ["check_gradient", "check_gradient_equivariance"]
+
+Array = NDArray[np.float64]
+EQUIVARIANCE = 1e-12
+DIFFERENCES = 1e-9  # central differences of order 8 lose some digits of 1e-12 to cancellation
+_STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))  # the central difference of order 8
+_STEP = 0.05  # of |ψ|/|∇ψ|: small beside a wave, and large enough that 1e-13 is left of 1e-15
+_LONGEST = 2e-3  # step: points beside a frame are taken back to it by two Newton steps, exact to 1e-12 from there
+_POINTS = 5
+
+
+def check_gradient_equivariance(
+    basis: InvariantBasis, *, n_elements: int = 10, random_state: Any = 0, tolerance: float = EQUIVARIANCE
+) -> float:
+    """Law: ∇ψ(x) = dgᵀ∇ψ(gx), evaluated at x and at gx, never at the canonical point of the orbit.
+
+    Parameters
+    ----------
+    basis : InvariantBasis
+    n_elements : int
+        Random elements, besides the generators.
+    random_state : int, Generator or None
+    tolerance : float
+
+    Returns
+    -------
+    float
+        The largest difference, relative to the largest entry of ∇ψ_j.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> basis = sa.invariant_basis(sa.Sphere(3), sa.groups.point_group("Ih"), max_invariant_dim=4)
+    >>> check_gradient_equivariance(basis) < 1e-12
+    True
+    """
+    rng = np.random.default_rng(random_state)
+    space, group = basis.space, basis.group
+    X = space.check_points(space.sample(_POINTS, rng))
+    before = basis.gradient(X)
+    scale, change = np.abs(before).max(axis=(0, 2), initial=0.0), np.zeros(basis.dim)
+    for g in [*group.generators, *(group.random(rng) for _ in range(n_elements))]:
+        after = basis.gradient(space.act(g, X))
+        scale = np.maximum(scale, np.abs(after).max(axis=(0, 2), initial=0.0))
+        change = np.maximum(change, np.abs(after @ space.differential(g) - before).max(axis=(0, 2), initial=0.0))
+    residual = float((change / np.maximum(scale, 1.0)).max(initial=0.0))
+    return kept("∇ψ(x) = dgᵀ∇ψ(gx)", residual, tolerance, repr(basis))
+
+
+def check_gradient(basis: InvariantBasis, *, random_state: Any = 0, tolerance: float = DIFFERENCES) -> float:
+    """Law: ∇ψ is the derivative of ψ, by central differences.
+
+    Beside its space a function is taken to be that of the nearest point, so that the derivative across the space is
+    zero. Points whose neighbours are farthest from the space (near the ends of an interval) are not tried.
+
+    Returns
+    -------
+    float
+        The largest difference over random points, relative to the largest entry of ∇ψ_j.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> basis = sa.invariant_basis(sa.Sphere(3), sa.groups.point_group("Ih"), max_invariant_dim=4)
+    >>> check_gradient(basis) < 1e-9
+    True
+    """
+    space, functions = basis.space, basis.functions
+    X = space.check_points(space.sample(40 * _POINTS, random_state))
+    largest = np.abs(functions.values(X)).max(axis=0, initial=1e-300)
+    slope = float((np.abs(functions.gradient(X)).max(axis=(0, 2), initial=0.0) / largest).max())
+    step = min(_LONGEST, _STEP / max(slope, 1e-300))
+    steps = step * np.eye(space.n_features)
+
+    def outside(points: Array) -> Array:
+        error = space._membership_error(points)  # pyright: ignore[reportPrivateUsage]
+        return np.zeros(len(points)) if error is None else error
+
+    distance = np.max([outside(X + j * way) for way in steps for j in (4, -4)], axis=0)
+    X = X[np.argsort(distance, kind="stable")[:_POINTS]]
+    gradient, slopes = functions.gradient(X), np.zeros((len(X), basis.dim, space.n_features))
+    for i, way in enumerate(steps):
+        for j, c in _STENCIL:
+            slopes[:, :, i] += c / step * (functions.values(X + j * way) - functions.values(X - j * way))
+    scale = np.maximum(np.abs(gradient).max(axis=(0, 2), initial=0.0), 1.0)
+    residual = float((np.abs(slopes - gradient).max(axis=(0, 2), initial=0.0) / scale).max(initial=0.0))
+    return kept("∇ψ is the derivative of ψ", residual, tolerance, repr(basis))

@@ -1,0 +1,170 @@
+"""What users hand over is accepted as it comes, or refused in their own words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.transform import Rotation
+from sklearn.linear_model import Ridge
+
+import specavg as sa
+from specavg import baselines, groups, spaces
+from specavg.baselines import SpectralKernel
+
+ROTATIONS = Rotation.random(40, random_state=0)
+MATRICES = ROTATIONS.as_matrix()
+CUBIC = groups.crystal_symmetry("O")
+SO3 = sa.Rotations()
+VALUES = (MATRICES**4).sum(axis=(1, 2))
+KERNEL = SpectralKernel(SO3, spectrum="heat", max_dim=100)
+
+MODELS = [
+    sa.InvariantKernelRidge(SO3, CUBIC, max_eigenvalue=20),
+    sa.SpecAvgRegressor(SO3, CUBIC, max_eigenvalue=20),
+    sa.InvariantFeatures(SO3, CUBIC, max_eigenvalue=20),
+    sa.InvariantDensity(SO3, CUBIC, max_eigenvalue=20),
+    sa.Symmetrized(Ridge(), SO3, CUBIC, max_eigenvalue=20, n_nodes=400),
+    baselines.KernelRidge(KERNEL),
+    baselines.GroupAveragedKernelRidge(KERNEL, group=CUBIC),
+    baselines.RandomlyAveragedKernelRidge(KERNEL, group=CUBIC, n_elements=2, random_state=0),
+    baselines.Augmented(Ridge(), SO3, CUBIC),
+    baselines.Canonicalized(Ridge(), SO3, CUBIC),
+    baselines.FrameAveraged(Ridge(), SO3, CUBIC),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_scipy_rotations_are_taken_as_their_matrices(model):
+    fitted = model.fit(ROTATIONS, VALUES)
+    method = next(getattr(fitted, name) for name in ("predict", "transform", "score_samples") if hasattr(fitted, name))
+    np.testing.assert_array_equal(method(ROTATIONS), method(MATRICES))
+    again = model.fit(MATRICES.reshape(-1, 9), VALUES)
+    method = next(getattr(again, name) for name in ("predict", "transform", "score_samples") if hasattr(again, name))
+    np.testing.assert_array_equal(method(ROTATIONS[:5]), method(MATRICES[:5]))
+
+
+def test_bases_tests_and_discrepancies_take_scipy_rotations():
+    basis = sa.invariant_basis(SO3, CUBIC, max_eigenvalue=20)
+    np.testing.assert_array_equal(basis.evaluate(ROTATIONS), basis.evaluate(MATRICES))
+    np.testing.assert_array_equal(SO3.act(CUBIC.generators[0], ROTATIONS), SO3.act(CUBIC.generators[0], MATRICES))
+    model = sa.InvariantKernelRidge(SO3, CUBIC, max_eigenvalue=20).fit(ROTATIONS, VALUES)
+    assert sa.invariance_discrepancy(model, SO3, CUBIC, ROTATIONS) < 1e-12
+    assert sa.symmetry_test(ROTATIONS, VALUES, SO3, CUBIC, max_dim=10).p_value > 0.001
+
+
+def test_rotations_without_a_space_are_asked_for_one():
+    with pytest.raises(TypeError, match=r"give space=sa.Rotations\(\)"):
+        sa.InvariantKernelRidge().fit(ROTATIONS, VALUES)
+
+
+def test_the_convention_of_scipy_rotations_has_a_name():
+    bunge = np.random.default_rng(0).uniform(0, 90, size=(20, 3))
+    wanted = spaces.rotations_from_bunge(bunge, degrees=True)
+    scipy = Rotation.from_euler("ZXZ", bunge, degrees=True)
+    np.testing.assert_allclose(spaces.rotations_from_scipy(scipy, "crystal to specimen"), wanted, atol=1e-14)
+    np.testing.assert_allclose(spaces.rotations_from_scipy(scipy.inv(), "specimen to crystal"), wanted, atol=1e-14)
+    assert spaces.rotations_from_scipy(scipy[0], "crystal to specimen").shape == (1, 3, 3)
+    with pytest.raises(ValueError, match="'specimen to crystal' or 'crystal to specimen'; got 'active'"):
+        spaces.rotations_from_scipy(scipy, "active")
+    with pytest.raises(TypeError, match="SciPy Rotation"):
+        spaces.rotations_from_scipy(wanted, "crystal to specimen")
+
+
+@pytest.mark.parametrize(
+    "laue, rotations", [("m-3m", "O"), ("6/mmm", "D6"), ("-1", "C1"), ("2/m", "C2"), ("D∞h", "D∞")]
+)
+def test_laue_classes_stand_for_their_rotations(laue, rotations):
+    assert groups.crystal_symmetry(laue) == groups.crystal_symmetry(rotations)
+
+
+def test_a_class_with_reflections_and_no_inversion_is_refused():
+    with pytest.raises(ValueError, match=r"reflections but not the inversion.*'O' for 'Td'"):
+        groups.crystal_symmetry("Td")
+
+
+# --- columns and targets --------------------------------------------------------------------------------
+
+X3 = sa.Torus(3).sample(40, random_state=0)
+Y3 = np.cos(np.pi * X3).sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    "space, group, wanted",
+    [
+        (sa.Torus(3), None, r"X has 2 columns, but a point of Torus\(3\) has 3"),
+        (sa.Torus(3), groups.symmetric(3), r"X has 2 columns, but a point of Torus\(3\) has 3"),
+        (None, groups.sign_flips(3), r"X has 2 columns, but sign_flips\(3\) acts on 3"),
+        (sa.Sphere(3), None, r"X has 2 columns, but a point of Sphere\(3\) has 3"),
+        (sa.Power(sa.Torus(2), 5), groups.symmetric(5), r"has 10 \(5 × 2 numbers side by side\)"),
+    ],
+)
+@pytest.mark.parametrize(
+    "make", [sa.InvariantKernelRidge, sa.SpecAvgRegressor, sa.InvariantFeatures, sa.InvariantDensity]
+)
+def test_a_wrong_number_of_columns_is_reported_first(make, space, group, wanted):
+    with pytest.raises(ValueError, match=wanted):
+        make(space, group).fit(X3[:, :2], Y3)
+    with pytest.raises(ValueError, match=wanted):
+        make(space, group, max_dim=20).fit(iter([(X3[:, :2], Y3)]))
+
+
+@pytest.mark.parametrize("model", [sa.InvariantKernelRidge(sa.Torus(3)), baselines.KernelRidge()])
+def test_texts_are_no_targets(model):
+    with pytest.raises(ValueError, match="texts such as 'cat'.*InvariantFeatures"):
+        model.fit(X3, np.array(["cat", "dog"] * 20))
+    with pytest.raises(ValueError, match="texts such as 'cat'"):
+        model.fit(X3, pd.Series(["cat", "dog"] * 20))
+    with pytest.raises(ValueError, match="numbers written as texts, such as '1.5'"):
+        model.fit(X3, ["1.5"] * 40)
+
+
+def test_a_csv_file_is_refused_with_the_line_that_reads_it(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"pandas.read_csv\('t.csv'\), then fit\(data.drop\(columns='y'\), data\['y'\]\)"
+    ):
+        sa.InvariantKernelRidge(sa.Torus(3)).fit("t.csv", "y")
+
+
+def test_copies_on_a_torus_are_sent_to_a_power():
+    with pytest.raises(ValueError, match=r"Use Power\(Circle\(\), 2\)"):
+        sa.invariant_basis(sa.Torus(2), groups.wreath(groups.cyclic(3), 2), max_dim=10)
+    basis = sa.invariant_basis(sa.Power(sa.Circle(), 2), groups.wreath(groups.cyclic(3), 2), max_dim=60)
+    assert basis.dim > 1
+
+
+def test_hexagonal_rotations_in_lattice_coordinates_are_sent_to_affine():
+    with pytest.raises(ValueError, match="isometries.affine"):
+        groups.Group([np.array([[0, -1, 0], [1, -1, 0], [0, 0, 1]], dtype=np.int32)])
+
+
+# --- silent traps -----------------------------------------------------------------------------------------
+
+
+def test_degrees_on_a_torus_of_radians_are_questioned():
+    space = sa.Torus(2, period=2 * np.pi)
+    X = space.sample(40, random_state=0)
+    y = np.cos(X).sum(axis=1)
+    sa.InvariantKernelRidge(space, max_dim=20).fit(X, y)  # silent
+    with pytest.warns(UserWarning, match=r"spans 5\d periods.*np.deg2rad"):
+        sa.SpecAvgRegressor(space, max_dim=20).fit(np.rad2deg(X), y)
+    with pytest.warns(UserWarning, match=r"spans 5\d periods"):
+        sa.InvariantFeatures(sa.Power(sa.Circle(), 2), max_dim=20).fit(np.rad2deg(X))
+
+
+def test_a_fit_that_explains_nothing_says_so_with_reasons():
+    X = sa.Power(sa.Torus(2), 2).sample(60, random_state=0)
+    y = np.random.default_rng(0).normal(size=60)
+    model = sa.InvariantKernelRidge(sa.Power(sa.Torus(2), 2), groups.symmetric(2), max_dim=20)
+    with pytest.warns(UserWarning, match="explains almost nothing.*another unit.*another order.*sa.symmetry_test"):
+        model.fit(X, y)
+    model.fit(X, np.cos(np.pi * X).sum(axis=1))  # silent
+
+
+def test_columns_in_block_order_are_questioned():
+    space = sa.Power(sa.Torus(2), 3)
+    X = space.sample(40, random_state=0)
+    y = np.cos(np.pi * X).sum(axis=1)
+    model = sa.InvariantKernelRidge(space, groups.symmetric(3), max_dim=30)
+    blocks = pd.DataFrame(X, columns=["phi1", "phi2", "phi3", "psi1", "psi2", "psi3"])
+    with pytest.warns(UserWarning, match=r"copy by copy: X\[\['phi1', 'psi1', 'phi2', 'psi2'"):
+        model.fit(blocks, y)
+    model.fit(blocks.set_axis(["phi1", "psi1", "phi2", "psi2", "phi3", "psi3"], axis=1), y)  # silent
