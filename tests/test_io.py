@@ -15,6 +15,7 @@ import joblib
 import numpy as np
 import pytest
 from cases import CASES
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
@@ -111,6 +112,10 @@ def estimators():
     yield sa.InvariantKernelRidge(space, group, **cutoff).fit(iter([(X, y)])), "predict", {"return_std": True}
     yield sa.InvariantKernelRidge(space, group, **cutoff).partial_fit(X, y), "predict", {}
     yield sa.InvariantKernelRidge(max_dim=9, alpha=0.1).fit(X, y), "predict", {}
+    vectors = np.sin(np.pi * X) * y[:, None]
+    model = sa.EquivariantKernelRidge(space, group, "vector", **cutoff)
+    yield model.fit(X, vectors), "predict", {"return_std": True}
+    yield clone(model).partial_fit(X, vectors), "predict", {"return_std": True}
     yield sa.InvariantDensity(space, group, **cutoff).fit(X), "score_samples", {}
     yield sa.InvariantDensity(space, group, positive=False, **cutoff).fit(X), "score_samples", {}
     yield sa.InvariantFeatures(space, group, **cutoff).fit(X), "transform", {}

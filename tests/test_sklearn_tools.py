@@ -24,6 +24,7 @@ ESTIMATORS = [
     sa.SpecAvgRegressor(),
     sa.InvariantKernelRidge(),
     sa.InvariantKernelRidge(spectrum="matern", smoothness=6.0, length_scale=0.3, alpha=0.1),
+    sa.EquivariantKernelRidge(),
     sa.InvariantFeatures(),
     sa.InvariantDensity(),
     sa.InvariantDensity(positive=False),

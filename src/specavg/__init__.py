@@ -14,10 +14,10 @@ _HOMES = {
     "config": "_config",
     **dict.fromkeys(["Circle", "Interval", "Power", "Product", "Rotations", "Sphere"], "spaces"),
     **dict.fromkeys(["Stiefel", "Torus"], "spaces"),
-    **dict.fromkeys(["invariant_basis", "invariant_tensors"], "invariants"),
+    **dict.fromkeys(["equivariant_basis", "invariant_basis", "invariant_tensors"], "invariants"),
     "load": "io",
     **dict.fromkeys(["InvariantDensity", "InvariantFeatures", "InvariantKernelRidge"], "estimators"),
-    **dict.fromkeys(["SpecAvgRegressor", "Symmetrized"], "estimators"),
+    **dict.fromkeys(["EquivariantKernelRidge", "SpecAvgRegressor", "Symmetrized"], "estimators"),
     "Group": "groups",
     **dict.fromkeys(["invariance_discrepancy", "symmetry_test"], "estimators"),
     "discover_symmetry": "discovery",
@@ -44,6 +44,7 @@ _MODULES = (
 
 __all__ = [
     "Circle",
+    "EquivariantKernelRidge",
     "Group",
     "Interval",
     "InvariantDensity",
@@ -65,6 +66,7 @@ __all__ = [
     "datasets",
     "discover_symmetry",
     "discovery",
+    "equivariant_basis",
     "estimators",
     "experiments",
     "groups",
@@ -106,6 +108,7 @@ if TYPE_CHECKING:
     from specavg._config import config
     from specavg.discovery import discover_symmetry
     from specavg.estimators import (
+        EquivariantKernelRidge,
         InvariantDensity,
         InvariantFeatures,
         InvariantKernelRidge,
@@ -115,7 +118,7 @@ if TYPE_CHECKING:
         symmetry_test,
     )
     from specavg.groups import Group
-    from specavg.invariants import invariant_basis, invariant_tensors
+    from specavg.invariants import equivariant_basis, invariant_basis, invariant_tensors
     from specavg.io import load
     from specavg.molecules import InvariantPotential
     from specavg.spaces import Circle, Interval, Power, Product, Rotations, Sphere, Stiefel, Torus

@@ -19,6 +19,7 @@ _EPILOG = """\
 examples:
   specavg fit data.parquet --target y --space torus:10 --group sign_flips:10 -o model.specavg
   specavg fit data.csv --target energy --features x,y,z --space sphere:3 --group point_group:Oh -o model.specavg
+  specavg fit forces.csv --target fx,fy,fz --targets-are vector --space sphere:3 --group point_group:Oh -o model.specavg
   specavg fit data.csv --target a,b --space torus:2 --group p4.toml --max-invariant-dim 200 -o model.specavg
 
 A group file (TOML or JSON) lists generators; fractions of the period are exact:
@@ -56,6 +57,11 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--model", choices=("ridge", "mean"), default="ridge", help="kernel ridge (default), or the paper's Algorithm 1"
     )
+    parser.add_argument(
+        "--targets-are",
+        metavar="KIND",
+        help="how the group moves the targets: vector, 'axial vector', pseudoscalar, ij=ji (default: not at all)",
+    )
     parser.add_argument("--alpha", type=float, metavar="A", help="the ridge penalty (default: chosen from the data)")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where the model goes")
     parser.add_argument("--quiet", action="store_true", help="no progress and no summary")
@@ -66,7 +72,8 @@ def run(options: argparse.Namespace) -> int:
     """Fit and save."""
     from specavg.cli._progress_bar import Progress
     from specavg.cli._tables import TableStream, check_output, open_table, split_columns
-    from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor
+    from specavg.estimators import EquivariantKernelRidge, InvariantKernelRidge, SpecAvgRegressor
+    from specavg.invariants import output_representation
 
     space = space_of(options.space)
     group = fitting_group(options.group, space)
@@ -77,9 +84,19 @@ def run(options: argparse.Namespace) -> int:
     check_output(options.output, options.data)
     table = open_table(options.data)
     features, targets = split_columns(table, separated(options.target), separated(options.features), space)
-    if options.model == "ridge":
-        penalty = "auto" if options.alpha is None else options.alpha
-        model: Any = InvariantKernelRidge(space, group, alpha=penalty, **cutoff_of(options))
+    penalty = "auto" if options.alpha is None else options.alpha
+    if options.targets_are is not None:
+        if options.model == "mean":
+            raise Problem("--targets-are is for --model ridge: Algorithm 1 is for invariant functions", 2)
+        try:
+            moved = output_representation(space, group, options.targets_are)
+        except ValueError as error:
+            raise Problem(f"--targets-are: {error}", 2) from None
+        if moved.dim != len(targets):
+            raise Problem(f"--targets-are {options.targets_are} needs {moved.dim} targets; got {len(targets)}", 2)
+        model: Any = EquivariantKernelRidge(space, group, options.targets_are, alpha=penalty, **cutoff_of(options))
+    elif options.model == "ridge":
+        model = InvariantKernelRidge(space, group, alpha=penalty, **cutoff_of(options))
     else:
         model = SpecAvgRegressor(space, group, **cutoff_of(options))
     held = table.fits_in_memory(len(features) + len(targets))
@@ -131,7 +148,8 @@ def separated(names: str | None) -> list[str]:
 
 def _summary(model: Any, rows: int, output: Path) -> str:
     basis = model.basis_
-    text = f"{rows} rows, {basis.dim} invariant functions of {basis.total_dim} on {basis.space!r} under {basis.group!r}"
+    kind = "equivariant" if hasattr(basis, "output") else "invariant"
+    text = f"{rows} rows, {basis.dim} {kind} functions of {basis.total_dim} on {basis.space!r} under {basis.group!r}"
     if hasattr(model, "loo_error_"):
         text += (
             f"\n{model.spectrum_!r}, alpha = {_number(model.alpha_)}; "

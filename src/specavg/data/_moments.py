@@ -15,7 +15,7 @@ from specavg.functions._compensated_sums import Sum
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from specavg.invariants import InvariantBasis
+    from specavg.invariants import EquivariantBasis, InvariantBasis
 
 __all__ = ["Moments", "Sum"]
 
@@ -123,6 +123,39 @@ class Moments:
             shifted_squares=Sum.of(w @ Z**2),
             shifted_cross=correlation[:, 1:],
             gram=products,
+        )
+
+    @classmethod
+    def of_vectors(cls, basis: EquivariantBasis, X: Array, Y: Array, weights: Array | None = None) -> Moments:
+        """The moments of vector functions F and targets y in R^p: Σ w F·y, Σ w F_j·F_l, Σ w |y|², and no first sums.
+
+        Parameters
+        ----------
+        basis : EquivariantBasis
+        X : ndarray of shape (n, n_features)
+        Y : ndarray of shape (n, p)
+        weights : ndarray of shape (n,), optional
+            Non-negative; ones by default.
+        """
+        w = np.ones(len(X)) if weights is None else weights
+        if Y.shape != (len(X), basis.n_outputs) or w.shape != (len(X),):
+            raise ValueError(
+                f"{len(X)} points need targets of shape ({len(X)}, {basis.n_outputs}) and weights of shape "
+                f"({len(X)},); got {Y.shape} and {w.shape}"
+            )
+        units = Units.without_shift(Y.reshape(-1, 1))
+        Z = units.applied(Y)
+        cross, gram = basis.correlate_and_gram(X, w[:, None] * Z, w)
+        return cls(
+            count=int(np.count_nonzero(w)),
+            units=units,
+            weight=Sum.of(np.asarray(w.sum())),
+            weight_squares=Sum.of(np.asarray(w @ w)),
+            features=Sum.of(np.zeros(basis.dim)),
+            shifted=Sum.of(np.zeros(1)),
+            shifted_squares=Sum.of(np.array([w @ np.sum(Z**2, axis=1)])),
+            shifted_cross=Sum.of(cross[:, None]),
+            gram=Sum.of(gram),
         )
 
     @classmethod

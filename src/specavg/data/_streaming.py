@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 from specavg._config import settings as _settings
 from specavg._reporting import reported
 from specavg.data._moments import Moments
-
-if TYPE_CHECKING:
-    from specavg.invariants import InvariantBasis
+from specavg.invariants import EquivariantBasis, InvariantBasis
 
 __all__ = ["ChunkMoments", "Stream", "check_names", "is_dask", "stream_of"]
 
@@ -34,7 +32,7 @@ class ChunkMoments:
 
     Attributes
     ----------
-    basis : InvariantBasis
+    basis : InvariantBasis or EquivariantBasis
     targets : bool
         Whether there are targets.
     gram : bool
@@ -43,7 +41,7 @@ class ChunkMoments:
         The columns that every chunk with names must have, in this order.
     """
 
-    basis: InvariantBasis
+    basis: InvariantBasis | EquivariantBasis
     targets: bool
     gram: bool
     names: list[str] | None = None
@@ -66,6 +64,9 @@ class ChunkMoments:
             weights = _numbers(sample_weight, "sample_weight").reshape(-1)
             if len(weights) != len(table) or (weights < 0).any():
                 raise ValueError(f"sample_weight must be {len(table)} non-negative numbers; got {len(weights)}")
+        if isinstance(self.basis, EquivariantBasis):
+            assert Y is not None
+            return Moments.of_vectors(self.basis, table, Y, weights)
         return Moments.of(self.basis, self.basis.evaluation_points(table), Y, weights, gram=self.gram)
 
 

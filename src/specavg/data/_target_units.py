@@ -56,6 +56,11 @@ class Units:
         shift = size * np.where(varies, step * np.rint(mean / step), Z[0])
         return cls(shift, _unit_of(np.abs(Y - shift).max(axis=0)))
 
+    @classmethod
+    def without_shift(cls, Y: Array) -> Units:
+        """The units of targets that no constant may be subtracted from, as those of vectors."""  # (n, q)
+        return cls(np.zeros(Y.shape[1]), _unit_of(np.abs(Y).max(axis=0, initial=0.0)))
+
     def common(self, other: Units, *, keep: bool) -> Units:
         """Units for both data sets together, with the shift of this one if `keep`, else of the other."""
         shift = self.shift if keep else other.shift

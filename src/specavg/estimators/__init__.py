@@ -3,6 +3,7 @@
 from specavg.data._moments import Moments
 from specavg.estimators._density import InvariantDensity
 from specavg.estimators._discrepancy import Discrepancy, invariance_discrepancy
+from specavg.estimators._equivariant_kernel_ridge import EquivariantKernelRidge
 from specavg.estimators._features import InvariantFeatures
 from specavg.estimators._kernel_ridge import InvariantKernelRidge
 from specavg.estimators._specavg import OracleCalls, SpecAvgRegressor
@@ -13,6 +14,7 @@ from specavg.regression._spectra import Spectrum
 
 __all__ = [
     "Discrepancy",
+    "EquivariantKernelRidge",
     "GeneratorTest",
     "InvariantDensity",
     "InvariantFeatures",

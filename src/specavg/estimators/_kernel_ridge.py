@@ -17,10 +17,12 @@ from specavg.data._streaming import is_dask
 from specavg.data._target_units import Units
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, weights_or_ones
+from specavg.estimators._checked_alpha import checked_alpha
 from specavg.estimators._given_data import why_nothing
 from specavg.estimators._gradient_data import GradientData
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
+from specavg.estimators._vector_targets import warn_of_vectors
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, further_orders
@@ -221,7 +223,9 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         problem = data.problem(basis, candidates, alpha)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
-        return self._keep(self._solved(problem, candidates, alpha), targets.shape[1:], data.count)
+        self._keep(self._solved(problem, candidates, alpha), targets.shape[1:], data.count)
+        warn_of_vectors(basis, targets.shape[1:], self.loo_error_)
+        return self
 
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:
         points = self._points(X, reset=True)
@@ -450,17 +454,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
 
     def _alpha(self) -> float | None:
         """The penalty given, None for "auto"."""
-        if isinstance(self.alpha, str):
-            if self.alpha != "auto":
-                raise ValueError(f"alpha must be a positive number or 'auto'; got {self.alpha!r}")
-            return None
-        if np.ndim(self.alpha):
-            raise ValueError(f"alpha is one number for all outputs, or 'auto'; got {np.size(self.alpha)} numbers")
-        if not (np.isfinite(self.alpha) and self.alpha > 0):
-            raise ValueError(
-                f"alpha must be positive and finite; got {self.alpha!r}. 'auto' goes down to interpolation."
-            )
-        return float(self.alpha)
+        return checked_alpha(self.alpha)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

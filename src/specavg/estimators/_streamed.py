@@ -77,13 +77,17 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
                 self._take_features(stream)
             else:
                 self._check_features(stream)
-                outputs = tuple(self.coef_.shape[1:])  # targets of shape (n,) and (n, 1) are the same targets
+                outputs = self._fitted_outputs()  # targets of shape (n,) and (n, 1) are the same targets
             moments = self._moments(stream)
             if before is not None:
                 moments = before + moments
             self._fit_moments(moments, outputs)
             self.moments_ = moments
         return self
+
+    def _fitted_outputs(self) -> tuple[int, ...]:
+        """The shape of one target."""
+        return tuple(self.coef_.shape[1:])
 
     def _moments(self, stream: Stream) -> Moments:
         """Choose the basis, and sum over the chunks."""

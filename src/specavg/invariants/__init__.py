@@ -3,10 +3,11 @@
 from specavg.invariants._basis import InvariantBasis, Row, invariant_basis
 from specavg.invariants._building import default_group
 from specavg.invariants._cutoff import Cutoff
+from specavg.invariants._equivariant_basis import EquivariantBasis, equivariant_basis, output_representation
 from specavg.invariants._fixed_space import FixedSpace, fixed_space
 from specavg.invariants._invariant_tensors import InvariantTensors, invariant_tensors
 from specavg.invariants._plan import Plan, PlanRow, plan
-from specavg.invariants._restored import restored_basis
+from specavg.invariants._restored import restored_basis, restored_equivariant_basis
 from specavg.invariants.solvers._stored import StoredArraysError
 from specavg.spaces._orders import ByDegree, ByEigenvalue, FewCoordinates, Order, further_orders
 
@@ -14,6 +15,7 @@ __all__ = [
     "ByDegree",
     "ByEigenvalue",
     "Cutoff",
+    "EquivariantBasis",
     "FewCoordinates",
     "FixedSpace",
     "InvariantBasis",
@@ -24,12 +26,15 @@ __all__ = [
     "Row",
     "StoredArraysError",
     "default_group",
+    "equivariant_basis",
     "fixed_space",
     "further_orders",
     "invariant_basis",
     "invariant_tensors",
+    "output_representation",
     "plan",
     "restored_basis",
+    "restored_equivariant_basis",
 ]
 
 

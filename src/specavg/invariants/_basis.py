@@ -24,7 +24,7 @@ from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Power, Product, Space, Torus
 from specavg.spaces._orders import Order
 
-__all__ = ["InvariantBasis", "Row", "built_basis", "invariant_basis"]
+__all__ = ["InvariantBasis", "Row", "built_basis", "invariant_basis", "on_columns"]
 
 Array = NDArray[np.float64]
 
@@ -390,7 +390,7 @@ class InvariantBasis:
     @cached_property
     def _orbit_points(self) -> Group | None:
         """The group as it acts on the columns of the points, if it has canonical points."""
-        group = _on_columns(self.space, self.group)
+        group = on_columns(self.space, self.group)
         if not group.has_canonical or group.columns != self.space.n_features:
             return None
         checked = map(self.space.check_isometry, self.group.generators)
@@ -423,11 +423,11 @@ class InvariantBasis:
         return facts_html("InvariantBasis", facts) + self.table._repr_html_()
 
 
-def _on_columns(space: Space, group: Group) -> Group:
+def on_columns(space: Space, group: Group) -> Group:
     """`group` written as a group that moves the columns of the points: permuting copies moves whole blocks."""
     structure = group.structure
     if isinstance(space, Power) and isinstance(structure, Symmetric):
         return wreath(trivial(space.base.n_features), space.copies)
     if isinstance(space, Product) and isinstance(structure, DirectProduct):
-        return direct_product(*(_on_columns(M, G) for M, G in zip(space.factors, structure.groups, strict=True)))
+        return direct_product(*(on_columns(M, G) for M, G in zip(space.factors, structure.groups, strict=True)))
     return group

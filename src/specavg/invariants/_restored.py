@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isclose
 from typing import Any
 
@@ -10,17 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory
-from specavg.groups import Group
+from specavg.groups import Group, Representation
 from specavg.invariants._basis import InvariantBasis, Row
 from specavg.invariants._building import BYTES_PER_FUNCTION, check_group
 from specavg.invariants._cutoff import Cutoff
+from specavg.invariants._equivariant_basis import EquivariantBasis
 from specavg.invariants._solver_choice import Resolver
+from specavg.invariants.solvers._output_solver import carriers
 from specavg.invariants.solvers._solver import Solution
 from specavg.invariants.solvers._stored import Stored, StoredArraysError
-from specavg.spaces import Space
+from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import Order
 
-__all__ = ["restored_basis"]
+__all__ = ["restored_basis", "restored_equivariant_basis"]
 
 
 def restored_basis(
@@ -59,12 +61,57 @@ def restored_basis(
     (True, True)
     """
     check_group(space, group)
-    total = sum(row.invariant_dim for row in table)
-    require_memory(BYTES_PER_FUNCTION * total, f"a saved basis of {total} functions", "It may not be one of ours.")
     stored = Stored(arrays)
     resolver = Resolver(space, group, solver, stored)
+    solutions = _solutions(space.ordered(order), resolver, table, 1)
+    stored.check_used()
+    return InvariantBasis(space, group, cutoff, order, solver, solutions, resolver.functions(solutions), arrays, table)
+
+
+def restored_equivariant_basis(
+    space: Space,
+    output: Representation,
+    cutoff: Cutoff,
+    order: Order,
+    solver: str,
+    table: Sequence[Row],
+    arrays: Mapping[str, NDArray[np.float64]],
+) -> EquivariantBasis:
+    """The same for an equivariant basis.
+
+    Parameters
+    ----------
+    space, output, cutoff, order, solver, table, arrays
+        What it was made from, its eigenspaces and its arrays, as in `restored_basis`.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> basis = sa.equivariant_basis(sa.Sphere(3), sa.groups.point_group("D3"), "vector", max_eigenvalue=12)
+    >>> made_from = (basis.space, basis.output, basis.cutoff, basis.order, basis.solver)
+    >>> same = restored_equivariant_basis(*made_from, basis.table, basis.arrays)
+    >>> X = basis.space.sample(5, random_state=0)
+    >>> same == basis, bool((same.evaluate(X) == basis.evaluate(X)).all())
+    (True, True)
+    """
+    check_group(space, output.group)
+    stored = Stored(arrays)
+    resolver = Resolver(space, output.group, solver, stored, output)
+    solutions = _solutions(carriers(space, order, output.dim), resolver, table, output.dim)
+    stored.check_used()
+    functions = resolver.vector_functions(solutions, output.dim)
+    return EquivariantBasis(space, output, cutoff, order, solver, solutions, functions, arrays, table)
+
+
+def _solutions(
+    eigenspaces: Iterable[Eigenspace], resolver: Resolver, table: Sequence[Row], outputs: int
+) -> list[Solution[Any]]:
+    total = sum(row.invariant_dim for row in table)
+    require_memory(
+        BYTES_PER_FUNCTION * total * outputs, f"a saved basis of {total} functions", "It may not be one of ours."
+    )
     solutions: list[Solution[Any]] = []
-    for row, eigenspace in zip(table, space.ordered(order), strict=False):  # endless: rows come first
+    for row, eigenspace in zip(table, eigenspaces, strict=False):  # endless: rows come first
         # Logarithms differ in the last bit from one machine to another.
         if row.dim != eigenspace.dim or not isclose(row.eigenvalue, eigenspace.eigenvalue, rel_tol=1e-12):
             raise StoredArraysError(
@@ -78,5 +125,4 @@ def restored_basis(
                 f"when it was saved, {row.invariant_dim}"
             )
         solutions.append(solution)
-    stored.check_used()
-    return InvariantBasis(space, group, cutoff, order, solver, solutions, resolver.functions(solutions), arrays, table)
+    return solutions

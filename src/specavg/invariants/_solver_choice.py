@@ -10,10 +10,12 @@ from typing import Any, final
 from specavg._config import require_memory
 from specavg.functions._combinations import Joined
 from specavg.functions._functions import Array, Functions
-from specavg.groups import Group
+from specavg.functions._vector_functions import VectorFunctions
+from specavg.groups import Group, Representation
 from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
 from specavg.invariants.solvers._copies_together import CopiesTogether
+from specavg.invariants.solvers._determinants_of_copies import DeterminantsOfCopies
 from specavg.invariants.solvers._even_harmonics import EvenHarmonics
 from specavg.invariants.solvers._everything import Everything
 from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
@@ -22,12 +24,16 @@ from specavg.invariants.solvers._frequency_orbits import FrequencyOrbits
 from specavg.invariants.solvers._left_times_right import LeftTimesRight
 from specavg.invariants.solvers._monomial_orbits import MonomialOrbits
 from specavg.invariants.solvers._null_space import NullSpace
+from specavg.invariants.solvers._null_space_of_outputs import NullSpaceOfOutputs
+from specavg.invariants.solvers._output_solver import OutputSolver
+from specavg.invariants.solvers._outputs_left_alone import OutputsLeftAlone
 from specavg.invariants.solvers._partitions import SymmetricPolynomials
 from specavg.invariants.solvers._random_elements import RandomElements
 from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace
 from specavg.invariants.solvers._signed_frequencies import SignedFrequencies
 from specavg.invariants.solvers._solver import Solution, Solver, StoringSolver, Unsuitable
 from specavg.invariants.solvers._stored import Stored, StoredArraysError
+from specavg.invariants.solvers._wave_orbits_of_outputs import WaveOrbitsOfOutputs
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["SOLVER_NAMES", "Resolver", "arrays_of"]
@@ -56,30 +62,54 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
 FOR_COMPARISON: tuple[type[Solver[Any]], ...] = (RandomElements,)
 """Solvers that are used only where they are asked for by name."""
 
+OUTPUT_SOLVERS: tuple[type[OutputSolver[Any]], ...] = (
+    OutputsLeftAlone,
+    DeterminantsOfCopies,
+    WaveOrbitsOfOutputs,
+    NullSpaceOfOutputs,
+)
+"""The same for equivariant functions."""
+
 
 @final
 class Resolver:
     """The solvers that fit a space and a group, and the choice between them.
 
     With `stored` arrays, those of a saved basis, solutions are the saved ones: nothing is chosen or decided again.
+    With an `output` they are equivariant functions, and eigenspaces are carriers (see `OutputSolver`).
     """
 
-    def __init__(self, space: Space, group: Group, solver: str = "auto", stored: Stored | None = None) -> None:
+    def __init__(
+        self,
+        space: Space,
+        group: Group,
+        solver: str = "auto",
+        stored: Stored | None = None,
+        output: Representation | None = None,
+    ) -> None:
         if solver not in SOLVER_NAMES:
             raise ValueError(f"solver must be one of {', '.join(map(repr, SOLVER_NAMES))}; got {solver!r}")
         self._space, self._group, self._name, self._stored = space, group, solver, stored
+        self._output = output
         self._closed_forms = self._fitting(closed=True)
         if not self._closed_forms and not self._others:
-            others = sorted({kind.name for kind in SOLVERS if kind.fits(space, group)})
+            self._name = "auto"
+            others = sorted({s.name for closed in (True, False) for s in self._fitting(closed=closed)})
             raise ValueError(
-                f"the solver {solver!r} does not apply to {group!r} on {space!r}; these do: {', '.join(others)}"
+                f"the solver {solver!r} does not apply to {output or group!r} on {space!r}; these do: "
+                f"{', '.join(others)}"
             )
         self._solved: dict[Eigenspace, Solution[Any]] = {}
 
     def _fitting(self, *, closed: bool) -> list[Solver[Any]]:
-        named = [k for k in FOR_COMPARISON if k.name == self._name]
-        kinds = [k for k in SOLVERS if (k.preference == 0) is closed and self._name in ("auto", k.name)]
-        kinds += [k for k in named if not closed]
+        def asked(kind: type[Solver[Any]]) -> bool:
+            return (kind.preference == 0) is closed and self._name in ("auto", kind.name)
+
+        if (output := self._output) is not None:
+            carrying = [k for k in OUTPUT_SOLVERS if asked(k) and k.carries(self._space, output)]
+            return [k(self._space, output, self._stored) for k in carrying]
+        kinds = [k for k in SOLVERS if asked(k)]
+        kinds += [k for k in FOR_COMPARISON if k.name == self._name and not closed]
         fitting = [k for k in kinds if k.fits(self._space, self._group)]
         return [k(self._space, self._group, self._stored) for k in fitting]
 
@@ -177,6 +207,15 @@ class Resolver:
         """The invariant functions of several solutions, in order."""
         families = [solver.functions(list(run)) for solver, run in groupby(solutions, key=lambda s: s.solver)]
         return families[0] if len(families) == 1 else Joined(families)
+
+    def vector_functions(self, solutions: Sequence[Solution[Any]], outputs: int) -> VectorFunctions:
+        """The equivariant functions of several solutions, in order."""
+        parts: list[tuple[Functions, Any]] = []
+        for solver, run in groupby([s for s in solutions if s.invariant_dim], key=lambda s: s.solver):
+            assert isinstance(solver, OutputSolver)
+            chosen = list(run)
+            parts.append((solver.functions(chosen), solver.coefficients(chosen)))
+        return VectorFunctions(outputs, parts)
 
     def places(self) -> Places:
         """An empty list of functions, for a solver of copies or factors that collects those it uses."""

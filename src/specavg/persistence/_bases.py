@@ -1,4 +1,4 @@
-"""Invariant bases in plain values and a few arrays."""
+"""Invariant and equivariant bases in plain values and a few arrays."""
 
 from __future__ import annotations
 
@@ -8,13 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.groups import Group
-from specavg.invariants import Cutoff, InvariantBasis, Order, Row, restored_basis
+from specavg.groups import Group, Representation
+from specavg.invariants import (
+    Cutoff,
+    EquivariantBasis,
+    InvariantBasis,
+    Order,
+    Row,
+    restored_basis,
+    restored_equivariant_basis,
+)
 from specavg.persistence._plain import DescriptionError
 from specavg.persistence._values import describe, read_fields
 from specavg.spaces import Space
 
-__all__ = ["basis_arrays", "describe_basis", "read_basis"]
+__all__ = ["Basis", "basis_arrays", "describe_basis", "read_basis"]
+
+Basis = InvariantBasis | EquivariantBasis
 
 _PROBES = 16  # points at which the functions are compared: a wrong function shows at any of them
 _PROBE_TOLERANCE = 1e-9  # relative; another version of LAPACK changes values by some 1e-13
@@ -26,9 +36,10 @@ _PARTS = {
     "solver": str,
     "table": tuple[Row, ...],
 }
+_VECTOR_PARTS = {**{name: hint for name, hint in _PARTS.items() if name != "group"}, "output": Representation}
 
 
-def describe_basis(basis: InvariantBasis) -> dict[str, Any]:
+def describe_basis(basis: Basis) -> dict[str, Any]:
     """What a basis was made from, in plain values; `basis_arrays` are the other half.
 
     Examples
@@ -38,20 +49,23 @@ def describe_basis(basis: InvariantBasis) -> dict[str, Any]:
     >>> describe_basis(basis)["table"][1]["invariant_dim"]
     1
     """
-    parts = {name: describe(getattr(basis, name)) for name in _PARTS}
+    names = _VECTOR_PARTS if isinstance(basis, EquivariantBasis) else _PARTS
+    parts = {name: describe(getattr(basis, name)) for name in names}
     return {**parts, "stored_arrays": list(basis.arrays)}
 
 
-def basis_arrays(basis: InvariantBasis) -> dict[str, NDArray[np.float64]]:
+def basis_arrays(basis: Basis) -> dict[str, NDArray[np.float64]]:
     """What has to be stored so that the basis comes back with the same bits, and values to compare it with."""
     points = basis.space.sample(_PROBES, random_state=np.random.default_rng(0))
     arrays = dict(zip(_array_names(len(basis.arrays)), basis.arrays.values(), strict=True))
-    return {**arrays, "probe_points": points, "probe_values": basis.evaluate(points)}
+    return {**arrays, "probe_points": points, "probe_values": _probed(basis, points)}
 
 
-def read_basis(value: Any, arrays: Mapping[str, NDArray[Any]], place: str = "basis", depth: int = 0) -> InvariantBasis:
+def read_basis(value: Any, arrays: Mapping[str, NDArray[Any]], place: str = "basis", depth: int = 0) -> Basis:
     """The basis that a description and its arrays mean, compared with the values it had when it was saved."""
-    parts = read_fields(value, {**_PARTS, "stored_arrays": tuple[str, ...]}, place, depth)
+    vectors = isinstance(value, dict) and "output" in value
+    hints = {**(_VECTOR_PARTS if vectors else _PARTS), "stored_arrays": tuple[str, ...]}
+    parts = read_fields(value, hints, place, depth)
     names, table = parts.pop("stored_arrays"), parts["table"]
     if not table:
         raise DescriptionError(f"{place}.table is empty: a basis has at least the constant function")
@@ -62,8 +76,9 @@ def read_basis(value: Any, arrays: Mapping[str, NDArray[Any]], place: str = "bas
     if missing:
         raise DescriptionError(f"{place} needs the array {missing[0]!r}, which is not in the file")
     points, values = arrays["probe_points"], arrays["probe_values"]
-    _check_declared(parts["space"], table, points, values, place)
-    basis = restored_basis(**parts, arrays={name: arrays[p] for name, p in zip(names, places, strict=True)})
+    _check_declared(parts["space"], table, points, values, place, parts["output"].dim if vectors else 1)
+    restored = restored_equivariant_basis if vectors else restored_basis
+    basis = restored(**parts, arrays={name: arrays[p] for name, p in zip(names, places, strict=True)})
     _check_probes(basis, points, values, place)
     return basis
 
@@ -73,21 +88,26 @@ def _array_names(count: int) -> list[str]:
     return [f"basis_{i:04d}" for i in range(count)]
 
 
+def _probed(basis: Basis, points: NDArray[Any]) -> NDArray[np.float64]:
+    """Values of all functions, those of several outputs side by side."""
+    return basis.evaluate(points).reshape(len(points), -1)
+
+
 def _check_declared(
-    space: Space, table: tuple[Row, ...], points: NDArray[Any], values: NDArray[Any], place: str
+    space: Space, table: tuple[Row, ...], points: NDArray[Any], values: NDArray[Any], place: str, outputs: int
 ) -> None:
     """What the table declares is what the file has values of: nothing is built that the file is too small for."""
     if any(row.invariant_dim < 0 or row.dim < max(row.invariant_dim, 1) for row in table):
         raise DescriptionError(f"{place}.table has an eigenspace with fewer functions than invariant ones")
-    dim = sum(row.invariant_dim for row in table)
+    dim = outputs * sum(row.invariant_dim for row in table)
     if points.shape != (_PROBES, space.n_features):
         raise DescriptionError(f"{place}: the stored points have shape {points.shape}, not {_PROBES, space.n_features}")
     if values.shape != (_PROBES, dim):
         raise DescriptionError(f"{place}: the stored values have shape {values.shape}, not {_PROBES, dim}")
 
 
-def _check_probes(basis: InvariantBasis, points: NDArray[Any], values: NDArray[Any], place: str) -> None:
-    difference = float(np.abs(basis.evaluate(points) - values).max(initial=0.0))
+def _check_probes(basis: Basis, points: NDArray[Any], values: NDArray[Any], place: str) -> None:
+    difference = float(np.abs(_probed(basis, points) - values).max(initial=0.0))
     if not difference <= _PROBE_TOLERANCE * (1 + float(np.abs(values).max(initial=0.0))):
         raise DescriptionError(
             f"{place}: the functions rebuilt differ from those saved by {difference:.1e}: another version of the "

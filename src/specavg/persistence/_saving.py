@@ -10,10 +10,10 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.groups import Group
-from specavg.invariants import Cutoff, InvariantBasis
+from specavg.groups import Group, Representation
+from specavg.invariants import Cutoff
 from specavg.isometries import Isometry
-from specavg.persistence._bases import basis_arrays, describe_basis, read_basis
+from specavg.persistence._bases import Basis, basis_arrays, describe_basis, read_basis
 from specavg.persistence._container import ModelFileError, write_container
 from specavg.persistence._plain import DescriptionError, shown
 from specavg.persistence._values import describe, read
@@ -23,7 +23,9 @@ __all__ = ["Savable", "read_model"]
 
 _MAX_DEPTH = 12  # of lists and records in each other: models have four
 _TOLERANCE = 1e-9  # relative; another version of LAPACK changes predictions by some 1e-13
-_VALUES = Space | Group | Isometry  # what a parameter or a fitted attribute may be, described by its arguments
+_VALUES = (
+    Space | Group | Isometry | Representation
+)  # what a parameter or a fitted attribute may be, described by its arguments
 
 
 class Savable:
@@ -110,7 +112,11 @@ def _read_model(document: dict[str, Any], arrays: dict[str, NDArray[Any]], kind:
         if not public and name not in kind.saved_private:
             raise DescriptionError(f"{name[:60]!r} is not something a fitted model has")
         setattr(model, name, reader.value(value))
+<<<<<<< HEAD
     if kind.has_basis and not isinstance(getattr(model, "basis_", None), InvariantBasis):
+=======
+    if not isinstance(getattr(model, "basis_", None), Basis):
+>>>>>>> equivariance2
         raise DescriptionError("it has no basis")
     outputs, stored = _outputs(model, reader.array("check_points")), reader.array("check_outputs")
     scale = 1 + float(np.abs(stored).max(initial=0.0))
@@ -142,7 +148,7 @@ def _fitted(model: Savable) -> dict[str, Any]:
     return {name: None if name in model.not_saved else value for name, value in {**public, **private}.items()}
 
 
-def _basis(model: Any) -> InvariantBasis:
+def _basis(model: Any) -> Basis:
     return model.basis_
 
 
@@ -179,7 +185,7 @@ class _Writer:
             return {"float64": plain} if isinstance(value, np.floating) else plain  # NumPy's has a shape and dtype
         if isinstance(value, np.ndarray):
             return self._array(value, name)
-        if isinstance(value, InvariantBasis):
+        if isinstance(value, Basis):
             prefix = self._unused(name.strip("_").lower())
             self.arrays.update({f"{prefix}_{key}": array for key, array in basis_arrays(value).items()})
             return {"basis": describe_basis(value), "prefix": prefix}

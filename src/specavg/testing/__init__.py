@@ -5,6 +5,11 @@ an `AssertionError` with the law's name and the residual, so all of them can be 
 """
 
 from specavg.testing._check_space import check_space
+from specavg.testing._equivariant_laws import (
+    check_equivariant_functions,
+    check_multiplicities,
+    check_vector_orthonormality,
+)
 from specavg.testing._field_laws import check_antisymmetry, check_bracket, check_flow, check_velocity, random_fields
 from specavg.testing._gradient_laws import check_gradient, check_gradient_equivariance
 from specavg.testing._invariant_laws import (
@@ -37,17 +42,20 @@ __all__ = [
     "check_bracket",
     "check_composition",
     "check_equivariance",
+    "check_equivariant_functions",
     "check_flow",
     "check_gradient",
     "check_gradient_equivariance",
     "check_invariance",
     "check_mean_character",
+    "check_multiplicities",
     "check_orthogonality",
     "check_orthonormality",
     "check_projector",
     "check_solvers_agree",
     "check_space",
     "check_spectrum",
+    "check_vector_orthonormality",
     "check_velocity",
     "paper_projector",
     "random_fields",

@@ -1,26 +1,26 @@
-"""Copies of one space with H ≀ S_m: symmetric functions of the one-copy invariants."""
+"""Copies of one space with H ≀ S_m: symmetric functions of the one-copy invariants; with A_m determinants too."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from itertools import product as cartesian
 from math import comb, factorial, perm, prod
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 
 from specavg._config import require_memory
-from specavg.functions._frequency_types import types_of_norm
+from specavg.functions._combinations import Combinations, Joined
 from specavg.functions._functions import Functions
 from specavg.functions._symmetric_functions import symmetrized_products
-from specavg.groups import Group, sign_flips, trivial
-from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric, Wreath
-from specavg.invariants.solvers._solver import QUICK, Solution, Solver, Unsuitable
+from specavg.groups import Group
+from specavg.groups.families import Alternating
+from specavg.invariants.solvers._one_copy import Chosen, OneCopy, permutes_copies
+from specavg.invariants.solvers._solver import QUICK, Solution, Solver
 from specavg.invariants.solvers._stored import Stored
-from specavg.spaces import Eigenspace, Power, Space, Torus
+from specavg.spaces import Eigenspace, Space
 from specavg.spaces._power import Type
 
 __all__ = ["WreathOnCopies"]
@@ -28,27 +28,19 @@ __all__ = ["WreathOnCopies"]
 _BYTES = 400.0  # of a symmetric function: its multiset as Python objects, its row of the program
 
 
-def _one_copy(space: Space, group: Group) -> tuple[Space, Group]:
-    """(M, H), where `space` is M^m and `group` acts as H ≀ S_m; S_d and B_d on a cubic torus are cases of this."""
-    assert isinstance(space, Power | Torus)
-    base = space.base if isinstance(space, Power) else Torus(1, period=space.side)
-    if isinstance(group.structure, Wreath):
-        return base, group.structure.group
-    return base, sign_flips(1) if isinstance(group.structure, Hyperoctahedral) else trivial(base.shape[0])
-
-
 @dataclass(frozen=True, eq=False)
 class CopySolutions:
-    """The invariants are symmetric functions, each of a multiset of one-copy invariants."""
+    """The invariants: symmetric functions, each of a multiset of one-copy invariants, and determinants of sets."""
 
-    multisets: tuple[tuple[tuple[Solution[Any], int], ...], ...]  # which solution, which of its invariants
+    multisets: tuple[Chosen, ...]
+    sets: tuple[Chosen, ...] = ()
 
 
 @final
 class WreathOnCopies(Solver[CopySolutions]):
     """Symmetric functions of the one-copy invariants: at no cost in m! or |H|^m.
 
-    A_m has the same invariants where no product uses m different functions: a determinant needs them.
+    A_m has antisymmetric invariants beside them: determinants of m different functions.
     """
 
     name: ClassVar[str] = "closed form"
@@ -56,87 +48,73 @@ class WreathOnCopies(Solver[CopySolutions]):
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
-        self._copies = space.parts
-        self._one_copy = self.resolver_of("copy", *_one_copy(space, group))
+        self._one_copy = OneCopy(self)
+        # With one copy there is nothing to exchange: the functions themselves would be counted twice.
+        self._even_only = isinstance(group.structure, Alternating) and self._one_copy.copies > 1
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        structure = group.structure
-        if isinstance(space, Power):
-            permuted = isinstance(structure, Symmetric | Alternating) and structure.size == space.copies
-            return permuted or (isinstance(structure, Wreath) and structure.copies == space.copies)
-        cube = isinstance(space, Torus) and space.is_cubic and space.lattice is None
-        return cube and isinstance(structure, Symmetric | Alternating | Hyperoctahedral)
-
-    def suits(self, eigenspace: Eigenspace) -> bool:
-        return not self._determinants(self._types(eigenspace))
+        return permutes_copies(space, group)
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # hyperoctahedral(1000) on Torus(1000): eigenspaces of 1, 6 and 19 functions took 0.06, 0.15 and 0.7 ms.
-        one_copy = {V for chosen in self._types(eigenspace) for V, _ in chosen}
-        return QUICK + sum(map(self._one_copy.seconds, one_copy)) + 3e-5 * (self.count(eigenspace) or 0)
+        one_copy = {V for chosen in self._one_copy.types(eigenspace) for V, _ in chosen}
+        return QUICK + sum(map(self._one_copy.resolver.seconds, one_copy)) + 3e-5 * (self.count(eigenspace) or 0)
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        one_copy = {V for chosen in self._types(eigenspace) for V, _ in chosen}
-        return max(map(self._one_copy.memory, one_copy), default=0.0) + _BYTES * (self.count(eigenspace) or 0)
+        one_copy = {V for chosen in self._one_copy.types(eigenspace) for V, _ in chosen}
+        held = max(map(self._one_copy.resolver.memory, one_copy), default=0.0)
+        return held + _BYTES * (self.count(eigenspace) or 0)
 
     def count(self, eigenspace: Eigenspace) -> int | None:
-        types = self._types(eigenspace)
-        dims = {V: self._one_copy.count(V) for chosen in types for V, _ in chosen}
+        types = self._one_copy.types(eigenspace)
+        dims = {V: self._one_copy.resolver.count(V) for chosen in types for V, _ in chosen}
         known = {V: dim for V, dim in dims.items() if dim is not None}
-        return None if self._determinants(types) or len(known) < len(dims) else _multisets_count(types, known)
+        return None if len(known) < len(dims) else self._count(types, known)
+
+    def _count(self, types: Sequence[Type], dims: Mapping[Eigenspace, int]) -> int:
+        even = self._one_copy.determinant_count(types, dims) if self._even_only else 0
+        return _multisets_count(types, dims) + even
 
     def solve(self, eigenspace: Eigenspace) -> Solution[CopySolutions]:
-        types = self._types(eigenspace)
-        if self._determinants(types):
-            raise Unsuitable(
-                f"{self.group!r} has invariants of {self._copies} different functions, one for each copy, that "
-                "the symmetric group has not, and they have no closed form here."
-            )
-        solved = {V: self._one_copy.solve(V) for chosen in types for V, _ in chosen}
-        count = _multisets_count(types, {V: s.invariant_dim for V, s in solved.items()})
+        types = self._one_copy.types(eigenspace)
+        solved = self._one_copy.solved(types)
+        count = self._count(types, {V: s.invariant_dim for V, s in solved.items()})
         require_memory(
             _BYTES * count, f"{count} symmetric functions (eigenvalue {eigenspace.eigenvalue:.6g})", "Lower the cutoff."
         )
-        multisets: list[tuple[tuple[Solution[Any], int], ...]] = []
+        multisets: list[Chosen] = []
         for chosen in types:
             options = [
                 combinations_with_replacement([(solved[V], j) for j in range(solved[V].invariant_dim)], number)
                 for V, number in chosen
             ]
             multisets.extend(tuple(a for part in choice for a in part) for choice in cartesian(*options))
-        named = (("copy", s) for s in solved.values())
-        return Solution.made_of(named, eigenspace, count, self, CopySolutions(tuple(multisets)))
-
-    def _determinants(self, types: Sequence[Type]) -> bool:
-        """Whether the group is A_m and some products are of m different functions, one of them perhaps constant."""
-        return isinstance(self.group.structure, Alternating) and any(
-            self._copies - sum(number for _, number in chosen) <= 1 and all(number <= V.dim for V, number in chosen)
-            for chosen in types
-        )
-
-    def _types(self, eigenspace: Eigenspace) -> Sequence[Type]:
-        """Which eigenspaces of one copy are used, and by how many copies each."""
-        label: Any = eigenspace.label
-        if isinstance(self.space, Power):
-            return label
-        types = types_of_norm(self.space.dim, label) if isinstance(label, int) else label
-        return [tuple((self._wave(v), number) for v, number in sorted(Counter(t).items())) for t in types]
-
-    def _wave(self, k: int) -> Eigenspace:
-        """The frequency k > 0 of one coordinate."""
-        assert isinstance(self.space, Torus)
-        return Eigenspace((2 * np.pi / self.space.side * k) ** 2, 2, k * k)
+        sets = self._one_copy.determinant_sets(types, solved) if self._even_only else []
+        used = list(dict.fromkeys([*solved.values(), *(s for chosen in sets for s, _ in chosen)]))
+        named = (("copy", s) for s in used)
+        return Solution.made_of(named, eigenspace, count, self, CopySolutions(tuple(multisets), tuple(sets)))
 
     def functions(self, solutions: Sequence[Solution[CopySolutions]]) -> Functions:
-        place = self._one_copy.places()
+        from scipy.sparse import coo_array
+
+        place = self._one_copy.resolver.places()
         multisets = [
             [place.columns(s)[j] for s, j in multiset] for solution in solutions for multiset in solution.data.multisets
         ]
-        m = self._copies
+        m = self._one_copy.copies
         norms = [perm(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in multisets]
         weights = np.array([1.0 / float(norm) ** 0.5 for norm in norms])
-        return symmetrized_products(place.functions(), m, multisets, weights)
+        symmetric = symmetrized_products(place.functions(), m, multisets, weights)
+        sets = [chosen for solution in solutions for chosen in solution.data.sets]
+        if not sets:
+            return symmetric
+        # Each solution has its symmetric functions before its determinants.
+        kinds = [len(part) for s in solutions for part in (s.data.multisets, s.data.sets)]
+        is_set = np.repeat(np.arange(len(kinds)) % 2 == 1, kinds)
+        rows = np.where(is_set, len(multisets) + np.cumsum(is_set) - 1, np.cumsum(~is_set) - 1)
+        place_of = coo_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(len(rows), len(rows)))
+        return Combinations(Joined([symmetric, self._one_copy.determinants(sets)]), place_of)
 
 
 def _multisets_count(types: Sequence[Type], dims: Mapping[Eigenspace, int]) -> int:

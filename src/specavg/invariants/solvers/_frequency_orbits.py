@@ -19,7 +19,7 @@ from specavg.isometries.fields import ShiftField
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._frequency_action import FrequencyAction, frequency_speeds
 
-__all__ = ["FrequencyOrbits"]
+__all__ = ["FrequencyOrbits", "WaveSums", "real_invariants"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class FrequencyOrbits(Solver[WaveSums]):
         still = self._still(K)
         if not still.all():
             K, actions = _restricted(K, actions, still)
-        count, (rows, columns, values) = _real_invariants(len(K), actions)
+        count, (rows, columns, values) = real_invariants(len(K), actions)
         used, place = np.unique(rows % len(K), return_inverse=True)  # frequencies that occur
         rows = place + len(used) * (rows >= len(K))
         return Solution(eigenspace, count, self, WaveSums(K[used], rows, columns, values))
@@ -118,7 +118,7 @@ def _restricted(
     ]
 
 
-def _real_invariants(
+def real_invariants(
     h: int, actions: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]]
 ) -> tuple[int, tuple[NDArray[Any], NDArray[Any], Array]]:
     """Orthonormal invariants in the basis √2cos, √2sin of h frequencies: how many; rows, columns, entries."""

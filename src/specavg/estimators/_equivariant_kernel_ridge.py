@@ -1,0 +1,353 @@
+"""Equivariant kernel ridge regression: vectors and tensors that move with the points."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from specavg import _config
+from specavg.data._distributed import distributed_apply
+from specavg.data._moments import Moments
+from specavg.data._streaming import is_dask
+from specavg.data._target_units import Units
+from specavg.estimators._affordable import affordable_basis, affordable_dim
+from specavg.estimators._base import weights_or_ones
+from specavg.estimators._checked_alpha import checked_alpha
+from specavg.estimators._given_data import given_targets
+from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
+from specavg.functions._compensated_sums import Sum
+from specavg.groups import Group, Representation
+from specavg.invariants import Cutoff, EquivariantBasis, Order, equivariant_basis
+from specavg.regression import _limits
+from specavg.regression._block_problem import BlockMomentProblem, BlockPosterior, BlockProblem
+from specavg.regression._choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
+from specavg.regression._regression_problem import Problem
+from specavg.regression._spectra import Levels, Spectrum, spectrum_candidates
+from specavg.spaces import Space
+
+__all__ = ["EquivariantKernelRidge"]
+
+Array = NDArray[np.float64]
+_NUMBERS = ("scalar", "pseudoscalar")  # outputs of one number
+
+
+class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
+    """Ridge regression on an equivariant basis: F(gx) = ρ(g)F(x) holds exactly for the fitted function.
+
+    Minimises Σ w_i |y_i − F(x_i)|² + α Σ_λ |c_λ|² / spectrum(λ) over combinations F of equivariant functions; constant
+    vectors, those that ρ leaves alone, are not penalised. This is kernel ridge regression with the matrix-valued
+    kernel (1/|G|) Σ_g K(gx, y) ρ(g)ᵀ, without the average. With the output "scalar" it is the regression of
+    `InvariantKernelRidge` on one target.
+
+    Parameters
+    ----------
+    space : Space, optional
+        Where the points live. Default: `Torus(n_features)` with period 2.
+    group : Group, optional
+        Who acts. Default: the trivial group.
+    output : str or Representation, default "scalar"
+        How the group moves the outputs, as in `equivariant_basis`: "vector", "axial vector", "pseudoscalar",
+        "ij=ji", or a `groups.Representation`.
+    spectrum, smoothness, length_scale, alpha
+        As in `InvariantKernelRidge`. All outputs have the same penalty and the same noise: the group mixes them.
+    max_dim, max_invariant_dim, max_eigenvalue : float, optional
+        At most one explicit cutoff, as in `equivariant_basis`.
+    order : str or Order, optional
+        Which functions come first; by default those of small eigenvalues.
+
+    Attributes
+    ----------
+    basis_ : EquivariantBasis
+    coef_ : ndarray of shape (basis_.dim,)
+        Coefficients of the equivariant functions.
+    cutoff_, spectrum_, alpha_, trials_, solver_
+        As in `InvariantKernelRidge`.
+    noise_variance_ : float
+        The estimated variance of the noise of each output.
+    loo_error_ : float
+        Root mean squared error of leaving out one *point* with all its outputs, relative to the root mean square of the
+        targets about the best constant vector. Points on one orbit are left out together, where that is known exactly.
+    output_shape_ : tuple of int
+        The shape of one target: (p,), or () where y was given without an axis of outputs.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, specavg as sa
+    >>> space, group = sa.Sphere(3), sa.groups.point_group("Oh")
+    >>> X = space.sample(60, random_state=0)
+    >>> Y = X**3  # moves as x does: under permutations and sign changes of the coordinates
+    >>> model = sa.EquivariantKernelRidge(space, group, "vector").fit(X, Y)
+    >>> Z = space.sample(500, random_state=1)
+    >>> bool(np.abs(model.predict(Z) - Z**3).max() < 1e-6)
+    True
+    >>> bool((model.predict(-Z[:, [1, 0, 2]]) == -model.predict(Z)[:, [1, 0, 2]]).all())
+    True
+    """
+
+    saved_records: ClassVar[tuple[type, ...]] = (BlockPosterior, Moments, Spectrum, Sum, Trial, Units)
+    saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
+
+    basis_: Any  # an EquivariantBasis, where other estimators have an InvariantBasis
+    output_shape_: tuple[int, ...]
+    _posterior: BlockPosterior | None
+
+    def __init__(
+        self,
+        space: Space | None = None,
+        group: Group | None = None,
+        output: str | Representation = "scalar",
+        *,
+        spectrum: str = "auto",
+        smoothness: float | None = None,
+        length_scale: float | None = None,
+        alpha: float | str = "auto",
+        max_dim: float | None = None,
+        max_invariant_dim: float | None = None,
+        max_eigenvalue: float | None = None,
+        order: str | Order | None = None,
+    ) -> None:
+        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
+        self.output = output
+        self.spectrum = spectrum
+        self.smoothness = smoothness
+        self.length_scale = length_scale
+        self.alpha = alpha
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EquivariantKernelRidge:
+        """Choose what was not given, and fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape), or a stream
+            As in `InvariantKernelRidge.fit`.
+        y : array-like of shape (n, p), or (n,) for one output
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        stream = self._stream(X, y, sample_weight)
+        if stream is not None:
+            return self._fit_stream(stream)
+        settings: dict[str, Any] = {"multi_output": self.output not in _NUMBERS, "y_numeric": True}
+        checked: Any = validate_data(cast(Any, self), self._table(X), given_targets(y), dtype=np.float64, **settings)
+        points, targets = checked
+        self._question(points)
+        weights = weights_or_ones(sample_weight, points)
+        alpha = checked_alpha(self.alpha)
+        kept = weights > 0
+        outputs = targets.shape[1:]
+        points, targets, weights = points[kept], targets[kept].reshape(int(kept.sum()), -1), weights[kept]
+        cutoff = self._cutoff()
+        smallest = self._basis(Cutoff("max_eigenvalue", 0.0))
+        if targets.shape[1] != smallest.n_outputs:
+            raise ValueError(
+                f"y has {targets.shape[1]} columns, but {smallest.output!r} moves {smallest.n_outputs} outputs: give y "
+                f"of shape (n, {smallest.n_outputs})"
+            )
+        labels = _orbits(smallest, points)
+        rows = (labels.max() + 1) * smallest.n_outputs
+        basis: Any = self._basis(cutoff) if cutoff is not None else self._default_basis_for(rows)
+        data = _VectorData(basis, points, targets, weights, labels)
+        candidates = self._searched(data, alpha)
+        vars(self).pop("moments_", None)
+        self._take_basis(basis)
+        return self._keep(self._solved(data.problem(), candidates, alpha), outputs)
+
+    @needs_cutoff
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EquivariantKernelRidge:
+        """Add data to what was fitted before, and choose anew: the result is that of streaming all of it at once.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`. An explicit cutoff is needed, since the number of samples is not known in advance.
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y, sample_weight)
+
+    def _basis(self, cutoff: Cutoff, order: str | Order | None = None) -> Any:
+        bound: dict[str, Any] = {cutoff.kind: cutoff.value}
+        return equivariant_basis(self._space(), self._group(), self.output, **bound, order=order or self._order())
+
+    def _default_basis(self, rows: int | None) -> Any:
+        if rows is None:
+            return None
+        return self._default_basis_for(rows * self._basis(Cutoff("max_eigenvalue", 0.0)).n_outputs)
+
+    def _default_basis_for(self, rows: int) -> EquivariantBasis:
+        """As many functions as so many rows, one for each point and output, can use within the budget."""
+        return cast(Any, affordable_basis(self._basis, affordable_dim(rows)))
+
+    def _fitted_outputs(self) -> tuple[int, ...]:
+        return self.output_shape_
+
+    def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> EquivariantKernelRidge:
+        alpha, basis = checked_alpha(self.alpha), self.basis_
+        candidates = self._candidates(basis)
+        few = _limits.SEARCH_ROWS
+        if len(candidates) > _limits.SHORTLIST and basis.dim > few > basis.n_constants:
+            problem = BlockMomentProblem(moments.first(few), basis.n_constants, basis.n_outputs)
+            candidates, _ = shortlist(problem, _levels(basis), candidates, alpha, _limits.SHORTLIST)
+        problem = BlockMomentProblem(moments, basis.n_constants, basis.n_outputs)
+        return self._keep(self._solved(problem, candidates, alpha), outputs)
+
+    def _candidates(self, basis: EquivariantBasis) -> list[Spectrum]:
+        return spectrum_candidates(
+            _levels(basis), self.spectrum, self.smoothness, self.length_scale, few_first=basis.order.logarithmic
+        )
+
+    def _searched(self, data: _VectorData, alpha: float | None) -> list[Spectrum]:
+        """The most promising spectra, on some of the points where there are many."""
+        candidates = self._candidates(data.basis)
+        some = data.sample(_limits.SEARCH_ROWS)
+        if some is None or len(candidates) <= _limits.SHORTLIST or data.basis.dim == data.basis.n_constants:
+            return candidates
+        problem = some.features_problem(_limits.FUNCTIONS_PER_POINT * _limits.SEARCH_ROWS)
+        return shortlist(problem, _levels(data.basis), candidates, alpha, _limits.SHORTLIST)[0]
+
+    def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
+        basis: EquivariantBasis = self.basis_
+        if basis.dim > basis.n_constants and problem.count > 1:
+            return ridge_fit(problem, _levels(basis), candidates, alpha)
+        if not basis.dim:
+            raise ValueError(
+                f"there is no function with F(gx) = ρ(g)F(x) below {basis.cutoff.kind} = {basis.cutoff.value:g}: "
+                "raise the cutoff"
+            )
+        why = "all points lie on one orbit" if problem.count == 1 else "the cutoff ends before the first other function"
+        warnings.warn(f"only constant vectors are fitted: {why}.", UserWarning, stacklevel=4)
+        return mean_fit(problem, candidates[0], alpha)
+
+    def _keep(self, fit: RidgeFit, outputs: tuple[int, ...]) -> EquivariantKernelRidge:
+        self.coef_ = fit.coefficients[:, 0]
+        self.solver_, self.spectrum_, self.alpha_ = fit.solver, fit.spectrum, float(fit.alpha)
+        self.loo_error_, self.trials_ = fit.error, fit.trials
+        self.noise_variance_ = float(fit.noise[0])
+        p = self.basis_.n_outputs
+        self.output_shape_ = (p,) if p > 1 else tuple(int(q) for q in outputs)
+        self._posterior = cast(Any, fit.posterior)
+        return self
+
+    def predict(self, X: ArrayLike, return_std: bool = False, return_cov: bool = False) -> Any:
+        """Values of the estimated function: exactly equivariant.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+        return_std : bool, default False
+            Whether to return the posterior standard deviation of each output too.
+        return_cov : bool, default False
+            Whether to return the posterior covariance of the outputs at each point instead.
+
+        Returns
+        -------
+        mean : ndarray of shape (n, p), or (n,) where y had that shape
+        std : ndarray of the same shape
+            Only if `return_std`.
+        cov : ndarray of shape (n, p, p)
+            Only if `return_cov`.
+        """
+        check_is_fitted(self)
+        if is_dask(X):
+            if return_std or return_cov:
+                raise ValueError("return_std is not available for Dask collections: predict partitions one by one")
+            return distributed_apply(self, "predict", X, self.output_shape_)
+        points = self._points(X, reset=False)
+        mean = self._values(points).reshape(len(points), *self.output_shape_)
+        if not (return_std or return_cov):
+            return mean
+        p = self.basis_.n_outputs
+        covariance = np.zeros((len(points), p, p))
+        if self._posterior is not None:
+            for rows, values in self.basis_.values_in_chunks(points):
+                covariance[rows] = self._posterior.covariance(values)
+        if return_cov:
+            return mean, covariance
+        return mean, np.sqrt(np.einsum("npp->np", covariance)).reshape(mean.shape)
+
+    def _values(self, points: Array) -> Array:
+        """Σ c F at `points`; by way of one point of each orbit where that makes values equivariant to the last bit."""
+        basis: EquivariantBasis = self.basis_
+        elements = basis.canonical_elements
+        if elements is None:
+            return basis.combine(points, self.coef_)
+        places, leading = elements.places(points)
+        return elements.taken_back(basis.combine(places, self.coef_), leading)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self.output not in _NUMBERS
+        tags.regressor_tags.poor_score = True  # as for `InvariantKernelRidge`
+        return tags
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """One constant, whatever their number, and the other functions: what spectra need to know of them."""
+
+    eigenvalues: Array
+    counts: Array
+    dimension: int
+
+
+def _levels(basis: EquivariantBasis) -> Levels:
+    k = basis.n_constants
+    counts = np.concatenate([[float(basis.n_outputs)], basis.counts[k:]])
+    return _Levels(np.concatenate([[0.0], basis.eigenvalues[k:]]), counts, basis.dimension)
+
+
+@dataclass(frozen=True, eq=False)
+class _VectorData:
+    """Points, vectors and positive weights, with the number of the orbit of each point."""
+
+    basis: EquivariantBasis
+    points: Array
+    targets: Array  # (n, p)
+    weights: Array
+    labels: NDArray[np.intp]
+
+    def sample(self, rows: int) -> _VectorData | None:
+        """Some of the points, chosen without regard to the targets; None where there are no more anyway."""
+        points = max(rows // self.basis.n_outputs, 1)
+        if len(self.points) <= points:
+            return None
+        some = np.sort(np.random.default_rng(20250713).permutation(len(self.points))[:points])
+        return _VectorData(self.basis, self.points[some], self.targets[some], self.weights[some], self.labels[some])
+
+    def problem(self) -> Problem:
+        """From features where they can be held, else from moments."""
+        values = self.targets.size * self.basis.dim
+        if values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= _config.settings().memory_limit / 2:
+            return self.features_problem(self.basis.dim)
+        moments = Moments.of_vectors(self.basis, self.points, self.targets, self.weights)
+        return BlockMomentProblem(moments, self.basis.n_constants, self.basis.n_outputs)
+
+    def features_problem(self, most: int) -> BlockProblem:
+        """With the first `most` functions."""
+        basis, p = self.basis, self.basis.n_outputs
+        values = np.empty((len(self.points), p, min(most, basis.dim)))
+        for rows, chunk in basis.values_in_chunks(self.points):
+            values[rows] = chunk[:, :, :most]
+        table, k = values.reshape(len(self.points) * p, -1), basis.n_constants
+        weights, labels = np.repeat(self.weights, p), np.repeat(self.labels, p)
+        return BlockProblem(table[:, k:], table[:, :k], self.targets.ravel(), weights, labels)
+
+
+def _orbits(basis: EquivariantBasis, points: Array) -> NDArray[np.intp]:
+    """The number of the orbit of each point where elements are exact; else each point is one by itself."""
+    if basis.canonical_elements is None:
+        return np.arange(len(points))
+    places, _ = basis.canonical_elements.places(points)
+    return np.unique(places, axis=0, return_inverse=True)[1].reshape(-1)

@@ -1,0 +1,247 @@
+"""Equivariant bases: all equivariant functions up to a cutoff, independent of any data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg.functions._vector_functions import VectorFunctions
+from specavg.groups import Group, Representation, representation
+from specavg.invariants._basis import Row
+from specavg.invariants._building import checked_request, solutions_up_to
+from specavg.invariants._canonical_elements import CanonicalElements
+from specavg.invariants._cutoff import Cutoff
+from specavg.invariants._solver_choice import Resolver, arrays_of
+from specavg.invariants.solvers._output_solver import carriers
+from specavg.invariants.solvers._solver import Solution
+from specavg.spaces import Space, Torus
+from specavg.spaces._orders import Order
+
+__all__ = ["EquivariantBasis", "equivariant_basis", "output_representation"]
+
+Array = NDArray[np.float64]
+
+
+@final
+class EquivariantBasis:
+    """Orthonormal functions F_1, …, F_r with F(gx) = ρ(g)F(x), by increasing value of `order`.
+
+    Made by `equivariant_basis`; immutable, compared by what it was made from, and reused over fits. Orthonormal means
+    that the mean of F_j(x)·F_l(x) over uniform points x is 1 for j = l and 0 otherwise.
+
+    Attributes
+    ----------
+    space, group, output, cutoff, order, solver
+        What it was made from; `output` is the `Representation` ρ.
+    dim : int
+        Number of equivariant functions.
+    n_outputs : int
+        p, the number of values of each.
+    n_constants : int
+        How many of them are constant vectors, those that ρ leaves alone; they come first.
+    eigenvalues : ndarray of shape (dim,)
+        λ of each function.
+    counts : ndarray of shape (dim,)
+        How many vector functions there are up to and with its eigenspace, equivariant or not: p·D_λ.
+    dimension : int
+        The dimension d of the space.
+    table : tuple of Row
+        One row per eigenspace; `.dim` is p·m_λ, and `.invariant_dim` the number of equivariant functions.
+    arrays : dict of str to ndarray
+        What linear algebra decided.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> basis = sa.equivariant_basis(sa.Sphere(3), sa.groups.point_group("Oh"), "vector", max_eigenvalue=12)
+    >>> basis
+    <EquivariantBasis: 3 of 48 functions with 3 outputs on Sphere(3) under point_group('Oh'), 4 eigenspaces>
+    >>> basis.evaluate([[0.0, 0.0, 1.0]]).round(12)[0]  # along the axis that keeps the point, exactly
+    array([[0.        , 0.        , 1.73205081],
+           [0.        , 0.        , 1.        ],
+           [0.        , 0.        , 1.        ]])
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        output: Representation,
+        cutoff: Cutoff,
+        order: Order,
+        solver: str,
+        solutions: Sequence[Solution[Any]],
+        functions: VectorFunctions,
+        arrays: Mapping[str, Array],
+        table: Sequence[Row] | None = None,
+    ) -> None:
+        self.space = space
+        self.group = output.group
+        self.output = output
+        self.cutoff = cutoff
+        self.order = order
+        self.solver = solver
+        self.functions = functions
+        self.arrays = dict(arrays)
+        self.table = tuple(map(_row, solutions)) if table is None else tuple(table)
+        dims = [row.invariant_dim for row in self.table]
+        self.eigenvalues = np.repeat([row.eigenvalue for row in self.table], dims).astype(float)
+        self.counts = np.repeat(np.cumsum([row.dim for row in self.table]).astype(float), dims)
+        for array in (self.eigenvalues, self.counts):
+            array.setflags(write=False)
+        self.dimension = space.dim
+
+    @property
+    def dim(self) -> int:
+        """Number of equivariant functions."""
+        return len(self.eigenvalues)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs, p."""
+        return self.output.dim
+
+    @property
+    def n_constants(self) -> int:
+        """Number of functions that are constant vectors."""
+        return self.table[0].invariant_dim if self.table else 0
+
+    @property
+    def total_dim(self) -> int:
+        """Number of all vector functions up to the cutoff, equivariant or not."""
+        return sum(row.dim for row in self.table)
+
+    @property
+    def residual(self) -> float:
+        """The largest residual of any eigenspace."""
+        return max(row.residual for row in self.table)
+
+    def evaluate(self, X: ArrayLike) -> Array:
+        """The equivariant functions at `X`.
+
+        Returns
+        -------
+        ndarray of shape (n, dim, p)
+        """
+        return self.functions.evaluate(self.space.check_points(X)).transpose(0, 2, 1)
+
+    def values_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
+        """The same, some rows at a time, with the outputs before the functions."""  # (m, p, dim)
+        points = self.space.check_points(X)
+        for rows in self.functions.chunks(len(points)):
+            yield rows, self.functions.values(points[rows])
+
+    def correlate(self, X: ArrayLike, Y: Array) -> Array:
+        """Σ_i F(x_i)·y_i without holding the values."""  # (n, p) -> (dim,)
+        return self.functions.correlate(self.space.check_points(X), Y)
+
+    def combine(self, X: ArrayLike, c: Array) -> Array:
+        """Σ_j c_j F_j(X) without holding the values."""  # (dim,) -> (n, p)
+        return self.functions.combine(self.space.check_points(X), c)
+
+    def correlate_and_gram(self, X: ArrayLike, Y: Array, weights: Array) -> tuple[Array, Array]:
+        """Σ F(x)·y and Σ w F_j(x)·F_l(x), from values that are computed once."""  # (dim,), (dim, dim)
+        return self.functions.correlate_and_gram(self.space.check_points(X), Y, weights)
+
+    @cached_property
+    def canonical_elements(self) -> CanonicalElements | None:
+        """For each point the element that takes it to one place of its orbit, where these are exact; else None."""
+        return CanonicalElements.of(self.space, self.output)
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.space, self.output, self.cutoff, self.order, self.solver)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EquivariantBasis) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __copy__(self) -> EquivariantBasis:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> EquivariantBasis:
+        return self
+
+    def __repr__(self) -> str:
+        return (
+            f"<EquivariantBasis: {self.dim} of {self.total_dim} functions with {self.n_outputs} outputs on "
+            f"{self.space!r} under {self.group!r}, {len(self.table)} eigenspaces>"
+        )
+
+
+def equivariant_basis(
+    space: Space,
+    group: Group | None,
+    output: str | Representation,
+    max_eigenvalue: float | None = None,
+    max_dim: float | None = None,
+    max_invariant_dim: float | None = None,
+    solver: str = "auto",
+    *,
+    order: str | Order = "eigenvalue",
+) -> EquivariantBasis:
+    """The functions F with F(gx) = ρ(g)F(x) on `space`, up to a cutoff.
+
+    In coefficients this is D(g) C ρ(g) = C: fixed vectors again. With the output "scalar" they are the invariant
+    functions of `invariant_basis`, found by the same solvers.
+
+    Parameters
+    ----------
+    space : Space
+        Where the points live.
+    group : Group or None
+        The trivial group if None.
+    output : str or Representation
+        How the group moves the outputs: "scalar", "pseudoscalar" (det g), "vector" (the matrix of g), "axial vector"
+        (det g times it), a tensor by its index symmetries such as "ij=ji", or a `groups.Representation`.
+    max_eigenvalue, max_dim, max_invariant_dim : float, optional
+        Exactly one cutoff, as in `invariant_basis`. `max_dim` counts all vector functions, p for each scalar one;
+        `max_invariant_dim` counts equivariant ones.
+    solver : {"auto", "closed form", "orbits", "null space"}
+        "auto" takes the cheapest exact way.
+    order : str or Order
+        Which functions come first, as in `invariant_basis`.
+
+    Returns
+    -------
+    EquivariantBasis
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> basis = sa.equivariant_basis(sa.Torus(2), sa.groups.symmetric(2), "vector", max_eigenvalue=10)
+    >>> basis.dim, basis.n_outputs, basis.table[1].solver
+    (5, 2, 'orbits')
+    >>> x = [[0.3, -0.2]]
+    >>> swapped = basis.evaluate([[-0.2, 0.3]])
+    >>> bool(abs(swapped - basis.evaluate(x)[:, :, ::-1]).max() < 1e-12)
+    True
+    """
+    group, cutoff, chosen = checked_request(space, group, max_eigenvalue, max_dim, max_invariant_dim, order)
+    for field in group.fields:
+        space.check_field(field)
+    return built_equivariant_basis(space, output_representation(space, group, output), cutoff, chosen, solver)
+
+
+def output_representation(space: Space, group: Group, output: str | Representation) -> Representation:
+    """The representation that `output` means for a group on a space: a lattice turns vectors by its Cartesian part."""
+    return representation(group, output, lattice=space.lattice if isinstance(space, Torus) else None)
+
+
+@lru_cache(maxsize=32)
+def built_equivariant_basis(
+    space: Space, output: Representation, cutoff: Cutoff, order: Order, solver: str
+) -> EquivariantBasis:
+    resolver = Resolver(space, output.group, solver, output=output)
+    solutions = list(solutions_up_to(carriers(space, order, output.dim), resolver, cutoff))
+    functions = resolver.vector_functions(solutions, output.dim)
+    return EquivariantBasis(space, output, cutoff, order, solver, solutions, functions, arrays_of(solutions))
+
+
+def _row(s: Solution[Any]) -> Row:
+    solver = s.parts[0][1].solver if s.parts and s.parts[0][0] == "scalar" else s.solver
+    return Row(s.eigenspace.eigenvalue, s.eigenspace.dim, s.invariant_dim, solver.name, s.residual, s.gap)

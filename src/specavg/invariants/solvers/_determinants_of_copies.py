@@ -1,0 +1,92 @@
+"""Functions of copies that change their sign when two copies are exchanged: determinants, in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+from specavg._config import require_memory
+from specavg.functions._functions import Functions
+from specavg.groups import Representation
+from specavg.groups._linear_part import determinant
+from specavg.groups.families import Alternating
+from specavg.invariants.solvers._one_copy import Chosen, OneCopy, permutes_copies
+from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
+from specavg.invariants.solvers._solver import QUICK, Solution
+from specavg.invariants.solvers._stored import Stored
+from specavg.isometries import Copies, Isometry, SignedPermutation, permutation
+from specavg.spaces import Eigenspace, Space
+
+__all__ = ["DeterminantsOfCopies"]
+
+_BYTES = 400.0  # of a determinant: its set as Python objects, its row of the table
+
+
+@dataclass(frozen=True, eq=False)
+class DeterminantSets:
+    """The antisymmetric functions, each of a set of different one-copy invariants."""
+
+    sets: tuple[Chosen, ...]
+
+
+@final
+class DeterminantsOfCopies(OutputSolver[DeterminantSets]):
+    """One output with the sign of the permutation of the copies: determinants of the one-copy invariants."""
+
+    name: ClassVar[str] = "closed form"
+    preference: int = 0
+
+    def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
+        super().__init__(space, output, stored)
+        self._one_copy = OneCopy(self)
+
+    @classmethod
+    def carries(cls, space: Space, output: Representation) -> bool:
+        group = output.group
+        if output.dim > 1 or not output.is_exact or output.is_trivial or not permutes_copies(space, group):
+            return False
+        if isinstance(group.structure, Alternating):
+            return False
+        signs = [image.matrix[0, 0] for image in output.images]
+        return all(_parity(g) == sign for g, sign in zip(group.generators, signs, strict=True))
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        types = self._one_copy.types(eigenspace_below(eigenspace))
+        one_copy = {V for chosen in types for V, _ in chosen}
+        held = max(map(self._one_copy.resolver.memory, one_copy), default=0.0)
+        return held + _BYTES * (self.count(eigenspace) or 0)
+
+    def count(self, eigenspace: Eigenspace) -> int | None:
+        types = self._one_copy.types(eigenspace_below(eigenspace))
+        dims = {V: self._one_copy.resolver.count(V) for chosen in types for V, _ in chosen}
+        known = {V: dim for V, dim in dims.items() if dim is not None}
+        return None if len(known) < len(dims) else self._one_copy.determinant_count(types, known)
+
+    def seconds(self, eigenspace: Eigenspace) -> float:
+        return QUICK + 3e-5 * (self.count(eigenspace) or 0)  # as for symmetric functions
+
+    def solve(self, eigenspace: Eigenspace) -> Solution[DeterminantSets]:
+        types = self._one_copy.antisymmetric_types(self._one_copy.types(eigenspace_below(eigenspace)))
+        solved = self._one_copy.solved(types)
+        count = self._one_copy.determinant_count(types, {V: s.invariant_dim for V, s in solved.items()})
+        require_memory(
+            _BYTES * count, f"{count} determinants (eigenvalue {eigenspace.eigenvalue:.6g})", "Lower the cutoff."
+        )
+        sets = self._one_copy.determinant_sets(types, solved)
+        used = list(dict.fromkeys([*solved.values(), *(s for chosen in sets for s, _ in chosen)]))
+        named = (("copy", s) for s in used)
+        return Solution.made_of(named, eigenspace, count, self, DeterminantSets(tuple(sets)))
+
+    def functions(self, solutions: Sequence[Solution[DeterminantSets]]) -> Functions:
+        return self._one_copy.determinants([chosen for solution in solutions for chosen in solution.data.sets])
+
+    def coefficients(self, solutions: Sequence[Solution[DeterminantSets]]) -> Any:
+        from scipy.sparse import eye_array
+
+        return eye_array(sum(s.invariant_dim for s in solutions), format="csr")
+
+
+def _parity(g: Isometry) -> int:
+    """The sign of the permutation of the copies; 0 where `g` does not permute copies."""
+    return determinant(permutation(g.image)) if isinstance(g, Copies | SignedPermutation) else 0

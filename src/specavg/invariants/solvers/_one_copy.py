@@ -1,0 +1,96 @@
+"""One copy of a power: its group, its invariants, and which products of them an eigenspace of all copies holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from itertools import product as cartesian
+from math import comb, prod
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from specavg.functions._determinants import Determinants
+from specavg.functions._frequency_types import types_of_norm
+from specavg.groups import Group, sign_flips, trivial
+from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric, Wreath
+from specavg.invariants.solvers._solver import Solution, Solver
+from specavg.spaces import Eigenspace, Power, Space, Torus
+from specavg.spaces._power import Type
+
+__all__ = ["Chosen", "OneCopy", "permutes_copies"]
+
+Chosen: TypeAlias = tuple[tuple[Solution[Any], int], ...]
+"""Invariants of one copy: which solution, and which of its invariants."""
+
+
+def permutes_copies(space: Space, group: Group) -> bool:
+    """Whether `space` is M^m and `group` acts as H ≀ S_m or A_m; S_d and B_d on a cubic torus are cases of this."""
+    structure = group.structure
+    if isinstance(space, Power):
+        permuted = isinstance(structure, Symmetric | Alternating) and structure.size == space.copies
+        return permuted or (isinstance(structure, Wreath) and structure.copies == space.copies)
+    cube = isinstance(space, Torus) and space.is_cubic and space.lattice is None
+    return cube and isinstance(structure, Symmetric | Alternating | Hyperoctahedral)
+
+
+@final
+class OneCopy:
+    """The invariants of one copy, and the products of them in an eigenspace of all copies."""
+
+    def __init__(self, solver: Solver[Any]) -> None:
+        space, structure = solver.space, solver.group.structure
+        assert isinstance(space, Power | Torus)
+        self._space, self.copies = space, space.parts
+        self.base = space.base if isinstance(space, Power) else Torus(1, period=space.side)
+        part = sign_flips(1) if isinstance(structure, Hyperoctahedral) else trivial(self.base.shape[0])
+        group = structure.group if isinstance(structure, Wreath) else part
+        self.resolver = solver.resolver_of("copy", self.base, group)
+
+    def types(self, eigenspace: Eigenspace) -> Sequence[Type]:
+        """Which eigenspaces of one copy are used, and by how many copies each; the other copies have constants."""
+        label: Any = eigenspace.label
+        if isinstance(self._space, Power):
+            return label
+        types = types_of_norm(self._space.dim, label) if isinstance(label, int) else label
+        return [tuple((self._wave(v), number) for v, number in sorted(Counter(t).items())) for t in types]
+
+    def _wave(self, k: int) -> Eigenspace:
+        """The frequency k > 0 of one coordinate."""
+        assert isinstance(self.base, Torus)
+        return Eigenspace((2 * np.pi / self.base.side * k) ** 2, 2, k * k)
+
+    def antisymmetric_types(self, types: Sequence[Type]) -> list[Type]:
+        """Those with a determinant: all copies have different functions, one of them perhaps the constant."""
+        spare = self.copies - 1
+        return [chosen for chosen in types if sum(n for _, n in chosen) >= spare and all(n <= V.dim for V, n in chosen)]
+
+    def determinant_count(self, types: Sequence[Type], dims: Mapping[Eigenspace, int]) -> int:
+        """How many determinants there are, given the number of invariants of each eigenspace of one copy."""
+        return sum(prod(comb(dims[V], n) for V, n in chosen) for chosen in self.antisymmetric_types(types))
+
+    def solved(self, types: Sequence[Type]) -> dict[Eigenspace, Solution[Any]]:
+        """The invariants of one copy that occur."""
+        return {V: self.resolver.solve(V) for chosen in types for V, _ in chosen}
+
+    @property
+    def constant(self) -> Solution[Any]:
+        """The constant function of one copy."""
+        return self.resolver.solve(next(iter(self.base.eigenspaces())))
+
+    def determinant_sets(self, types: Sequence[Type], solved: Mapping[Eigenspace, Solution[Any]]) -> list[Chosen]:
+        """Every set of different functions, one for each copy."""
+        sets: list[Chosen] = []
+        for chosen in self.antisymmetric_types(types):
+            full = sum(n for _, n in chosen) == self.copies
+            options = [combinations([(solved[V], j) for j in range(solved[V].invariant_dim)], n) for V, n in chosen]
+            extra: Chosen = () if full else ((self.constant, 0),)
+            sets.extend(tuple(a for part in choice for a in part) + extra for choice in cartesian(*options))
+        return sets
+
+    def determinants(self, sets: Sequence[Chosen]) -> Determinants:
+        """The functions of these sets."""
+        place = self.resolver.places()
+        columns = np.array([sorted(place.columns(s)[j] for s, j in chosen) for chosen in sets], dtype=np.intp)
+        return Determinants(place.functions(), self.copies, columns.reshape(len(sets), self.copies))

@@ -1,0 +1,58 @@
+"""What a solver for equivariant functions is: it finds the fixed vectors of D(g) ⊗ ρ(g)ᵀ on an eigenspace.
+
+F = Cᵀφ has F(gx) = ρ(g)F(x) where D(g) C ρ(g) = C. Row by row C is one vector of m·p numbers, and equivariant functions
+are invariants again: of the *carrier*, p copies of the eigenspace, on which g acts by D(g) ⊗ ρ(g)ᵀ and a field by
+dD(ξ) ⊗ I + I ⊗ dρ(ξ)ᵀ.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from specavg.groups import Representation
+from specavg.invariants.solvers._solver import Data, Solution, Solver
+from specavg.invariants.solvers._stored import Stored
+from specavg.spaces import Eigenspace, Space
+from specavg.spaces._orders import Order
+
+__all__ = ["OutputSolver", "carriers", "eigenspace_below"]
+
+
+class OutputSolver(Solver[Data], abc.ABC):
+    """One way to find equivariant functions, for one space and one representation.
+
+    `functions` are the scalar functions that occur, and `coefficients` what each adds to each output.
+    """
+
+    def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
+        super().__init__(space, output.group, stored)
+        self.output = output
+
+    @classmethod
+    def fits(cls, space: Space, group: Any) -> bool:
+        return False  # asked with a group: none of these finds invariant functions
+
+    @classmethod
+    @abc.abstractmethod
+    def carries(cls, space: Space, output: Representation) -> bool:
+        """Whether this solver can work on the pair at all."""
+
+    def count(self, eigenspace: Eigenspace) -> int | None:
+        return None
+
+    @abc.abstractmethod
+    def coefficients(self, solutions: Sequence[Solution[Data]]) -> Any:
+        """Dense or sparse: row k · p + i has what scalar function k adds to output i of each equivariant function."""
+
+
+def carriers(space: Space, order: Order, outputs: int) -> Iterator[Eigenspace]:
+    """The carriers of a space: p copies of each eigenspace, labelled by it."""
+    return (Eigenspace(V.eigenvalue, V.dim * outputs, V) for V in space.ordered(order))
+
+
+def eigenspace_below(carrier: Eigenspace) -> Eigenspace:
+    """The eigenspace that a carrier holds p copies of."""
+    assert isinstance(carrier.label, Eigenspace)
+    return carrier.label

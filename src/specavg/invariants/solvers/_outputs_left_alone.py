@@ -1,0 +1,53 @@
+"""Outputs that no element moves: each of them is an invariant function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, final
+
+from specavg.functions._functions import Functions
+from specavg.groups import Representation
+from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
+from specavg.invariants.solvers._solver import Solution
+from specavg.invariants.solvers._stored import Stored
+from specavg.spaces import Eigenspace, Space
+
+__all__ = ["OutputsLeftAlone"]
+
+
+@final
+class OutputsLeftAlone(OutputSolver[Solution[Any]]):
+    """The trivial representation: the invariant functions, once for each output."""
+
+    name: ClassVar[str] = "closed form"
+    preference: int = 0
+
+    def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
+        super().__init__(space, output, stored)
+        self._scalar = self.resolver_of("scalar", space, output.group)
+
+    @classmethod
+    def carries(cls, space: Space, output: Representation) -> bool:
+        return output.is_trivial
+
+    def seconds(self, eigenspace: Eigenspace) -> float:
+        return self._scalar.seconds(eigenspace_below(eigenspace))
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        return self._scalar.memory(eigenspace_below(eigenspace))
+
+    def count(self, eigenspace: Eigenspace) -> int | None:
+        count = self._scalar.count(eigenspace_below(eigenspace))
+        return None if count is None else count * self.output.dim
+
+    def solve(self, eigenspace: Eigenspace) -> Solution[Solution[Any]]:
+        found = self._scalar.solve(eigenspace_below(eigenspace))
+        return Solution.made_of([("scalar", found)], eigenspace, found.invariant_dim * self.output.dim, self, found)
+
+    def functions(self, solutions: Sequence[Solution[Solution[Any]]]) -> Functions:
+        return self._scalar.functions([s.data for s in solutions])
+
+    def coefficients(self, solutions: Sequence[Solution[Solution[Any]]]) -> Any:
+        from scipy.sparse import eye_array
+
+        return eye_array(sum(s.invariant_dim for s in solutions), format="csr")

@@ -1,0 +1,215 @@
+"""Equivariant bases: the laws, over spaces, groups and outputs, and what the parts must agree on."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import specavg as sa
+from specavg import groups, isometries
+from specavg.invariants import restored_equivariant_basis
+from specavg.isometries import fields
+from specavg.testing import check_equivariant_functions, check_multiplicities, check_vector_orthonormality
+from tests.cases import conjugate, random_rotation
+
+C3, S4 = groups.cyclic(3), groups.symmetric(4)
+TURNED = groups.Group(conjugate(groups.point_group("D3d"), random_rotation(3)), name="turned D3d")
+HEXAGONAL = sa.Torus(lattice=[[1.0, 0.0], [-0.5, 0.75**0.5]])
+P3 = groups.Group([isometries.affine([[0, -1], [1, -1]], [0, 0])], name="p3")
+HANDED_ROUND = groups.Representation(C3, [isometries.permutation([1, 2, 0])])
+PARTICLES = groups.Representation(S4, S4.generators)
+
+# (space, group, output, max_eigenvalue, the solvers that are expected)
+CASES = [
+    (sa.Sphere(3), groups.point_group("Oh"), "vector", 42, {"null space"}),
+    (sa.Sphere(3), groups.point_group("Oh"), "axial vector", 42, {"null space"}),
+    (sa.Sphere(3), groups.point_group("Td"), "ij=ji", 20, {"null space"}),
+    (sa.Sphere(3), groups.point_group("I"), "vector", 30, {"null space"}),
+    (sa.Sphere(3), TURNED, "vector", 30, {"null space"}),
+    (sa.Sphere(4), groups.hyperoctahedral(4), "vector", 24, {"null space"}),
+    (sa.Torus(2), groups.hyperoctahedral(2), "vector", 100, {"orbits"}),
+    (sa.Torus(3), groups.hyperoctahedral(3), "pseudoscalar", 140, {"orbits"}),
+    (sa.Torus(3), groups.cyclic_shifts(3), "ij=ji", 40, {"orbits"}),
+    (sa.Torus(4), S4, PARTICLES, 30, {"orbits"}),
+    (sa.Torus(4), S4, "pseudoscalar", 60, {"closed form"}),
+    (sa.Circle(), C3, HANDED_ROUND, 30, {"orbits"}),
+    (HEXAGONAL, P3, "vector", 300, {"null space"}),
+    (sa.Rotations(), groups.crystal_symmetry("D3"), "vector", 12, {"null space"}),
+    (sa.Stiefel(3, 2), groups.Group([isometries.permutation([1, 2, 0])]), "vector", 5, {"null space"}),
+    (sa.Power(sa.Circle(), 3), groups.symmetric(3), "pseudoscalar", 14, {"closed form"}),
+    (sa.Power(sa.Sphere(3), 2), groups.symmetric(2), "pseudoscalar", 8, {"closed form"}),
+    (sa.Power(sa.Sphere(3), 2), groups.diagonal(groups.point_group("D3"), 2), "vector", 6, {"null space"}),
+    (sa.Interval(), groups.sign_flips(1), "vector", 40, {"null space"}),
+    (
+        sa.Product(sa.Circle(), sa.Sphere(3)),
+        groups.direct_product(groups.trivial(1), groups.point_group("C3")),
+        groups.representation(groups.direct_product(groups.trivial(1), groups.point_group("C3")), "scalar"),
+        7,
+        {"closed form"},
+    ),
+]
+CONTINUOUS = [
+    (sa.Sphere(3), groups.point_group("C∞v"), "vector", 30),
+    (sa.Sphere(3), groups.point_group("K"), "vector", 30),
+    (sa.Sphere(3), groups.point_group("Kh"), "ij=ji", 30),
+    (sa.Power(sa.Sphere(3), 2), groups.diagonal(groups.point_group("K"), 2), "axial vector", 9),
+]
+IDS = [f"{M!r}-{G!r}-{output!r}".replace(" ", "") for M, G, output, *_ in CASES]
+
+
+@pytest.mark.parametrize("space, group, output, top, solvers", CASES, ids=IDS)
+def test_the_laws_hold(space, group, output, top, solvers):
+    basis = sa.equivariant_basis(space, group, output, max_eigenvalue=top)
+    assert basis.dim
+    check_equivariant_functions(basis)
+    check_multiplicities(basis)
+    if not isinstance(space, sa.Interval):
+        check_vector_orthonormality(basis)
+    if basis.output.is_trivial:
+        return
+    assert {row.solver for row in basis.table} == solvers
+    if solvers != {"null space"}:
+        assert basis.residual == 0.0
+
+
+@pytest.mark.parametrize("space, group, output, top", CONTINUOUS, ids=lambda value: repr(value).replace(" ", ""))
+def test_the_laws_hold_for_continuous_groups(space, group, output, top):
+    basis = sa.equivariant_basis(space, group, output, max_eigenvalue=top)
+    assert basis.dim
+    check_equivariant_functions(basis)
+    check_vector_orthonormality(basis)
+
+
+def test_every_space_has_a_case():
+    assert {type(space).__name__ for space, *_ in CASES} == {
+        name for name in sa.spaces.__all__ if name[0].isupper() and name not in ("Eigenspace", "Space", "Circle")
+    }
+
+
+@pytest.mark.parametrize("degree", range(5))
+def test_all_rotations_leave_the_radial_field_only(degree):
+    """V_l ⊗ R³ has an invariant for l = 1 only: F(x) = x."""
+    basis = sa.equivariant_basis(sa.Sphere(3), groups.point_group("K"), "vector", max_eigenvalue=degree * (degree + 1))
+    assert basis.dim == (degree >= 1)
+    if basis.dim:
+        X = sa.Sphere(3).sample(10, random_state=0)
+        np.testing.assert_allclose(np.abs(basis.evaluate(X)[:, 0]), np.abs(X), atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "space, group, output, top",
+    [
+        (sa.Torus(2), groups.hyperoctahedral(2), "vector", 60),
+        (sa.Torus(4), S4, PARTICLES, 30),
+        (sa.Torus(3), groups.symmetric(3), "pseudoscalar", 100),
+        (sa.Circle(), C3, HANDED_ROUND, 30),
+    ],
+)
+def test_all_solvers_span_the_same_functions(space, group, output, top):
+    X, Y = space.sample(6, random_state=0), space.sample(6, random_state=1)
+    kernels = []
+    for solver in ("closed form", "orbits", "null space"):
+        try:
+            basis = sa.equivariant_basis(space, group, output, max_eigenvalue=top, solver=solver)
+        except ValueError:  # it does not apply
+            continue
+        kernels.append(np.einsum("arp,brq->apbq", basis.evaluate(X), basis.evaluate(Y)))
+    assert len(kernels) >= 2
+    for kernel in kernels[1:]:
+        np.testing.assert_allclose(kernel, kernels[0], atol=1e-12 * np.abs(kernels[0]).max())
+
+
+@pytest.mark.parametrize("output", ["scalar", "three scalars"])
+def test_the_trivial_representation_is_the_invariant_basis(output):
+    space, group = sa.Torus(6), groups.symmetric(6)
+    if output == "three scalars":
+        one = groups.representation(group, "scalar")
+        output = one + one + one
+    basis = sa.equivariant_basis(space, group, output, max_eigenvalue=40)
+    scalar = sa.invariant_basis(space, group, max_eigenvalue=40)
+    X = space.sample(5, random_state=0)
+    values = scalar.evaluate(X)
+    for i in range(basis.n_outputs):
+        np.testing.assert_array_equal(basis.evaluate(X)[:, i :: basis.n_outputs, i], values)
+    assert np.count_nonzero(basis.evaluate(X)) == np.count_nonzero(values) * basis.n_outputs
+    assert {row.solver for row in basis.table} == {"closed form"}
+
+
+def test_sums_and_combinations_are_those_of_the_values():
+    for space, group, output in [
+        (sa.Sphere(3), groups.point_group("D3"), "vector"),
+        (sa.Torus(2), groups.hyperoctahedral(2), "vector"),
+    ]:
+        basis = sa.equivariant_basis(space, group, output, max_eigenvalue=30)
+        rng = np.random.default_rng(0)
+        X, c = space.sample(20, random_state=1), rng.normal(size=basis.dim)
+        Y, w = rng.normal(size=(20, basis.n_outputs)), rng.uniform(0.5, 2, size=20)
+        values = basis.evaluate(X)
+        np.testing.assert_allclose(basis.combine(X, c), np.einsum("nrp,r->np", values, c), atol=1e-12)
+        np.testing.assert_allclose(basis.correlate(X, Y), np.einsum("nrp,np->r", values, Y), atol=1e-12)
+        cross, gram = basis.correlate_and_gram(X, Y, w)
+        np.testing.assert_allclose(cross, np.einsum("nrp,np->r", values, Y), atol=1e-12)
+        np.testing.assert_allclose(gram, np.einsum("n,nrp,nsp->rs", w, values, values), atol=1e-11)
+
+
+def test_values_at_a_point_with_a_stabiliser_are_fixed_by_it():
+    basis = sa.equivariant_basis(sa.Sphere(3), groups.point_group("Oh"), "vector", max_eigenvalue=110)
+    values = basis.evaluate([[0.0, 0.0, 1.0], [0.6, 0.0, 0.8]])
+    assert np.abs(values[0, :, :2]).max() < 1e-13  # on the fourfold axis: along it
+    assert np.abs(values[1, :, 1]).max() < 1e-13  # on a mirror plane: within it
+
+
+def test_permuted_outputs_are_invariants_of_the_stabiliser_of_one():
+    """Four particles, one output each: as many functions as S_3 leaves alone on the other three."""
+    basis = sa.equivariant_basis(sa.Torus(4), S4, PARTICLES, max_eigenvalue=40)
+    rest = groups.Group([isometries.permutation([0, 2, 1, 3]), isometries.permutation([0, 2, 3, 1])])
+    stabiliser = sa.invariant_basis(sa.Torus(4), rest, max_eigenvalue=40)
+    assert [row.invariant_dim for row in basis.table] == [row.invariant_dim for row in stabiliser.table]
+
+
+def test_alternating_groups_have_symmetric_and_antisymmetric_invariants():
+    for space, m, top in [(sa.Power(sa.Circle(), 3), 3, 14), (sa.Torus(4), 4, 60), (sa.Power(sa.Circle(), 2), 2, 9)]:
+        even = sa.invariant_basis(space, groups.alternating(m), max_eigenvalue=top)
+        whole = groups.symmetric(m)
+        symmetric = sa.invariant_basis(space, whole, max_eigenvalue=top)
+        antisymmetric = sa.equivariant_basis(space, whole, "pseudoscalar", max_eigenvalue=top)
+        assert {row.solver for row in even.table} == {"closed form"}
+        assert even.dim == symmetric.dim + antisymmetric.dim
+        null = sa.invariant_basis(space, groups.alternating(m), max_eigenvalue=top, solver="null space")
+        X = space.sample(8, random_state=0)
+        np.testing.assert_allclose(
+            even.evaluate(X) @ even.evaluate(X).T, null.evaluate(X) @ null.evaluate(X).T, atol=1e-11
+        )
+
+
+def test_one_copy_has_no_determinants_beside_its_functions():
+    space = sa.Power(sa.Circle(), 1)
+    assert sa.invariant_basis(space, groups.alternating(1), max_eigenvalue=9).dim == 7
+
+
+@pytest.mark.parametrize("space, group, output, top, solvers", CASES[:12:3], ids=IDS[:12:3])
+def test_a_basis_is_restored_to_the_last_bit(space, group, output, top, solvers):
+    basis = sa.equivariant_basis(space, group, output, max_eigenvalue=top)
+    made_from = (basis.space, basis.output, basis.cutoff, basis.order, basis.solver)
+    X = space.sample(5, random_state=0)
+    for same in (
+        restored_equivariant_basis(*made_from, basis.table, basis.arrays),
+        pickle.loads(pickle.dumps(basis)),
+    ):
+        assert same == basis
+        assert hash(same) == hash(basis)
+        np.testing.assert_array_equal(same.evaluate(X), basis.evaluate(X))
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="no output is called 'spinor'"):
+        sa.equivariant_basis(sa.Sphere(3), groups.point_group("Oh"), "spinor", max_eigenvalue=6)
+    with pytest.raises(ValueError, match="the representation is one of"):
+        sa.equivariant_basis(sa.Sphere(3), groups.point_group("Oh"), HANDED_ROUND, max_eigenvalue=6)
+    with pytest.raises(ValueError, match="'orbits' does not apply"):
+        sa.equivariant_basis(sa.Sphere(3), groups.point_group("Oh"), "vector", max_eigenvalue=6, solver="orbits")
+    with pytest.raises(ValueError, match="give a cutoff"):
+        sa.equivariant_basis(sa.Sphere(3), groups.point_group("Oh"), "vector")
+    flat = groups.Group([], fields=[fields.rotation([[0, -1], [1, 0]])])
+    with pytest.raises(ValueError, match=r"coordinates|columns|size"):
+        sa.equivariant_basis(sa.Sphere(3), flat, "vector", max_eigenvalue=6)

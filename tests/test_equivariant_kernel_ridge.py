@@ -1,0 +1,191 @@
+"""EquivariantKernelRidge: equal to the averaged matrix kernel by brute force, exact, streamed, saved."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import specavg as sa
+from specavg import groups, isometries
+from specavg.regression._block_leave_one_out import blocks_of
+
+C3 = groups.cyclic(3)
+HANDED_ROUND = groups.Representation(C3, [isometries.permutation([1, 2, 0])])
+CASES = [
+    (sa.Sphere(3), groups.point_group("D3"), "vector"),  # no constant vectors
+    (sa.Sphere(3), groups.point_group("C3v"), "ij=ji"),  # two constant tensors
+    (sa.Sphere(3), groups.point_group("C3v"), "vector"),  # one constant vector
+    (sa.Torus(2), groups.hyperoctahedral(2), "vector"),
+    (sa.Torus(2), groups.cyclic_shifts(2), "pseudoscalar"),
+    (sa.Circle(), C3, HANDED_ROUND),
+    (sa.Sphere(3), groups.point_group("Oh"), "scalar"),
+]
+GIVEN = {"spectrum": "heat", "length_scale": 0.5, "alpha": 0.3, "max_eigenvalue": 20}
+IDS = [f"{M!r}-{G!r}-{output!r}".replace(" ", "") for M, G, output in CASES]
+
+
+def data(space, group, output, n=10, seed=0):
+    rng = np.random.default_rng(seed)
+    p = sa.equivariant_basis(space, group, output, max_eigenvalue=0).n_outputs
+    return space.sample(n, random_state=seed), rng.normal(size=(n, p)), rng.uniform(0.5, 2.0, size=n)
+
+
+def fitted(model, X, y, w=None):
+    """Fitted to data in memory; one number for each point is given as such."""
+    return model.fit(X, y[:, 0] if y.shape[1] == 1 else y, sample_weight=w)
+
+
+class BruteForce:
+    """Kernel ridge with K(x, y) = (1/|G|) Σ k(gx, y) ρ(g)ᵀ, and constant vectors without a penalty."""
+
+    def __init__(self, space, group, output, X, y, w):
+        full = sa.invariant_basis(space, max_eigenvalue=20)
+        spectrum = np.exp(-0.5 * 0.25 * full.eigenvalues)
+        spectrum[0] = 0.0  # constants are treated apart
+        self.n, self.p = y.shape
+        elements = list(groups.representation(group, output).elements())
+
+        def kernel(A, B):
+            terms = [
+                np.einsum("ab,ij->aibj", full.evaluate(space.act(g, A)) * spectrum @ full.evaluate(B).T, rho.matrix.T)
+                for g, rho in elements
+            ]
+            return np.mean(terms, axis=0).reshape(len(A) * self.p, len(B) * self.p)
+
+        projector = np.mean([rho.matrix for _, rho in elements], axis=0)
+        values, vectors = np.linalg.eigh((projector + projector.T) / 2)
+        self.constants = vectors[:, values > 0.5]
+        k = self.constants.shape[1]
+        A = np.tile(self.constants, (self.n, 1))
+        noise = 0.3 * np.diag(np.repeat(1 / w, self.p))
+        self.system = np.block([[kernel(X, X) + noise, A], [A.T, np.zeros((k, k))]])
+        self.solution = np.linalg.solve(self.system, np.concatenate([y.ravel(), np.zeros(k)]))
+        self.kernel, self.X = kernel, X
+
+    def predict(self, Z):
+        rows = np.hstack([self.kernel(Z, self.X), np.tile(self.constants, (len(Z), 1))])
+        covariance = self.kernel(Z, Z) - rows @ np.linalg.solve(self.system, rows.T)
+        blocks = covariance.reshape(len(Z), self.p, len(Z), self.p)
+        return (rows @ self.solution).reshape(len(Z), self.p), np.einsum("ainj,an->aij", blocks, np.eye(len(Z)))
+
+
+@pytest.mark.parametrize("space, group, output", CASES, ids=IDS)
+def test_it_is_kernel_ridge_with_the_averaged_matrix_kernel(space, group, output):
+    X, y, w = data(space, group, output)
+    Z = space.sample(5, random_state=1)
+    model = fitted(sa.EquivariantKernelRidge(space, group, output, **GIVEN), X, y, w)
+    mean, covariance = BruteForce(space, group, output, X, y, w).predict(Z)
+    found, found_covariance = model.predict(Z, return_cov=True)
+    np.testing.assert_allclose(found.reshape(mean.shape), mean, atol=1e-11)
+    np.testing.assert_allclose(found_covariance, model.noise_variance_ / 0.3 * covariance, atol=1e-11)
+    deviation = model.predict(Z, return_std=True)[1]
+    np.testing.assert_allclose(deviation.reshape(mean.shape) ** 2, np.einsum("npp->np", found_covariance), atol=1e-12)
+
+
+@pytest.mark.parametrize("space, group, output", CASES, ids=IDS)
+def test_leave_one_point_out_is_that_of_refits(space, group, output):
+    X, y, w = data(space, group, output, n=8)
+    model = sa.EquivariantKernelRidge(space, group, output, **GIVEN)
+    error = fitted(model, X, y, w).loo_error_
+    squares = 0.0
+    for i in range(len(X)):
+        kept = np.arange(len(X)) != i
+        left = fitted(clone(model), X[kept], y[kept], w[kept])
+        squares += w[i] * np.sum((left.predict(X[i : i + 1]) - y[i]) ** 2)
+    constants = sa.equivariant_basis(space, group, output, max_eigenvalue=0).evaluate(X[:1])[0].T
+    root = np.repeat(np.sqrt(w), y.shape[1])
+    A, v = root[:, None] * np.tile(constants, (len(X), 1)), root * y.ravel()
+    rest = v - A @ np.linalg.lstsq(A, v, rcond=None)[0]
+    np.testing.assert_allclose(error, np.sqrt(squares / np.sum(rest**2)), rtol=1e-10)
+
+
+def test_points_of_one_orbit_are_left_out_together():
+    space, group = sa.Torus(2), groups.hyperoctahedral(2)
+    X, y, _ = data(space, group, "vector", n=8)
+    g, rho = groups.representation(group, "vector").random(1)
+    both = np.vstack([X, space.act(g, X)])
+    model = sa.EquivariantKernelRidge(space, group, "vector", **{**GIVEN, "alpha": 0.6})
+    twice = model.fit(both, np.vstack([y, y @ rho.matrix.T])).loo_error_
+    once = clone(model).set_params(alpha=0.3).fit(X, y).loo_error_
+    np.testing.assert_allclose(twice, once, rtol=1e-10)
+
+
+@pytest.mark.parametrize("space, group, output", CASES, ids=IDS)
+def test_streams_and_pieces_give_the_same_model(space, group, output):
+    X, y, w = data(space, group, output, n=30)
+    Z = space.sample(5, random_state=1)
+    y = y[:, 0] if y.shape[1] == 1 else y
+    whole = sa.EquivariantKernelRidge(space, group, output, **GIVEN).fit(X, y, sample_weight=w)
+    chunks = [(X[:7], y[:7], w[:7]), (X[7:], y[7:], w[7:])]
+    streamed = clone(whole).fit(iter(chunks))
+    pieces = clone(whole)
+    for X_part, y_part, w_part in chunks:
+        pieces.partial_fit(X_part, y_part, w_part)
+    assert streamed.solver_ == pieces.solver_ == "moments"
+    for model in (streamed, pieces):
+        for expected, found in zip(whole.predict(Z, return_cov=True), model.predict(Z, return_cov=True), strict=True):
+            np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("output", ["vector", "axial vector", "ij=ji", "pseudoscalar"])
+def test_signed_permutations_are_exact_to_the_last_bit(output):
+    space, group = sa.Sphere(3), groups.point_group("Oh")
+    X, y, _ = data(space, group, output, n=25)
+    model = fitted(sa.EquivariantKernelRidge(space, group, output, max_eigenvalue=110, alpha=0.1), X, y)
+    special = np.array([[0, 0, 1.0], [0.6, 0, 0.8], [0.6, -0.6, 0.28**0.5], [1, 1, 1], [-1, 1, 1]])
+    Z = np.vstack([space.sample(20, random_state=1), special / np.linalg.norm(special, axis=1)[:, None]])
+    values = model.predict(Z).reshape(len(Z), -1)
+    plain = model.basis_.combine(Z, model.coef_)
+    np.testing.assert_allclose(values, plain, atol=1e-12 * max(1, np.abs(plain).max()))
+    for g, rho in groups.representation(group, output).elements():
+        np.testing.assert_array_equal(model.predict(space.act(g, Z)).reshape(values.shape), rho(values))
+        for i in np.flatnonzero((space.act(g, Z) == Z).all(axis=1)):
+            np.testing.assert_array_equal(rho(values[i : i + 1]), values[i : i + 1])
+
+
+def test_it_learns_a_vector_field_and_its_noise():
+    space, group = sa.Sphere(3), groups.point_group("D3")
+    rng = np.random.default_rng(0)
+    basis = sa.equivariant_basis(space, group, "vector", max_eigenvalue=20)
+    c = rng.normal(size=basis.dim)
+    X, Z = space.sample(120, random_state=1), space.sample(300, random_state=2)
+    truth = basis.combine(Z, c)
+    exact = sa.EquivariantKernelRidge(space, group, "vector").fit(X, basis.combine(X, c))
+    assert np.abs(exact.predict(Z) - truth).max() < 1e-4 * np.abs(truth).max()
+    noisy = clone(exact).fit(X, basis.combine(X, c) + 0.3 * rng.normal(size=(120, 3)))
+    assert 0.7 < noisy.noise_variance_ / 0.09 < 1.4
+    mean, deviation = noisy.predict(Z, return_std=True)
+    assert 0.5 < np.sqrt(np.mean((mean - truth) ** 2 / deviation**2)) < 2.0
+
+
+def test_symmetry_beats_the_same_model_without_it():
+    space, group = sa.Sphere(3), groups.point_group("Oh")
+    rng = np.random.default_rng(0)
+    X, Z = space.sample(40, random_state=1), space.sample(500, random_state=2)
+
+    def field(x):
+        return np.exp(x**2) * x + np.roll(x, 1, axis=1) ** 2 * x
+
+    group = groups.point_group("Th")
+    y = field(X) + 0.02 * rng.normal(size=X.shape)
+    errors = [
+        np.sqrt(np.mean((sa.EquivariantKernelRidge(space, G, "vector").fit(X, y).predict(Z) - field(Z)) ** 2))
+        for G in (group, groups.trivial(3))
+    ]
+    assert errors[0] < 0.7 * errors[1]
+
+
+def test_wrong_targets_are_refused_with_the_number():
+    space, group = sa.Sphere(3), groups.point_group("Oh")
+    X = space.sample(10, random_state=0)
+    with pytest.raises(ValueError, match=r"y has 2 columns(.|\n)*moves 3 outputs"):
+        sa.EquivariantKernelRidge(space, group, "vector").fit(X, X[:, :2])
+    with pytest.raises(ValueError, match="alpha must be positive"):
+        sa.EquivariantKernelRidge(space, group, "vector", alpha=-1.0).fit(X, X)
+    with pytest.raises(ValueError, match="no function with F"):
+        sa.EquivariantKernelRidge(space, group, "pseudoscalar", max_eigenvalue=20).fit(X, X[:, 0])
+
+
+def test_blocks_of_all_sizes():
+    labels = np.array([3, 1, 3, 0, 1, 3])
+    found = {tuple(block) for blocks in blocks_of(labels) for block in blocks.tolist()}
+    assert found == {(3,), (1, 4), (0, 2, 5)}
