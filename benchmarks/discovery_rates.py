@@ -112,20 +112,11 @@ def run(situation, draws, seed):
             if draw == 0:
                 fresh = situation.space.sample(1000, random_state=rng)
                 truth = functions.evaluate(fresh) @ coef / np.linalg.norm(coef)
-<<<<<<< HEAD
                 ratios.append(1.0 if answer == closures[i] else error_ratio(found, right, X, y, fresh, truth))
                 if len(sampled) < SAMPLED:
                     sampled.append(by_sampling(situation, right, X, y))
                 if refit is None:
                     refit = refit_seconds(situation.space, right, X, y)
-=======
-                right = subgroups.group(int(closures[i]))
-                further.append(
-                    compared(found, situation.group, right, X, y, fresh, truth, len(subgroups.orders), seconds[-1])
-                )
-            accepted = np.array([row.accepted for row in found.table])
-            answer = int(np.argmax(np.where(accepted, subgroups.orders, 0)))
->>>>>>> house
             counts += (
                 answer == closures[i],
                 not subgroups.inside[answer, closures[i]],
@@ -149,7 +140,6 @@ def error_ratio(found, right, X, y, fresh, truth):
     """The error of the model found over that of the model given the right group."""
     given = sa.InvariantKernelRidge(found.samples.space, right).fit(X, y)
     errors = [np.sqrt(np.mean((model.predict(fresh) - truth) ** 2)) for model in (found.model, given)]
-<<<<<<< HEAD
     return errors[0] / errors[1]
 
 
@@ -165,14 +155,6 @@ def by_sampling(situation, right, X, y):
     found = sa.discover_symmetry(X, y, situation.space, situation.group, method="sampling", random_state=0).group
     together = groups.Group([*right.generators, *found.generators], size=right.size).order
     return found.order == together == right.order, together > right.order
-=======
-    drawn = sa.discover_symmetry(X, y, space, whole, method="sampling", random_state=0).group
-    order = drawn.order
-    inside = all(
-        np.abs(given.predict(space.act(g, fresh)) - given.predict(fresh)).max() < 1e-8 for g in drawn.generators
-    )
-    return errors[0] / errors[1], subgroups * refit / seconds, inside and order == right.order, not inside
->>>>>>> house
 
 
 def main():

@@ -25,13 +25,8 @@ FRONT = "the package itself"
 FLOOR = {PRIVATE, "isometries"}
 BELOW_INVARIANTS = FLOOR | {"functions", "spaces", "groups"}
 BELOW_ESTIMATORS = BELOW_INVARIANTS | {"invariants", "data", "regression", "persistence"}
-<<<<<<< HEAD
-BELOW_EXPERIMENTS = BELOW_ESTIMATORS | {"estimators", "baselines", "discovery"}
-BESIDE = {"testing", "theory", "plot", "io", "datasets", "textures", "crystals"}
-=======
 BELOW_EXPERIMENTS = BELOW_ESTIMATORS | {"estimators", "baselines", "discovery", "molecules"}
-BESIDE = {"testing", "theory", "plot", "io", "datasets"}
->>>>>>> molecules
+BESIDE = {"testing", "theory", "plot", "io", "datasets", "textures", "crystals"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     PRIVATE: {PRIVATE},

@@ -37,9 +37,6 @@ TITLES = {
     "estimators": "Estimators: what users fit",
     "discovery": "Discovery: which symmetry the data have",
     "molecules": "Potentials of molecules",
-=======
-    "molecules": "Potentials of molecules",
->>>>>>> molecules
     "baselines": "Baselines: what users would pick instead",
     "plot": "Pictures",
     "io": "Saved models",

@@ -112,11 +112,7 @@ def _read_model(document: dict[str, Any], arrays: dict[str, NDArray[Any]], kind:
         if not public and name not in kind.saved_private:
             raise DescriptionError(f"{name[:60]!r} is not something a fitted model has")
         setattr(model, name, reader.value(value))
-<<<<<<< HEAD
-    if kind.has_basis and not isinstance(getattr(model, "basis_", None), InvariantBasis):
-=======
-    if not isinstance(getattr(model, "basis_", None), Basis):
->>>>>>> equivariance2
+    if kind.has_basis and not isinstance(getattr(model, "basis_", None), Basis):
         raise DescriptionError("it has no basis")
     outputs, stored = _outputs(model, reader.array("check_points")), reader.array("check_outputs")
     scale = 1 + float(np.abs(stored).max(initial=0.0))

@@ -37,3 +37,7 @@ __all__ = [
     "still",
     "two_sided",
 ]
+
+
+def __dir__() -> list[str]:  # what tab completion offers
+    return __all__
