@@ -27,10 +27,14 @@ COMPARISONS = {
     "emlp": "fixed_space:emlp",
     "symmetric": "sphere:symmetric_group",
     "memory": "torus:memory_and_time_in_n",
+    "molecules": "molecules:methane",
     "growth": "torus:growth",
     "growth-of-the-fit": "loops:growth_of_the_fit",
     "loops": "loops:fractions_of_peak",
+    "gradients": "gradients:cost_of_gradients",
+    "gradients-as-data": "gradients:what_gradients_save",
     "import": "imports:import_time",
+    "first-use": "first_use:first_use",
 }
 
 

@@ -160,6 +160,7 @@ CASES = [
     case(sa.Interval(0.5, 3.0), groups.sign_flips, 1, max_functions=20, homogeneous=False),
     case(sa.Power(sa.Interval(0.0, 2.0), 4), groups.symmetric, 4, order="degree", homogeneous=False),
     case(sa.Power(sa.Interval(0.0, 2.0), 3), groups.wreath, groups.sign_flips(1), 3, homogeneous=False),
+    case(sa.Power(sa.Interval(0.0, 2.0), 4), groups.cyclic_shifts, 4, order="degree", homogeneous=False),
     # groups with a continuous part
     case(sa.Torus(2), groups.shifts, [1, -1]),
     case(sa.Torus(3), groups.joined, groups.shifts([1, 1, 1]), groups.symmetric(3)),

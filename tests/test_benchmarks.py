@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 from pathlib import Path
@@ -40,6 +41,22 @@ def test_the_table_is_written_again_between_its_marks(table, tmp_path):
 def test_a_target_is_met_only_if_the_number_says_so(row):
     if row["met"] is not None:
         assert row["met"] == (row["value"] <= row["target"] if row["at_most"] else row["value"] >= row["target"])
+
+
+def test_the_first_use_is_measured_once_without_and_once_with_compiled_loops(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    first_use = importlib.import_module("benchmarks.first_use")
+    caches = []
+
+    def seconds(case, cache):
+        caches.append(cache)
+        return 5.0 if len(caches) % 2 else 1.0
+
+    monkeypatch.setattr(first_use, "_cpu_seconds", seconds)
+    rows = first_use.first_use()
+    assert len(rows) == 2 * len(first_use.CASES)
+    assert [row["met"] for row in rows[:3]] == [False, True, None]  # targets are those of README's lines
+    assert caches[0] == caches[1] != caches[2]
 
 
 def test_bounds_and_missing_numbers_are_quoted_as_such(table):

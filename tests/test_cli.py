@@ -182,6 +182,17 @@ def test_check_says_which_generator_fails(here, capsys):
     assert "It fails for generator 1." in out
 
 
+def test_discover_finds_the_symmetry_and_saves_its_model(here, capsys):
+    rest = ["--features", "a,b", "--space", "torus:2", "--group", "sign_flips:2", "--quiet"]
+    code, out, _ = run(capsys, "discover", "both.csv", "--target", "y", *rest, "-o", "found.specavg")
+    assert code == 0
+    assert "of order 4" in out
+    assert sa.load("found.specavg").basis_.group.order == 4
+    code, out, _ = run(capsys, "discover", "both.csv", "--target", "z", *rest)
+    assert code == 0
+    assert "of order 2" in out
+
+
 def test_group_files_with_exact_fractions(here, capsys):
     code, out, _ = run(capsys, "info", "--space", "torus:2", "--group", "flips.toml", "--max-dim", "20")
     assert code == 0
@@ -192,7 +203,7 @@ def test_group_files_with_exact_fractions(here, capsys):
     assert "order 3" in out
 
 
-@pytest.mark.parametrize("command", ["", "info", "fit", "predict", "check", "reproduce"])
+@pytest.mark.parametrize("command", ["", "info", "fit", "predict", "check", "discover", "reproduce"])
 def test_help_has_examples(capsys, command):
     code, out, _ = run(capsys, *command.split(), "--help")
     assert code == 0
@@ -252,6 +263,11 @@ BAD = {
         ["check", "same.csv", "--target", "y", *TORUS, "--group", "sign_flips:2"],
         1,
         "the points of same.csv cannot tell",
+    ),
+    "a level that is none": (
+        ["discover", "data.csv", "--target", "y", *TORUS, "--group", "sign_flips:2", "--level", "2"],
+        2,
+        "--level must lie between 0 and 1",
     ),
     "nothing to check": (["check", "data.csv", "--target", "y", *TORUS], 2, "no generators"),
     "an impossible level": (

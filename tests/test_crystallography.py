@@ -83,7 +83,7 @@ def test_no_symmetry_at_all():
     assert len(list(G.elements())) == 1
 
 
-@pytest.mark.parametrize("name, rotations", [("Oh", "'O' for Oh"), ("-43m", "'O' for Td"), ("mm2", "'D2' for C2v")])
+@pytest.mark.parametrize("name, rotations", [("-6m2", "'D6' for D3h"), ("-43m", "'O' for Td"), ("mm2", "'D2' for C2v")])
 def test_reflections_are_refused_with_the_rotation_group_to_use(name, rotations):
     with pytest.raises(ValueError, match=rotations):
         groups.crystal_symmetry(name)

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import pickle
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ from specavg import groups, isometries, spaces
 
 SPACES = ["Circle", "Power", "Product", "Rotations", "Sphere", "Stiefel", "Torus"]
 ESTIMATORS = ["InvariantDensity", "InvariantFeatures", "InvariantKernelRidge", "SpecAvgRegressor", "Symmetrized"]
-FUNCTIONS = ["config", "invariance_discrepancy", "invariant_basis", "load", "symmetry_test"]
+FUNCTIONS = ["config", "discover_symmetry", "invariance_discrepancy", "invariant_basis", "load", "symmetry_test"]
 MODULES = ["baselines", "groups", "invariants", "isometries", "plot", "testing", "theory"]
 
 
@@ -34,16 +35,20 @@ def test_every_space_is_at_the_front_door():
 
 DOCUMENTED = [
     "baselines",
+    "crystals",
     "datasets",
+    "discovery",
     "estimators",
     "experiments",
     "groups",
     "invariants",
     "io",
     "isometries",
+    "molecules",
     "plot",
     "spaces",
     "testing",
+    "textures",
     "theory",
 ]
 
@@ -108,3 +113,40 @@ def test_importing_loads_nothing_heavy():
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("module", [*DOCUMENTED, "discovery", "isometries.fields"])
+def test_tab_completion_offers_public_names_only(module):
+    home = importlib.import_module(f"specavg.{module}")
+    offered = {name for name in dir(home) if not name.startswith("_")}
+    assert offered - {"fields"} == set(home.__all__) - {"fields"}
+
+
+# --- notebooks ------------------------------------------------------------------------------------------------
+
+
+def test_spaces_groups_bases_and_tests_are_shown_as_html():
+    space, group = sa.Torus(2), groups.symmetric(2)
+    X = space.sample(60, random_state=0)
+    assert "<th>dimension</th><td>2</td>" in space._repr_html_()
+    assert "permutation([1, 0])" in group._repr_html_()
+    assert "<th>order</th><td>2</td>" in group._repr_html_()
+    own = groups.Group([isometries.permutation([1, 0, 2]), isometries.shift(["1/3", 0, 0])])
+    assert "see .order" in own._repr_html_()
+    basis = sa.invariant_basis(space, group, max_dim=30)
+    html = basis._repr_html_()
+    assert html.count("<tr>") == html.count("</tr>") == 4 + 1 + len(basis.table)
+    assert "p-value" in sa.symmetry_test(X, X[:, 0] + X[:, 1], space, group)._repr_html_()
+    assert "&lt;" in groups.Group([isometries.permutation([1, 0, 2])])._repr_html_()  # what looks like a tag is none
+
+
+def test_a_table_prints_as_a_table_and_stays_a_tuple():
+    basis = sa.invariant_basis(sa.Torus(2), groups.symmetric(2), max_eigenvalue=900)
+    table = basis.table
+    lines = repr(table).splitlines()
+    assert lines[0].split() == ["eigenvalue", "dim", "invariant_dim", "solver", "residual", "gap"]
+    assert len(lines) == 1 + 25  # the first twenty, a gap, the last four
+    assert len({line.index("closed") for line in lines if "closed" in line}) == 1
+    assert table == tuple(table)
+    assert pickle.loads(pickle.dumps(table)) == table
+    assert isinstance(table, tuple)

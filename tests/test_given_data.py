@@ -9,6 +9,7 @@ from sklearn.linear_model import Ridge
 import specavg as sa
 from specavg import baselines, groups, spaces
 from specavg.baselines import SpectralKernel
+from specavg.cli._fit import separated
 
 ROTATIONS = Rotation.random(40, random_state=0)
 MATRICES = ROTATIONS.as_matrix()
@@ -77,7 +78,7 @@ def test_laue_classes_stand_for_their_rotations(laue, rotations):
 
 
 def test_a_class_with_reflections_and_no_inversion_is_refused():
-    with pytest.raises(ValueError, match=r"reflections but not the inversion.*'O' for 'Td'"):
+    with pytest.raises(ValueError, match=r"reflections but not the inversion.*'O' for Td"):
         groups.crystal_symmetry("Td")
 
 
@@ -90,11 +91,15 @@ Y3 = np.cos(np.pi * X3).sum(axis=1)
 @pytest.mark.parametrize(
     "space, group, wanted",
     [
-        (sa.Torus(3), None, r"X has 2 columns, but a point of Torus\(3\) has 3"),
-        (sa.Torus(3), groups.symmetric(3), r"X has 2 columns, but a point of Torus\(3\) has 3"),
-        (None, groups.sign_flips(3), r"X has 2 columns, but sign_flips\(3\) acts on 3"),
-        (sa.Sphere(3), None, r"X has 2 columns, but a point of Sphere\(3\) has 3"),
-        (sa.Power(sa.Torus(2), 5), groups.symmetric(5), r"has 10 \(5 × 2 numbers side by side\)"),
+        (sa.Torus(3), None, r"X has 2 columns \(features\), but a point of Torus\(3\) has 3: X needs shape \(n, 3\)"),
+        (
+            sa.Torus(3),
+            groups.symmetric(3),
+            r"X has 2 columns \(features\), but a point of Torus\(3\) has 3: X needs shape \(n, 3\)",
+        ),
+        (None, groups.sign_flips(3), r"X has 2 columns \(features\), but sign_flips\(3\) acts on 3"),
+        (sa.Sphere(3), None, r"X has 2 columns \(features\), but a point of Sphere\(3\) has 3"),
+        (sa.Power(sa.Torus(2), 5), groups.symmetric(5), r"has 10: X needs shape \(n, 10\) or \(n, 5, 2\)"),
     ],
 )
 @pytest.mark.parametrize(
@@ -109,11 +114,11 @@ def test_a_wrong_number_of_columns_is_reported_first(make, space, group, wanted)
 
 @pytest.mark.parametrize("model", [sa.InvariantKernelRidge(sa.Torus(3)), baselines.KernelRidge()])
 def test_texts_are_no_targets(model):
-    with pytest.raises(ValueError, match="texts such as 'cat'.*InvariantFeatures"):
+    with pytest.raises(ValueError, match=r"texts such as 'cat'.*InvariantFeatures"):
         model.fit(X3, np.array(["cat", "dog"] * 20))
     with pytest.raises(ValueError, match="texts such as 'cat'"):
         model.fit(X3, pd.Series(["cat", "dog"] * 20))
-    with pytest.raises(ValueError, match="numbers written as texts, such as '1.5'"):
+    with pytest.raises(ValueError, match=r"numbers written as texts, such as '1\.5'"):
         model.fit(X3, ["1.5"] * 40)
 
 
@@ -132,7 +137,7 @@ def test_copies_on_a_torus_are_sent_to_a_power():
 
 
 def test_hexagonal_rotations_in_lattice_coordinates_are_sent_to_affine():
-    with pytest.raises(ValueError, match="isometries.affine"):
+    with pytest.raises(ValueError, match=r"isometries\.affine"):
         groups.Group([np.array([[0, -1, 0], [1, -1, 0], [0, 0, 1]], dtype=np.int32)])
 
 
@@ -168,3 +173,17 @@ def test_columns_in_block_order_are_questioned():
     with pytest.warns(UserWarning, match=r"copy by copy: X\[\['phi1', 'psi1', 'phi2', 'psi2'"):
         model.fit(blocks, y)
     model.fit(blocks.set_axis(["phi1", "psi1", "phi2", "psi2", "phi3", "psi3"], axis=1), y)  # silent
+
+
+@pytest.mark.parametrize(
+    "text, names",
+    [
+        ("x1..3", ["x1", "x2", "x3"]),
+        ("(phi,psi)1..2", ["phi1", "psi1", "phi2", "psi2"]),
+        ("a, (x_,y_)9..10, b", ["a", "x_9", "y_9", "x_10", "y_10", "b"]),
+        ("v1.5, b", ["v1.5", "b"]),
+        (None, []),
+    ],
+)
+def test_numbered_columns_are_grouped_on_the_command_line(text, names):
+    assert separated(text) == names

@@ -8,7 +8,7 @@ import pytest
 
 import specavg as sa
 from specavg import groups
-from specavg.plot._poles import _expanded
+from specavg.plot._poles import expanded_pole_density
 from specavg.plot._spectrum import _log_order, _weyl_log
 from specavg.plot._style import CMAP, COLORS
 from specavg.plot._symmetry import drawable, mirrors_of_circle, symmetry_of_plane, symmetry_of_sphere
@@ -123,6 +123,26 @@ def test_every_function_draws_in_the_axes_it_is_given():
     fig.canvas.draw()
 
 
+def test_the_lattice_shows_every_class_and_names_it():
+    import matplotlib.pyplot as plt
+
+    space, group = sa.Sphere(3), groups.point_group("Oh")
+    X = space.sample(300, 0)
+    y = X.prod(axis=1) + 0.02 * np.random.default_rng(0).normal(size=300)
+    found = sa.discover_symmetry(X, y, space, group)
+    panel = plt.subplots()[1]
+    assert sa.plot.lattice(found, ax=panel) is panel
+    names = [text.get_text() for text in panel.texts]
+    assert len(names) == 33
+    assert {"Oh", "Td", "no symmetry"} <= set(names)
+    assert len(panel.collections[1].get_offsets()) == 11  # Td is S4, with 11 classes; those of other conjugates are one
+    assert panel.get_title(loc="left") == "The data allow Td"
+    sampled = sa.discover_symmetry(X, y, space, group, method="sampling", random_state=0)
+    with pytest.raises(ValueError, match="by sampling"):
+        sa.plot.lattice(sampled)
+    panel.figure.canvas.draw()
+
+
 def test_new_figures_for_a_model_a_body_and_several_pole_figures():
     space, group = sa.Sphere(3), groups.point_group("Oh")
     X = space.sample(200, 0)
@@ -176,7 +196,7 @@ def test_expanded_pole_density_equals_the_mean_over_circles():
 
     for antipodal in (True, False):
         direct = sa.plot.pole_density(density, h, r, antipodal=antipodal)
-        np.testing.assert_allclose(_expanded(density, h, r, antipodal, 6), direct, atol=1e-10)
+        np.testing.assert_allclose(expanded_pole_density(density, h, r, antipodal, 6), direct, atol=1e-10)
 
 
 def test_weyls_law_counts_functions():

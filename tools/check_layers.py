@@ -25,8 +25,13 @@ FRONT = "the package itself"
 FLOOR = {PRIVATE, "isometries"}
 BELOW_INVARIANTS = FLOOR | {"functions", "spaces", "groups"}
 BELOW_ESTIMATORS = BELOW_INVARIANTS | {"invariants", "data", "regression", "persistence"}
+<<<<<<< HEAD
 BELOW_EXPERIMENTS = BELOW_ESTIMATORS | {"estimators", "baselines", "discovery"}
+BESIDE = {"testing", "theory", "plot", "io", "datasets", "textures", "crystals"}
+=======
+BELOW_EXPERIMENTS = BELOW_ESTIMATORS | {"estimators", "baselines", "discovery", "molecules"}
 BESIDE = {"testing", "theory", "plot", "io", "datasets"}
+>>>>>>> molecules
 
 MAY_IMPORT: dict[str, set[str]] = {
     PRIVATE: {PRIVATE},
@@ -41,7 +46,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "estimators": BELOW_ESTIMATORS,
     "baselines": BELOW_ESTIMATORS | {"estimators"},
     "discovery": BELOW_ESTIMATORS | {"estimators"},
+    "molecules": BELOW_ESTIMATORS | {"estimators"},
     **dict.fromkeys(BESIDE, BELOW_EXPERIMENTS),
+    "plot": BELOW_EXPERIMENTS | {"textures"},  # the numbers that pictures show
     "experiments": BELOW_EXPERIMENTS | BESIDE | {FRONT},
     "cli": BELOW_EXPERIMENTS | BESIDE | {FRONT, "experiments"},
     "__main__": {"cli"},

@@ -21,22 +21,32 @@ COMPARISONS = {
     "emlp": "Fixed vectors of tensors",
     "symmetric": "All permutations, in up to a thousand dimensions",
     "memory": "Ten million points",
+    "molecules": "Potentials of molecules",
     "growth": "Growth of the sums",
     "growth-of-the-fit": "Growth of the fit",
     "loops": "The compiled loops beside the peak of the machine",
     "import": "Importing",
+    "first-use": "The first fit of a process",
 }
 TITLES = {
     "isometries": "Isometries: the maps themselves",
+    "isometries.fields": "Fields: infinitesimal isometries",
     "spaces": "Spaces: where the data live",
     "groups": "Groups: who acts",
     "invariants": "Invariants: what survives",
     "estimators": "Estimators: what users fit",
+    "discovery": "Discovery: which symmetry the data have",
+    "molecules": "Potentials of molecules",
+=======
+    "molecules": "Potentials of molecules",
+>>>>>>> molecules
     "baselines": "Baselines: what users would pick instead",
     "plot": "Pictures",
     "io": "Saved models",
     "datasets": "Data sets",
     "testing": "Laws, for people who extend or check",
+    "crystals": "Crystals in one call",
+    "textures": "Numbers of textures",
     "theory": "The paper's quantities",
     "experiments": "The paper's claims, run",
 }
@@ -115,7 +125,9 @@ def page(module: str, title: str, intro: str | None, names: list[str]) -> str:
 
 
 def _modules(package: Any) -> list[str]:
-    return [n for n in package.__all__ if n != "__version__" and inspect.ismodule(_get(package, n))]
+    """The public modules, one inside another by its dotted name."""
+    top = [n for n in package.__all__ if n != "__version__" and inspect.ismodule(_get(package, n))]
+    return [*top, *(name for name in TITLES if "." in name)]
 
 
 def _all(module: str) -> list[str]:

@@ -21,9 +21,11 @@ _HOMES = {
     "Group": "groups",
     **dict.fromkeys(["invariance_discrepancy", "symmetry_test"], "estimators"),
     "discover_symmetry": "discovery",
+    "InvariantPotential": "molecules",
 }
 _MODULES = (
     "baselines",
+    "crystals",
     "datasets",
     "discovery",
     "estimators",
@@ -32,9 +34,11 @@ _MODULES = (
     "invariants",
     "io",
     "isometries",
+    "molecules",
     "plot",
     "spaces",
     "testing",
+    "textures",
     "theory",
 )
 
@@ -46,6 +50,7 @@ __all__ = [
     "InvariantDensity",
     "InvariantFeatures",
     "InvariantKernelRidge",
+    "InvariantPotential",
     "Power",
     "Product",
     "Rotations",
@@ -57,6 +62,7 @@ __all__ = [
     "__version__",
     "baselines",
     "config",
+    "crystals",
     "datasets",
     "discover_symmetry",
     "discovery",
@@ -71,16 +77,19 @@ __all__ = [
     "io",
     "isometries",
     "load",
+    "molecules",
     "plot",
     "spaces",
     "symmetry_test",
     "testing",
+    "textures",
     "theory",
 ]
 
 if TYPE_CHECKING:
     from specavg import (
         baselines,
+        crystals,
         datasets,
         discovery,
         estimators,
@@ -89,9 +98,11 @@ if TYPE_CHECKING:
         invariants,
         io,
         isometries,
+        molecules,
         plot,
         spaces,
         testing,
+        textures,
         theory,
     )
     from specavg._config import config
@@ -109,6 +120,7 @@ if TYPE_CHECKING:
     from specavg.groups import Group
     from specavg.invariants import equivariant_basis, invariant_basis, invariant_tensors
     from specavg.io import load
+    from specavg.molecules import InvariantPotential
     from specavg.spaces import Circle, Interval, Power, Product, Rotations, Sphere, Stiefel, Torus
 
 

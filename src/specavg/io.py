@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from specavg import estimators
+from specavg import estimators, molecules
 from specavg.persistence._container import FORMAT_VERSION, ModelFileError, read_container
 from specavg.persistence._saving import Savable, read_model
 
@@ -45,6 +45,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     True
     """
     document, arrays = read_container(path)
-    kinds = [getattr(estimators, name) for name in estimators.__all__]
+    kinds = [getattr(home, name) for home in (estimators, molecules) for name in home.__all__]
     classes = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Savable)]
     return read_model(document, arrays, classes, str(path))
+
+
+def __dir__() -> list[str]:  # what tab completion offers
+    return __all__

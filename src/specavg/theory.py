@@ -276,3 +276,7 @@ def counting_function(space: Space, max_eigenvalue: float) -> tuple[Array, Array
     top = max_eigenvalue * (1 + 1e-9)
     found = list(takewhile(lambda V: V.eigenvalue <= top, space.eigenspaces()))
     return np.array([V.eigenvalue for V in found]), np.cumsum([float(V.dim) for V in found])
+
+
+def __dir__() -> list[str]:  # what tab completion offers
+    return __all__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,8 +130,20 @@ def read_all(stream: TableStream) -> tuple[Any, Any]:
 
 
 def separated(names: str | None) -> list[str]:
-    """Names separated by commas."""
-    return [name.strip() for name in (names or "").split(",") if name.strip()]
+    """Names separated by commas; (phi,psi)1..3 is phi1,psi1,phi2,psi2,phi3,psi3, and x1..3 is x1,x2,x3.
+
+    Examples
+    --------
+    >>> separated("(phi,psi)1..2, z")
+    ['phi1', 'psi1', 'phi2', 'psi2', 'z']
+    """
+
+    def grouped(match: re.Match[str]) -> str:
+        stems = [stem.strip() for stem in (match[1] or match[2]).split(",")]
+        return ",".join(f"{stem}{i}" for i in range(int(match[3]), int(match[4]) + 1) for stem in stems)
+
+    text = re.sub(r"(?:\(([^()]*)\)|([^\s,()]*?))(\d+)\.\.(\d+)(?=\s*(?:,|$))", grouped, names or "")
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _summary(model: Any, rows: int, output: Path) -> str:

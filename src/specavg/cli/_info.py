@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from typing import Any
 
@@ -58,6 +59,8 @@ def _order(group: Any) -> str:
         order = group.order
     except ValueError:
         return "unknown"
+    if order == math.inf:
+        return "infinite"
     if order < 10**15:
         return str(order)
     bits = order.bit_length()  # str() of a huge integer is slow and refused by Python past 4300 digits

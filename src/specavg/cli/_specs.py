@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["add_space_and_group", "add_symmetry_options", "cutoff_of", "fitting_group", "group_of", "space_of"]
 
 _SPACE_HELP = (
-    "torus:10, torus:10,period=2pi, circle, sphere:3, rotations, stiefel:5,2; A*B is a product, A^5 five copies, "
-    "(A*B)^5 five copies of a product; or a TOML or JSON file"
+    "torus:10, torus:10,period=2pi, circle, interval, interval:0,1, sphere:3, rotations, stiefel:5,2; A*B is a "
+    "product, A^5 five copies, (A*B)^5 five copies of a product; or a TOML or JSON file"
 )
 _GROUP_HELP = (
     "sign_flips:10, symmetric:5, alternating:5, hyperoctahedral:3, cyclic:6, dihedral:6, cyclic_shifts:8, "
-    "dihedral_shifts:8, point_group:Oh; G*H is a direct product; or a TOML or JSON file with generators "
-    "(default: no symmetry)"
+    "dihedral_shifts:8, point_group:Oh, special_orthogonal:3, orthogonal:3, shifts:1,-1 (along a direction), "
+    "crystal_symmetry:O,Cinf; diagonal:(orthogonal:3),4 moves four copies together; G*H is a direct product, G+H what "
+    "two groups on one space generate; or a TOML or JSON file with generators (default: no symmetry)"
 )
 _MOST_FUNCTIONS = 1e7
 _CUTOFFS = ("max_eigenvalue", "max_dim", "max_invariant_dim")
@@ -79,6 +80,8 @@ def space_of(text: str) -> Space:
     Product(Torus(2), Power(Sphere(3), 4))
     >>> space_of("(circle * sphere:3)^2")
     Power(Product(Circle(), Sphere(3)), 2)
+    >>> space_of("interval:0,1^3")
+    Power(Interval(0.0, 1.0), 3)
     """
     from specavg import spaces
 
@@ -111,6 +114,9 @@ def _named_space(text: str) -> Space:
     if name == "stiefel":
         _expect(text, len(values) == 2 and not settings, "stiefel:5,2")
         return spaces.Stiefel(_integer(values[0], text), _integer(values[1], text))
+    if name == "interval":
+        _expect(text, len(values) in (0, 2) and not settings, "interval or interval:0,1")
+        return spaces.Interval(*(_number(value, text) for value in values))
     if name in ("circle", "rotations"):
         _expect(text, not values and not settings, name)
         return spaces.Circle() if name == "circle" else spaces.Rotations()
@@ -124,6 +130,8 @@ def group_of(text: str | None, space: Space) -> Group:
     --------
     >>> group_of("point_group:Oh", space_of("sphere:3"))
     point_group('Oh')
+    >>> group_of("diagonal:(orthogonal:3),4 + symmetric:4", space_of("sphere:3^4"))
+    joined(diagonal(orthogonal(3), 4), symmetric(4))
     """
     from specavg import groups
     from specavg.invariants import default_group
@@ -135,9 +143,22 @@ def group_of(text: str | None, space: Space) -> Group:
     parts = _split(text, "*")
     if len(parts) > 1:
         return groups.direct_product(*(group_of(part, space) for part in parts))
+    parts = _split(text, "+")
+    if len(parts) > 1:
+        return groups.joined(*(group_of(part, space) for part in parts))
     if text.startswith("(") and text.endswith(")"):
         return group_of(text[1:-1].strip(), space)
+    if text.startswith("diagonal:"):
+        inner = _split(text.removeprefix("diagonal:"), ",")
+        _expect(text, len(inner) == 2, "a group and a number of copies, as in diagonal:(orthogonal:3),4")
+        return groups.diagonal(group_of(inner[0], space), _integer(inner[1], text))
     name, values, settings = _parse(text)
+    if name == "shifts":
+        _expect(text, bool(values) and not settings, "the entries of a direction, as in shifts:1,-1")
+        return groups.shifts(values)
+    if name == "crystal_symmetry":
+        _expect(text, 1 <= len(values) <= 2 and not settings, "crystal and specimen, as in crystal_symmetry:O,Cinf")
+        return groups.crystal_symmetry(*values)
     _expect(text, len(values) == 1 and not settings, "one value after the colon, as in sign_flips:10")
     if name == "point_group":
         return groups.point_group(values[0])
@@ -151,6 +172,8 @@ def group_of(text: str | None, space: Space) -> Group:
         "dihedral": groups.dihedral,
         "cyclic_shifts": groups.cyclic_shifts,
         "dihedral_shifts": groups.dihedral_shifts,
+        "special_orthogonal": groups.special_orthogonal,
+        "orthogonal": groups.orthogonal,
     }
     if name not in catalogue:
         raise Problem(f"there is no group {text!r}; groups are {_GROUP_HELP}", 2)

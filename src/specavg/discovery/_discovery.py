@@ -41,6 +41,14 @@ class Candidate:
         The posterior probability that the function has at least this symmetry; NaN where the method gives none.
     accepted : bool
         Whether the group that was found contains the candidate.
+
+    Examples
+    --------
+    >>> import numpy as np, specavg as sa
+    >>> X = sa.Circle().sample(100, random_state=0)
+    >>> y = np.cos(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=100)
+    >>> [(row.order, row.accepted) for row in sa.discover_symmetry(X, y, sa.Circle(), sa.groups.dihedral(2)).table]
+    [(1, True), (2, False), (2, True), (2, False), (4, False)]
     """
 
     element: Isometry | None
@@ -94,6 +102,15 @@ class Discovery:
         "subgroups", "transpositions", "fields" or "sampling".
     fields : tuple of Field
         A basis of the fields that leave the function alone, where the group has a continuous part.
+
+    Examples
+    --------
+    >>> import numpy as np, specavg as sa
+    >>> X = sa.Torus(2).sample(200, random_state=0)
+    >>> y = np.cos(np.pi * (X[:, 0] - X[:, 1])) + 0.1 * np.random.default_rng(0).normal(size=200)
+    >>> found = sa.discover_symmetry(X, y, sa.Torus(2), sa.groups.shifts([1, 0], [0, 1]))
+    >>> found.fields
+    (shift([1, 1]),)
     """
 
     samples: Samples

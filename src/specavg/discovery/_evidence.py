@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.discovery._information import Information
+from specavg.regression._information import Information
 
 __all__ = ["HONEST", "Decay", "Subspace", "best_decay", "log_evidence", "p_values_outside"]
 

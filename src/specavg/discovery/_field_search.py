@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from specavg.discovery._discovery import Candidate, Discovery
 from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, log_evidence
-from specavg.discovery._information import Information
 from specavg.discovery._samples import Samples
 from specavg.discovery._subalgebras import AlgebraParts, Subalgebra
 from specavg.groups import Group
 from specavg.groups.families import OrthogonalGroup
 from specavg.isometries import Isometry, orthogonal
+from specavg.regression._information import Information
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["search_fields"]
@@ -205,7 +205,7 @@ def _polished(information: Information, derivatives: _Derivatives, trial: _Trial
             angles = np.zeros((len(W), len(W)))
             angles[:q, q:] = t[start : start + q * rest].reshape(q, rest)
             start += q * rest
-            directions.append((frame @ expm(angles - angles.T))[:, :q])
+            directions.append(np.asarray((frame @ expm(angles - angles.T))[:, :q], dtype=np.float64))
         return parts.joined(shifts, tuple(directions))
 
     def lost(t: Array) -> float:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.discovery._evidence import HONEST, Decay, best_decay, log_evidence
-from specavg.discovery._information import Information
 from specavg.discovery._kinds_of_parts import Kinds, log_density
+from specavg.regression._information import Information
 
 __all__ = ["Blocks", "Parts"]
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg.data._distributed import DaskStream
 from specavg.data._streaming import is_dask
-from specavg.discovery._information import Information
+from specavg.regression._information import Information
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["Samples"]
@@ -60,7 +60,7 @@ class Samples:
                 "without y, X must be chunks (X, y) that can be read more than once: a list of them, or an object "
                 f"whose __iter__ starts anew; got {type(X).__name__}"
             )
-        chunks = X
+        chunks: Any = X
         count = sum(len(targets) for _, targets in _not_empty(space, chunks))
         return cls(space, count, (chunks, None), lambda: _not_empty(space, chunks))
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations, product
+from operator import add
 from typing import final
 
 import numpy as np
@@ -60,7 +61,7 @@ class Subalgebra:
         fields: list[Field] = []
         for column in self.C.T.tolist():
             terms = [c * field for c, field in zip(column, basis, strict=True) if c]
-            fields.append(sum(terms[1:], start=terms[0]))
+            fields.append(reduce(add, terms))
         return tuple(fields)
 
 
@@ -162,10 +163,10 @@ class AlgebraParts:
         """
         shifts = list(self._shifts(weights, sizes))
         runs = [list(part.runs(form)) for part in self.rotations]
-        for C, *turned in product(shifts, *runs):
-            yield self.joined(C, tuple(turned))
+        for C, turned in product(shifts, product(*runs)):
+            yield self.joined(C, turned)
 
-    def joined(self, shifts: NDArray[np.object_], turned: tuple[Array, ...]) -> Subalgebra:
+    def joined(self, shifts: NDArray[np.generic], turned: tuple[Array, ...]) -> Subalgebra:
         """Some shifts, and the rotations of some directions of each part."""
         r = len(self.basis)
         pieces = [part.coordinates(W, r) for part, W in zip(self.rotations, turned, strict=True)]

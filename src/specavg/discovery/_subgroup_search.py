@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from specavg.discovery._discovery import Candidate, Discovery
 from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, log_evidence, p_values_outside
-from specavg.discovery._information import Information
 from specavg.discovery._samples import Samples
 from specavg.discovery._subgroup_lattice import Lattice, lattice
 from specavg.groups import Group
+from specavg.regression._information import Information
 from specavg.spaces import Eigenspace
 
 __all__ = ["search_subgroups"]

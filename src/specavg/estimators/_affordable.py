@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from specavg.invariants import Cutoff, InvariantBasis
+from specavg.invariants import Cutoff, InvariantBasis, plan
 from specavg.regression._limits import BASIS_WORK, FEWEST_FUNCTIONS, FUNCTIONS_PER_POINT, ORBIT_DISCOUNT, WORK
 
 __all__ = ["affordable_basis", "affordable_dim", "rounded"]
 
+FIRST_FUNCTIONS = 12  # under a group with a continuous part, whose invariants are few and take long to find
+# A forecast. Twice as many functions took four to eight times as long, on three and four directions.
+BASIS_SECONDS = 1.0
 _GROWTH = 8.0  # of the bound from one basis to the next: few bases are made, and the last costs most
 _HOPELESS = 1e6  # invariant functions asked for before a group is taken to have none but the constant
 
@@ -26,6 +29,9 @@ def affordable_basis(basis_at: Callable[[Cutoff], InvariantBasis], target: int) 
     Closed forms are free. Otherwise the bound grows until about 12,000 eigenfunctions have been searched. At least one
     non-constant function is found, however late it comes.
     """
+    smallest = basis_at(Cutoff("max_eigenvalue", 0.0))
+    if smallest.group.fields:
+        return _within_seconds(basis_at, target)
     bound = min(target, FEWEST_FUNCTIONS)
     basis = basis_at(Cutoff("max_invariant_dim", float(bound)))
     while (bound < target or basis.dim == 1) and (cost := _numerical_work(basis)) < BASIS_WORK / 2:
@@ -34,6 +40,25 @@ def affordable_basis(basis_at: Callable[[Cutoff], InvariantBasis], target: int) 
         growth = _GROWTH if cost == 0 else min(_GROWTH, BASIS_WORK / cost)
         bound = 2 * bound if bound >= target else min(target, rounded(bound * growth, up=False))
         basis = basis_at(Cutoff("max_invariant_dim", float(bound)))
+    return basis
+
+
+def _within_seconds(basis_at: Callable[[Cutoff], InvariantBasis], target: int) -> InvariantBasis:
+    """The same under a group with a continuous part, whose invariants are few: bounds double from a small one on.
+
+    The forecast of the time decides, which is the same on every machine.
+    """
+    bound = min(target, FIRST_FUNCTIONS)
+    basis = basis_at(Cutoff("max_invariant_dim", float(bound)))
+    while bound < target or (basis.dim == 1 and bound <= _HOPELESS):
+        top = basis.table[-1].eigenvalue
+        if plan(basis.space, basis.group, max_eigenvalue=top, order=basis.order).seconds > BASIS_SECONDS:
+            break
+        try:
+            basis = basis_at(Cutoff("max_invariant_dim", float(2 * bound)))
+        except ValueError:  # thousands of eigenspaces without a single invariant: there are no more within reach
+            break
+        bound *= 2
     return basis
 
 

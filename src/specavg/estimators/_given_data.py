@@ -45,16 +45,18 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
 def check_columns(space: Space | None, group: Group | None, columns: int) -> None:
     """Refuse points with another number of columns than the space has, or than the group needs on a torus."""
     if space is not None and columns != space.n_features:
-        per = "" if len(space.shape) == 1 else f" ({' × '.join(map(str, space.shape))} numbers side by side)"
+        shape = f"(n, {space.n_features})"
+        if len(space.shape) > 1:
+            shape += f" or (n, {', '.join(map(str, space.shape))})"
         raise ValueError(
-            f"X has {columns} columns, but a point of {space!r} has {space.n_features}{per}. Select the columns of the "
-            f"coordinates, or give the space that the data live on."
+            f"X has {columns} columns (features), but a point of {space!r} has {space.n_features}: X needs shape "
+            f"{shape}. Select the columns of the coordinates, or give the space that the data live on."
         )
     if space is None and isinstance(group, Group) and columns != group.columns:
         raise ValueError(
-            f"X has {columns} columns, but {group!r} acts on {group.columns}. Select the columns that the group acts "
-            "on, or give a group of the right size; without space= the points are those of a torus, one column for "
-            "each coordinate."
+            f"X has {columns} columns (features), but {group!r} acts on {group.columns}. Select the columns that the "
+            "group acts on, or give a group of the right size; without space= the points are those of a torus, one "
+            "column for each coordinate."
         )
 
 
@@ -92,16 +94,16 @@ def question_periods(space: Space, points: Array) -> None:
         if not np.isclose(sides[column], 2 * np.pi):
             advice = "Give the space the period of the data (for instance period=360 for degrees)"
         warnings.warn(
-            f"column {column} of X spans {spans[column]:.0f} periods of {space!r}: from {points[:, column].min():.4g} to "
-            f"{points[:, column].max():.4g}, with a period of {sides[column]:.4g}. Values that differ by a period are "
-            f"the same point, so the data are wrapped {spans[column]:.0f} times. {advice}.",
+            f"column {column} of X spans {spans[column]:.0f} periods of {space!r}: it goes from "
+            f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {sides[column]:.4g}. "
+            f"Values that differ by a period are the same point. {advice}.",
             UserWarning,
             stacklevel=4,
         )
 
 
 def question_order(space: Power, names: list[str]) -> None:
-    """Warn where the names of the columns (phi1 … phi5, psi1 … psi5) run through all copies one coordinate at a time."""
+    """Warn where names of columns (phi1 … phi5, psi1 … psi5) run through all copies, one coordinate after another."""
     copies, width = space.copies, space.base.n_features
     if width == 1 or copies == 1 or len(names) != copies * width:
         return
@@ -115,8 +117,8 @@ def question_order(space: Power, names: list[str]) -> None:
     if one_each and len(set(numbers)) == 1 and len(set(numbers[0])) == copies:
         wanted = [names[block * copies + copy] for copy in range(copies) for block in range(width)]
         warnings.warn(
-            f"the columns of X look ordered coordinate by coordinate ({names[0]}, {names[1]}, ...), but {space!r} takes "
-            f"them copy by copy: X[[{', '.join(map(repr, wanted[: 2 * width]))}, ...]]",
+            f"the columns of X look ordered coordinate by coordinate ({names[0]}, {names[1]}, ...), but {space!r} "
+            f"takes them copy by copy: X[[{', '.join(map(repr, wanted[: 2 * width]))}, ...]]",
             UserWarning,
             stacklevel=5,
         )

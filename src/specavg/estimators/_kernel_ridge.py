@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin
+from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from specavg.data._moments import Moments
@@ -19,6 +19,7 @@ from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._checked_alpha import checked_alpha
 from specavg.estimators._given_data import why_nothing
+from specavg.estimators._gradient_data import GradientData
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
 from specavg.estimators._vector_targets import warn_of_vectors
@@ -28,6 +29,7 @@ from specavg.invariants import Cutoff, InvariantBasis, Order, further_orders
 from specavg.regression import _limits
 from specavg.regression._choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
 from specavg.regression._decomposed_path import DecomposedPosterior
+from specavg.regression._gradient_problem import GradientProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._regression_problem import Posterior, Problem
 from specavg.regression._spectra import Spectrum, spectrum_candidates
@@ -37,6 +39,7 @@ from specavg.spaces import Space
 __all__ = ["InvariantKernelRidge"]
 
 Array = NDArray[np.float64]
+_FEWEST_VALUES = 8  # that gradients are compared with: the fit of fewer says nothing of them
 
 _NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: less than 2 % of the variance is explained
 _ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, all with 200; fewer rows say little
@@ -86,10 +89,13 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         functions that were fitted one by one.
     noise_variance_ : float or ndarray of shape (n_outputs,)
         The estimated variance σ² of the noise of an observation of weight one.
+    gradient_noise_variance_ : float
+        Only with gradients: the estimated variance of the noise of each of their components.
     loo_error_ : float
         Leave-one-out root mean squared error in standard deviations of y (mean over outputs). It was minimised by the
         choice, and with several outputs the directions come from all rows: a little optimistic, the more so with
-        many outputs and few rows.
+        many outputs and few rows. With gradients: of values and gradients together, in units of their noise, relative
+        to their size.
     trials_ : tuple of Trial
         The candidates of the final comparison, one `Trial` each: `.spectrum`, `.alpha`, `.error`, `.density`.
     solver_ : {"features", "moments", "toeplitz", "mean"}
@@ -179,7 +185,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         self.length_scale = length_scale
         self.alpha = alpha
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantKernelRidge:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None) -> InvariantKernelRidge:
         """Choose what was not given, and fit.
 
         Parameters
@@ -190,14 +196,24 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
             made by generalised cross-validation from moments.
         y : array-like of shape (n,) or (n, n_outputs), or None with an iterator
         sample_weight : array-like of shape (n,), optional
+        gradient : array-like of shape (n, n_features) or (n, *space.shape), optional
+            Observed gradients beside y, with the meaning of the method `gradient`; on embedded spaces only their
+            tangential part counts. A row of NaN is a missing gradient, and y may be NaN where a gradient is given.
+            Gradients have noise of their own size, chosen with everything else; points are left out with their
+            gradients. A gradient that contradicts the values (forces are *minus* gradients) is warned of.
 
         Returns
         -------
         self
         """
+        vars(self).pop("gradient_noise_variance_", None)
         stream = self._stream(X, y, sample_weight)
         if stream is not None:
+            if gradient is not None:
+                raise ValueError("gradients are fitted in memory: give X, y and gradient as arrays")
             return self._fit_stream(stream)
+        if gradient is not None:
+            return self._fit_gradients(X, y, sample_weight, gradient)
         points, targets = self._points_and_targets(X, y)
         alpha, order = self._alpha(), self._order()
         data = RidgeData.of(points, targets, weights_or_ones(sample_weight, points))
@@ -210,6 +226,44 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         self._keep(self._solved(problem, candidates, alpha), targets.shape[1:], data.count)
         warn_of_vectors(basis, targets.shape[1:], self.loo_error_)
         return self
+
+    def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:
+        points = self._points(X, reset=True)
+        weights = weights_or_ones(sample_weight, points)
+        data = GradientData.of(points, y, self._table(gradient), weights)
+        if not data.has_gradient.any():
+            return self.fit(points, y, sample_weight)
+        alpha, order = self._alpha(), self._order()
+        self._check_gradients(data)
+        found: list[tuple[float, InvariantBasis, list[Spectrum], float]] = []
+        for basis in self._bases(data.points, order, data.rows(self._space().dim)):
+            candidates = self._candidates(basis)
+            values, slopes = data.searched(basis)
+            ratios, density = data.ratios(values, slopes), np.inf
+            ratio = float(ratios[len(ratios) // 2])
+            problem = GradientProblem(values, slopes, ratio)
+            if basis.dim > 1 and problem.count > 1:
+                candidates, _ = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST)
+                fits = [ridge_fit(GradientProblem(values, slopes, r), basis, candidates, alpha) for r in ratios]
+                densities = [min(trial.density for trial in fit.trials) for fit in fits]
+                ratio, density = float(ratios[int(np.argmin(densities))]), min(densities)
+            found.append((density, basis, candidates, ratio))
+        _, basis, candidates, ratio = min(found, key=lambda entry: entry[0])
+        vars(self).pop("moments_", None)
+        self._take_basis(basis)
+        self._keep(self._solved(data.problem(basis, ratio), candidates, alpha), (), len(data.points))
+        self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
+        return self
+
+    def _check_gradients(self, data: GradientData) -> None:
+        """Warn of gradients that contradict the values; needs some values to say something."""
+        both = data.has_value
+        if both.sum() < _FEWEST_VALUES:
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what a fit of the values alone complains of is not what is fitted
+            alone = clone(self).fit(data.points[both], data.targets[both], data.weights[both])
+        data.warn_of_contradiction(alone.gradient(data.points))
 
     @needs_cutoff
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantKernelRidge:
@@ -238,8 +292,10 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
     def _default_basis(self, rows: int | None) -> InvariantBasis | None:
         return None if rows is None else affordable_basis(self._basis, affordable_dim(rows))
 
-    def _bases(self, points: Array, order: Order) -> list[InvariantBasis]:
+    def _bases(self, points: Array, order: Order, rows: int | None = None) -> list[InvariantBasis]:
         """With the cutoff given; otherwise as many functions as the data can use within the budget.
+
+        `rows` is the number of observations where a point has several.
 
         Where everything is to be chosen there may be several: one in the order of eigenvalues, and others with
         functions of few coordinates or particles first.
@@ -248,7 +304,8 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         if cutoff is not None:
             return [self._basis(cutoff, order)]
         smallest = self._basis(Cutoff("max_eigenvalue", 0.0))
-        target = affordable_dim(len(np.unique(smallest.canonical(points), axis=0)))
+        distinct = len(np.unique(smallest.canonical(points), axis=0))
+        target = affordable_dim(distinct if rows is None else distinct * rows // len(points))
         bases = [affordable_basis(self._basis, target)]
         given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
         for other in () if given or self.spectrum != "auto" else further_orders(self._space()):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
+from specavg._html import facts_html, table_html
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.isometries import Isometry
@@ -129,6 +130,14 @@ class SymmetryTest:
         for i, g in enumerate(self.generators):
             lines.append(f"  generator {i}: {100 * g.outside:5.1f} % outside, p = {g.p_value:.2g}   {g.generator!r}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
+        facts = [("p-value", f"{self.p_value:.2g}"), ("outside the invariant functions", f"{100 * self.outside:.1f} %")]
+        facts += [("explained by all functions", f"{100 * self.explained:.1f} %"), ("functions tested", self.n_tested)]
+        rows = [(repr(g.generator), f"{100 * g.outside:.1f} %", f"{g.p_value:.2g}") for g in self.generators]
+        return facts_html("SymmetryTest", [*facts, ("samples", self.n_samples)]) + table_html(
+            ("generator", "outside", "p-value"), rows
+        )
 
 
 def symmetry_test(

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.functions._functions import Array, Functions
-from specavg.functions._sphere_harmonics import normalized
+from specavg.functions._orthonormal_matrices import normalized
 
 __all__ = ["BlockHarmonics", "Blocks"]
 
@@ -91,14 +91,41 @@ class BlockHarmonics(Functions):
         return 8.0 * (3 * len(self._blocks.fixed) + 4 * self.dim * len(self._blocks.sizes))
 
     def values(self, X: Array) -> Array:
-        X = normalized(X)
-        u = X @ self._blocks.fixed  # (n, f)
-        rest = X - u @ self._blocks.fixed.T
-        radii = [np.einsum("ni,ni->n", rest[:, block], rest[:, block]) for block in self._blocks.blocks]
-        squares = [*radii, *(u**2).T]
+        unit = normalized(X)
+        return self._jets(*self._reduced(unit), derivatives=False)[0]
+
+    def gradient(self, X: Array) -> Array:
+        norm = np.linalg.norm(X, axis=1)[:, None, None]
+        unit = normalized(X)
+        u, rest, radii = self._reduced(unit)
+        jets = self._jets(u, rest, radii, derivatives=True)  # values, then derivatives by u and by the radii²
+        f = u.shape[1]
+        gradient = np.einsum("jnr,dj->nrd", jets[1 : 1 + f], self._blocks.fixed)
+        for block, slope in zip(self._blocks.blocks, jets[1 + f :], strict=True):
+            gradient[:, :, block] += 2 * slope[:, :, None] * rest[:, None, block]
+        radial = np.einsum("nrd,nd->nr", gradient, unit)
+        return (gradient - radial[:, :, None] * unit[:, None, :]) / norm
+
+    def _reduced(self, unit: Array) -> tuple[Array, Array, list[Array]]:
+        """The fixed coordinates, the components beside them, and the radius² in each block."""
+        u = unit @ self._blocks.fixed  # (n, f)
+        rest = unit - u @ self._blocks.fixed.T
+        return u, rest, [np.einsum("ni,ni->n", rest[:, block], rest[:, block]) for block in self._blocks.blocks]
+
+    def _jets(self, u: Array, rest: Array, radii: list[Array], *, derivatives: bool) -> Array:
+        """Values, and with `derivatives` those by each fixed coordinate and each radius²."""  # (1 or 1 + p, n, dim)
+        n, f = u.shape
+        size = 1 + (f + len(radii)) * derivatives
+        variables = np.zeros((f + len(radii), size, n))
+        for i, values in enumerate([*u.T, *radii]):
+            variables[i, 0] = values
+            if derivatives:
+                variables[i, 1 + i] = 1.0
+        squares = [*variables[f:], *(_times(v, v) for v in variables[:f])]
         within = np.cumsum(squares, axis=0)  # radius² of all leaves up to one
         sizes = self._blocks.sizes
-        first_coordinate = len(radii)
+        one = np.zeros((size, n))
+        one[0] = 1.0
 
         @cache
         def joined(leaf: int, e: int, L: int) -> _SolidJacobi:
@@ -110,31 +137,41 @@ class BlockHarmonics(Functions):
             leaf = len(index) - 1
             e, n = index[-1]
             if leaf == 0:
-                return np.ones(len(X)) if e == 0 else u[:, 0]
+                return one  # a block, of which only the radius matters
             L = sum(e + 2 * n for e, n in index[:-1])
-            found = product(index[:-1]) * joined(leaf, e, L).values(n)
-            return found * u[:, leaf - first_coordinate] if e else found
+            found = _times(product(index[:-1]), joined(leaf, e, L).values(n))
+            return _times(found, variables[leaf - len(radii)]) if e else found
 
         columns = [product(index) for index in self._indices]
-        return np.stack(columns, axis=1) if columns else np.empty((len(X), 0))
+        return np.stack(columns, axis=2) if columns else np.empty((size, n, 0))
+
+
+def _times(a: Array, b: Array) -> Array:
+    """The product of functions given by their values and derivatives."""  # (1 + p, n)
+    found = a[0] * b
+    found[1:] += a[1:] * b[0]
+    return found
 
 
 class _SolidJacobi:
     """(A + B)^n p_n((A − B)/(A + B)), orthonormal for (1 − x)^a (1 + x)^b relative to the mass of `base` exponents."""
 
     def __init__(self, A: Array, B: Array, base: tuple[float, float], exponents: tuple[float, float]) -> None:
-        self._difference, self._sum = A - B, A + B
+        self._difference, self._sum, self._square = A - B, A + B, _times(A + B, A + B)
         self._exponents = exponents
-        self._found = [np.full(len(A), np.exp((_log_beta(*base) - _log_beta(*exponents)) / 2))]
+        first = np.zeros_like(A)
+        first[0] = np.exp((_log_beta(*base) - _log_beta(*exponents)) / 2)
+        self._found = [first]
 
     def values(self, n: int) -> Array:
         """By the three-term recurrence, from the last that was asked for."""
         while len(self._found) <= n:
             k = len(self._found) - 1
             middle, side = _jacobi_recurrence(k, *self._exponents)
-            following = (self._difference - middle * self._sum) * self._found[k]
+            following = _times(self._difference - middle * self._sum, self._found[k])
             if k:
-                following -= _jacobi_recurrence(k - 1, *self._exponents)[1] * self._sum**2 * self._found[k - 1]
+                before = _jacobi_recurrence(k - 1, *self._exponents)[1]
+                following -= before * _times(self._square, self._found[k - 1])
             self._found.append(following / side)
         return self._found[n]
 

@@ -58,13 +58,30 @@ class CopyTensors(Functions):
         return self._copies * (self._one_copy.row_bytes + 8.0 * self._one_copy.dim) + 8.0 * (2 * widest + self.dim)
 
     def values(self, X: Array) -> Array:
-        flat = np.ascontiguousarray(X).reshape(len(X) * self._copies, -1)
-        table = self._one_copy.values(flat).reshape(len(X), self._copies, -1)  # (n, m, A)
+        table = self._one_copy.values(self._flat(X)).reshape(len(X), self._copies, -1)  # (n, m, A)
         columns = [np.empty((len(X), 0))]
         for tensor in self._tensors:
             used = [table[:, copy, part.start : part.stop] for copy, part in tensor.copies]
             columns.append(reduce(_row_products, used, np.ones((len(X), 1))) @ tensor.Q)
         return np.concatenate(columns, axis=1)
+
+    def gradient(self, X: Array) -> Array:
+        flat = self._flat(X)
+        table = self._one_copy.values(flat).reshape(len(X), self._copies, -1)  # (n, m, A)
+        slopes = self._one_copy.gradient(flat).reshape(len(X), self._copies, -1, flat.shape[1])  # (n, m, A, f)
+        gradient = np.zeros((len(X), self.dim, self._copies, flat.shape[1]))
+        end = 0
+        for tensor in self._tensors:
+            start, end = end, end + tensor.Q.shape[1]
+            used = [table[:, copy, part.start : part.stop] for copy, part in tensor.copies]
+            for i, (copy, part) in enumerate(tensor.copies):
+                for j in range(flat.shape[1]):
+                    factors = [*used[:i], slopes[:, copy, part.start : part.stop, j], *used[i + 1 :]]
+                    gradient[:, start:end, copy, j] = reduce(_row_products, factors, np.ones((len(X), 1))) @ tensor.Q
+        return gradient.reshape(len(X), self.dim, -1)
+
+    def _flat(self, X: Array) -> Array:
+        return np.ascontiguousarray(X).reshape(len(X) * self._copies, -1)
 
 
 def _row_products(A: Array, B: Array) -> Array:

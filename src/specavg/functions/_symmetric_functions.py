@@ -19,6 +19,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._config import require_memory
 from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._expanded import FOURIER_DIMENSIONS, Expanded
 from specavg.functions._factor_table import SINE, SPHERE, TABLE, TORUS, FactorTable
@@ -31,6 +32,7 @@ __all__ = ["CopyByCopy", "SymmetrizedProducts", "symmetrized_products"]
 
 Indices = NDArray[np.int64]
 Multiset = tuple[int, ...]
+_BACKWARDS_BYTES = 1e6  # of all states at a block of points: what a second-level cache holds
 _MANY_COPIES = 256  # in plain NumPy, from here on halves are joined: a step for each copy would take a second
 _NO_TABLE = FactorTable.of(TABLE, np.ones(1), np.empty((0, 5), dtype=np.int64), np.empty((0, 2)))
 
@@ -254,29 +256,20 @@ class SymmetrizedProducts(Compiled):
         return self._tangential(X, outputs.reshape(len(X), self.dim, -1))
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
+        from specavg.functions.loops._copies_backwards import copies_backwards
+
+        program, coefficients, m = self._program, read_only(self._spread(C)), self._copies
+        kept = (m + 2) * len(program.starts) + (m + 1) * self._one_copy.dim  # all states, until the way back
+        block = int(np.clip(_BACKWARDS_BYTES / (8.0 * kept), 8, 128))
+        require_memory(8.0 * 8 * kept, f"{len(program.starts)} sums over {m} copies at 8 points", "Lower the cutoff.")
         combined = np.empty((*X.shape, C.shape[1]))
-        grows, spread = self._program.by_function(), self._spread(C).T  # (dim, q)
-        states = self._copies * len(self._program.starts)  # all of them are kept until the way back
-        row_bytes = self.row_bytes + 8.0 * (states + 3 * len(self._program.starts) * C.shape[1])
-        for rows in self.chunks(len(X), row_bytes + 8.0 * self._one_copy.dim * X.shape[1]):
+        row_bytes = self.row_bytes + 8.0 * self._one_copy.dim * (m * C.shape[1] + X.shape[1])
+        for rows in self.chunks(len(X), row_bytes):
             copies, slopes = self._copies_and_slopes(X[rows])
-            before = [_nothing_yet(self._program, copies.shape[1])]
-            for i in range(self._copies - 1):
-                before.append(_one_copy_more(grows, copies[:, :, i], before[-1]))
-            bars = np.zeros((*before[0].shape, C.shape[1]))  # derivatives by the states after a copy: (states, n, q)
-            np.add.at(bars, self._program.outputs, spread[:, None, :])
-            back = np.empty((copies.shape[1], *slopes.shape[2:], C.shape[1]))
-            for i in range(self._copies - 1, -1, -1):
-                by_value = np.zeros((*copies.shape[:2], C.shape[1]))
-                earlier = bars.copy()
-                for a, state, rest in grows:
-                    by_value[a] = np.einsum("snq,sn->nq", bars[state], before[i][rest])
-                    earlier[rest] += copies[a, :, i, None] * bars[state]
-                back[:, i] = np.einsum("anq,anf->nfq", by_value, slopes[:, :, i])
-                bars = earlier
-            # `_tangential` works along the last axis, which holds the columns of the points.
-            columns = back.reshape(len(back), -1, C.shape[1]).transpose(0, 2, 1)
-            combined[rows] = self._tangential(X[rows], columns).transpose(0, 2, 1)
+            by_value = np.empty((*copies.shape, C.shape[1]))  # the derivative by every one-copy value
+            copies_backwards(program, np.ascontiguousarray(copies), coefficients, block, by_value)
+            back = np.einsum("anmq,anmf->nqmf", by_value, slopes).reshape(copies.shape[1], C.shape[1], X.shape[1])
+            combined[rows] = self._tangential(X[rows], back).transpose(0, 2, 1)
         return combined
 
     def _copies_and_slopes(self, X: Array) -> tuple[Array, Array]:

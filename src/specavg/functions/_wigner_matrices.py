@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["euler_angles", "rotation_derivatives", "wigner_matrices"]
+__all__ = ["euler_angles", "rotation_derivatives", "wigner_derivative", "wigner_matrices"]
 
 Array = NDArray[np.float64]
 _CHUNK = 1 << 17  # numbers per chunk of points: the working set stays in cache
@@ -77,6 +77,20 @@ def rotation_derivatives(degree: int) -> list[Any]:
     pairs = coo_array((j.astype(float), (sine, cosine)), shape=size).tocsr()
     y, z = up - up.T, pairs - pairs.T
     return [y @ z - z @ y, y, z]
+
+
+def wigner_derivative(A: Array, degree: int) -> Array:
+    """The derivative of M(exp tA) at t = 0, for a skew-symmetric A.
+
+    Examples
+    --------
+    >>> wigner_derivative(np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]), 1)
+    array([[ 0.,  0.,  0.],
+           [ 0.,  0., -1.],
+           [ 0.,  1.,  0.]])
+    """  # (3, 3) -> (2l + 1, 2l + 1)
+    x, y, z = rotation_derivatives(degree)
+    return (A[2, 1] * x + A[0, 2] * y + A[1, 0] * z).toarray()
 
 
 def _fill(M: Array, alpha: Array, beta: Array, gamma: Array, degree: int) -> None:

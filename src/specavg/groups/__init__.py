@@ -65,3 +65,7 @@ __all__ = [
     "trivial",
     "wreath",
 ]
+
+
+def __dir__() -> list[str]:  # what tab completion offers
+    return __all__

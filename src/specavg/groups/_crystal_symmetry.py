@@ -95,7 +95,7 @@ def _rotations(group: str | Group, role: str) -> Group:
         proper = _LAUE_ROTATIONS.get(symbol)
         if symbol in _LAUE_CLASSES and proper is not None:  # a product of its rotations and the inversion
             return point_group(proper)
-        hint = f": {proper!r} for {symbol!r}" if proper else ""
+        hint = f" ({proper!r} for {symbol})" if proper else ""
         raise ValueError(
             f"{group!r} has reflections but not the inversion: a reflection of the {role} makes no rotation of an "
             "orientation. Give the rotations alone; for diffraction data, which cannot tell A from −A, give the Laue "

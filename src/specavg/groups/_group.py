@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._html import facts_html
 from specavg._random import as_generator
 from specavg.groups._algebra import Algebra, generated_algebra
 from specavg.groups._canonical import Level, least_image
@@ -32,6 +33,8 @@ from specavg.isometries import (
 from specavg.isometries.fields import Field
 
 __all__ = ["Group"]
+
+_GENERATORS_SHOWN = 6  # in a notebook: the catalogue needs no more than three
 
 
 @final
@@ -372,6 +375,16 @@ class Group:
         count = len(self._generators)
         fields = f" and {len(self._fields)} field{'s' * (len(self._fields) != 1)}" if self._fields else ""
         return f"Group(<{count} generator{'s' * (count != 1)}{fields} of size {self._size}>)"
+
+    def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
+        order = self.order if self._claimed is not None else "not computed yet: see .order"
+        facts: list[tuple[str, object]] = [("order", f"{order:,}" if isinstance(order, int) else order)]
+        facts += [("acts on columns", self.columns)]
+        facts += [(f"generator {i}", repr(g)) for i, g in enumerate(self._generators[:_GENERATORS_SHOWN])]
+        if len(self._generators) > _GENERATORS_SHOWN:
+            facts.append(("…", f"{len(self._generators)} generators in all"))
+        facts += [(f"field {i}", repr(f)) for i, f in enumerate(self._fields[:_GENERATORS_SHOWN])]
+        return facts_html(repr(self), facts)
 
 
 def _restored(

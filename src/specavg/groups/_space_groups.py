@@ -17,7 +17,18 @@ from specavg.groups.families import Trivial
 from specavg.groups.recognition._affine_maps import affine_group
 from specavg.isometries import Isometry, affine
 
-__all__ = ["plane_group", "primitive_lattice", "reciprocal_lattice", "reciprocal_point_group", "space_group"]
+__all__ = [
+    "generating",
+    "group_of_affine_maps",
+    "in_parts",
+    "installed_spglib",
+    "parts_as_fractions",
+    "plane_group",
+    "primitive_lattice",
+    "reciprocal_lattice",
+    "reciprocal_point_group",
+    "space_group",
+]
 
 _PARTS = 24  # every translation of a space group is a multiple of 1/24
 _HALL_NUMBERS = 530
@@ -88,7 +99,7 @@ def plane_group(name: str | int) -> Group:
     """
     for number, (names, generators) in enumerate(_PLANE, start=1):
         if name == number or name in names:
-            return _group([affine(A, t) for A, t in generators], f"plane_group({names[0]!r})", 2)
+            return group_of_affine_maps([affine(A, t) for A, t in generators], f"plane_group({names[0]!r})", 2)
     known = ", ".join(names[0] for names, _ in _PLANE)
     raise ValueError(f"no plane group is called {name!r}; known are the numbers 1 to 17 and the names {known}")
 
@@ -117,9 +128,9 @@ def space_group(number: int, setting: str | int | None = None) -> Group:
     16
     """
     W, w = _tables(_hall_number(number, setting))
-    chosen = _generating(W, w)
+    chosen = generating(W, w)
     name = f"space_group({number})" if setting is None else f"space_group({number}, setting={setting!r})"
-    return _group([affine(W[i], _fractions(w[i])) for i in chosen], name, 3)
+    return group_of_affine_maps([affine(W[i], parts_as_fractions(w[i])) for i in chosen], name, 3)
 
 
 def reciprocal_point_group(number: int, setting: str | int | None = None, *, time_reversal: bool = True) -> Group:
@@ -149,10 +160,12 @@ def reciprocal_point_group(number: int, setting: str | int | None = None, *, tim
     if time_reversal:
         rotations = np.concatenate([rotations, -rotations])
     rotations = np.unique(rotations, axis=0)[::-1]
-    chosen = _generating(rotations, np.zeros((len(rotations), 3), dtype=np.int64))
+    chosen = generating(rotations, np.zeros((len(rotations), 3), dtype=np.int64))
     extra = "" if setting is None else f", setting={setting!r}"
     extra += "" if time_reversal else ", time_reversal=False"
-    return _group([affine(rotations[i], [0, 0, 0]) for i in chosen], f"reciprocal_point_group({number}{extra})", 3)
+    return group_of_affine_maps(
+        [affine(rotations[i], [0, 0, 0]) for i in chosen], f"reciprocal_point_group({number}{extra})", 3
+    )
 
 
 def primitive_lattice(number: int, lattice: ArrayLike, setting: str | int | None = None) -> NDArray[np.float64]:
@@ -183,7 +196,7 @@ def reciprocal_lattice(lattice: ArrayLike) -> NDArray[np.float64]:
 # --- helpers --------------------------------------------------------------------------------------
 
 
-def _group(generators: Sequence[Isometry], name: str, d: int) -> Group:
+def group_of_affine_maps(generators: Sequence[Isometry], name: str, d: int) -> Group:
     structure = affine_group(generators) if generators else Trivial(d)
     return Group(generators, name=name, structure=structure, size=d)
 
@@ -191,13 +204,13 @@ def _group(generators: Sequence[Isometry], name: str, d: int) -> Group:
 @lru_cache(maxsize=1)
 def _database() -> dict[int, Any]:
     """What spglib knows of each Hall number: number, choice, hall_symbol, ..."""
-    spglib = _spglib()
+    spglib = installed_spglib()
     with warnings.catch_warnings():  # spglib announces, at every call, a change of its error handling
         warnings.simplefilter("ignore", DeprecationWarning)
         return {hall: spglib.get_spacegroup_type(hall) for hall in range(1, _HALL_NUMBERS + 1)}
 
 
-def _spglib() -> Any:
+def installed_spglib() -> Any:
     try:
         return import_module("spglib")
     except ImportError:
@@ -228,16 +241,21 @@ def _tables(hall: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The matrices, and the translations in 24ths."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        operations = _spglib().get_symmetry_from_database(hall)
+        operations = installed_spglib().get_symmetry_from_database(hall)
     W = np.asarray(operations["rotations"], dtype=np.int64)
-    parts = _PARTS * np.asarray(operations["translations"], dtype=float)
-    w = np.rint(parts).astype(np.int64)
-    if np.abs(parts - w).max() > 1e-3:
+    w, error = in_parts(np.asarray(operations["translations"], dtype=float))
+    if error > 1e-3 / _PARTS:
         raise ArithmeticError(f"Hall number {hall}: a translation is no multiple of 1/{_PARTS}")
-    return W, w % _PARTS
+    return W, w
 
 
-def _fractions(w: NDArray[np.int64]) -> list[Fraction]:
+def in_parts(translations: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
+    """Translations in 24ths, and how far they were from such."""
+    w = np.rint(_PARTS * translations).astype(np.int64)
+    return w % _PARTS, float(np.abs(translations - w / _PARTS).max())
+
+
+def parts_as_fractions(w: NDArray[np.int64]) -> list[Fraction]:
     return [Fraction(int(part), _PARTS) for part in w]
 
 
@@ -246,7 +264,7 @@ def _primitive(hall: int) -> NDArray[np.float64]:
     return np.array(_PRIMITIVE[letter]) / 6.0
 
 
-def _generating(W: NDArray[np.int64], w: NDArray[np.int64]) -> list[int]:
+def generating(W: NDArray[np.int64], w: NDArray[np.int64]) -> list[int]:
     """A few operations that generate all: at each step the one that makes the subgroup largest.
 
     Each step at least doubles the subgroup, so there are at most log2 of the order.

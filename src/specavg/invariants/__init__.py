@@ -36,3 +36,7 @@ __all__ = [
     "restored_basis",
     "restored_equivariant_basis",
 ]
+
+
+def __dir__() -> list[str]:  # what tab completion offers
+    return __all__

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._html import Records, facts_html
 from specavg._reporting import reported
 from specavg.functions._functions import Functions
 from specavg.functions._threads import in_order, row_chunks
@@ -54,8 +55,9 @@ def invariant_basis(
         D_λ ≤ max_dim, *all* functions counted, as in the paper's theorem.
     max_invariant_dim : float, optional
         *Invariant* functions counted, as in the paper's experiments.
-    solver : {"auto", "closed form", "orbits", "null space"}
-        "auto" takes the cheapest exact way for each eigenspace; `table` shows which.
+    solver : {"auto", "closed form", "orbits", "null space", "random elements"}
+        "auto" takes the cheapest exact way for each eigenspace; `table` shows which. "random elements" is for
+        comparison: the algorithm of the paper's sequel, which draws elements and may be wrong.
     order : {"eigenvalue", "few coordinates", "degree"} or Order
         Which functions come first: the smoothest; those of few coordinates, copies or factors (`FewCoordinates`);
         those of low total degree. In another order than the first, `max_eigenvalue` bounds its value.
@@ -175,12 +177,12 @@ class InvariantBasis:
         self.cutoff = cutoff
         self.order = order
         self.solver = solver
-        self.table = tuple(
+        self.table = Records(
             Row(s.eigenspace.eigenvalue, s.eigenspace.dim, s.invariant_dim, s.solver.name, s.residual, s.gap)
             for s in solutions
         )
         if table is not None:  # of a saved basis: residuals and gaps as they were certified
-            self.table = tuple(table)
+            self.table = Records(table)
         self.functions = functions
         self.arrays = dict(arrays)
         self.eigenvalues = np.repeat(
@@ -414,6 +416,11 @@ class InvariantBasis:
             f"<InvariantBasis: {self.dim} of {self.total_dim} functions on {self.space!r} under {self.group!r}, "
             f"{len(self.table)} eigenspaces>"
         )
+
+    def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
+        facts = [("space", repr(self.space)), ("group", repr(self.group)), ("cutoff", repr(self.cutoff))]
+        facts += [("functions", f"{self.dim:,} invariant of {self.total_dim:,}")]
+        return facts_html("InvariantBasis", facts) + self.table._repr_html_()
 
 
 def on_columns(space: Space, group: Group) -> Group:

@@ -18,6 +18,7 @@ from specavg.invariants.solvers._copies_together import CopiesTogether
 from specavg.invariants.solvers._determinants_of_copies import DeterminantsOfCopies
 from specavg.invariants.solvers._even_harmonics import EvenHarmonics
 from specavg.invariants.solvers._everything import Everything
+from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
 from specavg.invariants.solvers._factor_by_factor import FactorByFactor
 from specavg.invariants.solvers._frequency_orbits import FrequencyOrbits
 from specavg.invariants.solvers._left_times_right import LeftTimesRight
@@ -27,6 +28,7 @@ from specavg.invariants.solvers._null_space_of_outputs import NullSpaceOfOutputs
 from specavg.invariants.solvers._output_solver import OutputSolver
 from specavg.invariants.solvers._outputs_left_alone import OutputsLeftAlone
 from specavg.invariants.solvers._partitions import SymmetricPolynomials
+from specavg.invariants.solvers._random_elements import RandomElements
 from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace
 from specavg.invariants.solvers._signed_frequencies import SignedFrequencies
 from specavg.invariants.solvers._solver import Solution, Solver, StoringSolver, Unsuitable
@@ -36,7 +38,7 @@ from specavg.spaces import Eigenspace, Space
 
 __all__ = ["SOLVER_NAMES", "Resolver", "arrays_of"]
 
-SOLVER_NAMES = ("auto", "closed form", "orbits", "null space")
+SOLVER_NAMES = ("auto", "closed form", "orbits", "null space", "random elements")
 
 
 SOLVERS: tuple[type[Solver[Any]], ...] = (
@@ -50,11 +52,15 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     LeftTimesRight,
     FrequencyOrbits,
     MonomialOrbits,
+    ExponentOrbits,
     AxisThenNullSpace,
     CopiesTogether,
     NullSpace,
 )
 """Every solver, the more special first. A new one is a file and a line here."""
+
+FOR_COMPARISON: tuple[type[Solver[Any]], ...] = (RandomElements,)
+"""Solvers that are used only where they are asked for by name."""
 
 OUTPUT_SOLVERS: tuple[type[OutputSolver[Any]], ...] = (
     OutputsLeftAlone,
@@ -102,7 +108,9 @@ class Resolver:
         if (output := self._output) is not None:
             carrying = [k for k in OUTPUT_SOLVERS if asked(k) and k.carries(self._space, output)]
             return [k(self._space, output, self._stored) for k in carrying]
-        fitting = [k for k in SOLVERS if asked(k) and k.fits(self._space, self._group)]
+        kinds = [k for k in SOLVERS if asked(k)]
+        kinds += [k for k in FOR_COMPARISON if k.name == self._name and not closed]
+        fitting = [k for k in kinds if k.fits(self._space, self._group)]
         return [k(self._space, self._group, self._stored) for k in fitting]
 
     @cached_property

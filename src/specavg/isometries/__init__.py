@@ -39,3 +39,7 @@ __all__ = [
     "shift",
     "signed_permutation",
 ]
+
+
+def __dir__() -> list[str]:  # what tab completion offers
+    return [*__all__, "fields"]

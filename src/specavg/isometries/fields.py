@@ -530,3 +530,7 @@ def _skew_part(A: Matrix) -> Matrix:
 
 def _sum(values: Iterator[Scalar]) -> Scalar:
     return sum(values, start=Fraction(0))
+
+
+def __dir__() -> list[str]:  # what tab completion offers
+    return __all__

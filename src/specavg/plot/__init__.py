@@ -9,17 +9,23 @@ from specavg.plot._discrepancies import discrepancy
 from specavg.plot._flat import circle, torus
 from specavg.plot._globes import sphere
 from specavg.plot._lattice import lattice
+from specavg.plot._orientations import inverse_pole_figure, misorientations, odf_sections
 from specavg.plot._poles import pole_density, pole_figure
+from specavg.plot._slices import slices
 from specavg.plot._spectrum import spectrum
 
 __all__ = [
     "circle",
     "curves",
     "discrepancy",
+    "inverse_pole_figure",
     "lattice",
     "learning_curve",
+    "misorientations",
+    "odf_sections",
     "pole_density",
     "pole_figure",
+    "slices",
     "spectrum",
     "sphere",
     "torus",

@@ -23,8 +23,12 @@ def bands(
     ax: Any, x: Array, y: Array, values: Array, cmap: str, limits: tuple[float, float] | None = None, **options: Any
 ) -> Any:
     """Twenty-four bands of colour, every third level with a line; what a colour bar needs is returned."""
-    levels = np.linspace(*(limits or value_range(values)), 25)
+    low, high = limits or value_range(values)
+    values = np.clip(values, low, high)  # what rounding puts outside the limits would be left white
+    levels = np.linspace(low, high, 25)
     filled = ax.contourf(x, y, values, levels=levels, cmap=cmap, **options)
     filled.set_edgecolor("face")  # no hairlines between the bands in vector files
-    ax.contour(x, y, values, levels=levels[::3], colors="black", linewidths=0.35, **options)
+    lines = levels[::3]
+    if np.any((lines > values.min()) & (lines < values.max())):  # a flat picture has no lines
+        ax.contour(x, y, values, levels=lines, colors="black", linewidths=0.35, **options)
     return filled

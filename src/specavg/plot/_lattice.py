@@ -74,7 +74,7 @@ def lattice(found: Discovery, *, ax: Axes | None = None) -> Axes:
             text = "no symmetry" if orders[c] == 1 else text
             panel.annotate(text, (x[c], orders[c]), (0, -11), textcoords="offset points", ha="center", va="top", size=7)
     panel.set(ylabel="order", yscale="log", xticks=[])
-    panel.set_yticks(np.unique(orders), [f"{n}" for n in np.unique(orders)])
+    panel.set_yticks(np.unique(orders), [f"{n:.0f}" for n in np.unique(orders)])
     panel.minorticks_off()
     panel.margins(x=0.08, y=0.12)
     for side in ("top", "right", "bottom"):

@@ -19,7 +19,7 @@ from specavg.spaces import Rotations, Sphere
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["pole_density", "pole_figure"]
+__all__ = ["expanded_pole_density", "indices", "pole_density", "pole_figure", "project", "unit_direction"]
 
 Array = NDArray[np.float64]
 
@@ -57,7 +57,7 @@ def pole_density(
     array([1.])
     """
     values = source_of(model, space=Rotations()).values
-    h = _unit(crystal)
+    h = unit_direction(crystal)
     r = np.asarray(specimen, dtype=float).reshape(-1, 3)
     directions = (h, -h) if antipodal else (h,)
     return np.mean([_circle_means(values, v, r, steps) for v in directions], axis=0)
@@ -116,7 +116,7 @@ def pole_figure(
     >>> import numpy as np, specavg as sa
     >>> ax = sa.plot.pole_figure(lambda X: 1 + X[:, 8], (0, 0, 1), resolution=6, antipodal=False)
     >>> ax.get_title()
-    '(0 0 1)'
+    '{001}'
     """
     if projection not in ("equal area", "stereographic"):
         raise ValueError(f"projection must be 'equal area' or 'stereographic'; got {projection!r}")
@@ -135,23 +135,26 @@ def pole_figure(
     theta, phi = np.meshgrid(tilt, around, indexing="ij")
     specimen = np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], axis=-1)
     densities = [
-        _expanded(source.values, _unit(h), specimen.reshape(-1, 3), antipodal, degree).reshape(theta.shape)
+        expanded_pole_density(source.values, unit_direction(h), specimen.reshape(-1, 3), antipodal, degree).reshape(
+            theta.shape
+        )
         for h in directions
     ]
     limits = value_range(np.round(densities, 9))  # one for all panels; a uniform density comes with rounding
     filled: Any = None
     for panel, h, density in zip(axes, directions, densities, strict=True):
-        plane = _project(specimen.reshape(-1, 3), projection).reshape(*theta.shape, 2)
+        plane = project(specimen.reshape(-1, 3), projection).reshape(*theta.shape, 2)
         filled = bands(panel, plane[..., 0], plane[..., 1], density, cmap, limits)
         if data is not None:
             poles = _poles(Rotations().check_points(data).reshape(-1, 3, 3), h, source.group, antipodal)
-            panel.plot(*_project(poles, projection).T, "o", color="white", markeredgecolor=INK,
-                       markeredgewidth=0.4, markersize=2.5)  # fmt: skip
+            size = float(np.clip(60 / np.sqrt(len(poles)), 0.6, 2.5))  # many dots must not bury the density
+            panel.plot(*project(poles, projection).T, "o", color="white", markeredgecolor=INK,
+                       markeredgewidth=0.16 * size, markersize=size, alpha=0.8)  # fmt: skip
         panel.plot(np.cos(around), np.sin(around), color=INK, linewidth=1)
         panel.plot([0], [0], "+", color=INK, markersize=7, zorder=4)
         panel.annotate(labels[0], (1, 0), (5, 0), textcoords="offset points", va="center")
         panel.annotate(labels[1], (0, 1), (0, 4), textcoords="offset points", ha="center")
-        panel.set_title(f"({' '.join(f'{c:g}' for c in h)})", pad=20, fontsize="medium")
+        panel.set_title(indices(h, "{}"), pad=20, fontsize="medium")
         panel.set_aspect("equal")
         panel.set_axis_off()
     if colorbar:
@@ -159,11 +162,23 @@ def pole_figure(
     return axes[0] if single else axes
 
 
-def _unit(crystal: ArrayLike) -> Array:
+def unit_direction(crystal: ArrayLike) -> Array:
     h = np.asarray(crystal, dtype=float)
     if h.shape != (3,) or not np.linalg.norm(h) > 0:
         raise ValueError(f"a crystal direction is a vector of three numbers, not all zero; got {crystal!r}")
     return h / np.linalg.norm(h)
+
+
+def indices(h: ArrayLike, brackets: str = "") -> str:
+    """Miller indices, such as {100} for brackets "{}"; a bar for a minus; numbers apart where they are not digits."""
+    numbers = np.asarray(h, dtype=float).tolist()
+    digits = all(c == int(c) and abs(c) < 10 for c in numbers)
+    text = (
+        "".join(f"{abs(c):.0f}" + "\u0304" * (c < 0) for c in numbers)
+        if digits
+        else " ".join(f"{c:g}" for c in numbers)
+    )
+    return brackets[:1] + text + brackets[1:]
 
 
 def _circle_means(values: Callable[[Array], Array], h: Array, r: Array, steps: int) -> Array:
@@ -178,7 +193,9 @@ def _circle_means(values: Callable[[Array], Array], h: Array, r: Array, steps: i
     return total / steps
 
 
-def _expanded(values: Callable[[Array], Array], h: Array, r: Array, antipodal: bool, degree: int | None) -> Array:
+def expanded_pole_density(
+    values: Callable[[Array], Array], h: Array, r: Array, antipodal: bool, degree: int | None
+) -> Array:
     """The pole density at many directions, from few: it is a function on the sphere of the density's own degree."""
     sphere = Sphere(3)
     probe = sphere.sample(24, random_state=0)
@@ -207,7 +224,7 @@ def _frames(v: Array) -> Array:
     return np.stack([a, across, v], axis=2)
 
 
-def _project(r: Array, projection: str) -> Array:
+def project(r: Array, projection: str) -> Array:
     """The upper hemisphere on the unit disc."""  # (n, 3) -> (n, 2)
     denominator = 1 + r[:, 2:]
     return r[:, :2] / (np.sqrt(denominator) if projection == "equal area" else denominator)

@@ -57,8 +57,8 @@ def source_of(
     space = space or getattr(basis, "space", None) or getattr(owner, "space_", None) or getattr(owner, "space", None)
     if space is None:
         raise ValueError(
-            f"the space is not known: {type(model).__name__} does not say on which space it is a function. Give space= "
-            "(and group= to draw its symmetry), or a fitted specavg model"
+            f"a {type(model).__name__} does not say on which space it is a function: give space= (and group= to draw "
+            "its symmetry), or a fitted specavg model"
         )
     group = group or getattr(basis, "group", None) or getattr(owner, "group_", None) or getattr(owner, "group", None)
     function, label = _function_of(model)

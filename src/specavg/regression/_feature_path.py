@@ -18,7 +18,7 @@ from specavg.regression._leave_one_out import LeaveOneOut, Rows
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._regression_problem import Problem, Scores, degrees_of_freedom, variation
 
-__all__ = ["FeaturePath", "FeatureProblem"]
+__all__ = ["FeaturePath", "FeatureProblem", "orbits", "reflection"]
 
 Array = NDArray[np.float64]
 _SAME_ORBIT = 1e-10  # features closer than this, relative to their size, are those of one orbit: far above rounding
@@ -50,7 +50,7 @@ class FeatureProblem(Problem):
     def __init__(self, features: Array, targets: Array, weights: Array, *, half_digits: bool = False) -> None:
         self.units = Units.of(targets)
         targets = self.units.applied(targets)
-        first, label = _orbits(features)
+        first, label = orbits(features)
         w = np.bincount(label, weights)
         means = np.stack([np.bincount(label, weights * y) for y in targets.T], axis=1) / w[:, None]
         self.count = len(w)
@@ -63,7 +63,7 @@ class FeatureProblem(Problem):
         centred = (means - self.mean_targets) * root[:, None]
         floor = self.weight * (1e-14 * np.abs(means).max(axis=0, initial=0.0)) ** 2 + self.units.rounding(self.weight)
         variance = variation(np.sum(centred**2, axis=0), self.weight, floor)
-        self._reflection = _reflection(root)
+        self._reflection = reflection(root)
         core = self._forth((features - self.mean_features) * root[:, None])  # (n − 1, D)
         Y = self._forth(centred)
         self._Q: Array | None = None
@@ -156,14 +156,14 @@ def _thread_pools() -> Any:
     return ThreadpoolController()
 
 
-def _reflection(v: Array) -> Array:
+def reflection(v: Array) -> Array:
     """The unit vector u for which I − 2uuᵀ maps `v` to a multiple of the first axis."""
     u = v / np.linalg.norm(v)
     u[0] += 1.0  # v is positive: no cancellation
     return u / np.linalg.norm(u)
 
 
-def _orbits(features: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def orbits(features: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """One row of each orbit, and the number of the orbit of each row."""
     n, D = features.shape
     direction = np.random.default_rng(20250713).normal(size=D) / max(D, 1) ** 0.5

@@ -115,6 +115,9 @@ class Interval(Space):
     def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return X if g.is_identity else (self._low + self._high) - X
 
+    def tangents(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.broadcast_to(np.eye(self.dim), (len(X), self.dim, self.dim))
+
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
         return np.full((1, 1), 1.0 if g.is_identity or self.degree(eigenspace) % 2 == 0 else -1.0)
 

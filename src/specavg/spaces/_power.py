@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
-from math import factorial
+from math import factorial, perm
 from typing import Any, final
 
 import numpy as np
@@ -113,7 +113,7 @@ class Power(Space):
         base = one_copy.up_to(bound)[1:]  # without the constant
 
         def extend(start: int, total: float, dim: int, left: int, chosen: Type) -> None:
-            found.append((total, dim * falling(self._m, self._m - left), chosen))
+            found.append((total, dim * perm(self._m, self._m - left), chosen))
             for i in range(start, len(base)):
                 V = base[i]
                 if total + V.eigenvalue > bound:
@@ -210,6 +210,13 @@ class Power(Space):
                 moved[:, i] = self._base._act(part, moved[:, i])  # pyright: ignore[reportPrivateUsage]
         return moved.reshape(X.shape)
 
+    def tangents(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        f, d = self._base.n_features, self._base.dim
+        tangents = np.zeros((len(X), self._m, f, self._m, d))
+        for i, copy in enumerate(self._copies_of(X).transpose(1, 0, 2)):
+            tangents[:, i, :, i] = self._base.tangents(copy)
+        return tangents.reshape(len(X), self.n_features, self.dim)
+
     def _differential(self, g: Isometry) -> NDArray[np.float64]:
         assert isinstance(g, Copies)
         f = self._base.n_features
@@ -280,14 +287,6 @@ class Power(Space):
 
     def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return tensor_quadrature([order.copy_quadrature(self._base, top)] * self._m)
-
-
-def falling(m: int, p: int) -> int:
-    """The number m(m−1)…(m−p+1) of injective assignments of p functions to m copies."""
-    result = 1
-    for i in range(p):
-        result *= m - i
-    return result
 
 
 def _exchanges(chosen: Type) -> int:

@@ -150,6 +150,17 @@ class Product(Space):
         ]
         return np.concatenate(moved, axis=1)
 
+    def tangents(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        tangents, row, column = np.zeros((len(X), self.n_features, self.dim)), 0, 0
+        for factor, block in zip(self._factors, self.blocks(X), strict=True):
+            part = (
+                slice(None),
+                slice(row, row := row + factor.n_features),
+                slice(column, column := column + factor.dim),
+            )
+            tangents[part] = factor.tangents(block)
+        return tangents
+
     def _differential(self, g: Isometry) -> NDArray[np.float64]:
         from scipy.linalg import block_diag
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import count
 from math import pi
 from typing import Any, final
@@ -16,11 +15,10 @@ from specavg._random import as_generator
 from specavg.functions._functions import Functions
 from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error
 from specavg.functions._wigner_functions import WignerFunctions
-from specavg.functions._wigner_matrices import wigner_matrices
+from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
 from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity, orthogonal
-from specavg.isometries._linear import linear
-from specavg.isometries.fields import Field, RotationField, two_sided
-from specavg.spaces._infinitesimal import circle_derivative, kronecker_sum
+from specavg.isometries.fields import Field, two_sided
+from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._space import Eigenspace, Space
 
 __all__ = ["Rotations", "rotations_from_bunge", "rotations_from_quaternions", "rotations_from_scipy"]
@@ -148,17 +146,10 @@ class Rotations(Space):
         self, field: Field, eigenspace: Eigenspace
     ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """One pair dD_left, dD_right with dD(ξ) = dD_left ⊗ 1 + 1 ⊗ dD_right, as `factor_representations`."""
-        degree = _degree(eigenspace)
-
-        def derivative(rotation: RotationField) -> NDArray[np.float64]:
-            total = np.zeros((2 * degree + 1, 2 * degree + 1))
-            for speed, circle in rotation.circles():
-                flow = partial(_moved_harmonics, circle, degree)
-                total += speed * circle_derivative(flow, degree)
-            return total
-
-        left, right = two_sided(self.check_field(field), 3)
-        return [(derivative(left), derivative(right))]
+        left, right = (
+            wigner_derivative(half.matrix, _degree(eigenspace)).T for half in two_sided(self.check_field(field), 3)
+        )
+        return [(left, right)]
 
     def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
         return kronecker_sum(list(self.factor_infinitesimals(field, eigenspace)[0]))
@@ -312,11 +303,6 @@ def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> NDArray
     tilt[:, 1, 2] = np.sin(middle)
     tilt[:, 2, 1] = -np.sin(middle)
     return _turns_z(-last) @ tilt @ _turns_z(-first)
-
-
-def _moved_harmonics(circle: Field, degree: int, t: float) -> NDArray[np.float64]:
-    matrix = linear(circle.flow(t)).matrix
-    return np.asarray(wigner_matrices(matrix[None], degree)[0].T, dtype=np.float64)
 
 
 def _turns_z(angle: NDArray[np.float64]) -> NDArray[np.float64]:

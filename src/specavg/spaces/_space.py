@@ -6,19 +6,21 @@ import abc
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
+from specavg._html import facts_html
 from specavg.functions._combinations import Listed
 from specavg.functions._functions import Functions
 from specavg.isometries import Isometry, identity
 from specavg.isometries.fields import Field, rotation
 from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._infinitesimal import circle_derivative
+from specavg.spaces._interpolation import interpolation
 from specavg.spaces._orders import Order, order_of
 
 __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
@@ -27,7 +29,6 @@ SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so tha
 
 REPRESENTATION_TOLERANCE = 1e-9
 _SOME_TIME = 0.6180339887498949  # of a flow that is looked at: no fraction of a period
-_OVERSAMPLING = 1.6  # points per function for the least-squares representation: condition number below 10
 
 
 @dataclass(frozen=True)
@@ -262,6 +263,23 @@ class Space(abc.ABC):
         moved = self._act(g, corners)
         return (moved[:-1] - moved[-1]).T
 
+    def tangents(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """An orthonormal basis of the tangent space at each of checked points, in their coordinates.
+
+        Where points are frames or unit vectors, the velocities A X of rotations span it.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features, dim)
+        """
+        n = self.shape[0]
+        frames = X.reshape(len(X), n, -1)
+        velocities = np.zeros((len(X), n * (n - 1) // 2, *frames.shape[1:]))
+        for a, (i, j) in enumerate(combinations(range(n), 2)):
+            velocities[:, a, i], velocities[:, a, j] = frames[:, j], -frames[:, i]
+        _, _, Vt = np.linalg.svd(velocities.reshape(len(X), -1, self.n_features), full_matrices=False)
+        return Vt[:, : self.dim].transpose(0, 2, 1)
+
     def evaluate(self, eigenspace: Eigenspace, X: ArrayLike) -> NDArray[np.float64]:
         """The eigenfunctions φ_1..φ_m of one eigenspace at `X`.
 
@@ -323,7 +341,7 @@ class Space(abc.ABC):
         On a homogeneous space Σ φ(x)² is the same at every x, so uniform points have no leverage to fear and
         a few more points than functions are enough.
         """
-        X, solve = _interpolation(self, eigenspace)
+        X, solve = interpolation(self, eigenspace)
         moved = self._evaluate(eigenspace, self._act(g, X))
         D, residual = solve(moved)
         if residual > REPRESENTATION_TOLERANCE:
@@ -401,6 +419,14 @@ class Space(abc.ABC):
             f"{eigenspace.eigenvalue:.6g}: its functions are not those of a closed circle of isometries."
         )
 
+    def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
+        first = list(islice(self.eigenspaces(), 4))
+        levels = ", ".join(f"{V.eigenvalue:.4g} ({V.dim:,})" for V in first)
+        shape = " × ".join(map(str, self.shape))
+        columns = f"{self.n_features}" + (f" ({shape})" if len(self.shape) > 1 else "")
+        facts = [("dimension", self.dim), ("columns of X", columns), ("eigenvalues (functions)", f"{levels}, …")]
+        return facts_html(repr(self), facts)
+
     def __copy__(self) -> Space:
         return self
 
@@ -410,7 +436,7 @@ class Space(abc.ABC):
 
 @lru_cache(maxsize=32)
 def _rotations(space: Space, eigenspace: Eigenspace) -> list[NDArray[np.float64]]:
-    """DD of the rotations in every plane of two coordinates."""
+    """The matrices dD of the rotations in every plane of two coordinates."""
     found: list[NDArray[np.float64]] = []
     for i, j in combinations(range(space.shape[0]), 2):
         A = np.zeros((space.shape[0],) * 2)
@@ -423,31 +449,6 @@ def _rotations(space: Space, eigenspace: Eigenspace) -> list[NDArray[np.float64]
                 "Write its method `_gradient`, or `functions` with a family that has gradients."
             ) from None
     return found
-
-
-class _LeastSquares:
-    """Solve Φ D = Ψ for D, many times with one factorisation of Φ."""
-
-    def __init__(self, values: NDArray[np.float64]) -> None:
-        from scipy.linalg import cho_factor
-
-        self._values = values
-        self._factor = cho_factor(values.T @ values, overwrite_a=True, check_finite=False)
-
-    def __call__(self, targets: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        from scipy.linalg import cho_solve
-
-        D = cho_solve(self._factor, self._values.T @ targets, check_finite=False)
-        check = slice(0, 64)  # a wrong map shows at every point; a few rows are enough to see it
-        scale = np.sqrt(self._values.shape[1])
-        return D, float(np.abs(self._values[check] @ D - targets[check]).max() / scale)
-
-
-@lru_cache(maxsize=2)
-def _interpolation(space: Space, eigenspace: Eigenspace) -> tuple[NDArray[np.float64], _LeastSquares]:
-    n = int(_OVERSAMPLING * eigenspace.dim) + 30
-    X = space.sample(n, random_state=np.random.default_rng(20250713))
-    return X, _LeastSquares(space._evaluate(eigenspace, X))  # pyright: ignore[reportPrivateUsage]
 
 
 def _certainly_finite(points: NDArray[np.float64]) -> bool:

@@ -16,7 +16,9 @@ from specavg.functions._functions import Functions
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._s2_harmonics import S2Harmonics
 from specavg.functions._sphere_harmonics import SphereHarmonics, gegenbauer_recurrence, harmonics, harmonics_count
+from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
+from specavg.isometries.fields import Field, RotationField
 from specavg.spaces._space import Eigenspace, Space
 
 __all__ = ["Sphere"]
@@ -109,6 +111,19 @@ class Sphere(Space):
 
     def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return g(X)
+
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        if self._d != 3:
+            return super()._representation(g, eigenspace)
+        assert isinstance(g, SignedPermutation | Orthogonal)
+        matrix, degree = np.asarray(g.matrix, dtype=np.float64), self.degree(eigenspace)
+        parity = 1 if np.linalg.det(matrix) > 0 else -1  # −x has the harmonics of x times (−1)^degree
+        return parity**degree * wigner_matrices(parity * matrix[None], degree)[0].T
+
+    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
+        if self._d != 3 or not isinstance(field, RotationField):
+            return super()._infinitesimal(field, eigenspace)
+        return wigner_derivative(field.matrix, self.degree(eigenspace)).T
 
     def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.abs(np.sqrt(np.einsum("ni,ni->n", X, X)) - 1)

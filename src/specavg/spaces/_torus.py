@@ -312,6 +312,9 @@ class Torus(Space):
         start = 0.0 if self._lattice is not None else -0.5
         return (u - np.floor(u - start)) * self._periods
 
+    def tangents(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.broadcast_to(np.eye(self.dim), (len(X), self.dim, self.dim))
+
     def _differential(self, g: Isometry) -> NDArray[np.float64]:
         period = np.broadcast_to(self.period, self.dim)
         return as_affine(g).matrix * period[:, None] / period  # points that are moved wrap, and vectors do not

@@ -14,7 +14,7 @@ import numpy as np
 
 from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP
 from specavg.functions.loops._jit import SAFE, helper, loop
-from specavg.functions.loops._tree import cosine, fill, load, sine
+from specavg.functions.loops._tree import add4, cosine, fill, load, sine
 
 __all__ = ["tree_gradient_combine", "tree_slope_sums", "tree_slopes"]
 
@@ -62,7 +62,7 @@ def _fill_slopes(table: Any, x: Any, v: Any, radius2: Any, dr: Any, T: Any, dT: 
         op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
         a, b = ab[f, 0], ab[f, 1]
         row, xi, vi = dT[f], x[i], v[i]
-        if op == COSINE or op == SINE:
+        if op == COSINE or op == SINE:  # noqa: SIM109 - numba compiles it to one comparison each
             _wave_slope(op == SINE, a, xi, row, B)
             for j in range(B):
                 row[j] *= vi[j]
@@ -184,6 +184,17 @@ def _add(out: Any, c: float, a: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
+def _share4(p: Any, c: Any, w0: int, a: Any, w1: int, b: Any, w2: int, e: Any, w3: int, d: Any, B: int) -> None:
+    """Add multiples of one row to four others, which are different."""
+    c0, c1, c2, c3 = c[w0], c[w1], c[w2], c[w3]
+    for j in range(B):
+        a[j] += c0 * p[j]
+        b[j] += c1 * p[j]
+        e[j] += c2 * p[j]
+        d[j] += c3 * p[j]
+
+
+@helper(fastmath=SAFE)
 def _add_product(out: Any, c: float, a: Any, b: Any, B: int) -> None:
     for j in range(B):
         out[j] += c * a[j] * b[j]
@@ -205,7 +216,7 @@ def _backwards(table: Any, x: Any, radius2: Any, T: Any, wave: Any, bar: Any, xb
         op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
         a, b = ab[f, 0], ab[f, 1]
         t = bar[f]
-        if op == COSINE or op == SINE:
+        if op == COSINE or op == SINE:  # noqa: SIM109 - numba compiles it to one comparison each
             _add_product(xbar[i], 1.0, t, wave[f], B)
             continue
         _add_product(xbar[i], a, T[f1], t, B)
@@ -244,7 +255,7 @@ def tree_gradient_combine(tree: Any, above: Any, X: Any, C: Any, B: int, out: An
         fill(table, x, radius2, B, T)
         for f in range(len(table.operations)):
             op = table.operations[f, 0]
-            if op == COSINE or op == SINE:
+            if op == COSINE or op == SINE:  # noqa: SIM109 - numba compiles it to one comparison each
                 _wave_slope(op == SINE, table.constants[f, 0], x[table.operations[f, 1]], wave[f], B)
         for column in range(len(C)):
             c = C[column]
@@ -252,8 +263,17 @@ def tree_gradient_combine(tree: Any, above: Any, X: Any, C: Any, B: int, out: An
             below[:, :] = 0.0
             for i in range(len(nodes) - 1, 0, -1):
                 h = below[i]
-                for k in range(starts[i], starts[i + 1]):
+                k, end = starts[i], starts[i + 1]
+                while k + 4 <= end:
+                    add4(
+                        h, c,
+                        leaves[k, 1], T[leaves[k, 0]], leaves[k + 1, 1], T[leaves[k + 1, 0]],
+                        leaves[k + 2, 1], T[leaves[k + 2, 0]], leaves[k + 3, 1], T[leaves[k + 3, 0]], B,
+                    )  # fmt: skip
+                    k += 4
+                while k < end:
                     _add(h, c[leaves[k, 1]], T[leaves[k, 0]], B)
+                    k += 1
                 if nodes[i, 2] >= 0:
                     constant = c[nodes[i, 2]]
                     for j in range(B):
@@ -264,8 +284,17 @@ def tree_gradient_combine(tree: Any, above: Any, X: Any, C: Any, B: int, out: An
                 p = stack[depth]
                 if i > 0:
                     _next(stack[depth - 1], T[f], below[i], p, bar[f], B)
-                for k in range(starts[i], starts[i + 1]):
+                k, end = starts[i], starts[i + 1]
+                while k + 4 <= end:
+                    _share4(
+                        p, c,
+                        leaves[k, 1], bar[leaves[k, 0]], leaves[k + 1, 1], bar[leaves[k + 1, 0]],
+                        leaves[k + 2, 1], bar[leaves[k + 2, 0]], leaves[k + 3, 1], bar[leaves[k + 3, 0]], B,
+                    )  # fmt: skip
+                    k += 4
+                while k < end:
                     _add(bar[leaves[k, 0]], c[leaves[k, 1]], p, B)
+                    k += 1
             _backwards(table, x, radius2, T, wave, bar, xbar, rbar, B)
             for i in range(d):
                 for j in range(min(B, n - start)):

@@ -63,9 +63,8 @@ class BlocksOfDirections(StoringSolver[BlockVectors]):
         return QUICK * (1 + len(self._blocks.indices(self.space.degree(eigenspace))))
 
     def count(self, eigenspace: Eigenspace) -> int | None:
-        if self.group.generators:
-            return None
-        return len(self._blocks.indices(self.space.degree(eigenspace)))
+        most = len(self._blocks.indices(self.space.degree(eigenspace)))
+        return None if self.group.generators and most else most
 
     def solve(self, eigenspace: Eigenspace) -> Solution[BlockVectors]:
         degree = self.space.degree(eigenspace)

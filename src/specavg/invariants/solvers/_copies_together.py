@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import product as cartesian
-from math import comb, factorial, prod
-from typing import Any, ClassVar, final
+from math import comb, factorial, perm, prod
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +32,15 @@ from specavg.groups.families import Symmetric
 from specavg.invariants._fixed_space import common_null_space
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
 from specavg.invariants.solvers._stored import Stored, orthonormal
-from specavg.invariants.solvers._symmetric_powers import multisets, power_of_field, power_of_matrix
+from specavg.invariants.solvers._symmetric_powers import applied_power, multisets, power_of_field
 from specavg.invariants.solvers._weights import integer_speed, integer_weights
 from specavg.isometries import Copies, Isometry, SignedPermutation
 from specavg.isometries.fields import CopiesField, Field
 from specavg.spaces import Eigenspace, Power, Space
-from specavg.spaces._power import Type, falling
+from specavg.spaces._power import Type
+
+if TYPE_CHECKING:
+    from specavg.invariants._solver_choice import Resolver
 
 __all__ = ["CopiesTogether"]
 
@@ -106,9 +109,13 @@ class CopiesTogether(StoringSolver[TypeVectors]):
         return 20 * QUICK + sum(3e-3 + 4e-5 * self._size(slots) for slots in self._types(eigenspace))
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        # On weight zero, at most a third of a type: BᴴB, its eigenvectors and work space; all, where no field sorts.
+        # Weights of the widest factor are spread evenly, so that about 1/dim of a type has weight zero; three times
+        # that, to be safe. BᴴB, its eigenvectors and work space; all of a type where no field sorts.
         largest = float(max(map(self._size, self._types(eigenspace))))
-        return 16.0 * 4 * (largest / 3) ** 2 if self._action.fields else 8.0 * 6 * largest**2
+        if not self._action.fields:
+            return 8.0 * 6 * largest**2
+        widest = max((V.dim for slots in self._types(eigenspace) for V, _ in slots), default=1)
+        return 16.0 * 4 * (3 * largest / widest) ** 2 + 16.0 * 40 * largest
 
     def solve(self, eigenspace: Eigenspace) -> Solution[TypeVectors]:
         types = self._types(eigenspace)
@@ -169,6 +176,10 @@ class CopiesTogether(StoringSolver[TypeVectors]):
     # --- the null space of one type ------------------------------------------------------------------
 
     @cached_property
+    def _one_copy(self) -> Resolver:
+        return self.resolver_of("copy", self._power.base, Group(self._action.isometries, self._action.fields))
+
+    @cached_property
     def _fields(self) -> list[Field]:
         return [integer_speed(f) for f in self._action.fields]
 
@@ -188,10 +199,16 @@ class CopiesTogether(StoringSolver[TypeVectors]):
 
     def _invariants(self, slots: Slots) -> _Found:
         """Weight zero under the first field, the null space of the others, the fixed vectors of the isometries."""
-        factors = [self._factor(V, n) for V, n in slots]
         size = self._size(slots)
-        Q, residual, gap = np.eye(size), 0.0, np.inf
-        if self._fields and slots:
+        if not slots:
+            return _Found(np.ones((1, 1)), 0.0, np.inf)
+        if len(slots) == 1 and slots[0][1] == 1 and self._one_copy.count(slots[0][0]) == 0:
+            return _Found(np.empty((size, 0)), 0.0, np.inf)
+        factors = [self._factor(V, n) for V, n in slots]
+        residual, gap = 0.0, np.inf
+        if not self._fields:
+            Q = np.eye(size)
+        else:
             weights = reduce(np.add.outer, [factor.weights for factor in factors]).ravel()
             zero = np.flatnonzero(weights == 0)
             gap = 1.0 if len(zero) < size else np.inf
@@ -203,18 +220,21 @@ class CopiesTogether(StoringSolver[TypeVectors]):
                 ]
                 null = common_null_space(others, size)
                 C, residual, gap = null.basis, null.residual, min(gap, null.gap)
+            if not C.shape[1]:
+                return _Found(np.empty((size, 0)), residual, gap)
             # Back to real functions. The projector CC* is real, so [Re C, Im C] has singular values 1 and 0 only.
             whole = np.zeros((size, C.shape[1]), dtype=complex)
             whole[zero] = C
-            whole = _applied([factor.basis for factor in factors], whole)
+            whole = _applied([(factor.basis, n) for factor, (_, n) in zip(factors, slots, strict=True)], whole)
             U, singular, _ = np.linalg.svd(
                 np.concatenate([np.real(whole), np.imag(whole)], axis=1), full_matrices=False
             )
             Q = U[:, : C.shape[1]]
             residual += float(np.abs(singular[: C.shape[1]] - 1).max(initial=0.0))
-        if self._action.isometries and slots and Q.shape[1]:
+        if self._action.isometries and Q.shape[1]:
             moved = [
-                _applied([factor.matrices[i] for factor in factors], Q) - Q for i in range(len(self._action.isometries))
+                _applied([(factor.matrices[i], n) for factor, (_, n) in zip(factors, slots, strict=True)], Q) - Q
+                for i in range(len(self._action.isometries))
             ]
             fixed = common_null_space(moved, size)
             Q, residual, gap = Q @ fixed.basis, max(residual, fixed.residual), min(gap, fixed.gap)
@@ -245,7 +265,7 @@ class CopiesTogether(StoringSolver[TypeVectors]):
             parts = [[[columns[V][a] for a in part] for part in multisets(V.dim, n)] for V, n in slots]
             chosen.extend([a for part in choice for a in part] for choice in cartesian(*parts))
         # A sum over injective assignments to copies has this squared norm.
-        norms = [falling(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in chosen]
+        norms = [perm(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in chosen]
         sums = symmetrized_products(one_copy, m, chosen, np.array([1.0 / float(norm) ** 0.5 for norm in norms]))
         return Blockwise(sums, [(len(Q), Q) for _, Q in kept])
 
@@ -259,22 +279,24 @@ class _Found:
 
 @dataclass(frozen=True, eq=False)
 class _Factor:
-    """Sym^n(V): a basis of weight vectors of the first field, the other fields in that basis, and the isometries."""
+    """V and Sym^n(V): a basis of weight vectors of V under the first field, and how V moves.
+
+    `weights` and `fields` (sparse, without the first) are those of Sym^n, in its basis of products of weight vectors.
+    """
 
     weights: NDArray[np.int64]
     basis: NDArray[np.complex128]
-    fields: list[Any]  # sparse, without the first
+    fields: list[Any]
     matrices: list[Array]
 
     @classmethod
     def of(cls, fields: list[Array], matrices: list[Array], n: int) -> _Factor:
-        powers = [power_of_matrix(D, n) for D in matrices]
         if not fields:
-            return cls(np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=complex), [], powers)
+            return cls(np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=complex), [], matrices)
         weights, U = integer_weights(fields[0])
         several = np.array([sum(weights[list(part)]) for part in multisets(len(U), n)], dtype=np.int64)
         moved = [power_of_field(_clean(U.conj().T @ A @ U), n) for A in fields[1:]]
-        return cls(several, power_of_matrix(U, n), moved, powers)
+        return cls(several, U, moved, matrices)
 
 
 def _clean(A: NDArray[Any]) -> NDArray[Any]:
@@ -282,11 +304,13 @@ def _clean(A: NDArray[Any]) -> NDArray[Any]:
     return np.where(np.abs(A) > 1e-13 * max(1.0, float(np.abs(A).max(initial=0.0))), A, 0.0)
 
 
-def _applied(matrices: Sequence[NDArray[Any]], Q: NDArray[Any]) -> NDArray[Any]:
-    """(M_1 ⊗ M_2 ⊗ …) Q, one factor after the other."""
-    tensor = Q.reshape(*(len(M) for M in matrices), -1)
-    for i, M in enumerate(matrices):
-        tensor = np.moveaxis(np.tensordot(M, tensor, (1, i)), 0, i)
+def _applied(powers: Sequence[tuple[NDArray[Any], int]], Q: NDArray[Any]) -> NDArray[Any]:
+    """(Sym^n(M) ⊗ Sym^k(N) ⊗ …) Q, one factor after the other."""
+    tensor = Q.reshape(*(comb(len(M) + n - 1, n) for M, n in powers), -1)
+    for i, (M, n) in enumerate(powers):
+        front = np.moveaxis(tensor, i, 0)
+        moved = applied_power(M, n, front.reshape(len(front), -1))
+        tensor = np.moveaxis(moved.reshape(front.shape), 0, i)
     return tensor.reshape(Q.shape)
 
 

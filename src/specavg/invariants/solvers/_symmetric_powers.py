@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["multisets", "power_of_field", "power_of_matrix"]
+__all__ = ["applied_power", "multisets", "power_of_field"]
 
 
 def multisets(dim: int, n: int) -> list[tuple[int, ...]]:
@@ -57,19 +57,18 @@ def power_of_field(A: NDArray[Any], n: int) -> Any:
     return (n * (J.T @ (kron(csr_array(A), eye_array(J.shape[0] // len(A)), format="csr") @ J))).tocsr()
 
 
-def power_of_matrix(M: NDArray[Any], n: int) -> NDArray[Any]:
-    """Sym^n(M), dense: orthogonal (or unitary) as M is.
+def applied_power(M: NDArray[Any], n: int, X: NDArray[Any]) -> NDArray[Any]:
+    """Sym^n(M) X, without the matrix Sym^n(M).
 
     Examples
     --------
-    >>> power_of_matrix(np.diag([1.0, -1.0]), 3).diagonal()
+    >>> applied_power(np.diag([1.0, -1.0]), 3, np.eye(4)).diagonal()
     array([ 1., -1.,  1., -1.])
-    """
-    found = M
-    for k in range(2, n + 1):
-        J = _one_out(len(M), k)
-        # (M ⊗ S) J, one index of the tensor after the other.
-        tensor = J.toarray().reshape(len(M), len(found), -1)
-        moved = np.tensordot(M, np.tensordot(found, tensor, (1, 1)), (1, 1))
-        found = J.T @ moved.reshape(J.shape)
-    return found
+    """  # (d, d), (|Sym^n|, k) -> (|Sym^n|, k)
+    if n == 1:
+        return M @ X
+    J, d, k = _one_out(len(M), n), len(M), X.shape[1]
+    tensor = np.tensordot(M, (J @ X).reshape(d, J.shape[0] // d, k), 1)  # one factor
+    rest = np.ascontiguousarray(tensor.transpose(1, 0, 2)).reshape(-1, d * k)
+    moved = applied_power(M, n - 1, rest).reshape(-1, d, k).transpose(1, 0, 2)
+    return J.T @ moved.reshape(J.shape[0], k)

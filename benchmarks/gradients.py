@@ -1,0 +1,88 @@
+"""What gradients cost beside values, and what they save."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import specavg as sa
+from benchmarks.timing import best_times, row
+
+CASES: dict[str, tuple[Any, Any, dict[str, float], int]] = {
+    "cosine products, T^10": (sa.Torus(10), sa.groups.sign_flips(10), {"max_invariant_dim": 738}, 50_000),
+    "waves, T²": (sa.Torus(2), sa.groups.trivial(2), {"max_dim": 1000}, 50_000),
+    "harmonics, S², degree 20": (sa.Sphere(3), sa.groups.trivial(3), {"max_eigenvalue": 20.0 * 21}, 50_000),
+    "harmonics, S², Oh, degree 20": (sa.Sphere(3), sa.groups.point_group("Oh"), {"max_eigenvalue": 20.0 * 21}, 50_000),
+    "Wigner functions, degree 6": (sa.Rotations(), sa.groups.trivial(3), {"max_eigenvalue": 6.0 * 7}, 20_000),
+    "Gegenbauer products, S^9": (sa.Sphere(10), sa.groups.trivial(10), {"max_eigenvalue": 3.0 * 11}, 20_000),
+    "symmetric functions, T^10, S_10": (sa.Torus(10), sa.groups.symmetric(10), {"max_invariant_dim": 100}, 5_000),
+}
+TARGET = 4.0  # times a prediction, all components together
+
+
+def cost_of_gradients() -> list[dict[str, Any]]:
+    """The time of all components of the gradient of a prediction over the time of the prediction."""
+    rows = []
+    for name, (space, group, cutoff, n) in CASES.items():
+        functions = sa.invariant_basis(space, group, **cutoff).functions
+        X = space.check_points(space.sample(n, random_state=0))
+        C = np.random.default_rng(0).standard_normal((functions.dim, 1))
+        tasks = [lambda: functions.combine(X, C), lambda: functions.combine_gradient(X, C)]  # noqa: B023
+        for task in tasks:
+            task()
+        value, gradient = best_times(tasks, [5, 5])
+        rows.append(
+            row(
+                f"gradient over value: {name}, {functions.dim} functions",
+                gradient / value,
+                TARGET,
+                at_most=True,
+                note=f"{X.shape[1]} components; a value takes {1e9 * value / n:.0f} ns a point",
+            )
+        )
+    return rows
+
+
+def what_gradients_save() -> list[dict[str, Any]]:
+    """Test errors with values only over those with gradients, at the same number of points."""
+    rows = []
+    for name, space, n in (("T²", sa.Torus(2), 40), ("S²", sa.Sphere(3), 40)):
+        f, gradient = TARGETS[name]
+        Z, errors = space.sample(1000, random_state=99), []
+        for seed in range(3):
+            X = space.sample(n, random_state=seed)
+            models = [
+                sa.InvariantKernelRidge(space).fit(X, f(X)),
+                sa.InvariantKernelRidge(space).fit(X, f(X), gradient=gradient(X)),
+            ]
+            errors.append([np.sqrt(np.mean((model.predict(Z) - f(Z)) ** 2)) for model in models])
+        without, with_gradients = np.mean(errors, axis=0)
+        rows.append(
+            row(
+                f"error without over error with gradients, {name}, n = {n}",
+                without / with_gradients,
+                note=f"of the standard deviation: {without / f(Z).std():.2g} and {with_gradients / f(Z).std():.2g}",
+            )
+        )
+    return rows
+
+
+def _torus(X: Any) -> Any:
+    return np.exp(np.cos(np.pi * X).sum(axis=1))
+
+
+def _torus_gradient(X: Any) -> Any:
+    return -np.pi * np.sin(np.pi * X) * _torus(X)[:, None]
+
+
+def _sphere(X: Any) -> Any:
+    return np.exp(2 * X[:, 0] * X[:, 1]) + np.cos(3 * X[:, 2])
+
+
+def _sphere_gradient(X: Any) -> Any:
+    e = np.exp(2 * X[:, 0] * X[:, 1])
+    return np.stack([2 * X[:, 1] * e, 2 * X[:, 0] * e, -3 * np.sin(3 * X[:, 2])], axis=1)
+
+
+TARGETS = {"T²": (_torus, _torus_gradient), "S²": (_sphere, _sphere_gradient)}

@@ -1,0 +1,70 @@
+"""The symmetry of one crystal, from the cell that a program of physics works with."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.groups._group import Group
+from specavg.groups._space_groups import (
+    generating,
+    group_of_affine_maps,
+    in_parts,
+    installed_spglib,
+    parts_as_fractions,
+)
+from specavg.isometries import affine
+
+__all__ = ["cell_symmetry"]
+
+Array = NDArray[np.float64]
+
+
+def cell_symmetry(
+    cell: Any, *, symprec: float = 1e-5, wave_vectors: bool = False, time_reversal: bool = True
+) -> tuple[Array, Group]:
+    """The lattice of a cell, made exactly symmetric, and the group of the crystal on it (see `crystals`)."""
+    lattice, positions, numbers = cell[:3]
+    with warnings.catch_warnings():  # spglib announces, at every call, a change of its error handling
+        warnings.simplefilter("ignore", DeprecationWarning)
+        found = installed_spglib().get_symmetry((lattice, positions, numbers), symprec=symprec)
+    if found is None:
+        raise ValueError(f"spglib finds no symmetry of this cell with symprec={symprec:g}: are two atoms in one place?")
+    W = np.asarray(found["rotations"], dtype=np.int64)
+    w, error = in_parts(np.asarray(found["translations"], dtype=float))
+    if error > 50 * symprec and not wave_vectors:
+        raise ValueError(
+            f"a translation of this crystal is no multiple of 1/24 of the cell (by {error:.1g}): the origin lies "
+            "beside the symmetry elements or the cell is a supercell. Use the cell that "
+            "spglib.standardize_cell(cell) returns."
+        )
+    B = _symmetric_lattice(np.asarray(lattice, dtype=float), W)
+    if not wave_vectors:
+        chosen = generating(W, w)
+        return B, group_of_affine_maps([affine(W[i], parts_as_fractions(w[i])) for i in chosen], "crystal", 3)
+    still = np.all(np.equal(W, np.eye(3, dtype=np.int64)), axis=(1, 2))
+    if np.count_nonzero(still) > 1:
+        raise ValueError(
+            "the cell is not primitive, and energies repeat with the reciprocal vectors of the primitive cell. Use the "
+            "cell that spglib.find_primitive(cell) returns."
+        )
+    R = np.rint(np.linalg.inv(W).transpose(0, 2, 1)).astype(np.int64)
+    R = np.unique(np.concatenate([R, -R]) if time_reversal else R, axis=0)[::-1]
+    chosen = generating(R, np.zeros((len(R), 3), dtype=np.int64))
+    maps = [affine(R[i], [0, 0, 0]) for i in chosen]
+    return np.linalg.inv(B).T + 0.0, group_of_affine_maps(maps, "crystal of wave vectors", 3)
+
+
+def _symmetric_lattice(B: Array, W: NDArray[np.int64]) -> Array:
+    """The lattice next to `B` with the mean of the metrics that the rotations give: files have few digits."""
+    metric = B @ B.T
+    mean = np.mean(W.transpose(0, 2, 1) @ metric @ W, axis=0)
+    return _power(mean, 0.5) @ _power(metric, -0.5) @ B
+
+
+def _power(matrix: Array, exponent: float) -> Array:
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * values**exponent) @ vectors.T, dtype=np.float64)

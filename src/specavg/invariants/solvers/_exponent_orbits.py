@@ -1,0 +1,100 @@
+"""Permutations and reflections of the coordinates of a box: orbits of exponents of Chebyshev products."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.functions._chebyshev_orbits import ChebyshevOrbitSums, ChebyshevProducts
+from specavg.functions._functions import Functions
+from specavg.functions._integer_vectors import rows_in
+from specavg.groups import Group
+from specavg.invariants.solvers._orbits import Orbits, orbits
+from specavg.invariants.solvers._solver import QUICK, Solution, Solver
+from specavg.isometries import Copies
+from specavg.spaces import Eigenspace, Interval, Power, Space
+
+__all__ = ["ExponentOrbits", "exponent_orbits", "orbit_sums_of_exponents"]
+
+
+@dataclass(frozen=True, eq=False)
+class Exponents:
+    """Exponents of products, and their orbits."""
+
+    K: NDArray[np.int64]  # (M, m)
+    orbits: Orbits
+
+
+@final
+class ExponentOrbits(Solver[Exponents]):
+    """Orbits of exponents under any group that permutes and reflects the intervals of a box."""
+
+    name: ClassVar[str] = "orbits"
+
+    @classmethod
+    def fits(cls, space: Space, group: Group) -> bool:
+        return isinstance(space, Power) and isinstance(space.base, Interval) and not group.fields
+
+    def seconds(self, eigenspace: Eigenspace) -> float:
+        # Methane (two permutations of ten pairs) at degree 4, 5, 6: 715, 2002, 5005 products took 0.7, 1.7, 4.4 ms.
+        return 5 * QUICK + 2e-7 * (len(self.group.generators) + 1) * eigenspace.dim
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        return 6.0 * 8 * eigenspace.dim * self.space.n_features
+
+    def solve(self, eigenspace: Eigenspace) -> Solution[Exponents]:
+        assert isinstance(self.space, Power)
+        K = _exponents(self.space, eigenspace)
+        moves = [self.space.check_isometry(g) for g in self.group.generators]
+        found = exponent_orbits(K, [g for g in moves if isinstance(g, Copies)])
+        return Solution(eigenspace, found.count, self, Exponents(K, found))
+
+    def functions(self, solutions: Sequence[Solution[Exponents]]) -> Functions:
+        assert isinstance(self.space, Power)
+        assert isinstance(self.space.base, Interval)
+        return orbit_sums_of_exponents(self.space.base, [(s.data.K, s.data.orbits) for s in solutions])
+
+
+def exponent_orbits(K: NDArray[np.int64], generators: Sequence[Copies]) -> Orbits:
+    """Orbits of the rows of `K` under maps of the copies; every image of a row must be a row again."""
+    targets, signs = [], []
+    for g in generators:
+        moved = np.empty_like(K)
+        moved[:, list(g.image)] = K  # T_k(x)∘g has the factor T_{k_i} in the coordinate image[i]
+        reflected = np.array([not part.is_identity for part in g.parts], dtype=np.int64)
+        targets.append(rows_in(moved, K))
+        signs.append((K @ reflected) % 2)  # T_k(−t) = (−1)^k T_k(t)
+    return orbits(len(K), targets, signs, 2)
+
+
+def orbit_sums_of_exponents(
+    interval: Interval, parts: Sequence[tuple[NDArray[np.int64], Orbits]]
+) -> ChebyshevOrbitSums:
+    """One orthonormal function for each orbit of each part, in order."""
+    ends = np.cumsum([0, *(found.count for _, found in parts)])
+    label = [np.where(found.label >= 0, found.label + end, -1) for (_, found), end in zip(parts, ends, strict=False)]
+    coefficients = [(1.0 - 2.0 * found.phase) / np.sqrt(np.append(found.size, 1))[found.label] for _, found in parts]
+    centre, half = interval.low / 2 + interval.high / 2, interval.high / 2 - interval.low / 2
+    products = ChebyshevProducts(centre, half, np.concatenate([K for K, _ in parts]))
+    return ChebyshevOrbitSums(products, np.concatenate(label), np.concatenate(coefficients).astype(np.float64))
+
+
+def _exponents(space: Power, eigenspace: Eigenspace) -> NDArray[np.int64]:
+    """The exponents of all products in an eigenspace."""  # (dim, m)
+    m, found = space.copies, []
+    for chosen in eigenspace.label:  # pyright: ignore[reportGeneralTypeIssues, reportOptionalIterable]
+        K = np.zeros((1, m), dtype=np.int64)
+        for V, count in chosen:
+            free = np.argsort(K != 0, axis=1, kind="stable")  # the copies without a factor come first
+            room = m - int((K[0] != 0).sum())
+            choices = np.array(list(combinations(range(room), count)), dtype=np.intp)  # (c, count)
+            places = free[:, choices].reshape(-1, count)
+            K = np.repeat(K, len(choices), axis=0)
+            np.put_along_axis(K, places, space.base.degree(V), axis=1)
+        found.append(K)
+    return np.concatenate(found)

@@ -1,0 +1,107 @@
+"""Fixed spaces of random elements: Algorithm 1 of the sequel to the paper, as published, for comparison.
+
+Soleymani, Tahmasebi, Jaillet and Jegelka (COLT 2026) draw T = O(r² + r log 1/δ) uniform elements for r functions, keep
+each that moves a random vector of the space fixed so far, and intersect fixed spaces. The test ‖(D(g) − I)x‖ > 0 is for
+real numbers: in floating point it is true of every element, and a tolerance has to stand for zero. There is no gap to
+choose it by, since a random element may move a function by as little as it likes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, log
+from typing import ClassVar, final
+
+import numpy as np
+
+from specavg._config import require_memory
+from specavg.functions._combinations import Blockwise
+from specavg.functions._functions import Array, Functions
+from specavg.groups import Group
+from specavg.invariants.solvers._null_space import FixedVectors
+from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
+from specavg.invariants.solvers._stored import orthonormal
+from specavg.spaces import Eigenspace, Space
+
+__all__ = ["RandomElements", "RandomlyFixed", "number_of_draws", "randomly_fixed"]
+
+FAILURE = 0.05  # δ: the probability of a wrong answer that the number of draws allows for
+ZERO = 1e-10  # in place of the published 0: rounding of D(g) is 1e-14, and random elements left singular values of 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class RandomlyFixed:
+    """What the random elements left: orthonormal columns, how many elements were kept, and the last that was."""
+
+    Q: Array
+    kept: int
+    last: int
+    gap: float
+
+
+def number_of_draws(r: int, failure: float = FAILURE) -> int:
+    """T = r² + r log(1/δ), with the constants of the order symbol taken as one."""
+    return ceil(r * r + r * log(1 / failure))
+
+
+def randomly_fixed(
+    draw: Callable[[], Array], r: int, rng: np.random.Generator, *, draws: int | None = None, zero: float = ZERO
+) -> RandomlyFixed:
+    """Algorithm 1 on r functions: `draw` gives D(g) of a uniform element.
+
+    With `zero` = 0 every element is kept, and no vector survives: the published test, in floating point.
+    """
+    Q, kept, last, gap = np.eye(r), 0, 0, np.inf
+    for t in range(1, (number_of_draws(r) if draws is None else draws) + 1):
+        D = draw()
+        x = Q @ rng.standard_normal(Q.shape[1])
+        if np.linalg.norm(D @ x - x) <= zero * np.linalg.norm(x):
+            continue
+        kept, last = kept + 1, t
+        _, singular, vectors = np.linalg.svd(D @ Q - Q, full_matrices=True)
+        small = np.zeros(len(vectors), dtype=bool)
+        small[: len(singular)] = singular <= zero
+        small[len(singular) :] = True
+        gap = min(gap, float(singular[singular > zero].min(initial=np.inf)))
+        Q = Q @ vectors[small].T
+        if not Q.shape[1]:
+            break
+    return RandomlyFixed(Q, kept, last, gap)
+
+
+@final
+class RandomElements(StoringSolver[FixedVectors]):
+    """Never chosen by itself: it takes r² elements where a few fields are enough, and may be wrong."""
+
+    name: ClassVar[str] = "random elements"
+    preference: int = 3
+
+    @classmethod
+    def fits(cls, space: Space, group: Group) -> bool:
+        return True
+
+    def seconds(self, eigenspace: Eigenspace) -> float:
+        # SO(3) on the harmonics of degree 5 and 10 (r = 11, 21): 154 and 504 draws took 0.03 and 0.2 s.
+        return QUICK + number_of_draws(eigenspace.dim) * (2e-4 + 1e-9 * float(eigenspace.dim) ** 2)
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        return 8.0 * 6 * float(eigenspace.dim) ** 2
+
+    def solve(self, eigenspace: Eigenspace) -> Solution[FixedVectors]:
+        m = eigenspace.dim
+        require_memory(self.memory(eigenspace), f"random elements on {m} functions", "Lower the cutoff.")
+        rng = np.random.default_rng(0)
+        found = randomly_fixed(lambda: self.space.representation(self.group.random(rng), eigenspace), m, rng)
+        Q = np.ascontiguousarray(found.Q)
+        entries = number_of_draws(m) * m * m
+        return Solution(eigenspace, Q.shape[1], self, FixedVectors(Q), 0.0, found.gap, entries, {"Q": Q})
+
+    def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[FixedVectors]:
+        Q = orthonormal(arrays, "Q", eigenspace.dim)
+        return Solution(eigenspace, Q.shape[1], self, FixedVectors(Q), arrays={"Q": Q})
+
+    def functions(self, solutions: Sequence[Solution[FixedVectors]]) -> Functions:
+        kept = [s for s in solutions if s.invariant_dim]
+        functions = self.space.functions([s.eigenspace for s in kept])
+        return Blockwise(functions, [(s.eigenspace.dim, s.data.Q) for s in kept])

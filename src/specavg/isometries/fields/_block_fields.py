@@ -1,0 +1,186 @@
+"""Fields of powers and products: one field on each copy or factor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, cast, final
+
+import numpy as np
+
+from specavg.isometries._block_maps import Copies, Factors
+from specavg.isometries._isometry import Isometry
+from specavg.isometries._left_right import LeftRight
+from specavg.isometries._linear import linear
+from specavg.isometries.fields._field import Field, Matrix, Scalar, alike
+from specavg.isometries.fields._matrix_fields import RotationField, left_right
+from specavg.isometries.fields._shift_field import ShiftField
+
+__all__ = ["CopiesField", "FactorsField", "copies", "factors", "flatten", "still"]
+
+
+class _Parts(Field):
+    """Shared by fields that are made of one field for each part."""
+
+    parts: tuple[Field | None, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.parts)
+
+    @property
+    def vector(self) -> Matrix:
+        return np.concatenate([np.zeros(0), *(f.vector for f in self.parts if f is not None)])
+
+    def _each(self, entry: Callable[[int, Field], Field]) -> Field:
+        """The field with `entry(i, part)` in place of each part that moves."""
+        return type(self)(tuple(None if f is None else entry(i, f) for i, f in enumerate(self.parts)))  # pyright: ignore[reportCallIssue]
+
+    def _moving(self) -> list[Field]:
+        if any(f is None for f in self.parts):
+            raise ValueError(
+                f"{self!r} has a part that does not move, whose size is not known here. Use space.check_field(field), "
+                "which fills it in."
+            )
+        return [f for f in self.parts if f is not None]
+
+    def circles(self) -> Iterator[tuple[float, Field]]:
+        for i, part in enumerate(self.parts):
+            for w, circle in part.circles() if part is not None else ():
+                yield w, self._each(lambda j, f, i=i, circle=circle: circle if j == i else 0 * f)
+
+    def combined(self, other: Field, entry: Callable[[Any, Any], Any]) -> Field:
+        return self._pairs(other, lambda a, b: a.combined(b, entry))
+
+    def bracket_of_same_kind(self, other: Field) -> Field:
+        return self._pairs(other, lambda a, b: a.bracket(b))
+
+    def _pairs(self, other: Field, entry: Callable[[Field, Field], Field]) -> Field:
+        pairs = [alike(a, b) if a and b else None for a, b in self._with_zeros(cast(_Parts, other))]
+        return type(self)(tuple(None if pair is None else entry(*pair) for pair in pairs))  # pyright: ignore[reportCallIssue]
+
+    def _with_zeros(self, other: _Parts) -> Iterator[tuple[Field | None, Field | None]]:
+        for a, b in zip(self.parts, other.parts, strict=True):
+            yield (0 * b if a is None and b is not None else a), (0 * a if b is None and a is not None else b)
+
+    def __repr__(self) -> str:
+        name = type(self).__name__.removesuffix("Field").lower()
+        return f"{name}({list(self.parts)})" if self.size <= 6 else f"{name}(<{self.size}>)"
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class CopiesField(_Parts):
+    """One field on each copy of a power space.
+
+    Examples
+    --------
+    >>> from specavg.isometries.fields import shift
+    >>> copies([shift([1]), None]).parts
+    (shift([1]), shift([0]))
+    """
+
+    parts: tuple[Field, ...]  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def flow(self, t: Scalar) -> Isometry:
+        return Copies(tuple(range(self.size)), tuple(f.flow(t) for f in self.parts))
+
+    def moved(self, g: Isometry) -> Field:
+        if not isinstance(g, Copies):  # a plain permutation of the copies
+            return CopiesField(tuple(self.parts[j] for j in linear(g).image))  # pyright: ignore[reportAttributeAccessIssue]
+        return CopiesField(tuple(self.parts[j].moved(part) for j, part in zip(g.image, g.parts, strict=True)))
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class FactorsField(_Parts):
+    """One field on each factor of a product space, None where a factor does not move.
+
+    Examples
+    --------
+    >>> from specavg.isometries.fields import shift
+    >>> factors([shift([1]), None]).parts
+    (shift([1]), None)
+    """
+
+    parts: tuple[Field | None, ...]
+
+    def flow(self, t: Scalar) -> Isometry:
+        return Factors(tuple(f.flow(t) for f in self._moving()))
+
+    def moved(self, g: Isometry) -> Field:
+        return self._each(lambda i, f: f.moved(cast(Factors, g).parts[i]))
+
+
+def copies(fields: Sequence[Field | None]) -> CopiesField:
+    """One field on each copy of a `Power`; None where a copy does not move.
+
+    Examples
+    --------
+    >>> from specavg.isometries.fields import rotation
+    >>> copies([rotation([[0, -1], [1, 0]]), None]).flow(0).is_identity
+    True
+    """
+    like = next((f for f in fields if f is not None), None)
+    if like is None:
+        raise ValueError("copies needs a field on one of the copies at least; got None for all of them")
+    return CopiesField(tuple(0 * like if f is None else f for f in fields))
+
+
+def factors(fields: Sequence[Field | None]) -> FactorsField:
+    """One field on each factor of a `Product`; None where a factor does not move.
+
+    Examples
+    --------
+    >>> from specavg.isometries.fields import rotation, shift
+    >>> factors([shift([1]), rotation([[0, -1], [1, 0]])]).size
+    2
+    """
+    if not fields:
+        raise ValueError("factors needs one field (or None) for each factor; got none")
+    return FactorsField(tuple(fields))
+
+
+def still(g: Isometry) -> Field:
+    """The field that moves nothing, for maps of the kind of `g`.
+
+    Examples
+    --------
+    >>> from specavg.isometries import identity
+    >>> still(identity(2))
+    rotation([[0.0, 0.0], [0.0, 0.0]])
+    """
+    if isinstance(g, Factors):
+        return FactorsField(tuple(still(part) for part in g.parts))
+    if isinstance(g, Copies):
+        return CopiesField(tuple(still(part) for part in g.parts))
+    if isinstance(g, LeftRight):
+        return left_right(np.zeros((g.left.size,) * 2), np.zeros((g.right.size,) * 2))
+    return RotationField(np.zeros((g.size, g.size)))
+
+
+def flatten(field: Field) -> Field:
+    """`field` with blocks of rotation or shift `factors` joined in one field of all coordinates.
+
+    Examples
+    --------
+    >>> from specavg.isometries.fields import shift
+    >>> flatten(factors([shift([1]), shift(["1/2", 0])]))
+    shift([1, '1/2', 0])
+    """
+    if not isinstance(field, FactorsField) or any(part is None for part in field.parts):
+        return field
+    parts = [flatten(part) for part in field.parts if part is not None]
+    if all(isinstance(part, ShiftField) or part.is_zero for part in parts) and any(
+        isinstance(part, ShiftField) for part in parts
+    ):
+        blocks = [part.velocity if isinstance(part, ShiftField) else (Fraction(0),) * part.size for part in parts]
+        return ShiftField(tuple(v for block in blocks for v in block))
+    if all(isinstance(part, RotationField) for part in parts):
+        offsets = np.cumsum([0, *(part.size for part in parts)])
+        matrix = np.zeros((offsets[-1], offsets[-1]))
+        for o, part in zip(offsets, parts, strict=False):
+            matrix[o : o + part.size, o : o + part.size] = cast(RotationField, part).matrix
+        return RotationField(matrix)
+    return field

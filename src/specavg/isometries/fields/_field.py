@@ -1,0 +1,96 @@
+"""What a field is: the velocity of a flow that keeps distances."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.isometries._isometry import Isometry
+
+__all__ = ["Field", "Matrix", "Scalar", "alike"]
+
+Matrix = NDArray[np.float64]
+Scalar = Fraction | float
+
+
+class Field(abc.ABC):
+    """An infinitesimal isometry: abstract, one final class a kind. Equality and hashes are by value."""
+
+    @property
+    @abc.abstractmethod
+    def size(self) -> int:
+        """How many coordinates (or copies, or factors) the field acts on, as `Isometry.size`."""
+
+    @property
+    @abc.abstractmethod
+    def vector(self) -> Matrix:
+        """Linear coordinates of the field among the fields of its kind and size."""  # (p,)
+
+    @abc.abstractmethod
+    def flow(self, t: Scalar) -> Isometry:
+        """The isometry exp(t·field)."""
+
+    @abc.abstractmethod
+    def circles(self) -> Iterator[tuple[float, Field]]:
+        """Pairs (w, ξ) with Σ w ξ = field, every flow exp(tξ) having the period 2π in t."""
+
+    @abc.abstractmethod
+    def moved(self, g: Isometry) -> Field:
+        """The field whose flow is g ∘ exp(t·field) ∘ g⁻¹."""
+
+    @abc.abstractmethod
+    def combined(self, other: Field, entry: Callable[[Any, Any], Any]) -> Field:
+        """Entry by entry, with a field of the same kind and size."""
+
+    @abc.abstractmethod
+    def bracket_of_same_kind(self, other: Field) -> Field:
+        """The bracket with a field of the same kind and size."""
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether the field moves nothing (exactly)."""
+        return not self.vector.any()
+
+    def bracket(self, other: Field) -> Field:
+        """The field ξη − ηξ, as derivatives of functions: for matrices A and B it has the matrix BA − AB."""
+        mine, theirs = alike(self, other)
+        return mine.bracket_of_same_kind(theirs)
+
+    def like(self, other: Field) -> Field:
+        """As a field of the kind of `other`, for which zero is of any kind; itself where there is no such field."""
+        return 0 * other if type(self) is not type(other) and self.size == other.size and self.is_zero else self
+
+    def __add__(self, other: Field) -> Field:
+        mine, theirs = alike(self, other)
+        return mine.combined(theirs, lambda a, b: a + b)
+
+    def __sub__(self, other: Field) -> Field:
+        return self + (-1) * other
+
+    def __neg__(self) -> Field:
+        return (-1) * self
+
+    def __mul__(self, scale: Scalar) -> Field:
+        return self.combined(self, lambda a, _: scale * a)
+
+    __rmul__ = __mul__
+
+    def __copy__(self) -> Field:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Field:
+        return self
+
+
+def alike(a: Field, b: Field) -> tuple[Field, Field]:
+    """Both fields as fields of one kind and size, or an error."""
+    a = a.like(b)
+    b = b.like(a)
+    if type(a) is not type(b) or a.size != b.size:
+        raise TypeError(f"{a!r} and {b!r} are fields of different spaces")
+    return a, b

@@ -1,0 +1,213 @@
+"""Ridge regression on blocks of equations; decay, weight of energies and penalty by leaving out geometries.
+
+Two ways to the same answer. With few equations the matrix itself is decomposed, and penalties of 1e-18 of its size
+still count: noise-free energies want them. With many, its Gram matrix is summed over chunks, which stops at 1e-13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._config import settings
+from specavg.molecules._equations import Equations
+
+__all__ = ["Fit", "best_fit", "looks_like_gradients"]
+
+Array = NDArray[np.float64]
+DECAYS = (1.0, 0.5, 0.25)  # prior standard deviation of a function of degree k: decay^k
+ENERGY_WEIGHTS = (1.0, 3.0)  # of an energy against a force, both in units of their spread in the data
+EXACT_PENALTIES = 10.0 ** np.arange(-18, 1)  # in units of the sums of squares of the functions of degree 1
+GRAM_PENALTIES = 10.0 ** np.arange(-13, 1, 1.0)
+_CONSTANT = 1e3  # prior standard deviation of the constant: free beside the others
+_EXACT_FUNCTIONS = 1200  # up to which the matrix is decomposed: 0.8 s for each candidate of 2000 equations
+_LEFT_OUT_WORK = 1e11  # operations for the errors of one candidate: some 5 s, as much as a factor of 5000 functions
+_SIGN_GEOMETRIES = 200  # enough to tell a force from its opposite
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """One choice, its coefficients, and its errors at geometries that were left out (root mean squares)."""
+
+    degree: int
+    decay: float
+    energy_weight: float
+    penalty: float
+    coefficients: Array
+    energy_error: float
+    force_error: float  # NaN without forces
+
+    @property
+    def score(self) -> float:
+        """What is minimised: the logarithm of both errors together."""
+        forces = 0.0 if np.isnan(self.force_error) else np.log(self.force_error + 1e-300)
+        return float(np.log(self.energy_error + 1e-300) + forces)
+
+
+def best_fit(equations: Equations, degrees: NDArray[np.int64], tried: list[int]) -> Fit:
+    """The best of all candidates.
+
+    `degrees` are those of the functions. With few functions, those up to each degree in `tried` are candidates too.
+    """
+    rows = equations.count * equations.block
+    small = 8.0 * 5 * rows * equations.functions.dim < settings().memory_limit
+    exact = equations.functions.dim <= _EXACT_FUNCTIONS and rows <= 40 * _EXACT_FUNCTIONS and small
+    found = _exact_fits(equations, degrees, tried) if exact else _gram_fits(equations, degrees)
+    return min(found, key=lambda fit: fit.score)
+
+
+def looks_like_gradients(equations: Equations, degrees: NDArray[np.int64]) -> bool:
+    """Whether the opposite of the forces agrees far better with the energies; functions of low degree tell that."""
+    few = equations.some(np.arange(min(equations.count, _SIGN_GEOMETRIES)))
+    A, y, unreachable = few.all()
+    scores = []
+    for sign in (1.0, -1.0):
+        data = np.concatenate([y[:, :1], sign * y[:, 1:]], axis=1)
+        fits = _decomposed(A, data, degrees, 0.5, _unit_weight(few), unreachable, few)
+        scores.append(min(fit.score for fit in fits))
+    return scores[1] < scores[0] - np.log(4.0)  # both errors halved
+
+
+def _exact_fits(equations: Equations, degrees: NDArray[np.int64], tried: list[int]) -> Iterator[Fit]:
+    A, y, unreachable = equations.all()
+    for degree in tried:
+        p = int((degrees <= degree).sum())
+        for decay in DECAYS:
+            for weight in _weights(equations):
+                yield from _decomposed(A[:, :, :p], y, degrees[:p], decay, weight, unreachable, equations)
+
+
+def _decomposed(
+    A: Array,
+    y: Array,
+    degrees: NDArray[np.int64],
+    decay: float,
+    weight: float,
+    unreachable: float,
+    equations: Equations,
+) -> Iterator[Fit]:
+    """Fits for all penalties from one decomposition, and the errors at left-out blocks: (I − H_bb)⁻¹ r_b."""
+    from scipy.linalg import qr, svd
+
+    n, block, p = A.shape
+    prior = _prior(degrees, decay)
+    B = (_weighted(A, weight) * prior).reshape(n * block, p)
+    z = _weighted(y, weight).ravel()
+    square = len(B) <= p  # then the fit can pass through all data: I − UUᵀ is zero, and rounding must not fill it
+    if square:
+        U, d, Vt = svd(B, full_matrices=False, check_finite=False)
+    else:
+        factors: Any = qr(B, mode="economic", check_finite=False, overwrite_a=True)
+        Q, T = factors
+        U, d, Vt = svd(T, check_finite=False)
+        U = Q @ U
+    b = U.T @ z
+    outside = np.zeros_like(z) if square else z - U @ b
+    Ub = U.reshape(n, block, -1)
+    rest = np.zeros((n, block, block)) if square else np.eye(block) - np.matmul(Ub, Ub.transpose(0, 2, 1))
+    unit = _unit_penalty(B, degrees, prior)
+    for penalty in EXACT_PENALTIES:
+        kept = penalty * unit / (d * d + penalty * unit)  # 1 − filter
+        residual = (outside + U @ (kept * b)).reshape(n, block)
+        try:
+            left = np.linalg.solve(rest + np.matmul(Ub * kept, Ub.transpose(0, 2, 1)), residual[..., None])[..., 0]
+        except np.linalg.LinAlgError:  # so small a penalty leaves nothing to tell
+            continue
+        c = prior * (Vt.T @ (d / (d * d + penalty * unit) * b))
+        yield _fit(int(degrees[-1]), decay, weight, penalty, c, left, unreachable, equations)
+
+
+def _gram_fits(equations: Equations, degrees: NDArray[np.int64]) -> Iterator[Fit]:
+    """The same from sums over chunks: two decays, one weight; errors at some of the geometries."""
+    from scipy.linalg import cho_solve, cholesky
+
+    p, n, (weight, *_) = equations.functions.dim, equations.count, _weights(equations)
+    gram, moments = _sums(equations, weight)
+    most = max(2, int(min(_LEFT_OUT_WORK / p**2, settings().memory_limit / (32.0 * p)) / equations.block))
+    some = equations.some(np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp)))
+    A, y, unreachable = some.all()
+    A, z = _weighted(A, weight), _weighted(y, weight)
+    first = degrees == 1
+    unit = float(np.diagonal(gram)[first].sum()) if first.any() else 1.0
+    for decay in DECAYS[1:]:  # with thousands of functions a prior without decay was never the best
+        prior, best = _prior(degrees, decay), np.inf
+        for penalty in GRAM_PENALTIES:
+            K = gram * prior[:, None] * prior
+            K[np.diag_indices(p)] += penalty * unit
+            try:
+                L = cholesky(K, lower=True, overwrite_a=True, check_finite=False)
+            except np.linalg.LinAlgError:  # rounding of the sums is larger than the penalty
+                continue
+            c = prior * cho_solve((L, True), prior * moments, check_finite=False)
+            left = _left_out(L, A, z - A @ c, prior)
+            fit = _fit(int(degrees[-1]), decay, weight, penalty, c, left, unreachable, some)
+            yield fit
+            if fit.score > best + 0.1:  # past the valley
+                break
+            best = min(best, fit.score)
+
+
+def _left_out(L: Array, A: Array, residuals: Array, prior: Array) -> Array:
+    """(I − H_bb)⁻¹ r_b for each block, H from the factor of the penalised Gram matrix."""
+    from scipy.linalg import solve_triangular
+
+    left = np.empty_like(residuals)
+    for rows in np.array_split(np.arange(len(A)), max(1, len(A) // 100)):
+        B = (A[rows] * prior).reshape(-1, A.shape[2])
+        V = solve_triangular(L, B.T, lower=True, check_finite=False).T.reshape(len(rows), -1, A.shape[2])
+        rest = np.eye(A.shape[1]) - np.matmul(V, V.transpose(0, 2, 1))
+        left[rows] = np.linalg.solve(rest, residuals[rows][..., None])[..., 0]
+    return left
+
+
+def _sums(equations: Equations, weight: float) -> tuple[Array, Array]:
+    """The Gram matrix and the moments, chunk by chunk."""  # (p, p), (p,)
+    p = equations.functions.dim
+    gram, moments = np.zeros((p, p)), np.zeros(p)
+    for rows in equations.chunks():
+        A, y, _ = equations.of(rows)
+        B, z = _weighted(A, weight).reshape(-1, p), _weighted(y, weight).ravel()
+        gram += B.T @ B
+        moments += B.T @ z
+    return gram, moments
+
+
+def _fit(
+    degree: int, decay: float, weight: float, penalty: float, c: Array, left: Array, unreachable: float, eqs: Equations
+) -> Fit:
+    energy = float(np.sqrt(np.mean(left[:, 0] ** 2))) / weight
+    components = len(left) * 3 * eqs.R.shape[1]
+    forces = float(np.sqrt(((left[:, 1:] ** 2).sum() + unreachable) / components)) if eqs.forces is not None else np.nan
+    return Fit(degree, decay, weight, float(penalty), c, energy, forces)
+
+
+def _prior(degrees: NDArray[np.int64], decay: float) -> Array:
+    return np.where(degrees == 0, _CONSTANT, decay ** degrees.astype(float))
+
+
+def _weighted(A: Array, weight: float) -> Array:
+    out = np.array(A)
+    out[:, 0] *= weight
+    return out
+
+
+def _unit_weight(equations: Equations) -> float:
+    """Brings energies to the spread of forces."""
+    spread = float(equations.energies.std())
+    if equations.forces is None or spread == 0:
+        return 1.0
+    return float(np.sqrt(np.mean(equations.forces**2))) / spread or 1.0
+
+
+def _weights(equations: Equations) -> list[float]:
+    unit = _unit_weight(equations)
+    return [1.0] if equations.forces is None else [unit * w for w in ENERGY_WEIGHTS]
+
+
+def _unit_penalty(B: Array, degrees: NDArray[np.int64], prior: Array) -> float:
+    first = degrees == 1
+    return float(((B[:, first] / prior[first]) ** 2).sum()) if first.any() else 1.0

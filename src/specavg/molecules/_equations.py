@@ -1,0 +1,79 @@
+"""What energies and forces say about the coefficients of a potential: one block of equations for each geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.functions._chebyshev_orbits import ChebyshevOrbitSums
+from specavg.molecules._distances import PairScale, distances, internal_directions
+
+__all__ = ["Equations"]
+
+Array = NDArray[np.float64]
+_CHUNK_BYTES = 64e6  # of the equations of one chunk of geometries: large enough for BLAS, small beside any data
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """An energy, and the components of its gradient along the internal directions, at each geometry.
+
+    Components of forces along translations and rotations say nothing: no function of distances has them. They are left
+    out, and counted as an error that no potential can avoid (`unreachable`).
+    """
+
+    functions: ChebyshevOrbitSums
+    scale: PairScale
+    R: Array  # (n, N, 3)
+    energies: Array  # (n,), centred
+    forces: Array | None  # (n, N, 3)
+
+    @property
+    def count(self) -> int:
+        """The number of geometries."""
+        return len(self.R)
+
+    @property
+    def block(self) -> int:
+        """Equations of one geometry."""
+        atoms = self.R.shape[1]
+        return 1 if self.forces is None else 2 if atoms == 2 else 1 + 3 * atoms - 6
+
+    def chunks(self) -> Iterator[NDArray[np.intp]]:
+        """Groups of geometries whose equations and derivatives stay within bounds."""
+        one = 8.0 * self.functions.dim * (self.block + (0 if self.forces is None else self.scale.lengths.size))
+        every = np.arange(self.count, dtype=np.intp)
+        return iter(np.array_split(every, max(1, int(self.count * one / _CHUNK_BYTES))))
+
+    def some(self, chosen: NDArray[np.intp]) -> Equations:
+        """Those of some geometries."""
+        forces = None if self.forces is None else self.forces[chosen]
+        return replace(self, R=self.R[chosen], energies=self.energies[chosen], forces=forces)
+
+    def all(self) -> tuple[Array, Array, float]:
+        """The matrix and the right-hand side of all geometries, and the unreachable sum of squares."""
+        # (n, block, p), (n, block)
+        A = np.empty((self.count, self.block, self.functions.dim))
+        y, unreachable = np.empty((self.count, self.block)), 0.0
+        for rows in self.chunks():
+            A[rows], y[rows], more = self.of(rows)
+            unreachable += more
+        return A, y, unreachable
+
+    def of(self, rows: NDArray[np.intp]) -> tuple[Array, Array, float]:
+        """The same for one chunk of geometries."""
+        pairs = distances(self.R[rows])
+        x, slope = self.scale(pairs.r)
+        values, energies = self.functions.values(x), self.energies[rows]
+        if self.forces is None:
+            return values[:, None, :], energies[:, None], 0.0
+        U, J = internal_directions(pairs, self.R.shape[1])
+        G = -self.forces[rows].reshape(len(x), -1)
+        inside = np.einsum("nak,na->nk", U, G)
+        A = np.empty((len(x), self.block, self.functions.dim))
+        A[:, 0] = values
+        np.matmul(J * slope[:, None, :], self.functions.gradient(x).transpose(0, 2, 1), out=A[:, 1:])
+        return A, np.concatenate([energies[:, None], inside], axis=1), float((G * G).sum() - (inside * inside).sum())

@@ -1,0 +1,269 @@
+"""A potential energy surface learnt from energies and forces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from specavg.molecules._choice_of_model import best_fit, looks_like_gradients
+from specavg.molecules._distances import PairScale, distances
+from specavg.molecules._equations import Equations
+from specavg.molecules._terms import MoleculeTerms, like_atoms
+from specavg.persistence._saving import Savable
+
+__all__ = ["InvariantPotential"]
+
+Array = NDArray[np.float64]
+_ROWS = 1 << 14  # geometries that are evaluated at a time
+_FEW_ATOMS = 6  # from this many atoms on, functions of few atoms come first: five have 10 pairs, six have 15
+_MOST_FUNCTIONS = {False: 1200, True: 5000}  # by whether few atoms come first: below a minute on one core
+_MOST_WORK = 5e11  # equations × functions²: about a minute on one core
+_DEGREES_TRIED = 3  # the highest that data and time allow, and two below
+_SIGN_DEGREE = 2  # of the functions that tell forces from gradients
+
+
+class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
+    """A molecule's energy as a polynomial of its distances, exactly invariant to motions and to permutations of atoms.
+
+    Parameters
+    ----------
+    symbols : sequence of str
+        The element of each atom, in the order of the positions.
+    degree : int or mapping of int to int, optional
+        The total degree of the polynomial; or a degree for each number of atoms: ``{2: 8, 3: 6, 4: 4}`` takes
+        functions of two atoms up to degree 8, of three up to 6 and of four up to 4. Default: as many functions as the
+        data and about a minute allow, of few atoms first from six atoms on, and fewer if that predicts better.
+    interchangeable : sequence of sequences of int, optional
+        Atoms that may change places. Default: all atoms of the same element. In larger molecules list those that do so
+        in your data, such as the three hydrogens of a methyl group: functions are then free to tell others apart.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_functions_,)
+    degrees_ : tuple of (atoms, degree)
+        What was chosen, or given.
+    decay_, energy_weight_, penalty_ : float
+        Prior standard deviation per degree, weight of energies against forces, and penalty, chosen with the degree.
+    energy_error_, force_error_ : float
+        Root mean square errors at geometries that were left out, one at a time; for that choice, hence slightly low.
+    lengths_ : ndarray
+        The median distance of each kind of pair.
+
+    Notes
+    -----
+    Each distance r becomes x = 2·2^(−r/length) − 1 in (−1, 1): every geometry has its place. Chebyshev products of
+    these x, summed over the permutations, are fitted to energies and forces together by ridge regression.
+
+    Units are yours: forces in units of energy over length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> water = np.array([[0.0, 0.0, 0.0], [0.96, 0.0, 0.0], [-0.24, 0.93, 0.0]])
+    >>> R = water + 0.1 * rng.normal(size=(40, 3, 3))
+    >>> def energy(R):
+    ...     a, b, c = (np.linalg.norm(R[:, i] - R[:, j], axis=1) for i, j in [(0, 1), (0, 2), (1, 2)])
+    ...     return (1 - np.exp(0.96 - a)) ** 2 + (1 - np.exp(0.96 - b)) ** 2 + 0.1 * (c - 1.52) ** 2
+    >>> model = InvariantPotential(["O", "H", "H"]).fit(R, energy(R))
+    >>> new = water + 0.1 * rng.normal(size=(100, 3, 3))
+    >>> bool(np.abs(model.predict(new) - energy(new)).max() < 0.01)
+    True
+    >>> bool(np.allclose(model.predict(new), model.predict(new[:, [0, 2, 1]]), rtol=1e-12))
+    True
+    >>> model.forces(new).shape
+    (100, 3, 3)
+    """
+
+    has_basis: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        symbols: Sequence[str],
+        *,
+        degree: int | Mapping[int, int] | None = None,
+        interchangeable: Sequence[Sequence[int]] | None = None,
+    ) -> None:
+        self.symbols = symbols
+        self.degree = degree
+        self.interchangeable = interchangeable
+
+    def fit(self, R: ArrayLike, E: ArrayLike, forces: ArrayLike | None = None) -> InvariantPotential:
+        """Learn from energies, and from forces if there are any.
+
+        Parameters
+        ----------
+        R : array-like of shape (n, N, 3)
+            Positions of the atoms.
+        E : array-like of shape (n,)
+        forces : array-like of shape (n, N, 3), optional
+            Minus the gradients. Gradients given by mistake are noticed, and refused.
+
+        Returns
+        -------
+        self
+        """
+        positions = self._positions(R)
+        energies = np.asarray(E, dtype=np.float64)
+        given = None if forces is None else np.asarray(forces, dtype=np.float64)
+        n = len(positions)
+        if energies.shape != (n,):
+            raise ValueError(f"E must hold one energy for each of {n} geometries; its shape is {energies.shape}")
+        if n < 2:
+            raise ValueError(f"at least two geometries are needed, to choose a penalty by leaving one out; got {n}")
+        if given is not None:
+            if given.size != positions.size:
+                raise ValueError(f"forces must have the shape of R, {positions.shape}; it is {given.shape}")
+            given = given.reshape(positions.shape)
+        for name, values in (("E", energies), ("forces", given)):
+            if values is not None and not np.isfinite(values).all():
+                bad = np.flatnonzero(~np.isfinite(values).reshape(n, -1).all(axis=1))
+                raise ValueError(f"{name} has NaN or infinity in {len(bad)} geometries, the first is {bad[0]}")
+        classes = self._classes()
+        kinds = MoleculeTerms.of(len(self.symbols), classes, 1)
+        scale = PairScale.of(distances(positions).r, kinds.pair_orbits)
+        terms = self._terms_for(n, given is not None, classes)
+        mean = float(energies.mean())
+        equations = Equations(terms.functions, scale, positions, energies - mean, given)
+        low = terms.up_to(_SIGN_DEGREE)
+        if given is not None and looks_like_gradients(
+            replace(equations, functions=low.functions), low.function_degrees
+        ):
+            raise ValueError(
+                "the forces have the wrong sign: their opposites agree far better with the energies. "
+                "These seem to be gradients; pass forces=-gradients."
+            )
+        degrees = terms.function_degrees
+        top = int(degrees[-1])
+        tried = [top] if self.degree is not None else list(range(top, max(top - _DEGREES_TRIED, 0), -1))
+        found = best_fit(equations, degrees, tried)
+        self.degrees_ = terms.up_to(found.degree).degrees
+        self.classes_ = classes
+        self.lengths_, self.mean_energy_, self.coef_ = scale.lengths, mean, found.coefficients
+        self.decay_, self.energy_weight_, self.penalty_ = found.decay, found.energy_weight, found.penalty
+        self.energy_error_, self.force_error_ = found.energy_error, found.force_error
+        self.n_functions_ = len(found.coefficients)
+        self.n_features_in_ = 3 * len(self.symbols)
+        self.reference_ = positions[:4].copy()  # what a saved file is checked with
+        return self
+
+    def predict(self, R: ArrayLike) -> Array:
+        """Energies."""  # (n, N, 3) -> (n,)
+        check_is_fitted(self)
+        positions = self._positions(R)
+        energies = np.empty(len(positions))
+        for rows, x, _, _ in self._chunks(positions):
+            energies[rows] = self._terms().functions.combine(x, self.coef_[:, None])[:, 0]
+        return energies + self.mean_energy_
+
+    def forces(self, R: ArrayLike) -> Array:
+        """Forces, exactly minus the gradient of `predict`."""  # (n, N, 3) -> (n, N, 3)
+        return self.energy_and_forces(R)[1]
+
+    def energy_and_forces(self, R: ArrayLike) -> tuple[Array, Array]:
+        """Both together."""  # (n, N, 3) -> (n,), (n, N, 3)
+        check_is_fitted(self)
+        positions = self._positions(R)
+        energies, forces = np.empty(len(positions)), np.empty(positions.shape)
+        for rows, x, slope, pairs in self._chunks(positions):
+            functions, C = self._terms().functions, self.coef_[:, None]
+            energies[rows] = functions.combine(x, C)[:, 0]
+            forces[rows] = pairs.forces_on_atoms(functions.combine_gradient(x, C)[:, :, 0] * slope)
+        return energies + self.mean_energy_, forces
+
+    def calculator(self, *, energy_unit: float = 1.0, length_unit: float = 1.0) -> Any:
+        """A calculator for ASE, for dynamics and optimisation (extra ``specavg[molecules]``).
+
+        Parameters
+        ----------
+        energy_unit, length_unit : float
+            The units of the data in eV and Å, which ASE uses: ``ase.units.kcal / ase.units.mol`` and 1 for kcal/mol, Å.
+        """
+        from specavg.molecules._ase import calculator
+
+        check_is_fitted(self)
+        return calculator(self, energy_unit, length_unit)
+
+    def check_points(self) -> Array:
+        """Geometries at which a saved model is checked when it is read."""
+        return self.reference_
+
+    def _chunks(self, positions: Array) -> Any:
+        scale = PairScale(self.lengths_)
+        for start in range(0, len(positions), _ROWS):
+            rows = slice(start, min(start + _ROWS, len(positions)))
+            pairs = distances(positions[rows])
+            yield rows, *scale(pairs.r), pairs
+
+    def _terms(self) -> MoleculeTerms:
+        return _cached_terms(len(self.symbols), self.classes_, self.degrees_)
+
+    def _positions(self, R: ArrayLike) -> Array:
+        positions, N = np.asarray(R, dtype=np.float64), len(self.symbols)
+        if N < 2:
+            raise ValueError(f"a molecule needs at least two atoms; symbols are {list(self.symbols)!r}")
+        if positions.shape[1:] not in ((N, 3), (3 * N,)):
+            hint = " One geometry is R[None]." if positions.shape == (N, 3) else ""
+            raise ValueError(
+                f"R must have shape (n, {N}, 3), a position for each atom; its shape is {positions.shape}.{hint}"
+            )
+        if not np.isfinite(positions).all():
+            raise ValueError("R has NaN or infinity")
+        return positions.reshape(-1, N, 3)
+
+    def _classes(self) -> tuple[tuple[int, ...], ...]:
+        symbols = list(self.symbols)
+        if self.interchangeable is None:
+            return like_atoms(symbols)
+        classes = tuple(tuple(int(i) for i in c) for c in self.interchangeable)
+        flat = [i for c in classes for i in c]
+        if len(set(flat)) != len(flat) or not all(0 <= i < len(symbols) for i in flat):
+            raise ValueError(
+                f"interchangeable must list atoms 0 to {len(symbols) - 1}, each once at most; got {classes}"
+            )
+        for c in classes:
+            if len({symbols[i] for i in c}) > 1:
+                raise ValueError(f"atoms {c} cannot be interchanged: they are {', '.join(symbols[i] for i in c)}")
+        return classes
+
+    def _terms_for(self, n: int, with_forces: bool, classes: tuple[tuple[int, ...], ...]) -> MoleculeTerms:
+        """What was asked for, or the largest of a sequence that data and time allow."""
+        N = len(self.symbols)
+        if self.degree is not None:
+            table = (
+                {N: self.degree} if isinstance(self.degree, int) else {int(a): int(d) for a, d in self.degree.items()}
+            )
+            if not table or any(a < 2 or d < 1 for a, d in table.items()):
+                raise ValueError(f"degree must be at least 1, for two atoms or more; got {self.degree!r}")
+            return _cached_terms(N, classes, MoleculeTerms.of(N, classes, table).degrees)
+        few = N >= _FEW_ATOMS
+        rows = n * (1 if not with_forces else max(2, 3 * N - 5))
+        best, d = None, 0
+        while True:
+            d += 1
+            table = {2: d + 4, 3: d + 2, 4: d} if few else {N: d}
+            terms = MoleculeTerms.of(N, classes, table)
+            most = min(rows, _MOST_FUNCTIONS[few], int((_MOST_WORK / rows) ** 0.5))
+            if best is not None and terms.most_products / terms.permutations > 4 * most:
+                break
+            terms = _cached_terms(N, classes, terms.degrees)
+            if best is not None and terms.functions.dim > most:
+                break
+            best = terms
+            if d >= 12:  # Chebyshev polynomials of a molecule's distances resolve everything long before
+                break
+        return best
+
+
+@lru_cache(maxsize=16)
+def _cached_terms(
+    atoms: int, classes: tuple[tuple[int, ...], ...], degrees: tuple[tuple[int, int], ...]
+) -> MoleculeTerms:
+    return MoleculeTerms(atoms, classes, degrees)

@@ -1,0 +1,263 @@
+"""Orientation densities in other views: inverse pole figures, sections in Bunge's angles, misorientations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg.groups import Group, crystal_symmetry
+from specavg.groups.families import CrystalSymmetry, PointGroup
+from specavg.plot._bands import bands, value_range
+from specavg.plot._poles import expanded_pole_density, indices, project, unit_direction
+from specavg.plot._source import source_of
+from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, colorbar_beside, pyplot, without_frame
+from specavg.spaces import Rotations, rotations_from_bunge
+from specavg.textures import misorientation_angles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["inverse_pole_figure", "misorientations", "odf_sections"]
+
+Array = NDArray[np.float64]
+
+
+def inverse_pole_figure(
+    model: Any,
+    specimen: ArrayLike = (0, 0, 1),
+    *,
+    group: Group | None = None,
+    whole: bool = False,
+    projection: str = "stereographic",
+    resolution: int = 40,
+    degree: int | None = None,
+    colorbar: bool = True,
+    cmap: str = CMAP,
+    ax: Any = None,
+) -> Axes | Array:
+    """Which crystal directions lie along a direction of the specimen: the standard triangle, in multiples of random.
+
+    Parameters
+    ----------
+    model : fitted density or callable
+        On `Rotations`; see `pole_density`.
+    specimen : one direction of three numbers, or several
+        Directions of the specimen in Cartesian coordinates; one figure each, on one scale.
+    group : Group, optional
+        The crystal's symmetry, where the model does not say it.
+    whole : bool, default False
+        Draw the upper hemisphere instead of the sector that repeats.
+    projection : {"stereographic", "equal area"}
+    resolution : int, default 40
+        Grid steps along each side.
+    degree : int, optional
+        As in `pole_figure`.
+    colorbar : bool, default True
+    cmap : str, default "viridis"
+    ax : matplotlib Axes or a sequence of them, optional
+
+    Returns
+    -------
+    matplotlib Axes, or an array of them
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> cubic = sa.groups.crystal_symmetry("O")
+    >>> ax = sa.plot.inverse_pole_figure(lambda X: 1 + 0 * X[:, 0], (0, 0, 1), group=cubic, resolution=4, degree=2)
+    >>> [text.get_text() for text in ax.texts]
+    ['001', '101', '111']
+    """
+    source = source_of(model, space=Rotations(), group=group)
+    directions = np.atleast_2d(np.asarray(specimen, dtype=float))
+    axes = _axes(ax, len(directions), colorbar)
+    around, edge, corners = _sector("" if whole else _crystal_symbol(source.group))
+    phi = np.linspace(0, around, resolution + 1)
+    share, phi = np.meshgrid(np.linspace(0, 1, resolution + 1), phi, indexing="ij")
+    theta = share * edge(phi)
+    h = np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], axis=-1)
+
+    def transposed(X: Array) -> Array:  # X r = h is Xᵀ h = r: crystal and specimen change places
+        return source.values(X.reshape(-1, 3, 3).transpose(0, 2, 1).reshape(len(X), 9))
+
+    flat = h.reshape(-1, 3)
+    densities = [
+        expanded_pole_density(transposed, unit_direction(r), flat, True, degree).reshape(phi.shape) for r in directions
+    ]
+    limits = value_range(np.round(densities, 9))
+    plane = project(flat, projection).reshape(*phi.shape, 2)
+    rim = np.concatenate([plane[:, 0], plane[-1], plane[::-1, -1]])
+    filled: Any = None
+    for panel, r, density in zip(axes, directions, densities, strict=True):
+        filled = bands(panel, plane[..., 0], plane[..., 1], density, cmap, limits)
+        panel.plot(*(plane[-1] if around > 6 else rim).T, color=INK, linewidth=1)
+        for corner in corners:
+            at = project(unit_direction(corner)[None], projection)[0]
+            away = at - plane.reshape(-1, 2).mean(axis=0)
+            offset = tuple(9 * away / max(np.linalg.norm(away), 1e-9))
+            panel.annotate(indices(corner), at, offset, textcoords="offset points", ha="center", va="center",
+                           annotation_clip=False)  # fmt: skip
+        panel.set_title(f"along {indices(r, '[]')}", pad=16, fontsize="medium")
+        panel.set_aspect("equal")
+        panel.set_axis_off()
+        panel.margins(0.12)
+    if colorbar:
+        colorbar_beside(filled, list(axes) if len(axes) > 1 else axes[0], "multiples of random")
+    return axes[0] if np.ndim(specimen) == 1 else axes
+
+
+def odf_sections(
+    model: Any,
+    phi2: Sequence[float] = (0.0, 45.0, 65.0),
+    *,
+    group: Group | None = None,
+    resolution: int = 45,
+    colorbar: bool = True,
+    cmap: str = CMAP,
+    ax: Any = None,
+) -> Array:
+    """Sections φ₂ = const of an orientation density in Bunge's angles, in multiples of random.
+
+    φ₁ runs over 360°, or 90° for an orthorhombic specimen; Φ over 180°, or 90° for a crystal with a half turn across z.
+
+    Parameters
+    ----------
+    model : fitted density or callable
+        On `Rotations`.
+    phi2 : sequence of float, default (0, 45, 65)
+        In degrees; the default has the ideal orientations of rolled cubic metals.
+    group : Group, optional
+        The symmetry of crystal and specimen, where the model does not say it.
+    resolution : int, default 45
+        Grid steps along each side.
+    colorbar : bool, default True
+    cmap : str, default "viridis"
+    ax : sequence of matplotlib Axes, optional
+
+    Returns
+    -------
+    ndarray of matplotlib Axes
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> axes = sa.plot.odf_sections(lambda X: 1 + X[:, 8], [0, 45], resolution=4)
+    >>> axes[1].get_title()
+    'φ₂ = 45°'
+    """
+    source = source_of(model, space=Rotations(), group=group)
+    crystal, specimen = _crystal_symbol(source.group), _specimen_symbol(source.group)
+    widest = {"D2": 90.0, "C2": 180.0}.get(specimen, 360.0)
+    deepest = 90.0 if crystal[:1] in ("D", "O", "T", "I") and crystal != "D∞" else 180.0
+    axes = _axes(ax, len(phi2), colorbar)
+    first, middle = np.meshgrid(
+        np.linspace(0, widest, resolution + 1), np.linspace(0, deepest, resolution + 1), indexing="ij"
+    )
+    sections: list[Array] = []
+    for last in phi2:
+        angles = np.stack([first.ravel(), middle.ravel(), np.full(first.size, float(last))], axis=1)
+        values = source.values(rotations_from_bunge(angles, degrees=True).reshape(-1, 9))
+        sections.append(values.reshape(first.shape))
+    limits = value_range(np.round(sections, 9))
+    filled: Any = None
+    for panel, last, section in zip(axes, phi2, sections, strict=True):
+        filled = bands(panel, first, middle, section, cmap, limits)
+        panel.set_title(f"φ₂ = {last:g}°", fontsize="medium")
+        panel.set(xlim=(0, widest), ylim=(deepest, 0), xlabel="φ₁ in degrees", aspect="equal")
+        panel.set_xticks(np.linspace(0, widest, 4 if widest == 90 else 5))
+        panel.set_yticks(np.linspace(0, deepest, 4 if deepest == 90 else 5))
+        panel.spines[:].set_visible(False)
+    axes[0].set_ylabel("Φ in degrees")
+    if colorbar:
+        colorbar_beside(filled, list(axes) if len(axes) > 1 else axes[0], "multiples of random")
+    return axes
+
+
+def misorientations(
+    X: ArrayLike,
+    group: Group | None = None,
+    *,
+    pairs: int | None = None,
+    random_state: Any = 0,
+    bins: int = 36,
+    ax: Axes | None = None,
+) -> Axes:
+    """The distribution of misorientation angles, with that of uniform orientations (Mackenzie's for cubes).
+
+    Parameters
+    ----------
+    X : array-like of rotations
+    group : Group, optional
+        The crystal's symmetry, as in `textures.misorientation_angles`; cubic by default.
+    pairs, random_state
+        As in `textures.misorientation_angles`; `random_state` also draws the uniform orientations.
+    bins : int, default 36
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> X = sa.Rotations().sample(200, random_state=0)
+    >>> sa.plot.misorientations(X, sa.groups.crystal_symmetry("O")).get_xlabel()
+    'misorientation angle in degrees'
+    """
+    group = crystal_symmetry("O") if group is None else group
+    angles = misorientation_angles(X, group, pairs=pairs, random_state=random_state)
+    random = misorientation_angles(Rotations().sample(40_000, random_state), group)
+    edges = np.linspace(0, max(angles.max(), random.max()) * (1 + 1e-9), bins + 1)
+    panel: Any = axes_or_new(ax, (5.4, 3.6))
+    panel.hist(angles, edges, density=True, color=COLORS[4], label=f"these orientations, {len(angles):,} pairs")
+    heights, _ = np.histogram(random, edges, density=True)
+    panel.plot((edges[1:] + edges[:-1]) / 2, heights, color=COLORS[0], label="uniform orientations")
+    panel.set(xlabel="misorientation angle in degrees", ylabel="density per degree", xlim=(0, edges[-1]))
+    panel.legend(frameon=False)
+    without_frame(panel)
+    return panel
+
+
+def _axes(ax: Any, count: int, colorbar: bool) -> Array:
+    if ax is None:
+        size = (3.1 * count + 0.9 * colorbar, 3.3)
+        _, ax = pyplot().subplots(1, count, figsize=size, layout="constrained", squeeze=False)
+    axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+    if len(axes) != count:
+        raise ValueError(f"{count} pictures but {len(axes)} axes")
+    return axes
+
+
+def _crystal_symbol(group: Group) -> str:
+    return _symbol(group.structure.crystal) if isinstance(group.structure, CrystalSymmetry) else ""
+
+
+def _specimen_symbol(group: Group) -> str:
+    return _symbol(group.structure.specimen) if isinstance(group.structure, CrystalSymmetry) else ""
+
+
+def _symbol(group: Group) -> str:
+    return group.structure.symbol if isinstance(group.structure, PointGroup) else ""
+
+
+def _sector(symbol: str) -> tuple[float, Any, list[tuple[float, float, float]]]:
+    """The sector of directions that repeats (with their opposites): its angle, its edge θ(φ), and its corners."""
+    if symbol == "O":  # up to the plane x = z, from [101] to [111]
+        return np.pi / 4, (lambda phi: np.arctan(1 / np.cos(phi))), [(0, 0, 1), (1, 0, 1), (1, 1, 1)]
+    order = int(symbol[1:]) if symbol[1:].isdigit() else 1
+    if symbol[:1] == "D":
+        around = np.pi / order
+    elif symbol[:1] == "C":
+        around = 2 * np.pi / order
+    else:
+        around = 2 * np.pi
+
+    def edge(phi: Array) -> Array:
+        return np.full_like(phi, np.pi / 2)
+
+    corners = [(0.0, 0.0, 1.0), (1.0, 0.0, 0.0)] if around < 6 else [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
+    return around, edge, corners

@@ -1,0 +1,111 @@
+"""Functions on three-dimensional tori and crystal cells, slice by slice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.groups import Group
+from specavg.plot._bands import bands, value_range
+from specavg.plot._source import source_of
+from specavg.plot._style import CMAP, INK, colorbar_beside, pyplot
+from specavg.spaces import Space, Torus
+
+__all__ = ["slices"]
+
+Array = NDArray[np.float64]
+
+
+def slices(
+    model: Any,
+    at: Sequence[float] = (0.0, 0.125, 0.25, 0.375, 0.5),
+    *,
+    axis: int = 2,
+    space: Space | None = None,
+    group: Group | None = None,
+    index: int | None = None,
+    output: int | None = None,
+    resolution: int = 60,
+    colorbar: bool = True,
+    cmap: str = CMAP,
+    ax: Any = None,
+) -> NDArray[Any]:
+    """A function on a three-dimensional torus or in a crystal cell: slices at several heights, on one scale.
+
+    Parameters
+    ----------
+    model : fitted estimator, InvariantBasis or callable
+        On `Torus(3)`, with a box or a lattice.
+    at : sequence of float, default (0, 1/8, 1/4, 3/8, 1/2)
+        Heights of the slices, in periods of the coordinate `axis`.
+    axis : int, default 2
+        The coordinate that is held: 0, 1 or 2.
+    space, group, index, output
+        As in `torus`.
+    resolution : int, default 60
+        Grid points along each side.
+    colorbar : bool, default True
+    cmap : str, default "viridis"
+    ax : sequence of matplotlib Axes, optional
+        One for each slice; a new figure by default.
+
+    Returns
+    -------
+    ndarray of matplotlib Axes
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> basis = sa.invariant_basis(sa.Torus(3), sa.groups.hyperoctahedral(3), max_eigenvalue=30)
+    >>> axes = sa.plot.slices(basis, at=[0, 0.25], index=1, resolution=8)
+    >>> axes[1].get_title()
+    'x₃ = 0.25 periods'
+    """
+    source = source_of(model, space=space, group=group, index=index, output=output)
+    if not isinstance(source.space, Torus) or source.space.dim != 3:
+        raise ValueError(f"plot.slices draws functions on Torus(3); this one is on {source.space!r}")
+    if axis not in (0, 1, 2):
+        raise ValueError(f"axis must be 0, 1 or 2; got {axis!r}")
+    if ax is None:
+        size = (2.3 * len(at) + 0.9 * colorbar, 2.7)
+        _, ax = pyplot().subplots(1, len(at), figsize=size, layout="constrained", squeeze=False)
+    axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+    if len(axes) != len(at):
+        raise ValueError(f"{len(at)} slices but {len(axes)} axes")
+    kept = [i for i in range(3) if i != axis]
+    frame = np.diag(source.space.period) if source.space.lattice is None else source.space.lattice
+    flat = _in_plane(frame[kept])
+    u = np.linspace(0, 1, resolution + 1)
+    grid = np.stack(np.meshgrid(u, u, indexing="ij"), axis=-1).reshape(-1, 2)
+    drawn = (grid @ flat).reshape(len(u), len(u), 2)
+    values: list[Array] = []
+    for height in at:
+        points = np.full((len(grid), 3), float(height))
+        points[:, kept] = grid
+        values.append(source.values(points * source.space.period).reshape(len(u), len(u)))
+    limits = value_range(np.round(values, 12))
+    filled: Any = None
+    rim = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]) @ flat
+    for panel, height, part in zip(axes, at, values, strict=True):
+        filled = bands(panel, drawn[..., 0], drawn[..., 1], part, cmap, limits)
+        panel.plot(*rim.T, color=INK, linewidth=1)
+        panel.set_title(f"x{'₁₂₃'[axis]} = {height:g} periods", fontsize="medium")
+        panel.set_aspect("equal")
+        panel.set_axis_off()
+        first, second = ("x₁x₂x₃"[2 * i : 2 * i + 2] for i in kept)
+        panel.annotate(first, flat[0] / 2, (0, -9), textcoords="offset points", ha="center", annotation_clip=False)
+        panel.annotate(second, flat[1] / 2, (-10, 0), textcoords="offset points", va="center", annotation_clip=False)
+    if colorbar:
+        colorbar_beside(filled, list(axes) if len(axes) > 1 else axes[0], source.label)
+    return axes
+
+
+def _in_plane(vectors: Array) -> Array:
+    """Two vectors of space in the plane that they span, the first along x, with their lengths and their angle."""
+    first, second = vectors
+    length = float(np.linalg.norm(first))
+    along = float(first @ second) / length
+    return np.array([[length, 0.0], [along, np.sqrt(max(float(second @ second) - along**2, 0.0))]])

@@ -1,0 +1,160 @@
+"""Ridge regression of values and derivatives together: rows of both kinds, and points left out with all their rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from specavg.data._target_units import Units
+from specavg.regression._block_leave_one_out import BlockLeaveOneOut, blocks_of
+from specavg.regression._decomposed_path import DecomposedPath
+from specavg.regression._feature_path import reflection
+from specavg.regression._regression_problem import Problem, Scored, Scores
+
+__all__ = ["GradientProblem", "Observations"]
+
+Array = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """Rows of one kind.
+
+    Attributes
+    ----------
+    features : ndarray of shape (N, D)
+        Values of the functions, or derivatives of them, without the constant.
+    targets : ndarray of shape (N,)
+    weights : ndarray of shape (N,)
+    labels : ndarray of int, shape (N,)
+        The number of the orbit of the point: rows with the same label, of both kinds, are left out together.
+    """
+
+    features: Array
+    targets: Array
+    weights: Array
+    labels: NDArray[np.intp]
+
+
+@final
+class GradientProblem(Problem):
+    """Values and derivatives in one least-squares problem, from the features themselves.
+
+    The constant is part of the values and of no derivative, so that centring concerns the values alone.
+
+    Parameters
+    ----------
+    values, slopes : Observations
+        At least one value.
+    ratio : float
+        The standard deviation of the noise of a value over that of a derivative: derivatives are multiplied by it.
+    """
+
+    smallest_alpha = 1e-18
+    rounding: ClassVar[float] = 0.0
+    solver: ClassVar[str] = "features"
+
+    def __init__(self, values: Observations, slopes: Observations, ratio: float) -> None:
+        units = Units.of(values.targets[:, None])
+        self.units = replace(units, unit=np.maximum(units.unit, Units.of(slopes.targets[:, None]).unit))
+        y, g = self.units.applied(values.targets[:, None]), slopes.targets[:, None] / self.units.unit
+        self.weight = float(values.weights.sum())
+        self.mean_features = values.weights @ values.features / self.weight
+        self.mean_targets = values.weights @ y / self.weight
+        self.freedom = max(self.weight + float(slopes.weights.sum()) - 1.0, 1.0)
+        root = np.concatenate([np.sqrt(values.weights), ratio * np.sqrt(slopes.weights)])
+        constant = np.concatenate([np.sqrt(values.weights), np.zeros(len(slopes.weights))])
+        self._reflection, self._free = reflection(constant), (constant / np.linalg.norm(constant))[:, None]
+        rows = np.concatenate([values.features - self.mean_features, slopes.features])
+        core = self._forth(rows * root[:, None])  # (N − 1, D)
+        Y = self._forth(np.concatenate([y - self.mean_targets, g]) * root[:, None])
+        self._blocks = blocks_of(np.concatenate([values.labels, slopes.labels]))
+        self.count = sum(map(len, self._blocks))
+        self._total = float(root @ root)
+        squares = float(np.sum(Y**2))
+        self._variance = squares / self._total if squares > 0 else np.inf
+        # The score is a density of rows that were multiplied by `ratio` and divided by their size. Their own density,
+        # which problems with other ratios are compared by, differs by this.
+        share = len(slopes.weights) / len(root)
+        self._offset = 0.5 * np.log(max(squares, 1e-300) / self._total) - share * np.log(ratio)
+        self._Q: Array | None = None
+        rest = np.zeros_like(Y)
+        if core.shape[0] > core.shape[1]:  # one QR serves every spectrum
+            factors: Any = linalg.qr(core, mode="economic", check_finite=False)
+            Q, core = factors
+            self._Q, projected = Q, Q.T @ Y
+            rest, Y = Y - Q @ projected, projected
+        self._core, self._Y, self._rest = core, Y, self._back(rest)
+
+    def path(self, scale: Array) -> GradientPath:
+        U, s, Vt = linalg.svd(self._core * scale, full_matrices=False, check_finite=False)
+        return GradientPath(self, scale, s, Vt.T, U.T @ self._Y, self._left_out(U, s))
+
+    def scored(self, scale: Array) -> Scored:
+        if self._core.shape[0] >= self._core.shape[1]:
+            return self.path(scale)
+        # V is as long as there are functions, and is not asked for.
+        R: Any = linalg.qr((self._core * scale).T, mode="r", overwrite_a=True, check_finite=False)
+        U, s, _ = linalg.svd(R[0][: len(self._core)].T, check_finite=False)
+        return self._left_out(U, s)
+
+    def rest_squares(self) -> float:
+        """The sum of squares that no feature explains."""
+        return float(np.sum(self._rest**2))
+
+    def _left_out(self, U: Array, s: Array) -> LeftOutPoints:
+        left = self._back(U if self._Q is None else self._Q @ U)
+        c = (U.T @ self._Y)[:, 0]
+        blocks = BlockLeaveOneOut(s, left, self._free, c, self._rest[:, 0], self._variance, self._total, self._blocks)
+        return LeftOutPoints(blocks, self._offset)
+
+    def _forth(self, rows: Array) -> Array:
+        """Rows in an orthonormal basis of the complement of the constant: one row less, exactly."""
+        u = self._reflection
+        return (rows - 2.0 * np.outer(u, u @ rows))[1:]
+
+    def _back(self, rows: Array) -> Array:
+        u = self._reflection
+        rows = np.concatenate([np.zeros((1, rows.shape[1])), rows])
+        return rows - 2.0 * np.outer(u, u @ rows)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LeftOutPoints(Scored):
+    """What each point is, less what the others predict of it; densities of problems with other ratios compare."""
+
+    blocks: BlockLeaveOneOut
+    offset: float
+
+    @property
+    def top(self) -> float:
+        return self.blocks.top
+
+    def scores(self, alphas: Array) -> Scores:
+        scores = self.blocks.scores(alphas)
+        return Scores(scores.error, scores.density + self.offset)
+
+
+@final
+class GradientPath(DecomposedPath):
+    """Solutions from singular values, scored by leaving out points."""
+
+    def __init__(
+        self, problem: GradientProblem, scale: Array, s: Array, V: Array, c: Array, left_out: LeftOutPoints
+    ) -> None:
+        super().__init__(problem, scale, s, V, c)
+        self._left_out, self._joint = left_out, problem
+
+    def scores(self, alphas: Array) -> Scores:
+        return self._left_out.scores(alphas)
+
+    def noise_variance(self, alpha: float) -> Array:
+        """Of a value, by restricted maximum likelihood from the rows of both kinds."""
+        shrunk = alpha / (self.s**2 + alpha) @ self.c**2 + self._joint.rest_squares()
+        return shrunk / self._joint.freedom

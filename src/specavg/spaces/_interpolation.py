@@ -1,0 +1,42 @@
+"""Matrices on an eigenspace from values at random points, by least squares."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from specavg.spaces._space import Eigenspace, Space
+
+__all__ = ["LeastSquares", "interpolation"]
+
+_OVERSAMPLING = 1.6  # points per function: the condition number stays below 10
+
+
+class LeastSquares:
+    """Solve Φ D = Ψ for D, many times with one factorisation of Φ."""
+
+    def __init__(self, values: NDArray[np.float64]) -> None:
+        from scipy.linalg import cho_factor
+
+        self._values = values
+        self._factor = cho_factor(values.T @ values, overwrite_a=True, check_finite=False)
+
+    def __call__(self, targets: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        from scipy.linalg import cho_solve
+
+        D = cho_solve(self._factor, self._values.T @ targets, check_finite=False)
+        check = slice(0, 64)  # a wrong map shows at every point; a few rows are enough to see it
+        scale = np.sqrt(self._values.shape[1])
+        return D, float(np.abs(self._values[check] @ D - targets[check]).max() / scale)
+
+
+@lru_cache(maxsize=2)
+def interpolation(space: Space, eigenspace: Eigenspace) -> tuple[NDArray[np.float64], LeastSquares]:
+    """Random points, and what finds a matrix on an eigenspace from values there; the last two are kept."""
+    n = int(_OVERSAMPLING * eigenspace.dim) + 30
+    X = space.sample(n, random_state=np.random.default_rng(20250713))
+    return X, LeastSquares(space._evaluate(eigenspace, X))  # pyright: ignore[reportPrivateUsage]

@@ -1,0 +1,346 @@
+"""Invariants of groups with a continuous part: counts, solvers against each other, estimators."""
+
+import json
+import warnings
+from itertools import combinations_with_replacement, product
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import eval_gegenbauer
+
+import specavg as sa
+from specavg import groups, isometries, testing
+from specavg.groups import Group
+from specavg.invariants import _solver_choice as choice
+from specavg.invariants._basis import built_basis
+from specavg.invariants.solvers._null_space import NullSpace
+from specavg.invariants.solvers._random_elements import number_of_draws, randomly_fixed
+from specavg.invariants.solvers._symmetric_powers import applied_power, power_of_field
+from specavg.isometries import fields
+
+SO3, O3 = groups.special_orthogonal(3), groups.orthogonal(3)
+AROUND_Z = fields.rotation([[0, -1, 0], [1, 0, 0], [0, 0, 0]])
+
+
+def together(group, m, *, permuted):
+    moved = groups.diagonal(group, m)
+    return groups.joined(moved, groups.symmetric(m)) if permuted else moved
+
+
+def counts(basis):
+    return {round(row.eigenvalue): row.invariant_dim for row in basis.table if row.invariant_dim}
+
+
+# --- the counts of characters --------------------------------------------------------------------------
+
+
+def weights_of(l, n):
+    """How often each weight occurs in Sym^n of the harmonics of degree l."""
+    found = {}
+    for chosen in combinations_with_replacement(range(-l, l + 1), n):
+        found[sum(chosen)] = found.get(sum(chosen), 0) + 1
+    return found
+
+
+def trivial_multiplicity(factors):
+    """Of SO(3) in a product of symmetric powers: functions of weight 0 less those of weight 1."""
+    total = {0: 1}
+    for weights in factors:
+        following = {}
+        for (a, x), (b, y) in product(total.items(), weights.items()):
+            following[a + b] = following.get(a + b, 0) + x * y
+        total = following
+    return total.get(0, 0) - total.get(1, 0)
+
+
+def expected(m, top, *, mirrors, permuted):
+    """Invariants of SO(3) or O(3) on m directions by eigenvalue, by counting weights: independent of the library."""
+    found = {}
+    largest = max(l for l in range(top + 1) if l * (l + 1) <= top)
+    for degrees in combinations_with_replacement(range(largest + 1), m):
+        eigenvalue = sum(l * (l + 1) for l in degrees)
+        if eigenvalue > top or (mirrors and sum(degrees) % 2):
+            continue
+        numbers = {l: degrees.count(l) for l in degrees}
+        if permuted:
+            count = trivial_multiplicity([weights_of(l, n) for l, n in numbers.items()])
+        else:
+            arrangements, left = 1, m
+            for n in numbers.values():
+                arrangements, left = arrangements * comb(left, n), left - n
+            count = arrangements * trivial_multiplicity([weights_of(l, 1) for l in degrees])
+        found[eigenvalue] = found.get(eigenvalue, 0) + count
+    return {eigenvalue: count for eigenvalue, count in sorted(found.items()) if count}
+
+
+REFERENCE = json.loads((Path(__file__).parent / "so3_on_sphere_powers.json").read_text())
+
+
+@pytest.mark.parametrize("permuted", [False, True])
+@pytest.mark.parametrize("mirrors", [False, True])
+@pytest.mark.parametrize("m, top", [(2, 60), (3, 60), (4, 30), (5, 20), (6, 12)])
+def test_directions_up_to_rotation_have_as_many_invariants_as_characters_say(m, top, mirrors, permuted):
+    group = together(O3 if mirrors else SO3, m, permuted=permuted)
+    basis = sa.invariant_basis(sa.Power(sa.Sphere(3), m), group, max_eigenvalue=top)
+    assert counts(basis) == expected(m, top, mirrors=mirrors, permuted=permuted)
+    name = f"m={m} {'O' if mirrors else 'SO'}(3){' x S_m' if permuted else ''}"
+    if name in REFERENCE:
+        assert counts(basis) == {int(value): count for value, count in REFERENCE[name].items()}
+    assert min(row.gap for row in basis.table) > 0.99  # weights are integers
+    assert testing.check_invariance(basis, n_elements=3) <= 1e-12
+
+
+def test_the_triple_product_is_invariant_to_rotations_and_not_to_mirrors():
+    space = sa.Power(sa.Sphere(3), 3)
+    X = space.sample(50, 0)
+    volume = np.linalg.det(X.reshape(-1, 3, 3))
+    basis = sa.invariant_basis(space, groups.diagonal(SO3, 3), max_eigenvalue=6)
+    cubic = basis.evaluate(X)[:, basis.eigenvalues == 6]
+    assert cubic.shape[1] == 1
+    np.testing.assert_allclose(np.abs(cubic[:, 0] / volume), np.abs(cubic[0, 0] / volume[0]), rtol=1e-12)
+    assert 6 not in counts(sa.invariant_basis(space, groups.diagonal(O3, 3), max_eigenvalue=6))
+
+
+# --- one solver against another -------------------------------------------------------------------------
+
+
+def by_null_space(monkeypatch, space, group, top):
+    with monkeypatch.context() as patched:
+        patched.setattr(choice, "SOLVERS", (NullSpace,))
+        built_basis.cache_clear()
+        basis = sa.invariant_basis(space, group, max_eigenvalue=top)
+        built_basis.cache_clear()
+    return basis
+
+
+def turned(group, space, seed):
+    R = np.linalg.qr(np.random.default_rng(seed).standard_normal((space.n_features,) * 2))[0]
+    moved = [R @ space.check_field(f).matrix @ R.T for f in group.fields]
+    return Group(fields=[fields.rotation((A - A.T) / 2) for A in moved])
+
+
+def axis_of(d):
+    return groups.direct_product(groups.special_orthogonal(d - 1), groups.trivial(1))
+
+
+PAIRS = {
+    "axis": (sa.Sphere(3), groups.point_group("C∞"), 42),
+    "axis and half turns": (sa.Sphere(3), groups.point_group("D∞h"), 42),
+    "all rotations": (sa.Sphere(3), groups.point_group("K"), 20),
+    "turned axis": (sa.Sphere(4), turned(axis_of(4), sa.Sphere(4), 0), 48),
+    "two planes": (sa.Sphere(4), groups.direct_product(groups.special_orthogonal(2), groups.special_orthogonal(2)), 48),
+    "plane and a line": (sa.Sphere(5), groups.direct_product(groups.orthogonal(2), SO3), 40),
+    "coordinates beside a block": (sa.Sphere(5), groups.direct_product(SO3, groups.symmetric(2)), 40),
+    "oblique shift": (sa.Torus(3), groups.joined(groups.shifts([1, 2, -1]), groups.Group([-np.eye(3, dtype=int)])), 90),
+    "three directions": (sa.Power(sa.Sphere(3), 3), together(O3, 3, permuted=False), 12),
+    "three interchangeable directions": (sa.Power(sa.Sphere(3), 3), together(O3, 3, permuted=True), 12),
+    "dihedral copies": (sa.Power(sa.Sphere(3), 2), together(groups.point_group("D3"), 2, permuted=True), 12),
+    "circles": (sa.Power(sa.Circle(), 3), together(groups.shifts([1]), 3, permuted=True), 14),
+    "fibre texture": (sa.Rotations(), groups.crystal_symmetry("O", "C∞"), 42),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_special_solvers_find_what_the_general_null_space_finds(monkeypatch, name):
+    space, group, top = PAIRS[name]
+    basis, other = sa.invariant_basis(space, group, max_eigenvalue=top), by_null_space(monkeypatch, space, group, top)
+    assert [row.invariant_dim for row in basis.table] == [row.invariant_dim for row in other.table]
+    X = space.sample(30, 1)
+    ends = np.cumsum([row.invariant_dim for row in basis.table])[:-1]
+    for mine, theirs in zip(*(np.split(b.evaluate(X), ends, axis=1) for b in (basis, other)), strict=True):
+        np.testing.assert_allclose(
+            mine @ mine.T, theirs @ theirs.T, atol=1e-10 * max(1.0, np.abs(mine).max(initial=0.0) ** 2)
+        )
+
+
+def test_a_generator_that_moves_the_axis_leaves_only_the_constant():
+    turn = isometries.permutation([1, 2, 0])
+    basis = sa.invariant_basis(sa.Sphere(3), Group([turn], [AROUND_Z]), max_eigenvalue=42)
+    assert counts(basis) == {0: 1}
+
+
+# --- spheres and tori of any dimension --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [3, 4, 10, 100])
+def test_rotations_about_an_axis_leave_one_gegenbauer_polynomial_a_degree(d):
+    space = sa.Sphere(d)
+    basis = sa.invariant_basis(space, axis_of(d), max_eigenvalue=6 * (4 + d))
+    assert [row.invariant_dim for row in basis.table] == [1] * 7
+    assert {row.solver for row in basis.table} == {"closed form"}
+    X = np.zeros((9, d))
+    X[:, -1] = np.linspace(-1, 1, 9)
+    X[:, 0] = np.sqrt(1 - X[:, -1] ** 2)
+    for k in range(1, 7):
+        polynomial = eval_gegenbauer(k, (d - 2) / 2, X[:, -1])
+        norm = basis.evaluate(X)[-1, k]  # at the pole, √m for an orthonormal zonal function
+        assert abs(norm) == pytest.approx(space.eigenspace(k).dim ** 0.5, rel=1e-11)
+        np.testing.assert_allclose(basis.evaluate(X)[:, k] / norm, polynomial / polynomial[-1], atol=1e-11)
+
+
+@pytest.mark.parametrize("directions", [[[1, 1]], [[1, 1000003]], [["1/2", "-1/3"]], [[1, 0], [0, 1]], [[3, -2]]])
+def test_shifts_leave_the_frequencies_at_right_angles(directions):
+    basis = sa.invariant_basis(sa.Torus(2), groups.shifts(*directions), max_eigenvalue=np.pi**2 * 30)
+    from fractions import Fraction
+
+    found = sum(
+        all(Fraction(v[0]) * i + Fraction(v[1]) * j == 0 for v in directions)
+        for i in range(-6, 7)
+        for j in range(-6, 7)
+        if i * i + j * j <= 30
+    )
+    assert basis.dim == found
+
+
+def test_a_floating_point_slope_is_not_decided_exactly():
+    basis = sa.invariant_basis(sa.Torus(2), Group(fields=[fields.shift([1.0, 2.0**0.5])]), max_eigenvalue=100)
+    assert basis.dim == 1
+    assert {row.solver for row in basis.table} == {"null space"}
+
+
+# --- matrices ----------------------------------------------------------------------------------------------
+
+
+def test_fixed_space_takes_antisymmetric_matrices():
+    A = sa.Sphere(3).check_field(AROUND_Z).matrix
+    rank3 = [sum(np.kron(np.kron(*p[:2]), p[2]) for p in _leibniz(B)) for B in (A, A[[2, 0, 1]][:, [2, 0, 1]])]
+    found = sa.invariants.fixed_space(rank3)
+    assert found.dim == 1  # the Levi-Civita tensor
+    levi_civita = np.zeros((3, 3, 3))
+    for i, j, k in [(0, 1, 2), (1, 2, 0), (2, 0, 1)]:
+        levi_civita[i, j, k], levi_civita[k, j, i] = 1, -1
+    assert abs(found.basis[:, 0] @ levi_civita.ravel()) == pytest.approx(6**0.5, rel=1e-13)
+    assert found.gap > 0.5
+    assert sa.invariants.fixed_space([np.zeros((2, 2))]).dim == 2
+    assert sa.invariants.fixed_space([np.zeros((2, 2)), [[0.0, 1.0], [1.0, 0.0]]]).dim == 1
+    assert sa.invariants.fixed_space([[[0.0, -1.0], [1.0, 0.0]]]).dim == 0
+    with pytest.raises(ValueError, match="not antisymmetric either"):
+        sa.invariants.fixed_space([[[1.0, 0.5], [0.0, 1.0]]])
+
+
+def _leibniz(A):
+    one = np.eye(len(A))
+    return [(A, one, one), (one, A, one), (one, one, A)]
+
+
+def test_symmetric_powers_are_representations():
+    rng = np.random.default_rng(0)
+    M, N = (np.linalg.qr(rng.standard_normal((3, 3)))[0] for _ in range(2))
+    one = np.eye(comb(3 + 3, 4))
+    for n, identity in ((1, np.eye(3)), (4, one)):
+        P, Q = applied_power(M, n, identity), applied_power(N, n, identity)
+        np.testing.assert_allclose(P @ P.T, identity, atol=1e-14)
+        np.testing.assert_allclose(applied_power(M @ N, n, identity), P @ Q, atol=1e-14)
+    A = M - M.T
+    step = 1e-5
+    from scipy.linalg import expm
+
+    change = (applied_power(expm(step * A), 4, one) - applied_power(expm(-step * A), 4, one)) / (2 * step)
+    np.testing.assert_allclose(power_of_field(A, 4).toarray(), change, atol=1e-8)
+
+
+# --- random elements ---------------------------------------------------------------------------------------
+
+
+def test_random_elements_find_the_same_space_at_a_good_tolerance():
+    space, group = sa.Power(sa.Sphere(3), 2), together(O3, 2, permuted=False)
+    basis = sa.invariant_basis(space, group, max_eigenvalue=6, solver="random elements")
+    assert counts(basis) == {0: 1, 4: 1}
+    assert {row.solver for row in basis.table} == {"random elements"}
+    assert "random elements" not in testing.solver_names(space, group)
+
+
+def test_the_published_test_has_no_tolerance_and_loses_everything():
+    space, rng = sa.Sphere(3), np.random.default_rng(0)
+    V, axis = space.eigenspace(4), groups.point_group("C∞")
+
+    def draw():
+        return space.representation(axis.random(rng), V)
+
+    assert randomly_fixed(draw, V.dim, rng).Q.shape[1] == 1
+    assert randomly_fixed(draw, V.dim, rng, zero=0.0).Q.shape[1] == 0  # > 0 is true of rounding
+    # One random rotation fixes the functions around its own axis, where no function of degree 4 is invariant.
+    one = randomly_fixed(lambda: space.representation(SO3.random(rng), V), V.dim, rng, draws=1)
+    assert (one.Q.shape[1], one.kept) == (1, 1)
+    assert number_of_draws(100) == 10300
+
+
+# --- everything around ---------------------------------------------------------------------------------------
+
+FITTED = {
+    "axis": (sa.Sphere(3), groups.point_group("C∞v"), 42),
+    "shifts": (sa.Torus(2), groups.shifts([1, 1]), 200),
+    "directions": (sa.Power(sa.Sphere(3), 3), together(O3, 3, permuted=True), 20),
+    "fibre": (sa.Rotations(), groups.crystal_symmetry("O", "C∞"), 56),
+}
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_every_estimator_takes_groups_with_fields(name, tmp_path):
+    space, group, top = FITTED[name]
+    X = space.sample(200, 0)
+    truth = sa.invariant_basis(space, group, max_eigenvalue=top)
+    y = truth.evaluate(X) @ np.linspace(1, 0.5, truth.dim)
+    ridge = sa.InvariantKernelRidge(space, group, max_eigenvalue=top).fit(X, y)
+    new = space.sample(50, 1)
+    assert ridge.score(new, truth.evaluate(new) @ np.linspace(1, 0.5, truth.dim)) > 0.999
+    found = sa.invariance_discrepancy(ridge, space, group, new, n_elements=10, random_state=0)
+    assert float(found) <= 1e-12 * np.abs(y).max()
+    assert sa.InvariantFeatures(space, group, max_eigenvalue=top).fit(X).transform(X).shape == (200, truth.dim - 1)
+    assert np.isfinite(sa.InvariantDensity(space, group, max_eigenvalue=top).fit(X).score_samples(new)).all()
+    assert sa.SpecAvgRegressor(space, group, max_eigenvalue=top).fit(X, y).basis_.dim == truth.dim
+    for model in (ridge, sa.SpecAvgRegressor(space, group, max_eigenvalue=top).fit(X, y)):
+        model.save(tmp_path / "model.specavg")
+        np.testing.assert_array_equal(sa.load(tmp_path / "model.specavg").predict(new), model.predict(new))
+
+
+def test_the_symmetry_test_sees_whether_an_axis_is_one():
+    space, axis = sa.Sphere(3), groups.point_group("C∞")
+    X = space.sample(400, 0)
+    noise = 0.1 * np.random.default_rng(0).standard_normal(400)
+    assert sa.symmetry_test(X, X[:, 2] ** 2 + noise, space, axis).p_value > 0.01
+    assert sa.symmetry_test(X, X[:, 0] * X[:, 2] + noise, space, axis).p_value < 1e-6
+
+
+def test_the_number_of_functions_is_chosen_in_seconds():
+    space, group = sa.Power(sa.Sphere(3), 3), together(O3, 3, permuted=True)
+    X = space.sample(60, 0)
+    y = (
+        np.sum(X[:, :3] * X[:, 3:6], axis=1)
+        + np.sum(X[:, :3] * X[:, 6:], axis=1)
+        + np.sum(X[:, 3:6] * X[:, 6:], axis=1)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = sa.InvariantKernelRidge(space, group).fit(X, y)
+    assert model.score(X, y) > 0.999
+
+
+def test_chunks_of_a_cluster_give_the_same_model():
+    array = pytest.importorskip("dask.array")
+    space, group, top = FITTED["directions"]
+    X = space.sample(300, 0)
+    y = X[:, 0] * X[:, 3] + X[:, 1] * X[:, 4] + X[:, 2] * X[:, 5]
+    local = sa.InvariantKernelRidge(space, group, max_eigenvalue=top, alpha=1e-6).fit(X, y)
+    chunked = sa.InvariantKernelRidge(space, group, max_eigenvalue=top, alpha=1e-6).fit(
+        array.from_array(X, chunks=(100, -1)), array.from_array(y, chunks=100)
+    )
+    np.testing.assert_allclose(chunked.predict(X[:20]), local.predict(X[:20]), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "text, space, group",
+    [
+        ("special_orthogonal:3", "sphere:3", SO3),
+        ("point_group:Cinfv", "sphere:3", groups.point_group("C∞v")),
+        ("shifts:1,-1", "torus:2", groups.shifts([1, -1])),
+        ("crystal_symmetry:O,Cinf", "rotations", groups.crystal_symmetry("O", specimen="C∞")),
+        ("diagonal:(orthogonal:3),4 + symmetric:4", "sphere:3^4", together(O3, 4, permuted=True)),
+    ],
+)
+def test_the_command_line_spells_them(text, space, group):
+    from specavg.cli._specs import fitting_group, space_of
+
+    assert fitting_group(text, space_of(space)) == group

@@ -1,0 +1,46 @@
+"""A crystal in one call: the group that spglib finds, exact, on the torus of the cell."""
+
+import numpy as np
+import pytest
+
+import specavg as sa
+from specavg import crystals, groups
+
+pytest.importorskip("spglib")
+
+HEXAGONAL = np.array([[3.21, 0, 0], [-1.605, 3.21 * np.sqrt(3) / 2, 0], [0, 0, 5.21]])
+MAGNESIUM = (HEXAGONAL, [[1 / 3, 2 / 3, 0.25], [2 / 3, 1 / 3, 0.75]], [12, 12])
+SALT = (np.eye(3) * 5.64, [[0, 0, 0], [0, 0.5, 0.5], [0.5, 0, 0.5], [0.5, 0.5, 0],
+                           [0.5, 0.5, 0.5], [0.5, 0, 0], [0, 0.5, 0], [0, 0, 0.5]], [11] * 4 + [17] * 4)  # fmt: skip
+
+
+def test_the_group_of_salt_is_the_space_group():
+    space, group = crystals.positions(SALT)
+    known = groups.space_group(225)
+    assert group.order == known.order == 192
+    assert sa.invariant_basis(space, group, max_dim=500).dim == sa.invariant_basis(space, known, max_dim=500).dim > 1
+
+
+def test_few_digits_of_the_lattice_are_made_symmetric():
+    space, group = crystals.positions((np.round(HEXAGONAL, 3), *MAGNESIUM[1:]), symprec=1e-3)
+    assert group.order == 24
+    assert np.abs(space.lattice - HEXAGONAL).max() < 1e-3
+    X = space.sample(30, random_state=0)
+    y = np.cos(2 * np.pi * X).sum(axis=1)
+    model = sa.InvariantKernelRidge(space, group, max_dim=80).fit(X, y)
+    assert sa.invariance_discrepancy(model, space, group, X) < 1e-12
+
+
+def test_wave_vectors_have_the_point_group_with_time_reversal():
+    space, group = crystals.wave_vectors(MAGNESIUM)
+    assert group.order == 24
+    np.testing.assert_allclose(space.lattice @ HEXAGONAL.T, np.eye(3), atol=1e-12)
+    assert sa.invariant_basis(space, group, max_dim=60).dim > 1
+
+
+def test_cells_that_do_not_do_are_refused_with_what_does():
+    with pytest.raises(ValueError, match=r"not primitive.*spglib\.find_primitive"):
+        crystals.wave_vectors(SALT)
+    moved = (HEXAGONAL, np.add(MAGNESIUM[1], [0.0123, 0.0456, 0.0789]), [12, 12])
+    with pytest.raises(ValueError, match=r"no multiple of 1/24.*spglib\.standardize_cell"):
+        crystals.positions(moved)

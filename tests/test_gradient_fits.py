@@ -1,0 +1,222 @@
+"""Gradients as observations: the same least squares, points left out whole, and what gradients save."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import specavg as sa
+from specavg import groups
+from specavg.regression._gradient_problem import GradientProblem, Observations
+
+
+def problem_and_rows(n=12, slopes=2, D=7, ratio=0.6, seed=0):
+    rng = np.random.default_rng(seed)
+    m = n * slopes
+    labels = np.arange(n)
+    values = Observations(rng.normal(size=(n, D)), rng.normal(size=n), rng.uniform(0.5, 2, n), labels)
+    gradients = Observations(
+        rng.normal(size=(m, D)), rng.normal(size=m), rng.uniform(0.5, 2, m), np.repeat(labels, slopes)
+    )
+    return GradientProblem(values, gradients, ratio), values, gradients, ratio
+
+
+def ridge(F, constant, y, w, scale, alpha):
+    """Coefficients, the constant first, by the normal equations."""
+    A = np.column_stack([constant, F * scale])
+    penalty = alpha * np.diag([0.0, *np.ones(F.shape[1])])
+    return A, np.linalg.solve(A.T @ (w[:, None] * A) + penalty, A.T @ (w * y))
+
+
+@pytest.mark.parametrize("D", [7, 60], ids=["more rows than functions", "fewer"])
+def test_points_are_left_out_as_refits_leave_them_out(D):
+    problem, values, gradients, ratio = problem_and_rows(D=D)
+    scale = np.linspace(1.0, 0.3, D)
+    F = np.concatenate([values.features, gradients.features])
+    constant = np.concatenate([np.ones(len(values.targets)), np.zeros(len(gradients.targets))])
+    y = np.concatenate([values.targets, gradients.targets])
+    w = np.concatenate([values.weights, ratio**2 * gradients.weights])
+    labels = np.concatenate([values.labels, gradients.labels])
+    mean = w[constant > 0] @ y[constant > 0] / w[constant > 0].sum()
+    size = np.sum(w * (y - constant * mean) ** 2)
+    for alpha in (1e-3, 0.7, 30.0):
+        squares = 0.0
+        for label in np.unique(labels):
+            out = labels == label
+            _, beta = ridge(F[~out], constant[~out], y[~out], w[~out], scale, alpha)
+            A = np.column_stack([constant[out], F[out] * scale])
+            squares += np.sum(w[out] * (y[out] - A @ beta) ** 2)
+        for scored in (problem.scored(scale), problem.path(scale)):
+            assert np.isclose(scored.scores(np.array([alpha])).error[0], squares / size, rtol=1e-9)
+        _, beta = ridge(F, constant, y, w, scale, alpha)
+        coefficients = problem.with_constant(problem.path(scale).coefficients(alpha))[:, 0]
+        shift = np.array([problem.units.shift[0], *np.zeros(D)])
+        assert np.abs(coefficients + shift - np.array([1.0, *scale]) * beta).max() < 1e-10
+
+
+def test_densities_of_other_ratios_compare():
+    # Minus the mean log density of each point under its Gaussian prediction from the others, the noise profiled out,
+    # up to the same constant for all ratios.
+    scale, alpha, differences = np.ones(7), 0.5, []
+    for ratio in (0.1, 1.0, 8.0):
+        problem, values, gradients, _ = problem_and_rows(ratio=ratio)
+        F = np.concatenate([values.features, gradients.features])
+        constant = np.concatenate([np.ones(len(values.targets)), np.zeros(len(gradients.targets))])
+        y = np.concatenate([values.targets, gradients.targets])
+        noise = 1 / np.concatenate([values.weights, ratio**2 * gradients.weights])
+        K = F @ F.T / alpha + 1e7 * np.outer(constant, constant) + np.diag(noise)
+        labels = np.concatenate([values.labels, gradients.labels])
+        quadratic = logarithm = 0.0
+        for label in np.unique(labels):
+            out = labels == label
+            gain = np.linalg.solve(K[np.ix_(~out, ~out)], K[np.ix_(~out, out)])
+            C = K[np.ix_(out, out)] - gain.T @ K[np.ix_(~out, out)]
+            e = y[out] - gain.T @ y[~out]
+            quadratic += e @ np.linalg.solve(C, e)
+            logarithm += np.linalg.slogdet(C)[1]
+        N = len(y)
+        direct = 0.5 * (np.log(quadratic / N) + logarithm / N)
+        differences.append(problem.scored(scale).scores(np.array([alpha])).density[0] - direct)
+    assert np.ptp(differences) < 1e-5
+
+
+# --- on spaces -----------------------------------------------------------------------------------------
+
+
+def on_torus(X):
+    return np.exp(np.cos(np.pi * X[:, 0]) + np.cos(np.pi * X[:, 1]))
+
+
+def torus_gradient(X):
+    return -np.pi * np.sin(np.pi * X) * on_torus(X)[:, None]
+
+
+def on_sphere(X):
+    return np.exp(2 * X[:, 0] * X[:, 1]) + np.cos(3 * X[:, 2])
+
+
+def sphere_gradient(X):
+    """In R³: only its tangential part matters."""
+    e = np.exp(2 * X[:, 0] * X[:, 1])
+    return np.stack([2 * X[:, 1] * e, 2 * X[:, 0] * e, -3 * np.sin(3 * X[:, 2])], axis=1)
+
+
+@pytest.mark.parametrize(
+    "space, group, f, gradient",
+    [
+        (sa.Torus(2), groups.trivial(2), on_torus, torus_gradient),
+        (sa.Sphere(3), groups.trivial(3), on_sphere, sphere_gradient),
+    ],
+    ids=["torus", "sphere"],
+)
+def test_gradients_save_data(space, group, f, gradient):
+    Z = space.sample(500, random_state=9)
+
+    def error(model):
+        return np.sqrt(np.mean((model.predict(Z) - f(Z)) ** 2)) / f(Z).std()
+
+    X = space.sample(30, random_state=0)
+    without = sa.InvariantKernelRidge(space, group).fit(X, f(X))
+    with_gradients = sa.InvariantKernelRidge(space, group).fit(X, f(X), gradient=gradient(X))
+    assert error(with_gradients) < 0.2 * error(without)
+
+
+def test_noise_of_values_and_gradients_is_found():
+    rng = np.random.default_rng(0)
+    X = sa.Torus(2).sample(150, random_state=0)
+    y, G = on_torus(X) + 0.05 * rng.normal(size=150), torus_gradient(X) + 1.0 * rng.normal(size=(150, 2))
+    model = sa.InvariantKernelRidge(sa.Torus(2), groups.hyperoctahedral(2), max_invariant_dim=40).fit(X, y, gradient=G)
+    assert 0.03 < model.noise_variance_**0.5 < 0.08
+    assert 0.6 < model.gradient_noise_variance_**0.5 < 1.6
+    mean, std = model.gradient(X[:20], return_std=True)
+    assert np.abs((mean - torus_gradient(X[:20])) / std).max() < 6
+    model.fit(X, y)
+    assert not hasattr(model, "gradient_noise_variance_")
+
+
+def test_missing_values_and_gradients():
+    X = sa.Torus(2).sample(60, random_state=0)
+    y, G = on_torus(X), torus_gradient(X)
+    y[:50], G[40:] = np.nan, np.nan  # 10 values, 40 gradients; rows 40 to 50 have neither
+    model = sa.InvariantKernelRidge(sa.Torus(2), groups.hyperoctahedral(2)).fit(X, y, gradient=G)
+    kept = np.r_[:40, 50:60]
+    same = sa.InvariantKernelRidge(sa.Torus(2), groups.hyperoctahedral(2)).fit(X[kept], y[kept], gradient=G[kept])
+    assert np.array_equal(model.coef_, same.coef_)
+    assert np.abs(model.predict(X) - on_torus(X)).max() < 1e-3
+    without = sa.InvariantKernelRidge(sa.Torus(2)).fit(X[50:], y[50:], gradient=np.full((10, 2), np.nan))
+    assert np.array_equal(without.coef_, sa.InvariantKernelRidge(sa.Torus(2)).fit(X[50:], y[50:]).coef_)
+
+
+def test_only_the_tangential_part_counts():
+    X = sa.Sphere(3).sample(25, random_state=0)
+    G = sphere_gradient(X)
+    models = [
+        sa.InvariantKernelRidge(sa.Sphere(3), max_dim=100).fit(X, on_sphere(X), gradient=G + c * X) for c in (0.0, 50.0)
+    ]
+    assert np.abs(models[0].coef_ - models[1].coef_).max() < 1e-9
+
+
+def test_points_of_one_orbit_are_left_out_together():
+    X = sa.Torus(2).sample(20, random_state=0)
+    twice = np.concatenate([X, -X[:, ::-1]])
+    model = sa.InvariantKernelRidge(sa.Torus(2), groups.hyperoctahedral(2), max_invariant_dim=30)
+    G = torus_gradient(twice)
+    model.fit(twice, on_torus(twice), gradient=G)
+    single = sa.InvariantKernelRidge(sa.Torus(2), groups.hyperoctahedral(2), max_invariant_dim=30)
+    single.fit(X, on_torus(X), gradient=G[:20])
+    assert model.loo_error_ > 0.3 * single.loo_error_  # a twin left in would predict the other exactly
+
+
+@pytest.mark.parametrize("factor, word", [(-1.0, "Forces are minus"), (27.2, "units"), (1.0, None)])
+def test_a_gradient_that_contradicts_the_values_is_noticed(factor, word):
+    X = sa.Torus(2).sample(60, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sa.InvariantKernelRidge(sa.Torus(2), max_dim=150).fit(X, on_torus(X), gradient=factor * torus_gradient(X))
+    said = [str(w.message) for w in caught]
+    assert said == [] if word is None else any(word in text for text in said)
+
+
+def test_what_cannot_be_fitted_is_refused():
+    X = sa.Torus(2).sample(10, random_state=0)
+    y, G = on_torus(X), torus_gradient(X)
+    model = sa.InvariantKernelRidge(sa.Torus(2))
+    with pytest.raises(ValueError, match="shape"):
+        model.fit(X, y, gradient=G[:, :1])
+    with pytest.raises(ValueError, match="one target"):
+        model.fit(X, np.stack([y, y], axis=1), gradient=G)
+    with pytest.raises(ValueError, match="at least one value"):
+        model.fit(X, np.full(10, np.nan), gradient=G)
+    G[3, 0] = np.nan
+    with pytest.raises(ValueError, match="a part of 1 rows"):
+        model.fit(X, y, gradient=G)
+    with pytest.raises(ValueError, match="in memory"):
+        model.fit(iter([(X, y)]), gradient=G)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(X, np.where(np.arange(10) == 2, np.nan, y))
+
+
+def test_a_model_fitted_with_gradients_is_saved(tmp_path):
+    X = sa.Rotations().sample(20, random_state=0)
+    y, G = X[:, 0] + X[:, 4] ** 2, np.zeros((20, 9))
+    G[:, 0], G[:, 4] = 1.0, 2 * X[:, 4]
+    model = sa.InvariantKernelRidge(sa.Rotations(), max_dim=84).fit(X, y, gradient=G)
+    model.save(tmp_path / "model")
+    loaded = sa.load(tmp_path / "model")
+    assert np.array_equal(loaded.predict(X, return_std=True)[1], model.predict(X, return_std=True)[1])
+    assert loaded.gradient_noise_variance_ == model.gradient_noise_variance_
+
+
+@pytest.mark.parametrize(
+    "space",
+    [sa.Torus(3), sa.Sphere(4), sa.Rotations(), sa.Stiefel(4, 2), sa.Power(sa.Sphere(3), 2), sa.Interval()],
+    ids=repr,
+)
+def test_tangents_are_orthonormal_and_hold_every_gradient(space):
+    X = space.check_points(space.sample(6, random_state=0))
+    tangents = space.tangents(X)
+    assert tangents.shape == (6, space.n_features, space.dim)
+    assert np.abs(tangents.transpose(0, 2, 1) @ tangents - np.eye(space.dim)).max() < 1e-13
+    gradient = sa.invariant_basis(space, max_dim=30).gradient(X)
+    along = gradient @ tangents @ tangents.transpose(0, 2, 1)
+    assert np.abs(along - gradient).max() < 1e-12 * np.abs(gradient).max()

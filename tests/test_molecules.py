@@ -1,0 +1,247 @@
+"""Potentials of molecules: symmetry, forces, energy conservation, what is refused, and what is learnt."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.stats import special_ortho_group
+
+import specavg as sa
+from specavg.molecules import InvariantPotential
+from specavg.molecules._distances import internal_directions
+from specavg.molecules._terms import MoleculeTerms
+
+METHANE = ["C", "H", "H", "H", "H"]
+TETRAHEDRON = 1.09 / np.sqrt(3) * np.array([[0, 0, 0], [1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+
+
+def energy_and_forces(R, symbols):
+    """Morse curves between all atoms, and a bit of the square of their sum, with analytic forces."""
+    E, F = np.zeros(len(R)), np.zeros(R.shape)
+    for i, j in combinations(range(len(symbols)), 2):
+        depth, rest = (4.0, 1.09) if "C" in (symbols[i], symbols[j]) else (0.5, 1.78)
+        apart = R[:, i] - R[:, j]
+        r = np.linalg.norm(apart, axis=1)
+        y = np.exp(1.4 * (rest - r))
+        E += depth * (1 - y) ** 2
+        force = -(2 * depth * 1.4 * (1 - y) * y / r)[:, None] * apart
+        F[:, i] += force
+        F[:, j] -= force
+    return E + 0.05 * E**2, F * (1 + 0.1 * E)[:, None, None]  # not a sum over pairs
+
+
+def geometries(n, seed, size=0.08):
+    return TETRAHEDRON + size * np.random.default_rng(seed).normal(size=(n, 5, 3))
+
+
+@pytest.fixture(scope="module")
+def model():
+    R = geometries(60, 0)
+    E, F = energy_and_forces(R, METHANE)
+    return InvariantPotential(METHANE, degree=5).fit(R, E, F)
+
+
+def test_energies_and_forces_are_learnt(model):
+    R = geometries(200, 1)
+    E, F = energy_and_forces(R, METHANE)
+    found, forces = model.energy_and_forces(R)
+    assert np.sqrt(np.mean((found - E) ** 2)) < 0.005 * E.std()
+    assert np.sqrt(np.mean((forces - F) ** 2)) < 0.02 * F.std()
+    np.testing.assert_allclose(model.predict(R), found, rtol=1e-12)
+    np.testing.assert_array_equal(model.forces(R), forces)
+
+
+def test_errors_at_left_out_geometries_are_those_of_fits_without_them(monkeypatch):
+    R = geometries(8, 2)
+    E, F = energy_and_forces(R, METHANE)
+    from specavg.molecules import _choice_of_model as choice
+    from specavg.molecules._distances import PairScale, distances
+    from specavg.molecules._equations import Equations
+
+    terms = MoleculeTerms.of(5, [[0], [1, 2, 3, 4]], 3)
+    scale = PairScale.of(distances(R).r, terms.pair_orbits)
+    equations = Equations(terms.functions, scale, R, E - E.mean(), F)
+    A, y, _ = equations.all()
+    degrees, weight, prior = terms.function_degrees, 2.0, choice._prior(terms.function_degrees, 0.5)
+    B, z = choice._weighted(A, weight) * prior, choice._weighted(y, weight)
+    fits = list(choice._decomposed(A, y, degrees, 0.5, weight, 0.0, equations))
+    fit = next(fit for fit in fits if np.isclose(fit.penalty, 1e-3))
+    unit = choice._unit_penalty(B.reshape(-1, B.shape[2]), degrees, prior)
+    left = np.empty_like(z)
+    for i in range(8):
+        others = np.arange(8) != i
+        K, t = B[others].reshape(-1, B.shape[2]), z[others].ravel()
+        c = np.linalg.solve(K.T @ K + 1e-3 * unit * np.eye(K.shape[1]), K.T @ t)
+        left[i] = z[i] - B[i] @ c
+    np.testing.assert_allclose(fit.energy_error, np.sqrt(np.mean(left[:, 0] ** 2)) / weight, rtol=1e-8)
+    np.testing.assert_allclose(fit.force_error, np.sqrt((left[:, 1:] ** 2).sum() / (8 * 15)), rtol=1e-8)
+    monkeypatch.setattr(choice, "GRAM_PENALTIES", np.array([1e-4, 1e-3, 1e-2]))  # where squares lose nothing
+    exact = list(choice._exact_fits(equations, degrees, [3]))
+    by_sums = list(choice._gram_fits(equations, degrees))
+    assert len(by_sums) >= 4
+    for one in by_sums:
+        two = next(f for f in exact if np.allclose(_settings(f), _settings(one), rtol=1e-12))
+        np.testing.assert_allclose(one.coefficients, two.coefficients, atol=1e-9)
+        np.testing.assert_allclose(one.energy_error, two.energy_error, rtol=1e-8)
+        np.testing.assert_allclose(one.force_error, two.force_error, rtol=1e-8)
+
+
+def _settings(fit):
+    return fit.decay, fit.energy_weight, fit.penalty
+
+
+def test_energies_do_not_change_under_motions_and_permutations(model):
+    R, rng = geometries(30, 3), np.random.default_rng(4)
+    E, F = model.energy_and_forces(R)
+    turn = special_ortho_group.rvs(3, random_state=5)
+    size = np.abs(E).max()
+    for moved in (R @ turn.T, R + np.array([3.0, -1.0, 2.0]), -R):
+        np.testing.assert_allclose(model.predict(moved), E, atol=1e-12 * size)
+    np.testing.assert_allclose(model.forces(R @ turn.T), F @ turn.T, atol=1e-12 * np.abs(F).max())
+    for _ in range(5):
+        order = np.concatenate([[0], 1 + rng.permutation(4)])
+        np.testing.assert_allclose(model.predict(R[:, order]), E, atol=1e-12 * size)
+        np.testing.assert_allclose(model.forces(R[:, order]), F[:, order], atol=1e-11 * np.abs(F).max())
+    assert np.abs(model.predict(R[:, [1, 0, 2, 3, 4]]) - E).max() > 0.01  # carbon is not hydrogen
+
+
+def test_forces_are_minus_the_gradient_and_have_no_net_force_or_torque(model):
+    R, h = geometries(5, 6), 1e-4
+    F = model.forces(R)
+    for atom in range(5):
+        for k in range(3):
+            step = np.zeros((5, 3))
+            step[atom, k] = h
+            slope = (model.predict(R + step) - model.predict(R - step)) / (2 * h)
+            np.testing.assert_allclose(F[:, atom, k], -slope, atol=1e-6)
+    np.testing.assert_allclose(F.sum(axis=1), 0, atol=1e-12)
+    np.testing.assert_allclose(np.cross(R, F).sum(axis=1), 0, atol=1e-12)
+
+
+def test_a_far_geometry_has_an_energy(model):
+    far = geometries(1, 7)
+    far[0, 1] *= 50.0
+    assert np.isfinite(model.predict(far)).all()
+    assert np.isfinite(model.forces(far)).all()
+
+
+def test_the_functions_are_those_of_an_invariant_basis_of_a_box():
+    from specavg import groups
+
+    terms = MoleculeTerms.of(5, [[0], [1, 2, 3, 4]], 4)
+    group = groups.Group(terms.pair_permutations)
+    box = sa.Power(sa.Interval(), 10)
+    basis = sa.invariant_basis(box, group, max_eigenvalue=4, order="degree")
+    X = box.sample(20, random_state=0)
+    A, B = terms.functions.values(X), basis.evaluate(X)
+    assert A.shape == B.shape
+    np.testing.assert_allclose(A @ A.T, B @ B.T, atol=1e-10)
+
+
+def test_few_atoms_first_is_a_part_of_the_total_degree():
+    few = MoleculeTerms.of(5, [[0], [1, 2, 3, 4]], {2: 5, 3: 4, 4: 2})
+    touched = [len(set(np.flatnonzero(k))) for k in few.exponents]
+    assert few.exponents.sum(axis=1).max() == 5
+    assert max(touched) == 3  # three pairs of three atoms
+    assert (np.diff(few.function_degrees) >= 0).all()
+    assert few.functions.dim < MoleculeTerms.of(5, [[0], [1, 2, 3, 4]], 5).functions.dim
+    lower = few.up_to(3)
+    X = np.random.default_rng(0).uniform(-1, 1, (10, 10))
+    np.testing.assert_array_equal(lower.functions.values(X), few.functions.values(X)[:, : lower.functions.dim])
+
+
+@pytest.mark.parametrize("symbols", [["N", "N"], ["H", "O", "H"], ["O", "C", "O", "H"], ["C"] + ["H"] * 6])
+def test_molecules_of_any_size(symbols):
+    rng = np.random.default_rng(1)
+    start = 1.2 * rng.normal(size=(len(symbols), 3)) + 1.5 * np.arange(len(symbols))[:, None]
+    R = start + 0.05 * rng.normal(size=(40, len(symbols), 3))
+    E, F = energy_and_forces(R, symbols)
+    degree = {2: 4, 3: 2, 4: 2} if len(symbols) > 5 else None
+    same = [[1, 2], [3, 4]] if len(symbols) > 5 else None  # six hydrogens at random places are not six alike
+    model = InvariantPotential(symbols, degree=degree, interchangeable=same).fit(R[:30], E[:30], F[:30])
+    assert np.sqrt(np.mean((model.predict(R[30:]) - E[30:]) ** 2)) < 0.1 * E.std()
+    assert internal_directions(sa.molecules._distances.distances(R[:2]), len(symbols))[0].shape[2] == max(
+        1, 3 * len(symbols) - 6
+    )
+
+
+def test_atoms_on_a_line_say_what_they_can():
+    R = np.zeros((30, 3, 3))
+    R[:, :, 0] = [0.0, 1.2, 2.4] + 0.1 * np.random.default_rng(0).normal(size=(30, 3))
+    E, F = energy_and_forces(R, ["O", "C", "O"])
+    model = InvariantPotential(["O", "C", "O"]).fit(R[:20], E[:20], F[:20])
+    np.testing.assert_allclose(model.predict(R[20:]), E[20:], atol=1e-3)
+    np.testing.assert_allclose(model.forces(R[20:]), F[20:], atol=2e-2)
+
+
+def test_energies_alone_are_enough():
+    R = geometries(150, 8, size=0.05)
+    E, _ = energy_and_forces(R, METHANE)
+    model = InvariantPotential(METHANE).fit(R[:100], E[:100])
+    assert np.isnan(model.force_error_)
+    assert np.sqrt(np.mean((model.predict(R[100:]) - E[100:]) ** 2)) < 0.1 * E.std()
+    assert 0.2 * E.std() > model.energy_error_
+
+
+def test_a_saved_model_is_the_same(model, tmp_path):
+    model.save(tmp_path / "methane.specavg")
+    same = sa.load(tmp_path / "methane.specavg")
+    R = geometries(10, 9)
+    np.testing.assert_array_equal(same.predict(R), model.predict(R))
+    np.testing.assert_array_equal(same.forces(R), model.forces(R))
+    assert same.symbols == METHANE
+
+
+def test_what_cannot_be_is_refused(model):
+    R = geometries(20, 10)
+    E, F = energy_and_forces(R, METHANE)
+    new = InvariantPotential(METHANE, degree=3)
+    with pytest.raises(ValueError, match="wrong sign"):
+        new.fit(R, E, -F)
+    with pytest.raises(ValueError, match=r"shape \(n, 5, 3\)"):
+        new.fit(R[:, :4], E)
+    with pytest.raises(ValueError, match=r"One geometry is R\[None\]"):
+        model.predict(R[0])
+    with pytest.raises(ValueError, match="one energy for each of 20 geometries"):
+        new.fit(R, E[:5])
+    with pytest.raises(ValueError, match="forces must have the shape of R"):
+        new.fit(R, E, F[:, :2])
+    with pytest.raises(ValueError, match="E has NaN or infinity in 1 geometries, the first is 3"):
+        new.fit(R, np.where(np.arange(20) == 3, np.nan, E))
+    together = R.copy()
+    together[7, 2] = together[7, 4]
+    with pytest.raises(ValueError, match="atoms 2 and 4 of geometry 7 are at the same place"):
+        new.fit(together, E)
+    with pytest.raises(ValueError, match="atoms 2 and 4 of geometry 7"):
+        model.predict(together)
+    with pytest.raises(ValueError, match="cannot be interchanged: they are C, H"):
+        InvariantPotential(METHANE, interchangeable=[[0, 1]]).fit(R, E)
+    with pytest.raises(ValueError, match="each once at most"):
+        InvariantPotential(METHANE, interchangeable=[[1, 2], [2, 3]]).fit(R, E)
+    with pytest.raises(ValueError, match="degree must be at least 1"):
+        InvariantPotential(METHANE, degree=0).fit(R, E)
+    with pytest.raises(ValueError, match="at least two atoms"):
+        InvariantPotential(["H"]).fit(R[:, :1], E)
+    with pytest.raises(ValueError, match="at least two geometries"):
+        new.fit(R[:1], E[:1])
+    with pytest.raises(MemoryError, match="products of distances of 12 atoms"):
+        InvariantPotential(["H"] * 12, degree=12).fit(np.random.default_rng(0).normal(size=(3, 12, 3)), np.zeros(3))
+
+
+def test_dynamics_conserve_energy(model):
+    pytest.importorskip("ase")
+    from ase import Atoms, units
+    from ase.md.verlet import VelocityVerlet
+
+    atoms = Atoms("CH4", positions=TETRAHEDRON, calculator=model.calculator())
+    atoms.set_momenta(np.random.default_rng(0).normal(size=(5, 3)) * 0.3)
+    drift, totals = VelocityVerlet(atoms, 0.1 * units.fs), []
+    drift.attach(lambda: totals.append(atoms.get_total_energy()), interval=1)
+    drift.run(500)
+    assert np.ptp(totals) < 1e-4 * atoms.get_kinetic_energy() + 1e-4
+    calculator = model.calculator(energy_unit=0.5, length_unit=2.0)
+    atoms = Atoms("CH4", positions=2.0 * geometries(1, 11)[0], calculator=calculator)
+    np.testing.assert_allclose(atoms.get_potential_energy(), 0.5 * model.predict(geometries(1, 11))[0], rtol=1e-12)
+    np.testing.assert_allclose(atoms.get_forces(), 0.25 * model.forces(geometries(1, 11))[0], rtol=1e-12)
+    with pytest.raises(ValueError, match="in this order"):
+        Atoms("H4C", positions=TETRAHEDRON, calculator=model.calculator()).get_potential_energy()

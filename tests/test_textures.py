@@ -1,0 +1,114 @@
+"""Numbers and pictures of textures, and slices of functions on three-dimensional tori."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import specavg as sa
+from specavg import groups, textures
+from specavg.plot._poles import indices
+
+mpl.use("Agg")
+CUBIC = groups.crystal_symmetry("O", specimen="D2")
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+def test_the_texture_index_is_the_mean_of_the_square():
+    assert textures.texture_index(lambda X: np.ones(len(X))) == pytest.approx(1, abs=1e-12)
+    model = sa.InvariantDensity(sa.Rotations(), CUBIC, max_eigenvalue=42, positive=False)
+    model.fit(sa.Rotations().sample(50, random_state=0))
+    coefficients = model.coef_
+    assert textures.texture_index(lambda X: model.basis_.combine(X, coefficients[:, None])[:, 0]) == pytest.approx(
+        float(coefficients @ coefficients), abs=1e-12
+    )
+
+
+def test_the_texture_index_of_a_fitted_density_is_that_of_its_values():
+    X = Rotation.from_rotvec(0.2 * np.random.default_rng(0).standard_normal((80, 3)))
+    model = sa.InvariantDensity(sa.Rotations(), CUBIC, max_eigenvalue=30).fit(X)
+    nodes, weights = sa.Rotations().quadrature(30 * 31)
+    wanted = float(weights @ np.exp(2 * model.score_samples(nodes)))
+    assert textures.texture_index(model) == pytest.approx(wanted, rel=2e-3)
+
+
+def test_misorientations_do_not_change_with_equivalent_orientations():
+    rng = np.random.default_rng(0)
+    X = sa.Rotations().sample(40, rng)
+    moved = np.concatenate([sa.Rotations().act(groups.crystal_symmetry("O").random(rng), x[None]) for x in X])
+    angles = textures.misorientation_angles(X, CUBIC)
+    np.testing.assert_allclose(textures.misorientation_angles(moved, CUBIC), angles, atol=1e-5)
+    assert angles.max() < 62.8  # the largest angle between two cubes is 62.8°
+    turned = sa.Rotations().check_points(X).reshape(-1, 3, 3) @ Rotation.random(random_state=1).as_matrix()
+    np.testing.assert_allclose(textures.misorientation_angles(turned, CUBIC), angles, atol=1e-5)  # another specimen
+    assert textures.misorientation_angles(X, CUBIC, pairs=7, random_state=0).shape == (7,)
+
+
+def test_misorientations_need_two_orientations_and_rotations():
+    with pytest.raises(ValueError, match="two orientations"):
+        textures.misorientation_angles(np.eye(3)[None], CUBIC)
+    with pytest.raises(ValueError, match="no group of rotations"):
+        textures.misorientation_angles(sa.Rotations().sample(3, 0), groups.point_group("Oh"))
+
+
+def test_miller_indices():
+    assert indices((1, 0, 0), "{}") == "{100}"
+    assert indices((1, -1, 1), "[]") == "[11\u03041]"
+    assert indices((0.5, 0, 1), "[]") == "[0.5 0 1]"
+
+
+def test_an_inverse_pole_figure_has_the_values_of_the_mean_over_circles():
+    model = sa.InvariantDensity(sa.Rotations(), CUBIC, max_eigenvalue=20, positive=False)
+    model.fit(Rotation.from_rotvec(0.2 * np.random.default_rng(0).standard_normal((80, 3))))
+
+    def density(X):
+        return model.basis_.combine(X, model.coef_[:, None])[:, 0]
+
+    ax = sa.plot.inverse_pole_figure(density, (0, 0, 1), group=CUBIC, resolution=6, degree=4)
+    shown = ax.collections[0]
+    corners = np.array([[0, 0, 1.0], [1, 0, 1], [1, 1, 1]]) / np.sqrt([[1], [2], [3]])
+    wanted = [sa.plot.pole_density(density, h, [[0.0, 0.0, 1.0]])[0] for h in corners]
+    assert shown.get_clim()[0] <= min(wanted) + 1e-6
+    assert shown.get_clim()[1] >= max(wanted) - 1e-6
+    assert [t.get_text() for t in ax.texts] == ["001", "101", "111"]
+
+
+@pytest.mark.parametrize("crystal, around", [("O", 45), ("D6", 30), ("D3", 60), ("C4", 90), ("T", 360), ("C1", 360)])
+def test_sectors_repeat(crystal, around):
+    from specavg.plot._orientations import _sector
+
+    assert np.rad2deg(_sector(crystal)[0]) == pytest.approx(around)
+
+
+def test_sections_have_the_ranges_of_the_symmetry():
+    axes = sa.plot.odf_sections(lambda X: 1 + X[:, 8] ** 2, [0, 45], group=CUBIC, resolution=6)
+    assert [ax.get_xlim() for ax in axes] == [(0, 90)] * 2
+    assert axes[0].get_ylim() == (90, 0)
+    (ax,) = sa.plot.odf_sections(lambda X: 1 + X[:, 8] ** 2, [0], group=groups.crystal_symmetry("C3"), resolution=6)
+    assert (ax.get_xlim(), ax.get_ylim()) == ((0, 360), (180, 0))
+    with pytest.raises(ValueError, match="2 pictures but 1 axes"):
+        sa.plot.odf_sections(lambda X: X[:, 0], [0, 1], ax=[ax])
+
+
+def test_the_distribution_of_misorientations_is_a_density():
+    ax = sa.plot.misorientations(sa.Rotations().sample(300, 0), pairs=500)
+    heights = [patch.get_height() * patch.get_width() for patch in ax.patches]
+    assert sum(heights) == pytest.approx(1)
+
+
+def test_slices_are_the_function_at_their_heights_and_leave_nothing_white():
+    axes = sa.plot.slices(lambda X: np.cos(2 * np.pi * X[:, 2]), [0, 0.5], space=sa.Torus(3, period=1), resolution=4)
+    assert [ax.get_title() for ax in axes] == ["x₃ = 0 periods", "x₃ = 0.5 periods"]
+    for ax in axes:
+        assert sum(len(path.vertices) for path in ax.collections[0].get_paths()) > 0
+    with pytest.raises(ValueError, match=r"functions on Torus\(3\); this one is on Torus\(2\)"):
+        sa.plot.slices(lambda X: X[:, 0], space=sa.Torus(2))
+    with pytest.raises(ValueError, match="axis must be 0, 1 or 2"):
+        sa.plot.slices(lambda X: X[:, 0], space=sa.Torus(3), axis=3)
