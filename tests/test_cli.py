@@ -159,6 +159,19 @@ def test_several_targets_and_the_mean(here, capsys):
     assert out.startswith("prediction_0,prediction_1\n")
 
 
+def test_targets_that_move_as_a_vector(here, capsys):
+    rest = ["--features", "a,b", "--space", "torus:2", "--group", "sign_flips:2", "--max-eigenvalue", "20", "-o", "m"]
+    code, out, _ = run(capsys, "fit", "both.csv", "--target", "y,z", "--targets-are", "vector", *rest)
+    assert code == 0
+    assert "equivariant functions" in out
+    model = sa.load("m")
+    X = pd.read_csv("new.csv")
+    np.testing.assert_array_equal(model.predict(-X), -model.predict(X))
+    code, _, err = run(capsys, "fit", "both.csv", "--target", "y", "--targets-are", "vector", *rest)
+    assert code == 2
+    assert "needs 2 targets; got 1" in err
+
+
 def test_check_says_which_generator_fails(here, capsys):
     rest = ["--features", "a,b", "--space", "torus:2", "--group", "sign_flips:2"]
     code, out, _ = run(capsys, "check", "both.csv", "--target", "y", *rest)

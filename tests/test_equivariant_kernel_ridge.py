@@ -185,6 +185,14 @@ def test_wrong_targets_are_refused_with_the_number():
         sa.EquivariantKernelRidge(space, group, "pseudoscalar", max_eigenvalue=20).fit(X, X[:, 0])
 
 
+def test_an_invariant_model_that_is_given_vectors_says_so():
+    space, group = sa.Sphere(3), groups.point_group("Oh")
+    X = space.sample(40, random_state=0)
+    with pytest.warns(UserWarning) as record:
+        sa.InvariantKernelRidge(space, group, max_eigenvalue=60).fit(X, X**3)
+    assert any("EquivariantKernelRidge(space, group, 'vector')" in str(w.message) for w in record)
+
+
 def test_blocks_of_all_sizes():
     labels = np.array([3, 1, 3, 0, 1, 3])
     found = {tuple(block) for blocks in blocks_of(labels) for block in blocks.tolist()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -153,10 +153,10 @@ class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
                 f"y has {targets.shape[1]} columns, but {smallest.output!r} moves {smallest.n_outputs} outputs: give y "
                 f"of shape (n, {smallest.n_outputs})"
             )
-        labels = _orbits(smallest, points)
-        rows = (labels.max() + 1) * smallest.n_outputs
+        data = _VectorData.of(smallest, points, targets, weights)
+        rows = len(data.points) * smallest.n_outputs
         basis: Any = self._basis(cutoff) if cutoff is not None else self._default_basis_for(rows)
-        data = _VectorData(basis, points, targets, weights, labels)
+        data = replace(data, basis=basis)
         candidates = self._searched(data, alpha)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
@@ -293,7 +293,7 @@ class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
         return tags
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Levels:
     """One constant, whatever their number, and the other functions: what spectra need to know of them."""
 
@@ -310,13 +310,33 @@ def _levels(basis: EquivariantBasis) -> Levels:
 
 @dataclass(frozen=True, eq=False)
 class _VectorData:
-    """Points, vectors and positive weights, with the number of the orbit of each point."""
+    """Different points, vectors and positive weights.
+
+    Points of one orbit are one point, where the elements that move them there are exact: F(gx) = ρ(g)F(x) says that
+    they are repeated observations. Their weights are added and their targets, moved along, averaged.
+    """
 
     basis: EquivariantBasis
     points: Array
     targets: Array  # (n, p)
     weights: Array
-    labels: NDArray[np.intp]
+    within: float  # Σ w |y − mean|² of what was averaged
+
+    @classmethod
+    def of(cls, basis: EquivariantBasis, points: Array, targets: Array, weights: Array) -> _VectorData:
+        """From all points of a data set."""
+        elements = basis.canonical_elements
+        if elements is not None:
+            points, leading = elements.places(points)
+            targets = elements.taken_along(targets, leading)
+        different, label = np.unique(points, axis=0, return_inverse=True)
+        label = label.reshape(-1)
+        if len(different) == len(points):
+            return cls(basis, points, targets, weights, 0.0)
+        total = np.bincount(label, weights)
+        means = np.stack([np.bincount(label, weights * y) for y in targets.T], axis=1) / total[:, None]
+        within = float(weights @ np.sum((targets - means[label]) ** 2, axis=1))
+        return cls(basis, different, means, total, within)
 
     def sample(self, rows: int) -> _VectorData | None:
         """Some of the points, chosen without regard to the targets; None where there are no more anyway."""
@@ -324,7 +344,7 @@ class _VectorData:
         if len(self.points) <= points:
             return None
         some = np.sort(np.random.default_rng(20250713).permutation(len(self.points))[:points])
-        return _VectorData(self.basis, self.points[some], self.targets[some], self.weights[some], self.labels[some])
+        return _VectorData(self.basis, self.points[some], self.targets[some], self.weights[some], 0.0)
 
     def problem(self) -> Problem:
         """From features where they can be held, else from moments."""
@@ -332,6 +352,8 @@ class _VectorData:
         if values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= _config.settings().memory_limit / 2:
             return self.features_problem(self.basis.dim)
         moments = Moments.of_vectors(self.basis, self.points, self.targets, self.weights)
+        averaged = Sum.of(np.array([self.within]) / moments.units.unit**2)
+        moments = replace(moments, shifted_squares=moments.shifted_squares + averaged)
         return BlockMomentProblem(moments, self.basis.n_constants, self.basis.n_outputs)
 
     def features_problem(self, most: int) -> BlockProblem:
@@ -341,13 +363,5 @@ class _VectorData:
         for rows, chunk in basis.values_in_chunks(self.points):
             values[rows] = chunk[:, :, :most]
         table, k = values.reshape(len(self.points) * p, -1), basis.n_constants
-        weights, labels = np.repeat(self.weights, p), np.repeat(self.labels, p)
-        return BlockProblem(table[:, k:], table[:, :k], self.targets.ravel(), weights, labels)
-
-
-def _orbits(basis: EquivariantBasis, points: Array) -> NDArray[np.intp]:
-    """The number of the orbit of each point where elements are exact; else each point is one by itself."""
-    if basis.canonical_elements is None:
-        return np.arange(len(points))
-    places, _ = basis.canonical_elements.places(points)
-    return np.unique(places, axis=0, return_inverse=True)[1].reshape(-1)
+        weights, labels = np.repeat(self.weights, p), np.repeat(np.arange(len(self.points)), p)
+        return BlockProblem(table[:, k:], table[:, :k], self.targets.ravel(), weights, labels, self.within)

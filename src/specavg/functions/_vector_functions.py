@@ -37,7 +37,7 @@ class VectorFunctions:
         from scipy.sparse import csr_array
 
         self.n_outputs = n_outputs
-        matrices = [csr_array(C) for _, C in parts]
+        matrices: list[Any] = [csr_array(C) for _, C in parts]
         self._matrices = matrices
         self._families = [
             phi.restricted(abs(C).max(axis=1).toarray().reshape(phi.dim, n_outputs).max(axis=1)) if phi.dim else phi

@@ -68,6 +68,11 @@ class CanonicalElements:
             least[start : start + rows] = moved[np.arange(len(moved)), alive.argmax(axis=1)]
         return least, leading
 
+    def taken_along(self, values: Array, leading: NDArray[np.bool_]) -> Array:
+        """ρ(g) of values at points, g the first element that leads to the least point."""  # (n, p) -> (n, p)
+        first = leading.argmax(axis=1)
+        return np.take_along_axis(values, self._images[first], axis=1) * self._image_signs[first]
+
     def taken_back(self, values: Array, leading: NDArray[np.bool_]) -> Array:
         """ρ(g)⁻¹ of the values at the least points, those that a stabiliser forbids removed."""  # (n, p) -> (n, p)
         values = values.copy()

@@ -83,10 +83,13 @@ class BlockLeaveOneOut(Scored):
                 some = rows[start : start + together]
                 M = self._inverse(some, G, None if full else alphas)  # (B, A, size, size)
                 y = My[some].transpose(0, 2, 1)  # (B, A, size)
-                left_out = np.linalg.solve(M, y[..., None])[..., 0]
-                squares += np.sum(left_out**2, axis=(0, 2))
-                quadratic += np.sum(left_out * y, axis=(0, 2))
-                logarithm += np.linalg.slogdet(M)[1].sum(axis=0)
+                values, vectors = np.linalg.eigh(M)
+                # A direction that others determine to rounding must not divide by zero: it counts as rounding.
+                values = np.maximum(values, np.finfo(float).eps * values[..., -1:] + _TINY)
+                along = (vectors.swapaxes(-1, -2) @ y[..., None])[..., 0]
+                squares += np.sum((along / values) ** 2, axis=(0, 2))
+                quadratic += np.sum(along**2 / values, axis=(0, 2))
+                logarithm += np.log(values).sum(axis=(0, 2))
         error = squares / (self.weight * self.variance)
         profile = np.maximum(quadratic / (N * self.variance), _TINY)
         return Scores(error, 0.5 * (np.log(profile) - logarithm / N))

@@ -120,6 +120,8 @@ class BlockProblem(VectorProblem):
     weights : ndarray of shape (N,)
     labels : ndarray of int, shape (N,)
         Rows with the same label are left out together.
+    within : float, default 0
+        The weighted sum of squares of what was averaged away before: the noise of repeated observations.
     """
 
     smallest_alpha = 1e-18
@@ -127,11 +129,18 @@ class BlockProblem(VectorProblem):
     solver: ClassVar[str] = "features"
 
     def __init__(
-        self, features: Array, constants: Array, targets: Array, weights: Array, labels: NDArray[np.intp]
+        self,
+        features: Array,
+        constants: Array,
+        targets: Array,
+        weights: Array,
+        labels: NDArray[np.intp],
+        within: float = 0.0,
     ) -> None:
         self.units = Units.without_shift(targets[:, None])
         y = self.units.applied(targets[:, None])
         root, k = np.sqrt(weights)[:, None], constants.shape[1]
+        self.within = within / float(self.units.unit[0]) ** 2
         self.weight = float(weights.sum())
         self.freedom = max(self.weight - k, 1.0)
         self.blocks = blocks_of(labels)
@@ -195,13 +204,13 @@ class BlockPath(_VectorPath):
         self, problem: BlockProblem, scale: Array, s: Array, V: Array, c: Array, left_out: BlockLeaveOneOut
     ) -> None:
         super().__init__(problem, scale, s, V, c)
-        self.left_out = left_out
+        self.left_out, self._within = left_out, problem.within
 
     def scores(self, alphas: Array) -> Scores:
         return self.left_out.scores(alphas)
 
     def noise_variance(self, alpha: float) -> Array:
-        shrunk = alpha / (self.s**2 + alpha) @ self.c**2 + np.sum(self.left_out.rest**2)
+        shrunk = alpha / (self.s**2 + alpha) @ self.c**2 + np.sum(self.left_out.rest**2) + self._within
         return shrunk / self._vector.freedom
 
 

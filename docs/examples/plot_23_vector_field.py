@@ -52,7 +52,7 @@ for name, model in (("equivariant", equivariant), ("without", plain)):
     print(f"{name:12s} error {error(model):.4f}   |F(gx) − ρ(g)F(x)| up to {wrong:.1e}")
 
 # %%
-# On a fourfold axis only one direction is left alone by the rotations around it, and the prediction has no other: exactly.
+# On a fourfold axis only one direction is left alone by the rotations around it: the prediction has no other, exactly.
 print(equivariant.predict([[0.0, 0.0, 1.0]]))
 
 # %%
