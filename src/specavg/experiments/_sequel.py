@@ -141,7 +141,7 @@ def _rates(result: Result, track: Track, quick: bool) -> None:
     slopes = {name: float(np.polyfit(np.log(sizes), np.log(values), 1)[0]) for name, values in risks.items()}
     expected = {"rotations about an axis": -S / (S + 0.5), "no symmetry": -S / (S + 1)}
     gain = risks["no symmetry"][-1] / risks["rotations about an axis"][-1]
-    figure, (ax,) = new_figure(1, width=5.2, height=3.6)
+    figure, ax = new_figure(1, width=5.2, height=3.6)
     for color, (name, values) in zip(PALETTE, risks.items(), strict=False):
         ax.plot(sizes, values, "o-", color=color, label=f"{name}: n^{slopes[name]:.2f}")
         ax.plot(sizes, values[0] * (np.array(sizes) / sizes[0]) ** expected[name], "--", color=REFERENCE, lw=1.0)
