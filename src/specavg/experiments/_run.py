@@ -23,6 +23,7 @@ from specavg.experiments import (
     _invariant_ridge,
     _oracles,
     _rate,
+    _sequel,
     _weyl,
 )
 from specavg.experiments._ahead import compiling_ahead
@@ -44,6 +45,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     _examples.EXPERIMENT,
     _alternatives.EXPERIMENT,
     _invariant_ridge.EXPERIMENT,
+    _sequel.EXPERIMENT,
 )
 """Every experiment, in the order of the report. A new one is a file and a line here."""
 
