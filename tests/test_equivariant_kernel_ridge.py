@@ -188,7 +188,7 @@ def test_wrong_targets_are_refused_with_the_number():
 def test_an_invariant_model_that_is_given_vectors_says_so():
     space, group = sa.Sphere(3), groups.point_group("Oh")
     X = space.sample(40, random_state=0)
-    with pytest.warns(UserWarning) as record:
+    with pytest.warns(UserWarning, match="EquivariantKernelRidge") as record:
         sa.InvariantKernelRidge(space, group, max_eigenvalue=60).fit(X, X**3)
     assert any("EquivariantKernelRidge(space, group, 'vector')" in str(w.message) for w in record)
 

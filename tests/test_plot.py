@@ -150,7 +150,7 @@ def test_new_figures_for_a_model_a_body_and_several_pole_figures():
     ax = sa.plot.sphere(model, body=True, resolution=12)
     assert ax.name == "3d"
     panels = sa.plot.pole_figure(lambda X: 1 + X[:, 8], [(0, 0, 1), (1, 1, 1)], resolution=4, degree=3)
-    assert [panel.get_title() for panel in panels] == ["(0 0 1)", "(1 1 1)"]
+    assert [panel.get_title() for panel in panels] == ["{001}", "{111}"]
     ax.figure.canvas.draw()
 
 

@@ -31,7 +31,6 @@ __all__ = [
     "further_orders",
     "invariant_basis",
     "invariant_tensors",
-    "output_representation",
     "plan",
     "restored_basis",
     "restored_equivariant_basis",
