@@ -59,7 +59,7 @@ class EquivariantBasis:
     >>> import specavg as sa
     >>> basis = sa.equivariant_basis(sa.Sphere(3), sa.groups.point_group("Oh"), "vector", max_eigenvalue=12)
     >>> basis
-    <EquivariantBasis: 3 of 48 functions with 3 outputs on Sphere(3) under point_group('Oh'), 4 eigenspaces>
+    <EquivariantBasis: 2 of 48 functions with 3 outputs on Sphere(3) under point_group('Oh'), 4 eigenspaces>
     >>> basis.evaluate([[0.0, 0.0, 1.0]]).round(12)[0]  # along the axis that keeps the point, exactly
     array([[0.        , 0.        , 1.73205081],
            [0.        , 0.        , 1.        ],
