@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     from specavg.cli._progress_bar import Progress
     from specavg.cli._tables import TableStream, check_output, open_table, split_columns
     from specavg.estimators import EquivariantKernelRidge, InvariantKernelRidge, SpecAvgRegressor
-    from specavg.invariants import output_representation
+    from specavg.invariants._equivariant_basis import output_representation
 
     space = space_of(options.space)
     group = fitting_group(options.group, space)

@@ -3,7 +3,7 @@
 from specavg.invariants._basis import InvariantBasis, Row, invariant_basis
 from specavg.invariants._building import default_group
 from specavg.invariants._cutoff import Cutoff
-from specavg.invariants._equivariant_basis import EquivariantBasis, equivariant_basis, output_representation
+from specavg.invariants._equivariant_basis import EquivariantBasis, equivariant_basis
 from specavg.invariants._fixed_space import FixedSpace, fixed_space
 from specavg.invariants._invariant_tensors import InvariantTensors, invariant_tensors
 from specavg.invariants._plan import Plan, PlanRow, plan
