@@ -207,6 +207,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         self
         """
         vars(self).pop("gradient_noise_variance_", None)
+        alpha = self._alpha()
         stream = self._stream(X, y, sample_weight)
         if stream is not None:
             if gradient is not None:
@@ -215,7 +216,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         if gradient is not None:
             return self._fit_gradients(X, y, sample_weight, gradient)
         points, targets = self._points_and_targets(X, y)
-        alpha, order = self._alpha(), self._order()
+        order = self._order()
         data = RidgeData.of(points, targets, weights_or_ones(sample_weight, points))
         bases = self._bases(data.points, order)
         data = data.at(bases[0].evaluation_points(data.points))
