@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from html import escape
@@ -45,6 +44,10 @@ class Records(tuple[T, ...]):
         return "\n".join([line(heads), *map(line, rows)])
 
     def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
+        return self.as_html()
+
+    def as_html(self) -> str:
+        """The table for a notebook."""
         return table_html(*self._cells()) if self else "()"
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
@@ -75,5 +78,5 @@ def _is_number(value: object) -> bool:
 
 def _text(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.6g}" if value == 0 or not math.isfinite(value) or abs(value) > 1e-4 else f"{value:.2e}"
+        return f"{value:.2e}" if 0 < abs(value) < 1e-4 else f"{value:.6g}"
     return str(value)

@@ -42,16 +42,15 @@ def texture_index(density: Any) -> float:
     >>> texture_index(lambda X: 1 + X[:, 8])  # ∫ X₃₃² = 1/3
     1.333333333333
     """
-    if hasattr(density, "score_samples"):
-        model = density
 
-        def density(X: Array) -> Array:
-            return np.exp(model.score_samples(X))
+    def values(X: Array) -> Array:
+        logarithms = getattr(density, "score_samples", None)
+        return np.asarray(density(X) if logarithms is None else np.exp(logarithms(X)), dtype=np.float64)
 
     found = np.nan
     for degree in _DEGREES:
         X, weights = Rotations().quadrature(degree * (degree + 1))
-        value = float(weights @ np.asarray(density(X), dtype=float) ** 2)
+        value = float(weights @ values(X) ** 2)
         if abs(value - found) < _SETTLED * value:
             return value
         found = value

@@ -105,9 +105,9 @@ class InvariantEstimator(Savable, BaseEstimator):
     def _points_and_targets(self, X: Any, y: Any) -> tuple[Array, Array]:
         """The same for training data; `y` may have several outputs."""
         settings: dict[str, Any] = {"dtype": np.float64, "multi_output": True, "y_numeric": True}
-        points, targets = validate_data(self, self._table(X), given_targets(y), **settings)
-        self._question(points)
-        return points, targets
+        pair: Any = validate_data(self, self._table(X), given_targets(y), **settings)
+        self._question(pair[0])
+        return pair
 
     def _question(self, points: Array) -> None:
         """Warn about points in what look like other units, or columns in what looks like another order."""

@@ -333,7 +333,7 @@ class _VectorData:
         label = label.reshape(-1)
         if len(different) == len(points):
             return cls(basis, points, targets, weights, 0.0)
-        total = np.bincount(label, weights)
+        total: Array = np.bincount(label, weights)
         means = np.stack([np.bincount(label, weights * y) for y in targets.T], axis=1) / total[:, None]
         within = float(weights @ np.sum((targets - means[label]) ** 2, axis=1))
         return cls(basis, different, means, total, within)

@@ -51,7 +51,8 @@ class GradientData:
         """From what users give, checked."""
         if y is None:
             raise ValueError("y is needed beside gradients: a gradient leaves the constant open")
-        targets = np.asarray(check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan"))
+        checked: Any = check_array
+        targets: Array = checked(y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan")
         if targets.ndim == 2 and targets.shape[1] == 1:
             targets = targets[:, 0]
         if targets.ndim != 1:
@@ -87,7 +88,7 @@ class GradientData:
     @property
     def has_gradient(self) -> NDArray[np.bool_]:
         """Which points have a gradient."""  # (n,)
-        return ~np.isnan(self.gradients).any(axis=1)
+        return np.isfinite(self.gradients).all(axis=1)
 
     def rows(self, dim: int) -> int:
         """Rows on a space of dimension `dim`."""
@@ -119,7 +120,7 @@ class GradientData:
         for rows, gradient in basis.gradients_in_chunks(X):  # (m, dim, n_features)
             slopes[rows] = (gradient[:, 1:most] @ tangents[rows]).transpose(0, 2, 1)
         along = np.einsum("nf,nfd->nd", G, tangents)
-        weights, labels = (np.repeat(a[with_gradient], d) for a in (self.weights, label))
+        weights, labels = np.repeat(self.weights[with_gradient], d), np.repeat(label[with_gradient], d)
         return values, Observations(slopes.reshape(len(X) * d, -1), along.ravel(), weights, labels)
 
     def ratios(self, values: Observations, slopes: Observations) -> Array:

@@ -231,7 +231,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:
         points = self._points(X, reset=True)
         weights = weights_or_ones(sample_weight, points)
-        data = GradientData.of(points, y, self._table(gradient), weights)
+        data = GradientData.of(points, y, self._space().as_table(gradient), weights)
         if not data.has_gradient.any():
             return self.fit(points, y, sample_weight)
         alpha, order = self._alpha(), self._order()
@@ -263,7 +263,8 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
             return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what a fit of the values alone complains of is not what is fitted
-            alone = clone(self).fit(data.points[both], data.targets[both], data.weights[both])
+            model: Any = clone(self)
+            alone = model.fit(data.points[both], data.targets[both], data.weights[both])
         data.warn_of_contradiction(alone.gradient(data.points))
 
     @needs_cutoff

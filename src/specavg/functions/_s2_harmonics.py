@@ -122,8 +122,13 @@ class S2Harmonics(Compiled, Derivations):
         axes = list(zip(*(rotation_derivatives(k) for k in self._degrees), strict=True))
         return [block_diag([M.T for M in axis], format="csr") for axis in axes] or [csr_array((0, 0))] * 3
 
-    @cached_property
+    @property
     def _all_functions(self) -> S2Harmonics:
+        return self._with_neighbours
+
+    @cached_property
+    def _with_neighbours(self) -> S2Harmonics:
+        """The same functions, with the orders that derivatives lead to."""
         used = self._recurrence.used
         if used.all():
             return self

@@ -15,6 +15,7 @@ from specavg.groups._space_groups import (
     in_parts,
     installed_spglib,
     parts_as_fractions,
+    reciprocal_lattice,
 )
 from specavg.isometries import affine
 
@@ -55,7 +56,7 @@ def cell_symmetry(
     R = np.unique(np.concatenate([R, -R]) if time_reversal else R, axis=0)[::-1]
     chosen = generating(R, np.zeros((len(R), 3), dtype=np.int64))
     maps = [affine(R[i], [0, 0, 0]) for i in chosen]
-    return np.linalg.inv(B).T + 0.0, group_of_affine_maps(maps, "crystal of wave vectors", 3)
+    return reciprocal_lattice(B), group_of_affine_maps(maps, "crystal of wave vectors", 3)
 
 
 def _symmetric_lattice(B: Array, W: NDArray[np.int64]) -> Array:

@@ -420,7 +420,7 @@ class InvariantBasis:
     def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
         facts = [("space", repr(self.space)), ("group", repr(self.group)), ("cutoff", repr(self.cutoff))]
         facts += [("functions", f"{self.dim:,} invariant of {self.total_dim:,}")]
-        return facts_html("InvariantBasis", facts) + self.table._repr_html_()
+        return facts_html("InvariantBasis", facts) + self.table.as_html()
 
 
 def on_columns(space: Space, group: Group) -> Group:

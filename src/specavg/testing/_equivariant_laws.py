@@ -51,7 +51,7 @@ def check_equivariant_functions(
     moved = [(g, image.matrix) for g, image in zip(group.generators, rho.images, strict=True)]
     for field, image in zip(group.fields, rho.field_images, strict=True):
         t = float(rng.uniform(0.5, 1.5))
-        moved.append((field.flow(t), expm(t * image.matrix)))
+        moved.append((field.flow(t), np.asarray(expm(t * image.matrix), dtype=np.float64)))
     moved += [(g, image.matrix) for g, image in _random_elements(rho, n_elements, rng)]
     scale = max(float(np.abs(before).max(initial=0.0)), 1e-300)
     residuals = [np.abs(basis.evaluate(space.act(g, X)) - before @ R.T).max(initial=0.0) / scale for g, R in moved]

@@ -51,7 +51,7 @@ class NullSpaceOfOutputs(OutputSolver[FixedVectors], StoringSolver[FixedVectors]
             "Lower the cutoff, or give the group by exact generators.",
         )
         pairs = zip(self.group.generators, self.output.images, strict=True)
-        moved: list[Array] = [np.kron(self.space.representation(g, V), rho.matrix.T) for g, rho in pairs]
+        moved: list[Any] = [np.kron(self.space.representation(g, V), rho.matrix.T) for g, rho in pairs]
         one, outputs = np.eye(V.dim), np.eye(self.output.dim)
         velocities = [
             np.kron(self.space.infinitesimal(field, V), outputs) + np.kron(one, rho.matrix.T)
