@@ -7,9 +7,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from specavg.discovery._finding import Discovery
 from specavg.discovery._interchangeable_parts import search_transpositions
 from specavg.discovery._lattice import MOST_ELEMENTS
-from specavg.discovery._finding import Discovery
 from specavg.discovery._samples import Samples
 from specavg.discovery._sampling import search_random_elements
 from specavg.discovery._subgroup_search import search_subgroups

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.discovery._evidence import HONEST
+from specavg.discovery._finding import Candidate, Discovery
 from specavg.discovery._one_part_functions import one_part_functions
 from specavg.discovery._partitions_of_parts import Blocks, Parts
-from specavg.discovery._finding import Candidate, Discovery
 from specavg.discovery._samples import Samples
 from specavg.groups import Group
 from specavg.isometries import Isometry, permutation

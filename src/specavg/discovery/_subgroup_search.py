@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, log_evidence, p_values_outside
+from specavg.discovery._finding import Candidate, Discovery
 from specavg.discovery._information import Information
 from specavg.discovery._lattice import Lattice, lattice
-from specavg.discovery._finding import Candidate, Discovery
 from specavg.discovery._samples import Samples
 from specavg.groups import Group
 from specavg.spaces import Eigenspace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from sklearn.utils.validation import (
 from specavg.data._distributed import distributed_apply
 from specavg.data._streaming import Stream, is_dask
 from specavg.groups import Group
-from specavg.invariants import Cutoff, InvariantBasis, Order, default_group, default_space, invariant_basis
+from specavg.invariants import Cutoff, InvariantBasis, Order, default_group, default_space
+from specavg.invariants._building import built_basis, checked_request
 from specavg.persistence._saving import Savable
+from specavg.regression._limits import BASIS_SECONDS
 from specavg.spaces import Space
 
 __all__ = ["InvariantEstimator", "InvariantSeries", "weights_or_ones"]
@@ -60,11 +63,21 @@ class InvariantEstimator(Savable, BaseEstimator):
         """The cutoff given by the user, or None."""
         return Cutoff.of(self.max_eigenvalue, self.max_dim, self.max_invariant_dim)
 
-    def _basis(self, cutoff: Cutoff, order: str | Order | None = None) -> InvariantBasis:
-        """The invariant basis, computed once for each (space, group, cutoff, order) and shared between fits."""
-        bound: dict[str, Any] = {cutoff.kind: cutoff.value}
+    def _basis(self, cutoff: Cutoff, order: str | Order | None = None, seconds: float = inf) -> InvariantBasis:
+        """The invariant basis, computed once for each (space, group, cutoff, order) and shared between fits.
+
+        It ends before the cutoff where finding more would take longer than `seconds`.
+        """
+        bound: dict[str, Any] = {"max_eigenvalue": None, "max_dim": None, "max_invariant_dim": None}
+        bound[cutoff.kind] = cutoff.value
         given: str | Order = order or getattr(self, "order", None) or "eigenvalue"
-        return invariant_basis(self._space(), self._group(), **bound, order=given)
+        space = self._space()
+        group, cutoff, by = checked_request(space, self._group(), **bound, order=given)
+        return built_basis(space, group, cutoff, by, "auto", seconds)
+
+    def _basis_in_time(self, cutoff: Cutoff, order: str | Order | None = None) -> InvariantBasis:
+        """The same within the time that a default may take."""
+        return self._basis(cutoff, order, BASIS_SECONDS)
 
     def _take_basis(self, basis: InvariantBasis) -> None:
         """Work with `basis` from now on."""
@@ -73,9 +86,13 @@ class InvariantEstimator(Savable, BaseEstimator):
     def _only_the_constant(self) -> str:
         """Why there is no other function, for messages."""
         bound = f"{self.cutoff_.value:.{3 if self.cutoff_.value < 1000 else 10}g}"
+        late = (
+            f" (a search of about {BASIS_SECONDS:g} seconds found none; the group may have none but the constant: with "
+            "max_eigenvalue, max_dim or max_invariant_dim the search goes as far as you say)"
+        )
         return (
             f"{self.cutoff_.kind} = {bound} ends before the first non-constant invariant of "
-            f"{self.basis_.group!r} on {self.basis_.space!r}"
+            f"{self.basis_.group!r} on {self.basis_.space!r}{late if self._cutoff() is None else ''}"
         )
 
     def _points(self, X: Any, *, reset: bool) -> Array:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import takewhile
+from math import inf
 from typing import Any
 
-from specavg._config import require_memory
+from specavg._config import require_memory, settings
 from specavg.groups import Group
 from specavg.invariants._basis import InvariantBasis
 from specavg.invariants._cutoff import Cutoff
@@ -68,7 +69,7 @@ def invariant_basis(
     [(1, 1), (20, 10), (180, 45), (960, 120)]
     """
     group, cutoff, chosen = checked_request(space, group, max_eigenvalue, max_dim, max_invariant_dim, order)
-    return built_basis(space, group, cutoff, chosen, solver)
+    return built_basis(space, group, cutoff, chosen, solver, inf)
 
 
 def checked_request(
@@ -102,12 +103,47 @@ def checked_request(
 
 
 @lru_cache(maxsize=32)
-def built_basis(space: Space, group: Group, cutoff: Cutoff, order: Order, solver: str) -> InvariantBasis:
+def built_basis(
+    space: Space, group: Group, cutoff: Cutoff, order: Order, solver: str, seconds: float
+) -> InvariantBasis:
+    """The basis up to `cutoff`, or up to the last eigenspace that `seconds` allow by the forecasts of the solvers.
+
+    Where the time ends it, its cutoff is that last eigenvalue: the same basis can be asked for by it.
+    """
     resolver = Resolver(space, group, solver)
-    solutions = list(_solutions(space.ordered(order), resolver, cutoff))
+    if seconds == inf:
+        solutions = list(_solutions(space.ordered(order), resolver, cutoff))
+    else:
+        within = _WithinBudget(space.ordered(order), resolver, seconds)
+        solutions = list(_solutions(iter(within), resolver, cutoff))
+        if within.ended:
+            cutoff = Cutoff("max_eigenvalue", solutions[-1].eigenspace.eigenvalue)
     return InvariantBasis(
         space, group, cutoff, order, solver, solutions, resolver.functions(solutions), arrays_of(solutions)
     )
+
+
+class _WithinBudget:
+    """Eigenspaces until solving them would take more time or memory than allowed; the first is always there.
+
+    Times are forecasts: what is found does not depend on how busy the machine is.
+    """
+
+    def __init__(self, eigenspaces: Iterator[Eigenspace], resolver: Resolver, seconds: float) -> None:
+        self._eigenspaces = eigenspaces
+        self._resolver = resolver
+        self._seconds = seconds
+        self.ended = False
+
+    def __iter__(self) -> Iterator[Eigenspace]:
+        spent = 0.0
+        yield next(self._eigenspaces)
+        for V in self._eigenspaces:
+            spent += self._resolver.seconds(V)
+            self.ended = spent > self._seconds or self._resolver.memory(V) > settings().memory_limit
+            if self.ended:
+                return
+            yield V
 
 
 def _solutions(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> Iterator[Solution[Any]]:

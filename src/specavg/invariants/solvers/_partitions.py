@@ -36,6 +36,7 @@ class SymmetricPolynomials(StoringSolver[InvariantHarmonics]):
     """
 
     name: ClassVar[str] = "closed form"
+
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
         # On the circle two functions a degree are solved at once, and polynomials cancel.
