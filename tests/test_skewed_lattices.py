@@ -65,9 +65,8 @@ def test_isometries_are_known_in_skewed_bases_and_others_refused(steps):
     shear = np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1]])
     # u = u'U, so that the column u' = U⁻ᵀu: A' = U⁻ᵀ A Uᵀ.
     group = groups.Group([affine(inverse.T @ turn @ U.T, [0, 0, 0])])
-    plain = sa.invariant_basis(
-        sa.Torus(lattice=np.eye(3)), groups.Group([affine(turn, [0, 0, 0])]), max_eigenvalue=400.0
-    )
+    cube, turns = sa.Torus(lattice=np.eye(3)), groups.Group([affine(turn, [0, 0, 0])])
+    plain = sa.invariant_basis(cube, turns, max_eigenvalue=400.0)
     assert sa.invariant_basis(space, group, max_eigenvalue=400.0).dim == plain.dim
     with pytest.raises(ValueError, match="not an isometry"):
         space.check_isometry(affine(inverse.T @ shear @ U.T, [0, 0, 0]))

@@ -63,10 +63,11 @@ class Torus(Space):
                 raise ValueError(f"lattice must be a finite square matrix of row vectors; got shape {B.shape}")
             if d is not None and d != len(B):
                 raise ValueError(f"d = {d} but the lattice has {len(B)} vectors: leave d out")
-            _check_lengths(np.abs(B).max(axis=1), "lattice vectors")
-            if abs(np.linalg.det(B / np.abs(B).max())) < 1e-12 * float(
-                np.prod(np.linalg.norm(B / np.abs(B).max(), axis=1))
-            ):
+            longest = np.abs(B).max(axis=1)
+            if longest.all():
+                _check_lengths(longest, "lattice vectors")
+            unit = B / np.where(longest, longest, 1.0)[:, None]  # determinants of very long vectors are no numbers
+            if abs(np.linalg.det(unit)) < 1e-12:
                 raise ValueError("the lattice vectors are linearly dependent: they span no cell")
             self._periods = np.ones(len(B))
             self._lattice: NDArray[np.float64] | None = B
