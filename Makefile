@@ -2,6 +2,8 @@
 #
 #     make reproduce      the paper's figures and claims, into results/
 #     make test           style, types, layers, every test and every docstring example
+#     make processors     the numerical tests with the code for other processors
+#     make stress         random hostile cases, for STRESS_SECONDS (300)
 #     make benchmark      timings
 #     make docs           the documentation, into docs/_build/html
 #     make clean          remove all of the above and the environment
@@ -14,6 +16,11 @@ PYTHON ?=
 JOBS ?= 2
 PYTEST_ARGS ?=
 REPRODUCE_ARGS ?=
+STRESS_SECONDS ?= 300
+# OpenBLAS has code for each of these, and computes in another order with each. CORES of one word are quick.
+CORES ?= Prescott Nehalem Sandybridge Haswell Zen SkylakeX
+NUMERICAL ?= tests/test_s2_point_groups.py tests/test_high_degrees.py tests/test_fixed_space.py tests/test_sphere.py \
+	tests/test_rotations.py tests/test_stiefel.py tests/test_laws.py tests/test_kernel_ridge.py
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -22,7 +29,7 @@ CHECKED := $(wildcard src tests tools benchmarks examples)
 # Tests run in $(JOBS) processes, so each keeps to one thread: BLAS would otherwise start one per core in each.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 MPLBACKEND=Agg
 
-.PHONY: help test lint reproduce benchmark docs clean
+.PHONY: help test lint processors stress reproduce benchmark docs clean
 .DELETE_ON_ERROR:
 # One environment, several stamps: two pip processes must not write to it at the same time.
 .NOTPARALLEL:
@@ -43,6 +50,20 @@ lint: $(VENV)/.installed-dev
 
 test: lint
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
+
+# A core type that this machine cannot run ends in an illegal instruction: it is left out, and said to be.
+processors: $(VENV)/.installed-dev
+	@for core in $(CORES); do \
+		if OPENBLAS_CORETYPE=$$core $(BIN)/python -c "import numpy as np; np.linalg.svd(np.ones((99, 99)))"; \
+		then echo "== $$core"; OPENBLAS_CORETYPE=$$core $(ONE_THREAD) $(BIN)/python -m pytest -q -p no:cacheprovider \
+			-n $(JOBS) $(NUMERICAL) $(PYTEST_ARGS) || exit 1; \
+		else echo "== $$core: this machine cannot run it"; fi; \
+	done
+	NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=.numba_cache/generic $(ONE_THREAD) $(BIN)/python -m pytest -q -n $(JOBS) \
+		$(NUMERICAL) $(PYTEST_ARGS)
+
+stress: $(VENV)/.installed-dev
+	$(ONE_THREAD) $(BIN)/python tests/stress.py --seconds $(STRESS_SECONDS)
 
 reproduce: $(VENV)/.installed-reproduce
 	$(BIN)/specavg reproduce --out results $(REPRODUCE_ARGS)

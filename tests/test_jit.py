@@ -100,3 +100,16 @@ def test_loops_are_cached_under_the_digest_and_helpers_only_inside_them():
         assert function.stats.cache_path is not None
     # A helper on its own would be one more file that two processes may write at the same time.
     assert _tree.fill.stats.cache_path is None
+
+
+def test_loops_compile_where_no_folder_can_be_written(monkeypatch):
+    from numba.core import caching
+
+    from specavg.functions.loops import _jit
+
+    monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
+
+    def doubled(x):
+        return 2 * x
+
+    assert _jit.loop(doubled)(21) == 42

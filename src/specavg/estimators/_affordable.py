@@ -26,8 +26,8 @@ def affordable_dim(n: int) -> int:
 def affordable_basis(basis_at: Callable[[Cutoff], InvariantBasis], target: int) -> InvariantBasis:
     """The basis of up to `target` invariant functions, or of fewer where finding them would take too long.
 
-    Closed forms are free. Otherwise the bound grows until about 12,000 eigenfunctions have been searched. At least one
-    non-constant function is found, however late it comes.
+    Closed forms are free. Otherwise the bound grows until about 12,000 eigenfunctions have been searched, or until a
+    basis ends by its own budget of time: its cutoff is then another than what was asked for.
     """
     smallest = basis_at(Cutoff("max_eigenvalue", 0.0))
     if smallest.group.fields:
@@ -35,7 +35,7 @@ def affordable_basis(basis_at: Callable[[Cutoff], InvariantBasis], target: int) 
     bound = min(target, FEWEST_FUNCTIONS)
     basis = basis_at(Cutoff("max_invariant_dim", float(bound)))
     while (bound < target or basis.dim == 1) and (cost := _numerical_work(basis)) < BASIS_WORK / 2:
-        if bound > _HOPELESS:
+        if bound > _HOPELESS or basis.cutoff.kind != "max_invariant_dim":
             break
         growth = _GROWTH if cost == 0 else min(_GROWTH, BASIS_WORK / cost)
         bound = 2 * bound if bound >= target else min(target, rounded(bound * growth, up=False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,8 +24,11 @@ from specavg.estimators._given_data import (
     question_periods,
 )
 from specavg.groups import Group
-from specavg.invariants import Cutoff, InvariantBasis, Order, default_group, invariant_basis
+from specavg.invariants import Cutoff, InvariantBasis, Order, default_group
+from specavg.invariants._basis import built_basis
+from specavg.invariants._building import checked_request
 from specavg.persistence._saving import Savable
+from specavg.regression._limits import BASIS_SECONDS
 from specavg.spaces import Power, Space, default_space
 
 __all__ = ["InvariantEstimator", "InvariantSeries", "weights_or_ones"]
@@ -74,10 +78,24 @@ class InvariantEstimator(Savable, BaseEstimator):
         """The order in use: `order`, or that of eigenvalues."""
         return self._space().check_order("eigenvalue" if self.order is None else self.order)
 
-    def _basis(self, cutoff: Cutoff, order: str | Order | None = None) -> InvariantBasis:
-        """The invariant basis, computed once for each (space, group, cutoff, order) and shared between fits."""
-        bound: dict[str, Any] = {cutoff.kind: cutoff.value}
-        return invariant_basis(self._space(), self._group(), **bound, order=order or self._order())
+    def _basis(self, cutoff: Cutoff, order: Order | None = None, seconds: float = inf) -> InvariantBasis:
+        """The invariant basis, computed once for each (space, group, cutoff, order) and shared between fits.
+
+        It ends before the cutoff where finding more would take longer than `seconds`.
+        """
+        bound: dict[str, Any] = {"max_eigenvalue": None, "max_dim": None, "max_invariant_dim": None}
+        bound[cutoff.kind] = cutoff.value
+        space = self._space()
+        group, cutoff, by = checked_request(space, self._group(), **bound, order=order or self._order())
+        return self._built(space, group, cutoff, by, seconds)
+
+    def _built(self, space: Space, group: Group, cutoff: Cutoff, order: Order, seconds: float) -> Any:
+        """The basis of this kind of estimator."""
+        return built_basis(space, group, cutoff, order, "auto", seconds)
+
+    def _basis_in_time(self, cutoff: Cutoff, order: Order | None = None) -> InvariantBasis:
+        """The same within the time that a default may take."""
+        return self._basis(cutoff, order, BASIS_SECONDS)
 
     def _take_basis(self, basis: InvariantBasis) -> None:
         """Work with `basis` from now on."""
@@ -86,9 +104,13 @@ class InvariantEstimator(Savable, BaseEstimator):
     def _only_the_constant(self) -> str:
         """Why there is no other function, for messages."""
         bound = f"{self.cutoff_.value:.{3 if self.cutoff_.value < 1000 else 10}g}"
+        late = (
+            f" (a search of about {BASIS_SECONDS:g} seconds found none; the group may have none but the constant: with "
+            "max_eigenvalue, max_dim or max_invariant_dim the search goes as far as you say)"
+        )
         return (
             f"{self.cutoff_.kind} = {bound} ends before the first non-constant invariant of "
-            f"{self.basis_.group!r} on {self.basis_.space!r}"
+            f"{self.basis_.group!r} on {self.basis_.space!r}{late if self._cutoff() is None else ''}"
         )
 
     def _stream(self, X: Any, y: Any, sample_weight: Any) -> Stream | None:

@@ -168,7 +168,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
 
     def _default_basis(self, rows: int | None) -> InvariantBasis:
         few = rows is not None and rows <= FEWEST_FUNCTIONS
-        return affordable_basis(self._basis, FEWEST_FUNCTIONS if few else MOST_FUNCTIONS)
+        return affordable_basis(self._basis_in_time, FEWEST_FUNCTIONS if few else MOST_FUNCTIONS)
 
     def _require_functions(self) -> None:
         if self.basis_.dim == 1:

@@ -23,7 +23,8 @@ from specavg.estimators._given_data import given_targets
 from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group, Representation
-from specavg.invariants import Cutoff, EquivariantBasis, Order, equivariant_basis
+from specavg.invariants import Cutoff, EquivariantBasis, Order
+from specavg.invariants._equivariant_basis import built_equivariant_basis, output_representation
 from specavg.regression import _limits
 from specavg.regression._block_problem import BlockMomentProblem, BlockPosterior, BlockProblem
 from specavg.regression._choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
@@ -177,9 +178,9 @@ class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
         """
         return self._partial_fit(X, y, sample_weight)
 
-    def _basis(self, cutoff: Cutoff, order: str | Order | None = None) -> Any:
-        bound: dict[str, Any] = {cutoff.kind: cutoff.value}
-        return equivariant_basis(self._space(), self._group(), self.output, **bound, order=order or self._order())
+    def _built(self, space: Space, group: Group, cutoff: Cutoff, order: Order, seconds: float) -> EquivariantBasis:
+        output = output_representation(space, group, self.output)
+        return built_equivariant_basis(space, output, cutoff, order, "auto", seconds)
 
     def _default_basis(self, rows: int | None) -> Any:
         if rows is None:
@@ -188,7 +189,7 @@ class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
 
     def _default_basis_for(self, rows: int) -> EquivariantBasis:
         """As many functions as so many rows, one for each point and output, can use within the budget."""
-        return cast(Any, affordable_basis(self._basis, affordable_dim(rows)))
+        return cast(Any, affordable_basis(self._basis_in_time, affordable_dim(rows)))
 
     def _fitted_outputs(self) -> tuple[int, ...]:
         return self.output_shape_
@@ -333,7 +334,7 @@ class _VectorData:
         label = label.reshape(-1)
         if len(different) == len(points):
             return cls(basis, points, targets, weights, 0.0)
-        total: Array = np.bincount(label, weights)
+        total = np.bincount(label, weights).astype(np.float64)
         means = np.stack([np.bincount(label, weights * y) for y in targets.T], axis=1) / total[:, None]
         within = float(weights @ np.sum((targets - means[label]) ** 2, axis=1))
         return cls(basis, different, means, total, within)

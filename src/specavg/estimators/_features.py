@@ -95,10 +95,10 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
             self._take_features(stream)
         given = self._cutoff()
         bound = DEFAULT_FUNCTIONS
-        basis = self._basis(given or Cutoff("max_invariant_dim", bound))
-        while given is None and basis.dim == 1 and bound < 1e6:
+        basis = self._basis_in_time(Cutoff("max_invariant_dim", bound)) if given is None else self._basis(given)
+        while given is None and basis.dim == 1 and basis.cutoff.kind == "max_invariant_dim" and bound < 1e6:
             bound *= 4
-            basis = self._basis(Cutoff("max_invariant_dim", bound))
+            basis = self._basis_in_time(Cutoff("max_invariant_dim", bound))
         self._take_basis(basis)
         if basis.dim == 1:
             raise ValueError(f"{self._only_the_constant()}: there are no features. Raise the cutoff.")

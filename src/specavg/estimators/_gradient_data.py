@@ -88,7 +88,7 @@ class GradientData:
     @property
     def has_gradient(self) -> NDArray[np.bool_]:
         """Which points have a gradient."""  # (n,)
-        return np.isfinite(self.gradients).all(axis=1)
+        return np.asarray(np.isfinite(self.gradients).all(axis=1))
 
     def rows(self, dim: int) -> int:
         """Rows on a space of dimension `dim`."""

@@ -292,7 +292,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         return self._keep(self._solved(MomentProblem(moments), candidates, alpha), outputs, moments.count)
 
     def _default_basis(self, rows: int | None) -> InvariantBasis | None:
-        return None if rows is None else affordable_basis(self._basis, affordable_dim(rows))
+        return None if rows is None else affordable_basis(self._basis_in_time, affordable_dim(rows))
 
     def _bases(self, points: Array, order: Order, rows: int | None = None) -> list[InvariantBasis]:
         """With the cutoff given; otherwise as many functions as the data can use within the budget.
@@ -308,11 +308,11 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         smallest = self._basis(Cutoff("max_eigenvalue", 0.0))
         distinct = len(np.unique(smallest.canonical(points), axis=0))
         target = affordable_dim(distinct if rows is None else distinct * rows // len(points))
-        bases = [affordable_basis(self._basis, target)]
+        bases = [affordable_basis(self._basis_in_time, target)]
         given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
         for other in () if given or self.spectrum != "auto" else further_orders(self._space()):
             with suppress(MemoryError):  # what cannot be had does not compete
-                bases.append(affordable_basis(partial(self._basis, order=other), target))
+                bases.append(affordable_basis(partial(self._basis_in_time, order=other), target))
         return [basis for basis in bases if basis.dim > 1] or bases[:1]
 
     def _candidates(self, basis: InvariantBasis) -> list[Spectrum]:
@@ -344,7 +344,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         """The best fit among `candidates`."""
         if self.basis_.dim > 1 and problem.count > 1:
             return ridge_fit(problem, self.basis_, candidates, alpha)
-        why = "all points lie on one orbit" if problem.count == 1 else self._only_the_constant()
+        why = self._only_the_constant() if self.basis_.dim == 1 else "all points lie on one orbit"
         warnings.warn(f"only the constant is fitted: {why}. Predictions are the mean of y.", UserWarning, stacklevel=4)
         return mean_fit(problem, candidates[0], alpha)
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import inf
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._html import Records, facts_html
-from specavg._reporting import reported
 from specavg.functions._functions import Functions
 from specavg.functions._threads import in_order, row_chunks
 from specavg.functions._toeplitz_gram import ToeplitzGram
 from specavg.groups import Group, direct_product, trivial, wreath
 from specavg.groups.families import DirectProduct, Symmetric
-from specavg.invariants._building import checked_request, solutions_up_to
+from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants.solvers._solver import Solution
@@ -74,15 +74,17 @@ def invariant_basis(
     [(1, 1), (20, 10), (180, 45), (960, 120)]
     """
     group, cutoff, chosen = checked_request(space, group, max_eigenvalue, max_dim, max_invariant_dim, order)
-    return built_basis(space, group, cutoff, chosen, solver)
+    return built_basis(space, group, cutoff, chosen, solver, inf)
 
 
 @lru_cache(maxsize=32)
-def built_basis(space: Space, group: Group, cutoff: Cutoff, order: Order, solver: str) -> InvariantBasis:
-    """The basis of a request that is checked already; the last 32 are kept."""
+def built_basis(
+    space: Space, group: Group, cutoff: Cutoff, order: Order, solver: str, seconds: float
+) -> InvariantBasis:
+    """The basis of a checked request within a time, as `solutions_in_time` explains; the last 32 are kept."""
     resolver = Resolver(space, group, solver)
-    found = solutions_up_to(space.ordered(order), resolver, cutoff)
-    solutions = list(reported(found, f"invariant basis on {space!r}", "eigenspaces"))
+    what = f"invariant basis on {space!r}"
+    solutions, cutoff = solutions_in_time(space.ordered(order), resolver, cutoff, seconds, what)
     functions, arrays = resolver.functions(solutions), arrays_of(solutions)
     return InvariantBasis(space, group, cutoff, order, solver, solutions, functions, arrays)
 

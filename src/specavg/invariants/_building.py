@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import takewhile
+from math import inf
 from typing import Any
 
-from specavg._config import require_memory
+from specavg._config import require_memory, settings
+from specavg._reporting import reported
 from specavg.groups import Group, trivial
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
@@ -14,7 +16,14 @@ from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import Order
 
-__all__ = ["BYTES_PER_FUNCTION", "TOLERANCE", "check_group", "checked_request", "default_group", "solutions_up_to"]
+__all__ = [
+    "BYTES_PER_FUNCTION",
+    "TOLERANCE",
+    "check_group",
+    "checked_request",
+    "default_group",
+    "solutions_in_time",
+]
 
 TOLERANCE = 1e-9
 BYTES_PER_FUNCTION = 64.0  # at least: its eigenvalue, its place in the space, its value at a point
@@ -58,7 +67,44 @@ def default_group(space: Space) -> Group:
     return trivial(space.shape[0])
 
 
-def solutions_up_to(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> Iterator[Solution[Any]]:
+def solutions_in_time(
+    eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff, seconds: float, what: str
+) -> tuple[list[Solution[Any]], Cutoff]:
+    """The invariants of each eigenspace up to `cutoff`, or up to the last one that `seconds` allow by forecasts.
+
+    Where the time ends the search, the cutoff that comes back is the last eigenvalue: the same functions can be asked
+    for by it. `what` names the work in reports of progress.
+    """
+    within = _WithinBudget(eigenspaces, resolver, seconds)
+    found = _solutions_up_to(iter(within) if seconds < inf else eigenspaces, resolver, cutoff)
+    solutions = list(reported(found, what, "eigenspaces"))
+    return solutions, Cutoff("max_eigenvalue", solutions[-1].eigenspace.eigenvalue) if within.ended else cutoff
+
+
+class _WithinBudget:
+    """Eigenspaces until solving them would take more time or memory than allowed; the first is always there.
+
+    Times are forecasts: what is found does not depend on how busy the machine is.
+    """
+
+    def __init__(self, eigenspaces: Iterator[Eigenspace], resolver: Resolver, seconds: float) -> None:
+        self._eigenspaces = eigenspaces
+        self._resolver = resolver
+        self._seconds = seconds
+        self.ended = False
+
+    def __iter__(self) -> Iterator[Eigenspace]:
+        spent = 0.0
+        yield next(self._eigenspaces)
+        for V in self._eigenspaces:
+            spent += self._resolver.seconds(V)
+            self.ended = spent > self._seconds or self._resolver.memory(V) > settings().memory_limit
+            if self.ended:
+                return
+            yield V
+
+
+def _solutions_up_to(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> Iterator[Solution[Any]]:
     """The invariants of each eigenspace until the cutoff, whole eigenspaces only."""
     if cutoff.kind == "max_eigenvalue":
         top = cutoff.value * (1 + TOLERANCE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from math import inf
 from typing import Any, final
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Group, Representation, representation
 from specavg.invariants._basis import Row
-from specavg.invariants._building import checked_request, solutions_up_to
+from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._canonical_elements import CanonicalElements
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver, arrays_of
@@ -21,7 +22,7 @@ from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space, Torus
 from specavg.spaces._orders import Order
 
-__all__ = ["EquivariantBasis", "equivariant_basis", "output_representation"]
+__all__ = ["EquivariantBasis", "built_equivariant_basis", "equivariant_basis", "output_representation"]
 
 Array = NDArray[np.float64]
 
@@ -222,9 +223,7 @@ def equivariant_basis(
     True
     """
     group, cutoff, chosen = checked_request(space, group, max_eigenvalue, max_dim, max_invariant_dim, order)
-    for field in group.fields:
-        space.check_field(field)
-    return built_equivariant_basis(space, output_representation(space, group, output), cutoff, chosen, solver)
+    return built_equivariant_basis(space, output_representation(space, group, output), cutoff, chosen, solver, inf)
 
 
 def output_representation(space: Space, group: Group, output: str | Representation) -> Representation:
@@ -234,10 +233,12 @@ def output_representation(space: Space, group: Group, output: str | Representati
 
 @lru_cache(maxsize=32)
 def built_equivariant_basis(
-    space: Space, output: Representation, cutoff: Cutoff, order: Order, solver: str
+    space: Space, output: Representation, cutoff: Cutoff, order: Order, solver: str, seconds: float
 ) -> EquivariantBasis:
+    """The basis of a checked request within a time, as `solutions_in_time` explains; the last 32 are kept."""
     resolver = Resolver(space, output.group, solver, output=output)
-    solutions = list(solutions_up_to(carriers(space, order, output.dim), resolver, cutoff))
+    what = f"equivariant basis on {space!r}"
+    solutions, cutoff = solutions_in_time(carriers(space, order, output.dim), resolver, cutoff, seconds, what)
     functions = resolver.vector_functions(solutions, output.dim)
     return EquivariantBasis(space, output, cutoff, order, solver, solutions, functions, arrays_of(solutions))
 

@@ -233,7 +233,7 @@ def rounding(size: int, steepness: float = 0.0) -> float:
     Linear algebra on `size` functions of order one errs by a small multiple of ε√size. The numbers of a generator are
     known to some ε as well: its angles are off by a few ε, and D(g) by `steepness` (the degree) times as much.
     """
-    # Turns of the circle by 1/3, 1/4, 1/5, 1/7 and 1/12 left 1.0 ε a degree, frames of the plane 1.5 ε: 16 ε is allowed
+    # Turns of the circle by 1/3, 1/5, 1/7 and 1/12 left 1.0 ε a degree, frames of the plane 1.8 ε: 16 ε is allowed.
     return 3e-14 * np.sqrt(size) + 16 * np.finfo(float).eps * steepness
 
 

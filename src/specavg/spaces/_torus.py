@@ -20,6 +20,7 @@ from specavg.isometries import Affine, Copies, Isometry, SignedPermutation, flat
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
 from specavg.spaces._frequency_action import FrequencyAction, frequency_action, frequency_speeds
+from specavg.spaces._lattice_reduction import ReducedLattice, reduced
 from specavg.spaces._ordered_frequencies import type_eigenspaces
 from specavg.spaces._orders import BY_EIGENVALUE, CoordinateOrder, Order
 from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
@@ -64,7 +65,11 @@ class Torus(Space):
                 raise ValueError(f"lattice must be a finite square matrix of row vectors; got shape {B.shape}")
             if d is not None and d != len(B):
                 raise ValueError(f"d = {d} but the lattice has {len(B)} vectors: leave d out")
-            if abs(np.linalg.det(B)) < 1e-12 * float(np.prod(np.linalg.norm(B, axis=1))):
+            longest = np.abs(B).max(axis=1)
+            if longest.all():
+                _check_lengths(longest, "lattice vectors")
+            unit = B / np.where(longest, longest, 1.0)[:, None]  # determinants of very long vectors are no numbers
+            if abs(np.linalg.det(unit)) < 1e-12:
                 raise ValueError("the lattice vectors are linearly dependent: they span no cell")
             self._periods = np.ones(len(B))
             self._lattice: NDArray[np.float64] | None = B
@@ -76,6 +81,7 @@ class Torus(Space):
                 raise ValueError(f"period must be one number or {d} numbers; got shape {periods.shape}")
             if not (np.isfinite(periods).all() and (periods > 0).all()):
                 raise ValueError(f"periods must be positive and finite; got {period!r}")
+            _check_lengths(periods, "periods")
             self._periods = np.broadcast_to(periods, (int(d),)).copy()
             self._lattice = None
         self._d = len(self._periods)
@@ -98,7 +104,7 @@ class Torus(Space):
 
     @property
     def volume(self) -> float:
-        return float(np.sqrt(np.linalg.det(self.metric))) if self._lattice is not None else prod(self._periods.tolist())
+        return prod(self._periods.tolist()) if self._short is None else abs(float(np.linalg.det(self._short.vectors)))
 
     @property
     def period(self) -> NDArray[np.float64]:
@@ -120,6 +126,16 @@ class Torus(Space):
         M = np.diag(self._periods**2) if self._lattice is None else self._lattice @ self._lattice.T
         M.setflags(write=False)
         return M
+
+    @cached_property
+    def _short(self) -> ReducedLattice | None:
+        """A nearly orthogonal basis of the lattice; None for a box, which has one."""
+        return None if self._lattice is None else reduced(self._lattice)
+
+    @property
+    def _short_metric(self) -> NDArray[np.float64]:
+        """The metric in the coordinates of the short basis."""  # (d, d)
+        return self.metric if self._short is None else self._short.metric
 
     @property
     def side(self) -> float:
@@ -232,9 +248,10 @@ class Torus(Space):
         Q = coo_array((values, (row, np.arange(len(row)))), shape=(2 * len(K), len(row)))
         return TrigonometricSums(self.period, K, Q.tocsr())
 
-    @property
+    @cached_property
     def _dual_metric(self) -> NDArray[np.float64]:
-        return np.asarray(4 * np.pi**2 * np.linalg.inv(self.metric), dtype=np.float64)
+        """W with eigenvalue kᵀWk for a frequency k of the short basis."""  # (d, d)
+        return np.asarray(4 * np.pi**2 * np.linalg.inv(self._short_metric), dtype=np.float64)
 
     # --- isometries --------------------------------------------------------------------------------
 
@@ -253,16 +270,22 @@ class Torus(Space):
             )
         if g.size != self.dim:
             raise ValueError(f"{g!r} acts on {g.size} coordinates; {self!r} has {self.dim}")
-        if isinstance(g, SignedPermutation):
-            if self._cubic:
-                return g
+        if isinstance(g, SignedPermutation) and self._cubic:
+            return g
+        M = self._short_metric
+        if self._short is not None:
+            A = self._short.matrix(np.asarray(g.matrix, dtype=np.int64))
+            moved = A.T @ M @ A
+        elif isinstance(g, SignedPermutation):
             image, signs = g.image_array, g.signs_array
-            pulled = (signs[:, None] * signs) * self.metric  # AᵀMA, without the matrices
+            pulled = (signs[:, None] * signs) * M  # AᵀMA, without the matrices
             moved = np.empty_like(pulled)
             moved[np.ix_(image, image)] = pulled
         else:
-            moved = g.matrix.T @ self.metric @ g.matrix
-        residual = float(np.abs(moved - self.metric).max() / np.abs(self.metric).max())
+            moved = g.matrix.T @ M @ g.matrix
+        # Each entry beside the lengths that belong to it: a long period must not hide what happens to short ones.
+        lengths = np.sqrt(np.diag(M))
+        residual = float((np.abs(moved - M) / np.outer(lengths, lengths)).max())
         if residual > METRIC_TOLERANCE:
             raise ValueError(
                 f"{g!r} is not an isometry of {self!r}: AᵀMA differs from the metric M by {residual:.2g} of its "
@@ -326,8 +349,9 @@ class Torus(Space):
         return u if self._lattice is not None else (u - 0.5) * self._periods
 
     def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        reach = np.sqrt(max_eigenvalue * np.diag(self.metric)) / (2 * np.pi)
-        return self._grid(np.floor(reach * (1 + 1e-9)).astype(int))
+        reach = np.sqrt(max_eigenvalue * np.diag(self._short_metric)) / (2 * np.pi)
+        X, weights = self._grid(np.floor(reach * (1 + 1e-9)).astype(int))
+        return (X if self._short is None else self._short.points(X)), weights
 
     def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if self._lattice is None and self.dim > 1 and isinstance(order, CoordinateOrder):
@@ -346,6 +370,15 @@ class Torus(Space):
 
     def _membership_error(self, X: NDArray[np.float64]) -> None:
         return None
+
+
+def _check_lengths(lengths: NDArray[np.float64], what: str) -> None:
+    """Refuse lengths whose squares, which eigenvalues are made from, leave the range of floating-point numbers."""
+    if not ((lengths > 1e-140) & (lengths < 1e140)).all():
+        raise ValueError(
+            f"{what} must be between 1e-140 and 1e140, since eigenvalues go with their squares; got lengths from "
+            f"{lengths.min():.3g} to {lengths.max():.3g}. Use another unit of length"
+        )
 
 
 def Circle() -> Torus:
@@ -383,6 +416,8 @@ def _listed(space: Torus, eigenspace: Eigenspace) -> NDArray[np.int64]:
     K = ellipsoid(W, high * (1 + 1e-12))
     values = np.einsum("ki,ij,kj->k", K, W, K)
     K = K[(values >= low * (1 - 1e-12)) & (values <= high * (1 + 1e-12))]
+    short = space._short  # pyright: ignore[reportPrivateUsage]
+    K = K if short is None else short.frequencies(K)
     first = np.take_along_axis(K, (K != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
     K = K[(first > 0) | ~K.any(axis=1)]
     return K[np.lexsort(K.T[::-1])]

@@ -3,7 +3,7 @@
 Numba's cache watches the file of the function that is called, and no other: after a change to a helper in another file,
 or an upgrade of the package, it would go on running the old machine code. Here a digest of all sources of this
 package is part of the name under which a function is cached, so that any change compiles anew. Where the package's
-folder cannot be written, numba itself turns to the cache of the user.
+folder cannot be written, numba itself turns to the cache of the user; where there is none either, nothing is cached.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ def loop(function: Callable[..., Any]) -> Any:
     """Compile a function that is called from Python."""
     # Numba names the cached file after `__qualname__`, as it does for any function: no part of numba is replaced.
     function.__qualname__ = f"{function.__qualname__}_{digest}"
-    return njit(nogil=True, cache=True)(function)
+    try:
+        return njit(nogil=True, cache=True)(function)
+    except RuntimeError:  # "no locator available": no folder can be written
+        return njit(nogil=True)(function)
 
 
 def helper(*, fastmath: bool | frozenset[str] = False, early: bool = False) -> Callable[[Callable[..., Any]], Any]:

@@ -1,0 +1,121 @@
+"""A lattice has many bases; the functions of a torus are listed in a short one.
+
+In a skewed basis kᵀWk is a small difference of large terms: frequencies are lost to rounding, and the box around an
+ellipsoid of them is far too large. The reduction of Lenstra, Lenstra and Lovász gives a nearly orthogonal basis of the
+same lattice, by exact integers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ReducedLattice", "reduced"]
+
+_LARGEST = 2**31  # integers of the change of basis: frequencies times these stay far below 2^63
+_LOVASZ = Fraction(3, 4)
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedLattice:
+    """A short basis `vectors` = `change` @ given basis, of the same lattice.
+
+    A frequency k belongs to the frequency change @ k of the short basis, and a point u in periods to u @ inverse.
+    """
+
+    vectors: NDArray[np.float64]  # (d, d)
+    change: NDArray[np.int64]  # (d, d), of determinant ±1
+    inverse: NDArray[np.int64]  # (d, d)
+
+    @property
+    def metric(self) -> NDArray[np.float64]:
+        """M with |δ|² = δᵀMδ for a displacement δ in periods of the short basis."""
+        return self.vectors @ self.vectors.T
+
+    def frequencies(self, K: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Frequencies of the given basis from those of the short one."""  # (n, d) -> (n, d)
+        return K @ self.inverse.T
+
+    def points(self, U: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points in periods of the given basis, in [0, 1), from those of the short one."""  # (n, d) -> (n, d)
+        moved = U @ self.change
+        return moved - np.floor(moved)
+
+    def matrix(self, A: NDArray[np.int64]) -> NDArray[np.float64]:
+        """An integer map u ↦ Au of the given coordinates, in those of the short basis; exact."""  # (d, d) -> (d, d)
+        inverse, change = self.inverse.astype(object), self.change.astype(object)
+        return (inverse.T @ A.astype(object) @ change.T).astype(float)
+
+
+def reduced(lattice: NDArray[np.float64]) -> ReducedLattice:
+    """A nearly orthogonal basis of the lattice of the rows, in exact rational arithmetic.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reduced(np.array([[1.0, 0.0], [1000.0, 1.0]])).vectors
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    d = len(lattice)
+    basis = [[Fraction(float(x)) for x in row] for row in lattice]
+    change = [[int(i == j) for j in range(d)] for i in range(d)]
+    i = 1
+    while i < d:
+        for j in range(i - 1, -1, -1):
+            q = round(_orthogonalised(basis)[1][i][j])
+            if q:
+                basis[i] = [a - q * b for a, b in zip(basis[i], basis[j], strict=True)]
+                change[i] = [a - q * b for a, b in zip(change[i], change[j], strict=True)]
+        squares, shares = _orthogonalised(basis)
+        if squares[i] >= (_LOVASZ - shares[i][i - 1] ** 2) * squares[i - 1]:
+            i += 1
+        else:
+            basis[i - 1], basis[i] = basis[i], basis[i - 1]
+            change[i - 1], change[i] = change[i], change[i - 1]
+            i = max(i - 1, 1)
+    inverse = _integer_inverse(change)
+    if max(abs(x) for row in (*change, *inverse) for x in row) > _LARGEST:
+        raise ValueError(
+            "the lattice vectors are so skewed that a short basis of the same lattice differs from them by integers "
+            f"above {_LARGEST}: give shorter lattice vectors"
+        )
+    vectors = np.array([[float(x) for x in row] for row in basis])
+    return ReducedLattice(vectors, np.array(change, dtype=np.int64), np.array(inverse, dtype=np.int64))
+
+
+def _orthogonalised(basis: list[list[Fraction]]) -> tuple[list[Fraction], list[list[Fraction]]]:
+    """Gram and Schmidt: the squared lengths of the orthogonal vectors, and the share of each in the later ones."""
+    across: list[list[Fraction]] = []
+    squares: list[Fraction] = []
+    shares: list[list[Fraction]] = []
+    for row in basis:
+        share = [_dot(row, v) / s for v, s in zip(across, squares, strict=True)]
+        rest = list(row)
+        for q, v in zip(share, across, strict=True):
+            rest = [a - q * b for a, b in zip(rest, v, strict=True)]
+        across.append(rest)
+        squares.append(_dot(rest, rest))
+        shares.append(share)
+    return squares, shares
+
+
+def _dot(a: list[Fraction], b: list[Fraction]) -> Fraction:
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+
+
+def _integer_inverse(matrix: list[list[int]]) -> list[list[int]]:
+    """The inverse of an integer matrix of determinant ±1, by exact elimination."""
+    d = len(matrix)
+    rows = [[Fraction(x) for x in row] + [Fraction(int(i == j)) for j in range(d)] for i, row in enumerate(matrix)]
+    for i in range(d):
+        pivot = next(r for r in range(i, d) if rows[r][i])
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [x / rows[i][i] for x in rows[i]]
+        for r in range(d):
+            if r != i and rows[r][i]:
+                rows[r] = [a - rows[r][i] * b for a, b in zip(rows[r], rows[i], strict=True)]
+    return [[int(x) for x in row[d:]] for row in rows]

@@ -1,0 +1,67 @@
+"""Defaults keep to a budget of time: groups without invariants, or with late ones, end in an answer or a sentence."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import specavg as sa
+from specavg import groups
+from specavg.estimators import _base
+from specavg.invariants._solver_choice import Resolver
+
+
+def reflections(size, orders):
+    """The group of mirrors with angles π/m between them, all others at right angles."""
+    gram = np.eye(size)
+    for (i, j), m in orders.items():
+        gram[i, j] = gram[j, i] = -np.cos(np.pi / m)
+    roots = np.linalg.cholesky(gram)
+    return groups.Group([np.eye(size) - 2 * np.outer(r, r) / (r @ r) for r in roots])
+
+
+DENSE = groups.Group([Rotation.from_rotvec(axis).as_matrix() for axis in ([0, 0, 1.0], [1.0, 0, 0])])
+H4 = reflections(4, {(0, 1): 5, (1, 2): 3, (2, 3): 3})
+E8 = reflections(8, {(0, 1): 3, (1, 2): 3, (2, 3): 3, (3, 4): 3, (4, 5): 3, (5, 6): 3, (4, 7): 3})
+CASES = {
+    "dense": (sa.Sphere(3), DENSE, 1),
+    "H4": (sa.Sphere(4), H4, 2),
+    "E8": (sa.Sphere(8), E8, 1),
+    "A5": (sa.Power(sa.Torus(2), 5), groups.alternating(5), 5),
+}
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    monkeypatch.setattr(_base, "BASIS_SECONDS", 0.1)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_default_fit_ends_within_its_budget(name):
+    space, group, functions = CASES[name]
+    X = space.sample(40, random_state=0)
+    model = sa.InvariantKernelRidge(space, group)
+    if functions == 1:
+        with pytest.warns(UserWarning, match="the group may have none but the constant"):
+            model.fit(X, X[:, 0] ** 2)
+    else:
+        model.fit(X, X[:, 0] ** 2)
+    basis = model.basis_
+    resolver = Resolver(space, group)
+    searched = [V for V, _ in zip(space.ordered(basis.order), basis.table, strict=False)]
+    assert basis.dim >= functions
+    assert sum(resolver.seconds(V) for V in searched) <= 0.1 + resolver.seconds(searched[0])
+    again = sa.invariant_basis(space, group, max_eigenvalue=basis.cutoff.value, order=basis.order)  # the same
+    assert (basis.cutoff.kind, again.dim) == ("max_eigenvalue", basis.dim)
+
+
+@pytest.mark.parametrize("estimator", [sa.InvariantFeatures, sa.InvariantDensity])
+def test_estimators_that_need_a_function_say_that_none_was_found(estimator):
+    X = sa.Sphere(3).sample(40, random_state=0)
+    with pytest.raises(ValueError, match="the group may have none but the constant"):
+        estimator(sa.Sphere(3), DENSE).fit(X)
+
+
+def test_an_explicit_cutoff_has_no_budget():
+    X = sa.Sphere(4).sample(20, random_state=0)
+    model = sa.InvariantKernelRidge(sa.Sphere(4), H4, max_eigenvalue=12 * 14.0).fit(X, X[:, 0])
+    assert model.basis_.dim == 2  # degrees 0 and 12
