@@ -78,7 +78,7 @@ class InvariantEstimator(Savable, BaseEstimator):
         """The order in use: `order`, or that of eigenvalues."""
         return self._space().check_order("eigenvalue" if self.order is None else self.order)
 
-    def _basis(self, cutoff: Cutoff, order: Order | None = None, seconds: float = inf) -> InvariantBasis:
+    def _basis(self, cutoff: Cutoff, order: Order | None = None, seconds: float = inf) -> Any:
         """The invariant basis, computed once for each (space, group, cutoff, order) and shared between fits.
 
         It ends before the cutoff where finding more would take longer than `seconds`.
@@ -93,7 +93,7 @@ class InvariantEstimator(Savable, BaseEstimator):
         """The basis of this kind of estimator."""
         return built_basis(space, group, cutoff, order, "auto", seconds)
 
-    def _basis_in_time(self, cutoff: Cutoff, order: Order | None = None) -> InvariantBasis:
+    def _basis_in_time(self, cutoff: Cutoff, order: Order | None = None) -> Any:
         """The same within the time that a default may take."""
         return self._basis(cutoff, order, BASIS_SECONDS)
 
