@@ -13,6 +13,7 @@ from specavg.groups import Group, trivial
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
+from specavg.isometries.fields import complete
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import Order
 
@@ -51,8 +52,7 @@ def checked_request(
             f"group must be a specavg Group: one of specavg.groups, or groups.Group([g, h, ...]); got {group!r}"
         )
     chosen = space.check_order(order)
-    check_group(space, group)
-    return group, cutoff, chosen
+    return check_group(space, group), cutoff, chosen
 
 
 def default_group(space: Space) -> Group:
@@ -134,8 +134,11 @@ def _solutions_up_to(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cuto
             )
 
 
-def check_group(space: Space, group: Group) -> None:
-    """Refuse a group with a generator or a field that is not an isometry of the space, or an infinitesimal one."""
+def check_group(space: Space, group: Group) -> Group:
+    """The group, refused if a generator or a field is not an isometry of the space, or an infinitesimal one.
+
+    Factors that a field does not move (None) are filled in.
+    """
     for i, g in enumerate(group.generators):
         try:
             space.check_isometry(g)
@@ -148,3 +151,6 @@ def check_group(space: Space, group: Group) -> None:
             raise ValueError(f"field {i} of {group!r} does not fit: {error}") from None
     if not group.generators and not group.fields and group.columns != space.n_features and group.size != space.shape[0]:
         raise ValueError(f"{group!r} acts on {group.columns} coordinates; points of {space!r} have {space.n_features}")
+    if all(map(complete, group.fields)):
+        return group
+    return Group(group.generators, [space.check_field(f) for f in group.fields], group.name)

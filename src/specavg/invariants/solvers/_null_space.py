@@ -15,7 +15,7 @@ from specavg.groups import Group
 from specavg.invariants._fixed_space import null_space
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
 from specavg.invariants.solvers._stored import orthonormal
-from specavg.invariants.solvers._weights import integer_speed
+from specavg.isometries.fields import integer_speed
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["FixedVectors", "NullSpace"]
