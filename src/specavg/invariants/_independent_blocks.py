@@ -41,8 +41,11 @@ def independent_blocks(square: Any) -> Iterator[tuple[NDArray[np.intp], NDArray[
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    packed = square if sparse else csr_array(square)
-    _, label = connected_components(packed, directed=False)
+    packed = square.tocsr() if sparse else csr_array(square)
+    joins = csr_array(
+        (np.ones(packed.nnz), packed.indices, packed.indptr), shape=packed.shape
+    )  # entries may be complex
+    _, label = connected_components(joins, directed=False)
     order = np.argsort(label, kind="stable")  # the members of a block side by side
     sizes = np.bincount(label)
     starts = np.cumsum(sizes) - sizes
