@@ -125,6 +125,13 @@ def axis_of(d):
     return groups.direct_product(groups.special_orthogonal(d - 1), groups.trivial(1))
 
 
+def oblique_fibre():
+    """Turns about (1, 1, 1) from the right, and a mirror on both sides that keeps this axis."""
+    around = fields.left_right(np.zeros((3, 3)), [[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
+    mirror = isometries.left_right(np.diag([1.0, 1.0, -1.0]), np.eye(3)[[1, 0, 2]])
+    return Group([mirror], [around])
+
+
 PAIRS = {
     "axis": (sa.Sphere(3), groups.point_group("C∞"), 42),
     "axis and half turns": (sa.Sphere(3), groups.point_group("D∞h"), 42),
@@ -139,6 +146,9 @@ PAIRS = {
     "dihedral copies": (sa.Power(sa.Sphere(3), 2), together(groups.point_group("D3"), 2, permuted=True), 12),
     "circles": (sa.Power(sa.Circle(), 3), together(groups.shifts([1]), 3, permuted=True), 14),
     "fibre texture": (sa.Rotations(), groups.crystal_symmetry("O", "C∞"), 42),
+    "fibre and half turns": (sa.Rotations(), groups.crystal_symmetry("D3", "D∞"), 20),
+    "fibre from the left": (sa.Rotations(), groups.crystal_symmetry("C∞", "D2"), 20),
+    "fibre along an oblique axis": (sa.Rotations(), oblique_fibre(), 12),
 }
 
 
@@ -316,6 +326,17 @@ def test_the_number_of_functions_is_chosen_in_seconds():
         warnings.simplefilter("ignore", UserWarning)
         model = sa.InvariantKernelRidge(space, group).fit(X, y)
     assert model.score(X, y) > 0.999
+
+
+def test_fibre_textures_never_touch_all_functions_of_a_degree():
+    """760 invariants reach degree 130, where rotations have three million functions."""
+    space, group = sa.Rotations(), groups.crystal_symmetry("O", "C∞")
+    X = space.sample(100, 0)
+    basis = sa.invariant_basis(space, group, max_invariant_dim=700)
+    assert max(row.dim for row in basis.table) > 60_000
+    assert {row.solver for row in basis.table} == {"closed form"}
+    np.testing.assert_allclose(basis.evaluate(X).var(axis=0)[1:].mean(), 1.0, atol=0.2)
+    assert testing.check_gradient(sa.invariant_basis(space, group, max_eigenvalue=110)) < 1e-6
 
 
 def test_chunks_of_a_cluster_give_the_same_model():

@@ -21,6 +21,7 @@ from specavg.invariants.solvers._everything import Everything
 from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
 from specavg.invariants.solvers._factor_by_factor import FactorByFactor
 from specavg.invariants.solvers._frequency_orbits import FrequencyOrbits
+from specavg.invariants.solvers._functions_of_a_direction import FunctionsOfADirection
 from specavg.invariants.solvers._left_times_right import LeftTimesRight
 from specavg.invariants.solvers._monomial_orbits import MonomialOrbits
 from specavg.invariants.solvers._null_space import NullSpace
@@ -49,6 +50,7 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     SymmetricPolynomials,
     EvenHarmonics,
     BlocksOfDirections,
+    FunctionsOfADirection,
     LeftTimesRight,
     FrequencyOrbits,
     MonomialOrbits,
