@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from specavg.baselines._kernels import Array
 from specavg.baselines._ridge import KernelRidge, training_data
+from specavg.data._given_data import given_table
 from specavg.estimators._base import weights_or_ones
-from specavg.estimators._given_data import given_table
 from specavg.groups import Group
 from specavg.invariants import default_group
 from specavg.spaces import Space, default_space

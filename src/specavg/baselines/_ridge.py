@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from specavg._config import require_memory
 from specavg.baselines._kernels import Array, Kernel, KernelFunction, as_kernel
+from specavg.data._given_data import given_table, given_targets
 from specavg.estimators._base import weights_or_ones
-from specavg.estimators._given_data import given_table, given_targets
 from specavg.spaces import Space
 
 __all__ = ["KernelRidge", "KernelRidgeBase", "training_data"]

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from specavg._config import settings as _settings
 from specavg._reporting import reported
-from specavg.data._moments import Moments
 from specavg.invariants import EquivariantBasis, InvariantBasis
+from specavg.regression._moments import Moments
 
 __all__ = ["ChunkMoments", "Stream", "check_names", "is_dask", "stream_of"]
 

@@ -13,13 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from specavg import _config
 from specavg.data._distributed import distributed_apply
-from specavg.data._moments import Moments
+from specavg.data._given_data import given_targets
 from specavg.data._streaming import is_dask
-from specavg.data._target_units import Units
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import weights_or_ones
 from specavg.estimators._checked_alpha import checked_alpha
-from specavg.estimators._given_data import given_targets
 from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group, Representation
@@ -28,8 +26,10 @@ from specavg.invariants._equivariant_basis import built_equivariant_basis, outpu
 from specavg.regression import _limits
 from specavg.regression._block_problem import BlockMomentProblem, BlockPosterior, BlockProblem
 from specavg.regression._choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
+from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Levels, Spectrum, spectrum_candidates
+from specavg.regression._target_units import Units
 from specavg.spaces import Space
 
 __all__ = ["EquivariantKernelRidge"]

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from specavg.data._moments import Moments
-from specavg.data._target_units import Units
 from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order
+from specavg.regression._moments import Moments
+from specavg.regression._target_units import Units
 from specavg.spaces import Space
 
 __all__ = ["OracleCalls", "SpecAvgRegressor"]
@@ -150,12 +150,13 @@ class SpecAvgRegressor(RegressorMixin, InvariantSeries, StreamedEstimator):
         weights = weights_or_ones(sample_weight, points)
         vars(self).pop("moments_", None)
         order = self._order()
+        places = self._canonical(points)
         self._take_basis(self._basis(self._cutoff() or self._theorem(float(weights.sum())), order))
         columns = targets.reshape(len(points), -1)
         if sample_weight is not None:
             columns = weights[:, None] * columns
         # Of the moments only Σ w y φ is needed here, and one sum is half the work of two.
-        sums = self.basis_.correlate(self._canonical(points), columns)
+        sums = self.basis_.correlate(places, columns)
         return self._fit_sums(sums, float(weights.sum()), int(np.count_nonzero(weights)), targets.shape[1:])
 
     @needs_cutoff

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from specavg.data._moments import Moments
+from specavg.data._given_data import given_targets
 from specavg.data._streaming import ChunkMoments, ChunkStream, Stream, check_names
 from specavg.estimators._base import InvariantEstimator
-from specavg.estimators._given_data import given_targets
 from specavg.invariants import InvariantBasis
+from specavg.regression._moments import Moments
 
 __all__ = ["StreamedEstimator", "needs_cutoff"]
 

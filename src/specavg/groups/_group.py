@@ -24,7 +24,10 @@ from specavg.groups.recognition._continuous_part import continuous_structure
 from specavg.groups.recognition._large_permutation_groups import large_permutation_group
 from specavg.groups.recognition._search import structure_of
 from specavg.isometries import (
+    Copies,
+    Factors,
     Isometry,
+    LeftRight,
     SignedPermutation,
     copies,
     factors,
@@ -90,7 +93,8 @@ class Group:
         self._generators = one_kind(isometries_from(generators), self._fields)
         self._name = name
         self._claimed = structure
-        self._size = common_size((*self._generators, *self._fields), size)
+        known = None if structure is None else size  # believed as the structure is
+        self._size = known or common_size((*self._generators, *self._fields), size)
 
     @property
     def generators(self) -> tuple[Isometry, ...]:
@@ -199,9 +203,8 @@ class Group:
             return sum(group.columns for group in structure.groups)
         if isinstance(structure, Wreath | Diagonal):
             return structure.copies * structure.group.columns
-        if self._fields and not self._generators:
-            return columns(self.identity)
-        return columns(self._generators[0]) if self._generators else self._size
+        element = self.identity if self._fields and not self._generators else next(iter(self._generators), None)
+        return columns(element) if isinstance(element, Factors | Copies | LeftRight) else self._size
 
     @property
     def identity(self) -> Isometry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import inf
 from typing import Any, final
 
@@ -13,18 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._html import Records, facts_html
 from specavg.functions._functions import Functions
-from specavg.functions._threads import in_order, row_chunks
 from specavg.functions._toeplitz_gram import ToeplitzGram
-from specavg.groups import Group, direct_product, trivial, wreath
-from specavg.groups.families import DirectProduct, Symmetric
+from specavg.groups import Group
+from specavg.invariants._acting_group import canonical_points, group_of_columns
 from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants.solvers._solver import Solution
-from specavg.spaces import Power, Product, Space, Torus
+from specavg.spaces import Space, Torus
 from specavg.spaces._orders import Order
 
-__all__ = ["InvariantBasis", "Row", "built_basis", "invariant_basis", "on_columns"]
+__all__ = ["InvariantBasis", "Row", "built_basis", "invariant_basis"]
 
 Array = NDArray[np.float64]
 
@@ -187,6 +186,7 @@ class InvariantBasis:
             self.table = Records(table)
         self.functions = functions
         self.arrays = dict(arrays)
+        self._exact_as_given = functions.invariant_to_sign_bits
         self.eigenvalues = np.repeat(
             [row.eigenvalue for row in self.table], [row.invariant_dim for row in self.table]
         ).astype(float)
@@ -365,38 +365,16 @@ class InvariantBasis:
         Canonical points change an invariant function by rounding only; estimators use them so that predictions
         are equal to the last bit. `evaluate` does not: the laws are checked on the path without it.
         """
-        points = np.asarray(self.space.as_table(X), dtype=np.float64)
-        chunks, places = row_chunks(len(points)), np.empty_like(points)
-        group = self._orbit_points
-        if group is None:
-            return points
-
-        def work(rows: slice) -> None:
-            places[rows] = group.canonical(points[rows])
-
-        for _ in in_order(work, chunks):
-            pass
-        return places
+        return canonical_points(self.space, self.group, X)
 
     def evaluation_points(self, X: ArrayLike) -> Array:
         """`canonical` points, or `X` itself where the functions are invariant to the last bit anyway."""
-        if self.functions.invariant_to_sign_bits:
-            return np.asarray(self.space.as_table(X), dtype=np.float64)
-        return self.canonical(X)
+        return np.asarray(self.space.as_table(X), dtype=np.float64) if self._exact_as_given else self.canonical(X)
 
     @property
     def has_canonical(self) -> bool:
         """Whether `canonical` moves points at all: the group acts exactly on floating-point numbers."""
-        return self._orbit_points is not None
-
-    @cached_property
-    def _orbit_points(self) -> Group | None:
-        """The group as it acts on the columns of the points, if it has canonical points."""
-        group = on_columns(self.space, self.group)
-        if not group.has_canonical or group.columns != self.space.n_features:
-            return None
-        checked = map(self.space.check_isometry, self.group.generators)
-        return group if all(map(self.space.columns_follow, checked)) else None
+        return group_of_columns(self.space, self.group) is not None
 
     def _key(self) -> tuple[Any, ...]:
         return (self.space, self.group, self.cutoff, self.order, self.solver)
@@ -423,13 +401,3 @@ class InvariantBasis:
         facts = [("space", repr(self.space)), ("group", repr(self.group)), ("cutoff", repr(self.cutoff))]
         facts += [("functions", f"{self.dim:,} invariant of {self.total_dim:,}")]
         return facts_html("InvariantBasis", facts) + self.table.as_html()
-
-
-def on_columns(space: Space, group: Group) -> Group:
-    """`group` written as a group that moves the columns of the points: permuting copies moves whole blocks."""
-    structure = group.structure
-    if isinstance(space, Power) and isinstance(structure, Symmetric):
-        return wreath(trivial(space.base.n_features), space.copies)
-    if isinstance(space, Product) and isinstance(structure, DirectProduct):
-        return direct_product(*(on_columns(M, G) for M, G in zip(space.factors, structure.groups, strict=True)))
-    return group

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._reporting import reported
-from specavg.data._target_units import Units
 from specavg.regression._regression_problem import Posterior, Problem, Scored, joint_score
 from specavg.regression._spectra import Levels, Spectrum
+from specavg.regression._target_units import Units
 
 __all__ = ["RidgeFit", "Trial", "mean_fit", "ridge_fit", "shortlist"]
 

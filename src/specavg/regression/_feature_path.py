@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from specavg.data._target_units import Units
 from specavg.regression import _limits
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._directions import Directions, directions_of
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._regression_problem import Problem, Scores, degrees_of_freedom, variation
+from specavg.regression._target_units import Units
 
 __all__ = ["FeaturePath", "FeatureProblem", "orbits", "reflection"]
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from specavg.data._target_units import Units
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, blocks_of
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._feature_path import reflection
 from specavg.regression._regression_problem import Problem, Scored, Scores
+from specavg.regression._target_units import Units
 
 __all__ = ["GradientProblem", "Observations"]
 

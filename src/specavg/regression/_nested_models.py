@@ -9,8 +9,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.data._target_units import Units
 from specavg.functions._compensated_sums import Sum
+from specavg.regression._target_units import Units
 
 __all__ = ["Comparison", "Models", "permutation_p_values"]
 

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import interpolate
 
-from specavg.data._target_units import Units
 from specavg.regression._conjugate_gradients import NotConverged, conjugate_gradients
 from specavg.regression._regression_problem import Path, Posterior, Problem, Scores, degrees_of_freedom, variation
+from specavg.regression._target_units import Units
 
 __all__ = ["GramSource", "ToeplitzPath", "ToeplitzPosterior", "ToeplitzProblem"]
 
