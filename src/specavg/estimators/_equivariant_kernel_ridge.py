@@ -18,7 +18,7 @@ from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import weights_or_ones
 from specavg.estimators._checked_alpha import checked_alpha
-from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
+from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group, Representation
 from specavg.invariants import Cutoff, EquivariantBasis, Order
@@ -38,7 +38,7 @@ Array = NDArray[np.float64]
 _NUMBERS = ("scalar", "pseudoscalar")  # outputs of one number
 
 
-class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
+class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
     """Ridge regression on an equivariant basis: F(gx) = ρ(g)F(x) holds exactly for the fitted function.
 
     Minimises Σ w_i |y_i − F(x_i)|² + α Σ_λ |c_λ|² / spectrum(λ) over combinations F of equivariant functions; constant
@@ -162,21 +162,6 @@ class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
         vars(self).pop("moments_", None)
         self._take_basis(basis)
         return self._keep(self._solved(data.problem(), candidates, alpha), outputs)
-
-    @needs_cutoff
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EquivariantKernelRidge:
-        """Add data to what was fitted before, and choose anew: the result is that of streaming all of it at once.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`. An explicit cutoff is needed, since the number of samples is not known in advance.
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, sample_weight)
 
     def _built(self, space: Space, group: Group, cutoff: Cutoff, order: Order, seconds: float) -> EquivariantBasis:
         output = output_representation(space, group, self.output)

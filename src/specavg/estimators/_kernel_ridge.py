@@ -19,7 +19,7 @@ from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._checked_alpha import checked_alpha
 from specavg.estimators._gradient_data import GradientData
 from specavg.estimators._ridge_problem import RidgeData
-from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
+from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, further_orders
@@ -44,7 +44,7 @@ _NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: le
 _ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, all with 200; fewer rows say little
 
 
-class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
+class InvariantKernelRidge(RegressorMixin, InvariantSeries, PiecewiseEstimator):
     """Ridge regression on an invariant basis: kernel ridge with the group-averaged kernel, without the average.
 
     Minimises Σ w_i (y_i − f(x_i))² + α Σ_λ |c_λ|² / spectrum(λ) over f = c_0 + Σ c·ψ, ψ the invariant
@@ -266,21 +266,6 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
             model: Any = clone(self)
             alone = model.fit(data.points[both], data.targets[both], data.weights[both])
         data.warn_of_contradiction(alone.gradient(data.points))
-
-    @needs_cutoff
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantKernelRidge:
-        """Add data to what was fitted before, and choose anew: the result is that of streaming all of it at once.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`. An explicit cutoff is needed, since the number of samples is not known in advance.
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, sample_weight)
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> InvariantKernelRidge:
         alpha = self._alpha()

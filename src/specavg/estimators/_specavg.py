@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from specavg.estimators._base import InvariantSeries, weights_or_ones
-from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
+from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order
@@ -53,7 +53,7 @@ class OracleCalls:
     paper_inner_products: int
 
 
-class SpecAvgRegressor(RegressorMixin, InvariantSeries, StreamedEstimator):
+class SpecAvgRegressor(RegressorMixin, InvariantSeries, PiecewiseEstimator):
     """Spec-Avg: the paper's Algorithm 1, a regressor exactly invariant to a group given by its generators.
 
     Each coefficient is the empirical mean (1/n) Σ y_i φ(x_i); the coefficients of each eigenspace are projected
@@ -158,21 +158,6 @@ class SpecAvgRegressor(RegressorMixin, InvariantSeries, StreamedEstimator):
         # Of the moments only Σ w y φ is needed here, and one sum is half the work of two.
         sums = self.basis_.correlate(places, columns)
         return self._fit_sums(sums, float(weights.sum()), int(np.count_nonzero(weights)), targets.shape[1:])
-
-    @needs_cutoff
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpecAvgRegressor:
-        """Add data to what was fitted before: the result is that of fitting all of it at once.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`. An explicit cutoff is needed, since the number of samples is not known in advance.
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, sample_weight)
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> SpecAvgRegressor:
         return self._fit_sums(moments.cross.value, float(moments.weight.value), moments.count, outputs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 from typing import Any, final
@@ -11,11 +10,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg._html import Records, facts_html
+from specavg._html import facts_html
 from specavg.functions._functions import Functions
 from specavg.functions._toeplitz_gram import ToeplitzGram
 from specavg.groups import Group
 from specavg.invariants._acting_group import canonical_points, group_of_columns
+from specavg.invariants._basis_table import BasisTable, Row
 from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver, arrays_of
@@ -88,43 +88,8 @@ def built_basis(
     return InvariantBasis(space, group, cutoff, order, solver, solutions, functions, arrays)
 
 
-@dataclass(frozen=True)
-class Row:
-    """One eigenspace of an invariant basis.
-
-    Attributes
-    ----------
-    eigenvalue : float
-        λ, or the value in the order of the basis.
-    dim : int
-        m_λ, all functions counted.
-    invariant_dim : int
-        m_{λ,G}, invariant functions counted.
-    solver : str
-        "closed form", "orbits" or "null space".
-    residual : float
-        max‖D(g)Q − Q‖ over the generators; 0 where the solver is exact.
-    gap : float
-        The smallest singular value that was not taken for zero; infinite where no rank was decided.
-
-    Examples
-    --------
-    >>> import specavg as sa
-    >>> row = sa.invariant_basis(sa.Torus(10), sa.groups.symmetric(10), max_eigenvalue=20).table[1]
-    >>> row.dim, row.invariant_dim, row.solver
-    (20, 2, 'closed form')
-    """
-
-    eigenvalue: float
-    dim: int
-    invariant_dim: int
-    solver: str
-    residual: float
-    gap: float
-
-
 @final
-class InvariantBasis:
+class InvariantBasis(BasisTable):
     """Orthonormal invariant functions ψ_1, …, ψ_r, by increasing value of `order`.
 
     Made by `invariant_basis`; immutable, compared by what it was made from, and reused over fits.
@@ -173,45 +138,13 @@ class InvariantBasis:
         arrays: Mapping[str, Array],
         table: Sequence[Row] | None = None,
     ) -> None:
-        self.space = space
+        # Residuals and gaps of a saved basis are those that were certified when it was made.
+        rows = map(Row.of, solutions) if table is None else table
+        super().__init__(space, group, cutoff, order, solver, rows, arrays)
         self.group = group
-        self.cutoff = cutoff
-        self.order = order
-        self.solver = solver
-        self.table = Records(
-            Row(s.eigenspace.eigenvalue, s.eigenspace.dim, s.invariant_dim, s.solver.name, s.residual, s.gap)
-            for s in solutions
-        )
-        if table is not None:  # of a saved basis: residuals and gaps as they were certified
-            self.table = Records(table)
         self.functions = functions
-        self.arrays = dict(arrays)
-        self._exact_as_given = functions.invariant_to_sign_bits
-        self.eigenvalues = np.repeat(
-            [row.eigenvalue for row in self.table], [row.invariant_dim for row in self.table]
-        ).astype(float)
-        self.eigenvalues.setflags(write=False)
-        self.counts = np.repeat(
-            np.cumsum([row.dim for row in self.table]).astype(float), [row.invariant_dim for row in self.table]
-        )
-        self.counts.setflags(write=False)
-        self.dimension = space.dim
         self.inner_products = sum(s.inner_products for s in solutions)
-
-    @property
-    def dim(self) -> int:
-        """Number of invariant functions."""
-        return len(self.eigenvalues)
-
-    @property
-    def total_dim(self) -> int:
-        """Number of all eigenfunctions up to the cutoff, invariant or not."""
-        return sum(row.dim for row in self.table)
-
-    @property
-    def residual(self) -> float:
-        """The largest residual of any eigenspace."""
-        return max(row.residual for row in self.table)
+        self._exact_as_given = functions.invariant_to_sign_bits
 
     def evaluate(self, X: ArrayLike) -> Array:
         """The invariant functions at `X`.
@@ -375,21 +308,6 @@ class InvariantBasis:
     def has_canonical(self) -> bool:
         """Whether `canonical` moves points at all: the group acts exactly on floating-point numbers."""
         return group_of_columns(self.space, self.group) is not None
-
-    def _key(self) -> tuple[Any, ...]:
-        return (self.space, self.group, self.cutoff, self.order, self.solver)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, InvariantBasis) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def __copy__(self) -> InvariantBasis:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> InvariantBasis:
-        return self
 
     def __repr__(self) -> str:
         return (

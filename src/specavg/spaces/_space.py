@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
 from specavg._html import facts_html
+from specavg._immutable import Immutable
 from specavg.functions._combinations import Listed
 from specavg.functions._functions import Functions
 from specavg.isometries import Isometry, identity
@@ -57,7 +58,7 @@ class Eigenspace:
     label: Hashable = field(repr=False)
 
 
-class Space(abc.ABC):
+class Space(Immutable, abc.ABC):
     """A compact manifold, seen through the spectrum of its Laplacian.
 
     Every basis is real and orthonormal under the uniform *probability* measure. A new space writes the
@@ -426,12 +427,6 @@ class Space(abc.ABC):
         columns = f"{self.n_features}" + (f" ({shape})" if len(self.shape) > 1 else "")
         facts = [("dimension", self.dim), ("columns of X", columns), ("eigenvalues (functions)", f"{levels}, …")]
         return facts_html(repr(self), facts)
-
-    def __copy__(self) -> Space:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Space:
-        return self
 
 
 @lru_cache(maxsize=32)

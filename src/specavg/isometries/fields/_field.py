@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._immutable import Immutable
 from specavg.isometries._isometry import Isometry
 
 __all__ = ["Field", "Matrix", "Scalar", "alike"]
@@ -18,7 +19,7 @@ Matrix = NDArray[np.float64]
 Scalar = Fraction | float
 
 
-class Field(abc.ABC):
+class Field(Immutable, abc.ABC):
     """An infinitesimal isometry: abstract, one final class a kind. Equality and hashes are by value."""
 
     @property
@@ -79,12 +80,6 @@ class Field(abc.ABC):
         return self.combined(self, lambda a, _: scale * a)
 
     __rmul__ = __mul__
-
-    def __copy__(self) -> Field:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Field:
-        return self
 
 
 def alike(a: Field, b: Field) -> tuple[Field, Field]:
