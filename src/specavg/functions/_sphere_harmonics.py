@@ -189,7 +189,7 @@ _STEPS = 64
 def _associated(start: _Scaled, c: NDArray[np.float64], degree: int, order: float) -> list[_Scaled]:
     """The products of `start` and p_n(c) for n = 0..degree, by the three-term recurrence."""
     a = gegenbauer_recurrence(np.arange(1.0, degree + 1), order)
-    before, now, exponent = np.zeros_like(c), *start
+    before, now, exponent = np.zeros_like(c), start.mantissa, start.exponent
     values = [start]
     for n in range(degree):
         before, now = now, (c * now - (a[n - 1] * before if n else 0.0)) / a[n]
