@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
 # span a few, and standardised columns on the default torus (period 2) about three.
 _MANY_PERIODS = 20.0
-_UNEXPLAINED = 0.7  # of the standard deviation: invariant functions that fit explain more than half of the variance
+_UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of the variance is then unexplained
 
 
 def given_table(space: Space | None, group: Group | None, X: Any) -> Any:

@@ -95,7 +95,7 @@ class InvariantEstimator(Savable, BaseEstimator):
         return built_basis(space, group, cutoff, order, "auto", seconds)
 
     def _basis_in_time(self, cutoff: Cutoff, order: Order | None = None) -> Any:
-        """The same within the time that a default may take."""
+        """The invariant basis within the time that a default may take."""
         return self._basis(cutoff, order, BASIS_SECONDS)
 
     def _take_basis(self, basis: InvariantBasis) -> None:
@@ -126,7 +126,7 @@ class InvariantEstimator(Savable, BaseEstimator):
         return points
 
     def _points_and_targets(self, X: Any, y: Any) -> tuple[Array, Array]:
-        """The same for training data; `y` may have several outputs."""
+        """Training points as `_points` gives them, and targets; `y` may have several outputs."""
         settings: dict[str, Any] = {"dtype": np.float64, "multi_output": True, "y_numeric": True}
         pair: Any = validate_data(self, self._table(X), given_targets(y), **settings)
         self._question(pair[0])

@@ -38,7 +38,7 @@ from specavg.isometries.fields import Field, complete
 
 __all__ = ["Group"]
 
-_GENERATORS_SHOWN = 6  # in a notebook: the catalogue needs no more than three
+_GENERATORS_SHOWN = 6  # generators that a notebook shows: groups of the catalogue have at most three
 
 
 @final

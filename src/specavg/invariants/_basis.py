@@ -121,7 +121,7 @@ class InvariantBasis(BasisTable):
     <InvariantBasis: 3 of 49 functions on Sphere(3) under point_group('Oh'), 7 eigenspaces>
     >>> basis.eigenvalues
     array([ 0., 20., 42.])
-    >>> values = basis.evaluate([[0.0, 0.6, 0.8], [0.0, -0.8, 0.6]])  # the second point is the first, turned
+    >>> values = basis.evaluate([[0.0, 0.6, 0.8], [0.0, -0.8, 0.6]])  # the second point is the first one, rotated
     >>> values.shape, bool(abs(values[0] - values[1]).max() < 1e-12)
     ((2, 3), True)
     """
@@ -175,7 +175,7 @@ class InvariantBasis(BasisTable):
         return self.functions.evaluate_gradient(self.space.check_points(X))
 
     def gradients_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
-        """The same, some rows at a time."""  # (m, dim, n_features)
+        """Slices of the rows of `X`, and the gradients there: arrays of bounded size."""  # (m, dim, n_features)
         points = self.space.check_points(X)
         for rows in self.functions.gradient_chunks(points):
             yield rows, self.functions.gradient(points[rows])
@@ -209,7 +209,7 @@ class InvariantBasis(BasisTable):
         return self.functions.correlate_gradient(self.space.check_points(X), G)
 
     def values_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
-        """The same, some rows at a time: slices of the rows, and values of bounded size."""  # (m, dim)
+        """Slices of the rows of `X`, and the values there: arrays of bounded size."""  # (m, dim)
         points = self.space.check_points(X)
         for rows in self.functions.chunks(len(points)):
             yield rows, self.functions.evaluate(points[rows])
@@ -243,7 +243,7 @@ class InvariantBasis(BasisTable):
         return self._unless_nan(lambda points: self.functions.combine(points, C), X)
 
     def _unless_nan(self, work: Callable[[Array], Array], X: ArrayLike) -> Array:
-        """`work` on checked points. On a torus only NaN is no point, and it shows in the result."""
+        """`work` on checked points. A torus refuses NaN only, which shows in the result: points are not read twice."""
         points: Any = X
         if not (isinstance(self.space, Torus) and isinstance(points, np.ndarray) and points.dtype == np.float64):
             return work(self.space.check_points(X))
@@ -275,7 +275,7 @@ class InvariantBasis(BasisTable):
         return self.functions.correlate_and_gram(self.space.check_points(X), Y, weights)
 
     def gram_operator(self, X: ArrayLike, weights: Array, Y: Array) -> tuple[ToeplitzGram, Array] | None:
-        """The Gram matrix as something that multiplies, never formed, where it is Toeplitz; else None.
+        """The Gram matrix as an operator, without its entries, where it is Toeplitz; None elsewhere.
 
         That is on tori of up to three dimensions, with the extra ``specavg[nufft]`` installed. Beside it, from the
         same transform, Σ w ψ and Σ w ψ yᵀ side by side, of shape (dim, 1 + q).
@@ -289,7 +289,7 @@ class InvariantBasis(BasisTable):
         return self.functions.gram_operator(self.space.check_points(X), weights, Y)
 
     def gram_of_density(self, density: Array) -> ToeplitzGram:
-        """The same operator from its attribute `density`, which is all that it keeps of the data."""
+        """The operator of `gram_operator` again, from its attribute `density`: it keeps nothing else of the data."""
         return self.functions.gram_of_density(density)
 
     def canonical(self, X: ArrayLike) -> Array:

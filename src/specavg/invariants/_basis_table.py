@@ -36,7 +36,8 @@ class Row:
     solver : str
         "closed form", "orbits" or "null space".
     residual : float
-        max‖D(g)Q − Q‖ over the generators; 0 where the solver is exact.
+        max‖D(g)Q − Q‖ over the generators; 0 where the solver is exact. Polynomials that are invariant by
+        construction have the error of being harmonic instead.
     gap : float
         The smallest singular value that was not taken for zero; infinite where no rank was decided.
 

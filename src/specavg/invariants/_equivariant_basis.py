@@ -105,7 +105,7 @@ class EquivariantBasis(BasisTable):
         return self.functions.evaluate(self.space.check_points(X)).transpose(0, 2, 1)
 
     def values_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
-        """The same, some rows at a time, with the outputs before the functions."""  # (m, p, dim)
+        """Values of the functions at `X`, some rows at a time, with the outputs before the functions."""  # (m, p, dim)
         points = self.space.check_points(X)
         for rows in self.functions.chunks(len(points)):
             yield rows, self.functions.values(points[rows])

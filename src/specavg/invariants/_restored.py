@@ -79,7 +79,7 @@ def restored_equivariant_basis(
     table: Sequence[Row],
     arrays: Mapping[str, NDArray[np.float64]],
 ) -> EquivariantBasis:
-    """The same for an equivariant basis.
+    """The equivariant basis that was made from these parts, with `arrays` in place of linear algebra.
 
     Parameters
     ----------

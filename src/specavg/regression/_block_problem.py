@@ -51,7 +51,7 @@ class BlockPosterior(Posterior):
     unit: Array = field(default_factory=lambda: np.ones(1))
 
     def covariance(self, values: Array) -> Array:
-        """Of the outputs, from the values of all functions, constants first."""  # (n, p, k + D) -> (n, p, p)
+        """The covariance of the outputs, from values of all functions."""  # (n, p, k + D) -> (n, p, p)
         constants, centred = self._split(values)
         seen = centred @ self.V
         shrunk = seen / np.sqrt(self.s**2 + self.alpha)

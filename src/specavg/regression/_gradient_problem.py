@@ -130,6 +130,6 @@ class GradientPath(DecomposedPath):
         return self._left_out.scores(alphas)
 
     def noise_variance(self, alpha: float) -> Array:
-        """Of a value, by restricted maximum likelihood from the rows of both kinds."""
+        """The noise variance of a value, by restricted maximum likelihood from the rows of both kinds."""
         shrunk = alpha / (self.s**2 + alpha) @ self.c**2 + self._joint.rest_squares()
         return shrunk / self._joint.freedom

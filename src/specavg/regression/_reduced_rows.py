@@ -71,7 +71,7 @@ class ReducedRows:
         return U, s
 
     def left_vectors_by_squares(self, scale: Array) -> tuple[Array, Array]:
-        """The same by the kernel matrix: half of the digits, three times as fast."""
+        """U and s of a wide core by the kernel matrix: half of the digits, three times as fast."""
         syrk: Any = linalg.get_blas_funcs("syrk", dtype=np.float64)
         K = syrk(1.0, (self.core * scale).T, trans=1)  # the upper triangle
         values, U = linalg.eigh(K, lower=False, driver="evd", overwrite_a=True, check_finite=False)

@@ -29,7 +29,7 @@ __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
 SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
 
 REPRESENTATION_TOLERANCE = 1e-9
-_SOME_TIME = 0.6180339887498949  # of a flow that is looked at: no fraction of a period
+_SOME_TIME = 0.6180339887498949  # the time at which a flow is checked: the golden ratio is no fraction of a period
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Space(Immutable, abc.ABC):
         return (Eigenspace(order.value(self, V), V.dim, V.label) for V in self.eigenspaces())
 
     def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """As `quadrature`, for products of two functions of value up to `top` in `order`."""
+        """A rule as `quadrature` gives it, exact for products of two functions of value up to `top` in `order`."""
         return self.quadrature(order.eigenvalue(self, top))
 
     def degree(self, eigenspace: Eigenspace) -> int:

@@ -63,7 +63,7 @@ class Field(Immutable, abc.ABC):
         return mine.bracket_of_same_kind(theirs)
 
     def like(self, other: Field) -> Field:
-        """As a field of the kind of `other`, for which zero is of any kind; itself where there is no such field."""
+        """A zero field as one of the kind of `other`, since zero is of every kind; any other field as it is."""
         return 0 * other if type(self) is not type(other) and self.size == other.size and self.is_zero else self
 
     def __add__(self, other: Field) -> Field:
