@@ -9,20 +9,18 @@ from typing import Any
 
 from specavg._config import require_memory, settings
 from specavg._reporting import reported
-from specavg.groups import Group, trivial
+from specavg.groups import Group
+from specavg.invariants._acting_group import check_group, default_group
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
-from specavg.isometries.fields import complete
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import Order
 
 __all__ = [
     "BYTES_PER_FUNCTION",
     "TOLERANCE",
-    "check_group",
     "checked_request",
-    "default_group",
     "solutions_in_time",
 ]
 
@@ -51,20 +49,7 @@ def checked_request(
         raise TypeError(
             f"group must be a specavg Group: one of specavg.groups, or groups.Group([g, h, ...]); got {group!r}"
         )
-    chosen = space.check_order(order)
-    return check_group(space, group), cutoff, chosen
-
-
-def default_group(space: Space) -> Group:
-    """What `group=None` means: no symmetry.
-
-    Examples
-    --------
-    >>> import specavg as sa
-    >>> default_group(sa.Sphere(3))
-    trivial(3)
-    """
-    return trivial(space.shape[0])
+    return check_group(space, group), cutoff, space.check_order(order)
 
 
 def solutions_in_time(
@@ -132,25 +117,3 @@ def _solutions_up_to(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cuto
                 f"have none: max_invariant_dim={cutoff.value:g} may lie out of reach ({total} found). "
                 "Use max_eigenvalue or max_dim."
             )
-
-
-def check_group(space: Space, group: Group) -> Group:
-    """The group, refused if a generator or a field is not an isometry of the space, or an infinitesimal one.
-
-    Factors that a field does not move (None) are filled in.
-    """
-    for i, g in enumerate(group.generators):
-        try:
-            space.check_isometry(g)
-        except ValueError as error:
-            raise ValueError(f"generator {i} of {group!r} does not fit: {error}") from None
-    for i, field in enumerate(group.fields):
-        try:
-            space.check_field(field)
-        except ValueError as error:
-            raise ValueError(f"field {i} of {group!r} does not fit: {error}") from None
-    if not group.generators and not group.fields and group.columns != space.n_features and group.size != space.shape[0]:
-        raise ValueError(f"{group!r} acts on {group.columns} coordinates; points of {space!r} have {space.n_features}")
-    if all(map(complete, group.fields)):
-        return group
-    return Group(group.generators, [space.check_field(f) for f in group.fields], group.name)

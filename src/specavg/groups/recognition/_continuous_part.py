@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["continuous_structure", "normalises", "shift_directions"]
 
-_SAME = 1e-12  # of products of a few isometries: rounding
+_SAME = 1e-12  # products of a few isometries that differ by less are the same: rounding is 1e-15
 
 
 def continuous_structure(group: Group) -> Structure:

@@ -37,7 +37,7 @@ from specavg.invariants.solvers._weights import integer_weights
 from specavg.isometries import Copies, Isometry, SignedPermutation
 from specavg.isometries.fields import CopiesField, Field, integer_speed
 from specavg.spaces import Eigenspace, Power, Space
-from specavg.spaces._power import Type
+from specavg.spaces._copy_types import Type
 
 if TYPE_CHECKING:
     from specavg.invariants._solver_choice import Resolver
