@@ -14,7 +14,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from specavg.data._distributed import distributed_apply
+from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import (
     check_columns,
     given_table,

@@ -12,7 +12,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from specavg import _config
-from specavg.data._distributed import distributed_apply
+from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import given_targets
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
