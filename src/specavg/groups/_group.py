@@ -34,7 +34,7 @@ from specavg.isometries import (
     factors,
     identity,
 )
-from specavg.isometries.fields import Field
+from specavg.isometries.fields import Field, complete
 
 __all__ = ["Group"]
 
@@ -90,12 +90,13 @@ class Group(Immutable):
             raise TypeError(f"Group needs a list of fields; got the single field {fields!r}: write fields=[f]")
         if isinstance(fields, str):
             fields, name = (), fields
-        self._fields = fields_from(fields)
+        given = fields_from(fields)
+        self._fields = tuple(f for f in given if not f.is_zero)
         self._generators = one_kind(isometries_from(generators), self._fields)
         self._name = name
         self._claimed = structure
         known = None if structure is None else size  # believed as the structure is
-        self._size = known or common_size((*self._generators, *self._fields), size)
+        self._size = known or common_size((*self._generators, *given), size)
 
     @property
     def generators(self) -> tuple[Isometry, ...]:
@@ -377,7 +378,8 @@ class Group(Immutable):
     def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
         order = self.order if self._claimed is not None else "not computed yet: see .order"
         facts: list[tuple[str, object]] = [("order", f"{order:,}" if isinstance(order, int) else order)]
-        facts += [("acts on columns", self.columns)]
+        if all(map(complete, self._fields)):
+            facts.append(("acts on columns", self.columns))
         facts += [(f"generator {i}", repr(g)) for i, g in enumerate(self._generators[:_GENERATORS_SHOWN])]
         if len(self._generators) > _GENERATORS_SHOWN:
             facts.append(("…", f"{len(self._generators)} generators in all"))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from specavg.functions._threads import ROWS, in_order, row_chunks
 from specavg.groups import Group, direct_product, trivial, wreath
 from specavg.groups.families import DirectProduct, Symmetric
+from specavg.isometries.fields import complete
 from specavg.spaces import Power, Product, Space
 
 __all__ = ["canonical_points", "check_group", "default_group", "group_of_columns"]
@@ -29,8 +30,11 @@ def default_group(space: Space) -> Group:
     return trivial(space.shape[0])
 
 
-def check_group(space: Space, group: Group) -> None:
-    """Refuse a group with a generator or a field that is not an isometry of the space, or an infinitesimal one."""
+def check_group(space: Space, group: Group) -> Group:
+    """The group, refused if a generator or a field is not an isometry of the space, or an infinitesimal one.
+
+    Factors that a field does not move (None) are filled in.
+    """
     for i, g in enumerate(group.generators):
         try:
             space.check_isometry(g)
@@ -43,6 +47,9 @@ def check_group(space: Space, group: Group) -> None:
             raise ValueError(f"field {i} of {group!r} does not fit: {error}") from None
     if not group.generators and not group.fields and group.columns != space.n_features and group.size != space.shape[0]:
         raise ValueError(f"{group!r} acts on {group.columns} coordinates; points of {space!r} have {space.n_features}")
+    if all(map(complete, group.fields)):
+        return group
+    return Group(group.generators, [space.check_field(f) for f in group.fields], group.name)
 
 
 def canonical_points(space: Space, group: Group, X: ArrayLike) -> Array:

@@ -49,8 +49,7 @@ def checked_request(
         raise TypeError(
             f"group must be a specavg Group: one of specavg.groups, or groups.Group([g, h, ...]); got {group!r}"
         )
-    check_group(space, group)
-    return group, cutoff, space.check_order(order)
+    return check_group(space, group), cutoff, space.check_order(order)
 
 
 def solutions_in_time(

@@ -131,7 +131,9 @@ class Resolver:
             yield from (*self._closed_forms, *self._others)
 
     def count(self, eigenspace: Eigenspace) -> int | None:
-        """The number of invariants, where a solver knows it without solving."""
+        """The number of invariants, where a solver knows it without solving, or where they are solved already."""
+        if eigenspace in self._solved:
+            return self._solved[eigenspace].invariant_dim
         for solver in self._closed_forms:
             if (count := solver.count(eigenspace)) is not None:
                 return count

@@ -12,7 +12,7 @@ from specavg.groups import Group
 from specavg.invariants._fixed_space import null_space
 from specavg.invariants.solvers._fixed_vectors import FixedVectorSolver
 from specavg.invariants.solvers._solver import QUICK, Solution
-from specavg.invariants.solvers._weights import integer_speed
+from specavg.isometries.fields import integer_speed
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["NullSpace"]
