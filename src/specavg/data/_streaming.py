@@ -144,7 +144,7 @@ def stream_of(X: Any, y: Any = None, sample_weight: Any = None, *, targets: bool
     if isinstance(X, Stream):
         return X
     if is_dask(X):
-        from specavg.data._distributed import DaskStream
+        from specavg.data._dask_collections import DaskStream
 
         return DaskStream(X, y, sample_weight, targets=targets)
     if isinstance(X, str | os.PathLike):

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from specavg._config import settings
 from specavg._random import as_generator
-from specavg.data._distributed import distributed_apply
+from specavg.data._dask_collections import distributed_apply
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis
 from specavg.estimators._base import weights_or_ones

@@ -9,14 +9,13 @@ from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from specavg.data._given_data import question_vectors, why_nothing
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
-from specavg.estimators._base import InvariantSeries, weights_or_ones
-from specavg.estimators._checked_alpha import checked_alpha
+from specavg.estimators._base import InvariantSeries, checked_alpha, weights_or_ones
 from specavg.estimators._gradient_data import GradientData
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._streamed import PiecewiseEstimator
@@ -44,7 +43,7 @@ _NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: le
 _ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, all with 200; fewer rows say little
 
 
-class InvariantKernelRidge(RegressorMixin, InvariantSeries, PiecewiseEstimator):
+class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     """Ridge regression on an invariant basis: kernel ridge with the group-averaged kernel, without the average.
 
     Minimises Σ w_i (y_i − f(x_i))² + α Σ_λ |c_λ|² / spectrum(λ) over f = c_0 + Σ c·ψ, ψ the invariant
@@ -206,7 +205,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, PiecewiseEstimator):
         self
         """
         vars(self).pop("gradient_noise_variance_", None)
-        alpha = self._alpha()
+        alpha = checked_alpha(self.alpha)
         stream = self._stream(X, y, sample_weight)
         if stream is not None:
             if gradient is not None:
@@ -234,7 +233,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, PiecewiseEstimator):
         data = GradientData.of(points, y, self._space().as_table(gradient), weights)
         if not data.has_gradient.any():
             return self.fit(points, y, sample_weight)
-        alpha, order, cutoff = self._alpha(), self._order(), self._cutoff()
+        alpha, order, cutoff = checked_alpha(self.alpha), self._order(), self._cutoff()
         self._check_gradients(data)
         found: list[tuple[float, InvariantBasis, list[Spectrum], float]] = []
         for basis in self._bases(self._canonical(data.points), order, cutoff, data.rows(self._space().dim)):
@@ -268,7 +267,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, PiecewiseEstimator):
         data.warn_of_contradiction(alone.gradient(data.points))
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> InvariantKernelRidge:
-        alpha = self._alpha()
+        alpha = checked_alpha(self.alpha)
         candidates = self._candidates(self.basis_)
         few = _limits.SEARCH_ROWS  # spectra differ on few functions already
         if len(candidates) > _limits.SHORTLIST and self.basis_.dim > few:
@@ -437,14 +436,3 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, PiecewiseEstimator):
                 columns = slopes[:, 1:].transpose(0, 2, 1).reshape(-1, self.basis_.dim - 1)
                 deviation[rows] = self._posterior.deviation(columns, slopes=True).reshape(deviation[rows].shape)
         return mean, deviation.reshape(mean.shape)
-
-    def _alpha(self) -> float | None:
-        """The penalty given, None for "auto"."""
-        return checked_alpha(self.alpha)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        # The default space is a torus of period 2: standardised data wrap around it and make little sense there.
-        tags.regressor_tags.poor_score = True
-        return tags

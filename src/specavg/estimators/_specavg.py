@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 
 from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._streamed import PiecewiseEstimator
@@ -53,7 +52,7 @@ class OracleCalls:
     paper_inner_products: int
 
 
-class SpecAvgRegressor(RegressorMixin, InvariantSeries, PiecewiseEstimator):
+class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
     """Spec-Avg: the paper's Algorithm 1, a regressor exactly invariant to a group given by its generators.
 
     Each coefficient is the empirical mean (1/n) Σ y_i φ(x_i); the coefficients of each eigenspace are projected
@@ -197,9 +196,3 @@ class SpecAvgRegressor(RegressorMixin, InvariantSeries, PiecewiseEstimator):
         if not (np.isfinite(s) and s > 0):
             raise ValueError(f"smoothness must be positive and finite; got {self.smoothness!r}")
         return 2.0 * s / d
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.regressor_tags.poor_score = True  # a plain mean, with few functions: see the class notes
-        return tags
