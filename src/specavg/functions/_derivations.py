@@ -52,6 +52,11 @@ class Derivations(Functions):
         slopes = self._all_functions.combine(X, columns)
         return self._lifted(X, slopes.reshape(len(X), len(self._derivations), C.shape[1]))
 
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        values = self._all_functions.values(X)
+        slopes = np.stack([np.einsum("nj,nj->n", values, np.asarray(W @ D.T)) for D in self._derivations], axis=1)
+        return self._lifted(X, slopes[:, :, None])[:, :, 0]
+
     def correlate_gradient(self, X: Array, G: Array) -> Array:
         fields, q = len(self._derivations), G.shape[2]
         columns = np.ascontiguousarray(self._lowered(X, G)).reshape(len(X), fields * q)

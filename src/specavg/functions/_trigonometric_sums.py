@@ -187,6 +187,9 @@ class TrigonometricSums(Functions):
     def combine_gradient(self, X: Array, C: Array) -> Array:
         return self.waves.combine_gradient(X, np.sqrt(2) * np.asarray(self.Q @ C))
 
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        return self.waves.pointwise_gradient(X, np.sqrt(2) * np.asarray(self.Q @ W.T).T)
+
     def gram_by_transform(self, n: int) -> bool:
         """Whether the Gram matrix over n points is faster as a Toeplitz matrix than by a product of values."""
         return dense_nanoseconds(n, self.waves.K, self.dim) < n * float(self.dim) ** 2 / _GIGAFLOPS
