@@ -166,8 +166,8 @@ def stream_of(
     if isinstance(X, Iterator):
         if y is not None or sample_weight is not None or gradient is not None:
             raise ValueError(
-                "an iterator yields (X, y), (X, y, sample_weight) or (X, y, sample_weight, gradient) chunks: y itself, "
-                "sample_weight and gradient must be None"
+                "an iterator yields (X, y), (X, y, sample_weight) or (X, y, sample_weight, gradient) chunks: y itself "
+                "must be None, and so must sample_weight and gradient"
             )
         return ChunkStream(X, targets=targets)
     return None

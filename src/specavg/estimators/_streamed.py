@@ -67,7 +67,7 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
         with _all_or_nothing(self):
             vars(self).pop("moments_", None)
             self._take_features(stream)
-            return self._fit_moments(self._moments(stream), stream.outputs)
+            return self._fit_moments(_not_empty(self._moments(stream)), stream.outputs)
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, gradient: Any = None) -> Self:
         """Add data to what was seen before, and fit to all of it."""
@@ -83,7 +83,7 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
             moments = self._moments(stream)
             if before is not None:
                 moments = before + moments
-            self._fit_moments(moments, outputs)
+            self._fit_moments(_not_empty(moments), outputs)
             self.moments_ = moments
         return self
 
@@ -102,10 +102,7 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
             )
         self._take_basis(basis)
         of_chunk = ChunkMoments(basis, self._has_targets, self._needs_gram, stream.feature_names, self._takes_gradients)
-        moments = stream.moments(of_chunk)
-        if not moments.weight.value > 0:
-            raise ValueError(NO_VALUE if moments.slopes else "sample_weight sums to zero: there is nothing to fit")
-        return moments
+        return stream.moments(of_chunk)
 
     def _check_features(self, stream: Stream) -> None:
         if stream.n_features != self.n_features_in_:
@@ -129,6 +126,12 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
         stream = ChunkStream([(*parts, sample_weight, *more)], targets=self._has_targets)
         stream.feature_names = list(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
         return stream
+
+
+def _not_empty(moments: Moments) -> Moments:
+    if not moments.weight.value > 0:
+        raise ValueError(NO_VALUE if moments.slopes else "sample_weight sums to zero: there is nothing to fit")
+    return moments
 
 
 @contextlib.contextmanager

@@ -96,6 +96,11 @@ class Waves(Compiled, Derivations):
     def _lowered(self, X: Array, G: Array) -> Array:
         return G
 
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        F, values = len(self.K), self.values(X)
+        turned = W[:, F:] * values[:, :F] - W[:, :F] * values[:, F:]
+        return np.asarray(turned @ (2 * np.pi * self.K / self.period))
+
     def mixed_gradient(self, X: Array, Q: Any) -> Array:
         """The gradient of Φ Q, Q sparse."""  # (2F, dim) -> (n, dim, d)
         return np.stack([self.mixed_values(X, D @ Q) for D in self._derivations], axis=2)

@@ -273,7 +273,7 @@ class Space(abc.ABC):
         ndarray of shape (n, n_features, dim)
         """
         n = self.shape[0]
-        frames = X.reshape(len(X), n, -1)
+        frames = X.reshape(len(X), n, self.n_features // n)
         velocities = np.zeros((len(X), n * (n - 1) // 2, *frames.shape[1:]))
         for a, (i, j) in enumerate(combinations(range(n), 2)):
             velocities[:, a, i], velocities[:, a, j] = frames[:, j], -frames[:, i]
@@ -321,7 +321,7 @@ class Space(abc.ABC):
     ) -> NDArray[np.float64]:
         """The same where it follows from rotations: see `_gradient`."""
         n = self.shape[0]
-        frames = X.reshape(len(X), n, -1)
+        frames = X.reshape(len(X), n, self.n_features // n)
         values = self._evaluate(eigenspace, X)
         S = np.zeros((len(X), C.shape[1], n, n))
         for (i, j), dD in zip(combinations(range(n), 2), _rotations(self, eigenspace), strict=True):
