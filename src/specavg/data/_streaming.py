@@ -242,7 +242,7 @@ class ParquetStream(Stream):
             names = list(target)
         else:
             raise ValueError(f"with a Parquet file y must be the name of its target column; got {target!r}")
-        slopes: list[str] = [] if gradient is None else gradient
+        slopes: Any = [] if gradient is None else gradient
         if not isinstance(slopes, list) or not all(isinstance(name, str) for name in slopes):
             raise ValueError(f"with a Parquet file gradient must be the list of its columns; got {gradient!r}")
         with parquet.ParquetFile(path) as file:

@@ -77,11 +77,31 @@ def _forwards(program: Any, X: Any, start: int, B: int, scale: Any, x: Any, T: A
                 grow1(grown, now[entries[e, 0]], old[entries[e, 1]], B)
 
 
+@helper(fastmath=SAFE)
+def _set1(out: Any, a: Any, b: Any, B: int) -> None:
+    for j in range(B):
+        out[j] = a[j] * b[j]
+
+
+@helper(fastmath=SAFE)
+def _set2(out: Any, a: Any, b: Any, c: Any, d: Any, B: int) -> None:
+    for j in range(B):
+        out[j] = a[j] * b[j] + c[j] * d[j]
+
+
 @helper()
-def _heard(back: Any, k: int, factors: Any, bar: Any, out: Any, B: int) -> None:
-    """Add Σ factor · bar over the states that grow from one."""
+def _heard(back: Any, k: int, factors: Any, bar: Any, out: Any, anew: bool, B: int) -> None:
+    """Add Σ factor · bar over the states that grow from one, to zero if `anew`."""
     starts, entries = back
     e, end = starts[k], starts[k + 1]
+    if anew:
+        if e + 2 <= end:
+            a, S, c, U = entries[e, 0], entries[e, 1], entries[e + 1, 0], entries[e + 1, 1]
+            _set2(out, factors[a], bar[S], factors[c], bar[U], B)
+            e += 2
+        else:
+            _set1(out, factors[entries[e, 0]], bar[entries[e, 1]], B)
+            e += 1
     while e + 2 <= end:
         a, S, c, U = entries[e, 0], entries[e, 1], entries[e + 1, 0], entries[e + 1, 1]
         grow2(out, factors[a], bar[S], factors[c], bar[U], B)
@@ -129,10 +149,9 @@ def copies_gradient(program: Any, back: Any, X: Any, C: Any, B: int, out: Any) -
                         for e in range(starts[k], starts[k + 1]):
                             grow1(total[entries[e, 0]], before[i, place], bar[entries[e, 1]], B)
                     else:
-                        heard[:] = 0.0
-                        _heard(back, k, dT, bar, heard, B)
+                        _heard(back, k, dT, bar, heard, True, B)
                         grow1(total[0], before[i, place], heard, B)
-                    _heard(back, k, T[i], bar, bar[place], B)
+                    _heard(back, k, T[i], bar, bar[place], False, B)
                 for b in range(inside):
                     for j in range(len(total)):
                         out[start + b, i, j, column] = total[j, b]
