@@ -223,6 +223,8 @@ def test_what_cannot_be_is_refused(model):
         InvariantPotential(METHANE, degree=0).fit(R, E)
     with pytest.raises(ValueError, match="at least two atoms"):
         InvariantPotential(["H"]).fit(R[:, :1], E)
+    with pytest.raises(ValueError, match="list the atoms"):
+        InvariantPotential("CHHHH").fit(R, E)
     with pytest.raises(ValueError, match="at least two geometries"):
         new.fit(R[:1], E[:1])
     with pytest.raises(MemoryError, match="products of distances of 12 atoms"):

@@ -76,7 +76,8 @@ def contradiction(equations: Equations, degrees: NDArray[np.int64]) -> tuple[flo
     predicted = A[:, 0] @ best.coefficients
     predicted, given = predicted - predicted.mean(), y[:, 0] - y[:, 0].mean()
     squares = float(predicted @ predicted)
-    if best.force_error > 0.5 * float(np.sqrt(np.mean(few.forces**2))) or not squares > 0:
+    size = float(np.sqrt(np.mean(few.forces**2)))
+    if best.force_error > 0.5 * size or not squares > 0 or not given.any():
         return None
     multiple = float(predicted @ given) / squares
     error = float(np.sqrt(np.mean((given - multiple * predicted) ** 2) / squares))

@@ -36,7 +36,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
     Parameters
     ----------
     symbols : sequence of str
-        The element of each atom, in the order of the positions.
+        The element of each atom, in the order of the positions. Any labels will do: atoms with the same are alike.
     degree : int or mapping of int to int, optional
         The total degree of the polynomial; or a degree for each number of atoms: ``{2: 8, 3: 6, 4: 4}`` takes
         functions of two atoms up to degree 8, of three up to 6 and of four up to 4. Default: as many functions as the
@@ -204,6 +204,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
 
     def _positions(self, R: ArrayLike) -> Array:
         positions, N = np.asarray(R, dtype=np.float64), len(self.symbols)
+        if isinstance(self.symbols, str):
+            raise ValueError(f"symbols is the text {self.symbols!r}; list the atoms, as in ['C', 'H', 'H', 'H', 'H']")
         if N < 2:
             raise ValueError(f"a molecule needs at least two atoms; symbols are {list(self.symbols)!r}")
         if positions.shape[1:] not in ((N, 3), (3 * N,)):
