@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.data._moments import Moments
 from specavg.invariants import InvariantBasis
+from specavg.regression._moments import Moments
 
 __all__ = ["checked_gradients", "gradient_moments"]
 

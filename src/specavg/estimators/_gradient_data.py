@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.data._gradient_moments import checked_gradients, gradient_moments
-from specavg.data._moments import Moments
 from specavg.invariants import InvariantBasis
 from specavg.regression import _limits
 from specavg.regression._feature_path import orbits
 from specavg.regression._gradient_problem import GradientProblem, Observations
 from specavg.regression._moment_path import MomentProblem
+from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 
 __all__ = ["NO_VALUE", "GradientData", "ratios_of", "warn_of_contradicting_moments"]
