@@ -30,8 +30,8 @@ def run(quick: bool, track: Track) -> Result:
         "Algorithm 3 of the sequel draws random elements of a group, compares the fit with each of them on held-out "
         "data with the fit without, and returns what the accepted ones generate; it assumes isotropic targets and a "
         f"symmetry of bounded index. Here: the octahedral group with inversion, targets of degree {DEGREE} with "
-        f"independent normal coefficients, signal to noise {RATIO:g}. The symmetry that a function has may be larger than "
-        "the one it was drawn with, if functions of this degree do not tell them apart; that one is right."
+        f"independent normal coefficients, signal to noise {RATIO:g}. The symmetry that a function has may be larger "
+        "than the one it was drawn with, if functions of this degree do not tell them apart; that one is right."
     )
     space, group = Sphere(3), groups.point_group("Oh")
     subgroups = lattice(space, group)
@@ -84,17 +84,13 @@ def _shown(
     seconds: dict[tuple[str, int], float],
     classes: int,
 ) -> None:
+    shown = [(part, what) for part in _parts() for what in ("right", "too large")]
     rows = [
-        [f"{n}", name, *(f"{100 * rates[name, part, what][k]:.0f} %" for part in _parts() for what in ("right", "too large")),
-         f"{1e3 * seconds[name, n]:.0f} ms"]
-        for k, n in enumerate(sizes) for name in METHODS
-    ]  # fmt: skip
-    columns = [
-        "n",
-        "method",
-        *(f"{part}: {what}" for part in _parts() for what in ("right", "too large")),
-        "one search",
+        [str(n), name, *(f"{100 * rates[name, *key][k]:.0f} %" for key in shown), f"{1e3 * seconds[name, n]:.0f} ms"]
+        for k, n in enumerate(sizes)
+        for name in METHODS
     ]
+    columns = ["n", "method", *(f"{part}: {what}" for part, what in shown), "one search"]
     result.tables.append(Table(f"One function for each of {classes} classes of subgroups.", columns, rows))
     figure, ax = new_figure(1, width=5.2, height=3.6)
     for color, name in zip(PALETTE, METHODS, strict=False):
@@ -108,8 +104,8 @@ def _shown(
     result.claims.append(
         Claim(
             "Random elements that do not lose on held-out data generate the symmetry.",
-            f"On its own assumptions it is right in {100 * theirs[-1]:.0f} % of the cases at n = {sizes[-1]}, the evidence of "
-            f"all subgroups in {100 * ours[-1]:.0f} %: one false element of many makes the group too large.",
+            f"On its own assumptions it is right in {100 * theirs[-1]:.0f} % of the cases at n = {sizes[-1]}, the "
+            f"evidence of all subgroups in {100 * ours[-1]:.0f} %: one false element makes the group too large.",
             None,
         )
     )
