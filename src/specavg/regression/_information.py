@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.data._moments import Sum
+from specavg.regression._moments import Sum
 
 __all__ = ["Information"]
 
