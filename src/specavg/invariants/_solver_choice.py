@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, final
+
+import numpy as np
 
 from specavg._config import require_memory
 from specavg.functions._combinations import Joined
 from specavg.functions._functions import Array, Functions
-from specavg.functions._vector_functions import VectorFunctions
+from specavg.functions._vector_functions import JoinedOutputs, VectorFunctions
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
-from specavg.invariants.solvers._copies_together import CopiesTogether
+from specavg.invariants.solvers._copies_together import CopiesAndOutputsTogether, CopiesTogether
 from specavg.invariants.solvers._determinants_of_copies import DeterminantsOfCopies
 from specavg.invariants.solvers._even_harmonics import EvenHarmonics
 from specavg.invariants.solvers._everything import Everything
@@ -66,6 +68,7 @@ OUTPUT_SOLVERS: tuple[type[OutputSolver[Any]], ...] = (
     OutputsLeftAlone,
     DeterminantsOfCopies,
     WaveOrbitsOfOutputs,
+    CopiesAndOutputsTogether,
     NullSpaceOfOutputs,
 )
 """The same for equivariant functions."""
@@ -205,17 +208,19 @@ class Resolver:
 
     def functions(self, solutions: Sequence[Solution[Any]]) -> Functions:
         """The invariant functions of several solutions, in order."""
-        families = [solver.functions(list(run)) for solver, run in groupby(solutions, key=lambda s: s.solver)]
+        families: list[Any] = [s.functions(list(run)) for s, run in groupby(solutions, key=lambda s: s.solver)]
         return families[0] if len(families) == 1 else Joined(families)
 
     def vector_functions(self, solutions: Sequence[Solution[Any]], outputs: int) -> VectorFunctions:
         """The equivariant functions of several solutions, in order."""
-        parts: list[tuple[Functions, Any]] = []
-        for solver, run in groupby([s for s in solutions if s.invariant_dim], key=lambda s: s.solver):
-            assert isinstance(solver, OutputSolver)
-            chosen = list(run)
-            parts.append((solver.functions(chosen), solver.coefficients(chosen)))
-        return VectorFunctions(outputs, parts)
+        runs = groupby([s for s in solutions if s.invariant_dim], key=lambda s: s.solver)
+        families: list[Any] = [solver.functions(list(run)) for solver, run in runs]
+        if len(families) == 1:
+            return families[0]
+        ends = np.cumsum([0, *(family.dim for family in families)])
+        everywhere = np.arange(outputs)
+        places = (np.arange(a, b) for a, b in pairwise(ends))
+        return JoinedOutputs(outputs, [(f, everywhere, at) for f, at in zip(families, places, strict=True)])
 
     def places(self) -> Places:
         """An empty list of functions, for a solver of copies or factors that collects those it uses."""

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from specavg._config import require_memory
-from specavg.functions._functions import Array, Functions
+from specavg.functions._functions import Array
+from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants._fixed_space import null_space
 from specavg.invariants.solvers._null_space import FixedVectors
@@ -66,10 +67,8 @@ class NullSpaceOfOutputs(OutputSolver[FixedVectors], StoringSolver[FixedVectors]
         Q = orthonormal(arrays, "Q", eigenspace.dim)
         return Solution(eigenspace, Q.shape[1], self, FixedVectors(Q), arrays={"Q": Q})
 
-    def functions(self, solutions: Sequence[Solution[FixedVectors]]) -> Functions:
-        return self.space.functions([eigenspace_below(s.eigenspace) for s in solutions])
-
-    def coefficients(self, solutions: Sequence[Solution[FixedVectors]]) -> Any:
+    def functions(self, solutions: Sequence[Solution[FixedVectors]]) -> VectorFunctions:
         from scipy.sparse import block_diag
 
-        return block_diag([s.data.Q for s in solutions], format="csr")
+        scalars = self.space.functions([eigenspace_below(s.eigenspace) for s in solutions])
+        return CombinedOutputs(self.output.dim, scalars, block_diag([s.data.Q for s in solutions], format="csr"))

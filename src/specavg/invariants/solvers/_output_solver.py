@@ -11,6 +11,7 @@ import abc
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants.solvers._solver import Data, Solution, Solver
 from specavg.invariants.solvers._stored import Stored
@@ -21,10 +22,7 @@ __all__ = ["OutputSolver", "carriers", "eigenspace_below"]
 
 
 class OutputSolver(Solver[Data], abc.ABC):
-    """One way to find equivariant functions, for one space and one representation.
-
-    `functions` are the scalar functions that occur, and `coefficients` what each adds to each output.
-    """
+    """One way to find equivariant functions, for one space and one representation."""
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         super().__init__(space, output.group, stored)
@@ -43,8 +41,8 @@ class OutputSolver(Solver[Data], abc.ABC):
         return None
 
     @abc.abstractmethod
-    def coefficients(self, solutions: Sequence[Solution[Data]]) -> Any:
-        """Dense or sparse: row k · p + i has what scalar function k adds to output i of each equivariant function."""
+    def functions(self, solutions: Sequence[Solution[Data]]) -> VectorFunctions:
+        """The equivariant functions of several of its own solutions, in order."""
 
 
 def carriers(space: Space, order: Order, outputs: int) -> Iterator[Eigenspace]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.functions._functions import Functions
+from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Group
 from specavg.invariants.solvers._stored import Stored
 from specavg.spaces import Eigenspace, Space
@@ -117,8 +118,8 @@ class Solver(abc.ABC, Generic[Data]):
         """The invariants of one eigenspace; raises `Unsuitable` where it would lose accuracy."""
 
     @abc.abstractmethod
-    def functions(self, solutions: Sequence[Solution[Data]]) -> Functions:
-        """The invariant functions of several of its own solutions, in order."""
+    def functions(self, solutions: Sequence[Solution[Data]]) -> Functions | VectorFunctions:
+        """The functions of several of its own solutions, in order; vector functions where there is an output."""
 
 
 class StoringSolver(Solver[Data]):

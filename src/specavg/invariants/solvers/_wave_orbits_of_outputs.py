@@ -7,8 +7,8 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from specavg.functions._functions import Functions
 from specavg.functions._trigonometric_sums import TrigonometricSums
+from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants._fixed_space import fixed_space
 from specavg.invariants.solvers._frequency_orbits import WaveSums, real_invariants
@@ -61,14 +61,15 @@ class WaveOrbitsOfOutputs(OutputSolver[WaveSums]):
         count, (rows, columns, values) = real_invariants(len(K) * p, actions)
         return Solution(eigenspace, count, self, WaveSums(K, rows, columns, values))
 
-    def functions(self, solutions: Sequence[Solution[WaveSums]]) -> Functions:
+    def functions(self, solutions: Sequence[Solution[WaveSums]]) -> VectorFunctions:
         from scipy.sparse import eye_array
 
         assert isinstance(self.space, Torus)
         K = np.concatenate([s.data.K for s in solutions])
-        return TrigonometricSums(self.space.period, K, eye_array(2 * len(K), format="csr"))
+        waves = TrigonometricSums(self.space.period, K, eye_array(2 * len(K), format="csr"))
+        return CombinedOutputs(self.output.dim, waves, self._coefficients(solutions))
 
-    def coefficients(self, solutions: Sequence[Solution[WaveSums]]) -> Any:
+    def _coefficients(self, solutions: Sequence[Solution[WaveSums]]) -> Any:
         from scipy.sparse import coo_array
 
         p = self.output.dim
