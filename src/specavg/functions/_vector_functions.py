@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory
-from specavg.functions._compensated_sums import Sum
+from specavg.functions._compensated_sums import Sum, compensated_sum
 from specavg.functions._functions import Functions
 
 __all__ = ["CombinedOutputs", "JoinedOutputs", "Move", "MovedOutputs", "VectorFunctions"]
@@ -41,16 +41,27 @@ class VectorFunctions(abc.ABC):
         """Values at one chunk of checked points."""  # (n, n_features) -> (n, p, dim)
 
     @abc.abstractmethod
+    def gradient(self, X: Array) -> Array:
+        """Gradients of every output at one chunk of checked points."""  # (n, n_features) -> (n, n_features, p, dim)
+
     def correlate(self, X: Array, Y: Array) -> Array:
         """Σ over points and outputs of F_j(x)·y."""  # (n, p) -> (dim,)
+        parts = (np.tensordot(self.values(X[rows]), Y[rows], ((0, 1), (0, 1))) for rows in self.chunks(len(X)))
+        return compensated_sum(parts, (self.dim,))
 
-    @abc.abstractmethod
     def combine(self, X: Array, c: Array) -> Array:
         """Σ_j c_j F_j(x)."""  # (dim,) -> (n, p)
+        total = np.empty((len(X), self.n_outputs))
+        for rows in self.chunks(len(X)):
+            total[rows] = self.values(X[rows]) @ c
+        return total
 
-    @abc.abstractmethod
     def combine_gradient(self, X: Array, c: Array) -> Array:
         """The gradient of every output of Σ_j c_j F_j, by the columns of X."""  # (dim,) -> (n, n_features, p)
+        total = np.empty((*X.shape, self.n_outputs))
+        for rows in self.chunks(len(X), 1 + X.shape[1]):
+            total[rows] = self.gradient(X[rows]) @ c
+        return total
 
     def evaluate(self, X: Array) -> Array:
         """Values at checked points, in chunks."""  # (n, n_features) -> (n, p, dim)
@@ -81,9 +92,9 @@ class VectorFunctions(abc.ABC):
         upper = gram.value
         return sums.value, np.triu(upper) + np.triu(upper, 1).T
 
-    def chunks(self, n: int) -> Iterator[slice]:
-        """Row ranges whose working memory stays within bounds."""
-        rows = max(1, int(_CHUNK_BYTES / max(self.row_bytes, 8.0)))
+    def chunks(self, n: int, times: int = 1) -> Iterator[slice]:
+        """Row ranges whose working memory, so many times that of values, stays within bounds."""
+        rows = max(1, int(_CHUNK_BYTES / max(times * self.row_bytes, 8.0)))
         for start in range(0, n, rows):
             yield slice(start, min(start + rows, n))
 
@@ -112,9 +123,7 @@ class CombinedOutputs(VectorFunctions):
         C: Any = csr_array(matrix)
         self._matrix = C
         if functions.dim:
-            functions = functions.restricted(
-                abs(C).max(axis=1).toarray().reshape(functions.dim, n_outputs).max(axis=1)
-            )
+            functions = functions.restricted(abs(C).max(axis=1).toarray().reshape(functions.dim, n_outputs).max(axis=1))
         self._functions = functions
         self._by_output = [C[i::n_outputs].tocsc() for i in range(n_outputs)]
 
@@ -133,6 +142,14 @@ class CombinedOutputs(VectorFunctions):
             values[:, i] = scalars @ C
         return values
 
+    def gradient(self, X: Array) -> Array:
+        scalars = self._functions.gradient(X)  # (n, φ.dim, n_features)
+        gradient = np.empty((*X.shape, self.n_outputs, self.dim))
+        for j in range(X.shape[1]):
+            for i, C in enumerate(self._by_output):
+                gradient[:, j, i] = scalars[:, :, j] @ C
+        return gradient
+
     def correlate(self, X: Array, Y: Array) -> Array:
         return self._matrix.T @ self._functions.correlate(X, Y).ravel()
 
@@ -150,49 +167,41 @@ class CombinedOutputs(VectorFunctions):
 @final
 @dataclass(frozen=True, eq=False)
 class Move:
-    """An isometry x ↦ gx of the columns of points: gx = A x + t, then columns in another order."""
+    """A signed permutation of the columns of points: (gx)[i] = signs[i] x[columns[i]]."""
 
-    matrix: Array | None  # A, None where only columns are exchanged
-    shift: Array
     columns: Indices
     signs: Array
 
     def __call__(self, X: Array) -> Array:
-        if self.matrix is None:
-            return X[:, self.columns] * self.signs + self.shift
-        return X @ self.matrix.T + self.shift
+        return X[:, self.columns] * self.signs
 
-    def gradient_back(self, G: Array) -> Array:
-        """∇(f∘g) = Aᵀ (∇f)∘g."""  # (n, n_features, p)
-        if self.matrix is None:
-            back = np.empty_like(G)
-            back[:, self.columns] = G * self.signs[:, None]
-            return back
-        return np.einsum("ji,njp->nip", self.matrix, G)
+    def taken_back(self, gradient: Array) -> Array:
+        """∇(f∘g)(x) from (∇f)(gx)."""  # (n, n_features, ...)
+        back = np.empty_like(gradient)
+        back[:, self.columns] = gradient * self.signs.reshape(-1, *(1,) * (gradient.ndim - 2))
+        return back
 
 
 @final
 class MovedOutputs(VectorFunctions):
-    """Outputs that a group permutes: each block of them is the first one, seen from another point.
+    """Outputs that a group permutes: each of them is the first one, seen from another point.
 
-    F_b(x) = M_bᵀ f(g_b x) / √q, with f the functions of one block and q the number of blocks.
+    F_b(x) = s_b f(g_b x) / √p, with f the functions of one output.
 
     Parameters
     ----------
     functions : VectorFunctions
-        f.
+        f, with one output.
     moves : sequence of Move
         The g_b.
-    maps : ndarray of shape (q, p, p)
-        The M_b.
-    places : ndarray of int, shape (q, p)
-        Which outputs belong to each block.
+    signs : ndarray of shape (p,)
+        The s_b.
     """
 
-    def __init__(self, functions: VectorFunctions, moves: Sequence[Move], maps: Array, places: Indices) -> None:
-        self._functions, self._moves, self._places = functions, list(moves), places
-        self._maps = maps / np.sqrt(len(places))
-        self.n_outputs = places.size
+    def __init__(self, functions: VectorFunctions, moves: Sequence[Move], signs: Array) -> None:
+        self._functions, self._moves = functions, list(moves)
+        self._factors = signs / np.sqrt(len(signs))
+        self.n_outputs = len(signs)
 
     @property
     def dim(self) -> int:
@@ -204,27 +213,30 @@ class MovedOutputs(VectorFunctions):
 
     def values(self, X: Array) -> Array:
         values = np.empty((len(X), self.n_outputs, self.dim))
-        for g, M, at in zip(self._moves, self._maps, self._places, strict=True):
-            values[:, at] = np.einsum("ij,nik->njk", M, self._functions.values(g(X)))
+        for b, (g, s) in enumerate(zip(self._moves, self._factors, strict=True)):
+            values[:, b] = s * self._functions.values(g(X))[:, 0]
         return values
 
+    def gradient(self, X: Array) -> Array:
+        gradient = np.empty((*X.shape, self.n_outputs, self.dim))
+        for b, (g, s) in enumerate(zip(self._moves, self._factors, strict=True)):
+            gradient[:, :, b] = s * g.taken_back(self._functions.gradient(g(X))[:, :, 0])
+        return gradient
+
     def correlate(self, X: Array, Y: Array) -> Array:
-        sums = [
-            self._functions.correlate(g(X), Y[:, at] @ M.T)
-            for g, M, at in zip(self._moves, self._maps, self._places, strict=True)
-        ]
-        return np.sum(sums, axis=0)
+        moves = enumerate(zip(self._moves, self._factors, strict=True))
+        return np.sum([self._functions.correlate(g(X), s * Y[:, [b]]) for b, (g, s) in moves], axis=0)
 
     def combine(self, X: Array, c: Array) -> Array:
         total = np.empty((len(X), self.n_outputs))
-        for g, M, at in zip(self._moves, self._maps, self._places, strict=True):
-            total[:, at] = self._functions.combine(g(X), c) @ M
+        for b, (g, s) in enumerate(zip(self._moves, self._factors, strict=True)):
+            total[:, b] = s * self._functions.combine(g(X), c)[:, 0]
         return total
 
     def combine_gradient(self, X: Array, c: Array) -> Array:
         total = np.empty((*X.shape, self.n_outputs))
-        for g, M, at in zip(self._moves, self._maps, self._places, strict=True):
-            total[:, :, at] = g.gradient_back(self._functions.combine_gradient(g(X), c)) @ M
+        for b, (g, s) in enumerate(zip(self._moves, self._factors, strict=True)):
+            total[:, :, b] = s * g.taken_back(self._functions.combine_gradient(g(X), c)[:, :, 0])
         return total
 
 
@@ -257,6 +269,12 @@ class JoinedOutputs(VectorFunctions):
         for family, outputs, columns in self._parts:
             values[:, outputs[:, None], columns] = family.values(X)
         return values
+
+    def gradient(self, X: Array) -> Array:
+        gradient = np.zeros((*X.shape, self.n_outputs, self.dim))
+        for family, outputs, columns in self._parts:
+            gradient[:, :, outputs[:, None], columns] = family.gradient(X)
+        return gradient
 
     def correlate(self, X: Array, Y: Array) -> Array:
         sums = np.empty(self.dim)

@@ -14,9 +14,10 @@ from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Group, Representation, representation
 from specavg.invariants._basis import Row
 from specavg.invariants._building import checked_request, solutions_in_time
-from specavg.invariants._canonical_elements import CanonicalElements
+from specavg.invariants._canonical_elements import CanonicalElements, ExactElements
 from specavg.invariants._cutoff import Cutoff
-from specavg.invariants._solver_choice import Resolver, arrays_of
+from specavg.invariants._solver_choice import SOLVER_NAMES, Resolver, arrays_of
+from specavg.invariants._sorting_elements import SortingElements
 from specavg.invariants.solvers._output_solver import carriers
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space, Torus
@@ -147,10 +148,27 @@ class EquivariantBasis:
         """Σ F(x)·y and Σ w F_j(x)·F_l(x), from values that are computed once."""  # (dim,), (dim, dim)
         return self.functions.correlate_and_gram(self.space.check_points(X), Y, weights)
 
+    def gradient(self, X: ArrayLike) -> Array:
+        """Gradients of every output of the equivariant functions at `X`.
+
+        Returns
+        -------
+        ndarray of shape (n, dim, p, n_features)
+            By the coordinates of `X`, with the meaning of `InvariantBasis.gradient`.
+        """
+        points = self.space.check_points(X)
+        chunks = [self.functions.gradient(points[rows]) for rows in self.functions.chunks(len(points))]
+        nothing = np.empty((0, points.shape[1], self.n_outputs, self.dim))
+        return np.concatenate([nothing, *chunks]).transpose(0, 3, 2, 1)
+
+    def combine_gradient(self, X: ArrayLike, c: Array) -> Array:
+        """The gradient of every output of Σ_j c_j F_j(X)."""  # (dim,) -> (n, n_features, p)
+        return self.functions.combine_gradient(self.space.check_points(X), c)
+
     @cached_property
-    def canonical_elements(self) -> CanonicalElements | None:
+    def canonical_elements(self) -> ExactElements | None:
         """For each point the element that takes it to one place of its orbit, where these are exact; else None."""
-        return CanonicalElements.of(self.space, self.output)
+        return SortingElements.of(self.space, self.output) or CanonicalElements.of(self.space, self.output)
 
     def _key(self) -> tuple[Any, ...]:
         return (self.space, self.output, self.cutoff, self.order, self.solver)
@@ -244,5 +262,12 @@ def built_equivariant_basis(
 
 
 def _row(s: Solution[Any]) -> Row:
-    solver = s.parts[0][1].solver if s.parts and s.parts[0][0] == "scalar" else s.solver
-    return Row(s.eigenspace.eigenvalue, s.eigenspace.dim, s.invariant_dim, solver.name, s.residual, s.gap)
+    return Row(s.eigenspace.eigenvalue, s.eigenspace.dim, s.invariant_dim, _name(s), s.residual, s.gap)
+
+
+def _name(solution: Solution[Any]) -> str:
+    """The name of the solver; the least exact of those that a solver has left the work to."""
+    if not solution.solver.delegates:
+        return solution.solver.name
+    names = {_name(part) for _, part in solution.parts}
+    return next(name for name in reversed(SOLVER_NAMES) if name in names)

@@ -22,12 +22,15 @@ from specavg.invariants.solvers._even_harmonics import EvenHarmonics
 from specavg.invariants.solvers._everything import Everything
 from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
 from specavg.invariants.solvers._factor_by_factor import FactorByFactor
+from specavg.invariants.solvers._factors_and_outputs import FactorsAndOutputs
 from specavg.invariants.solvers._frequency_orbits import FrequencyOrbits
 from specavg.invariants.solvers._left_times_right import LeftTimesRight
 from specavg.invariants.solvers._monomial_orbits import MonomialOrbits
 from specavg.invariants.solvers._null_space import NullSpace
 from specavg.invariants.solvers._null_space_of_outputs import NullSpaceOfOutputs
+from specavg.invariants.solvers._one_output_for_all import OneOutputForAll
 from specavg.invariants.solvers._output_solver import OutputSolver
+from specavg.invariants.solvers._outputs_apart import OutputsApart
 from specavg.invariants.solvers._outputs_left_alone import OutputsLeftAlone
 from specavg.invariants.solvers._partitions import SymmetricPolynomials
 from specavg.invariants.solvers._random_elements import RandomElements
@@ -66,7 +69,10 @@ FOR_COMPARISON: tuple[type[Solver[Any]], ...] = (RandomElements,)
 
 OUTPUT_SOLVERS: tuple[type[OutputSolver[Any]], ...] = (
     OutputsLeftAlone,
+    OutputsApart,
     DeterminantsOfCopies,
+    FactorsAndOutputs,
+    OneOutputForAll,
     WaveOrbitsOfOutputs,
     CopiesAndOutputsTogether,
     NullSpaceOfOutputs,
@@ -132,6 +138,11 @@ class Resolver:
             yield solver
         if none_suits:  # each of them says why
             yield from (*self._closed_forms, *self._others)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether one of the solvers is a closed form."""
+        return any(s.is_closed for s in self._closed_forms) or any(s.is_closed for s in self._others)
 
     def count(self, eigenspace: Eigenspace) -> int | None:
         """The number of invariants, where a solver knows it without solving."""
@@ -253,6 +264,10 @@ class Places:
     def functions(self) -> Functions:
         """The functions of all solutions that were asked for."""
         return self._resolver.functions([solution for solution, _ in self._solutions.values()])
+
+    def vector_functions(self, outputs: int) -> VectorFunctions:
+        """The same where there is an output."""
+        return self._resolver.vector_functions([solution for solution, _ in self._solutions.values()], outputs)
 
 
 def arrays_of(solutions: Sequence[Solution[Any]], path: str = "") -> dict[str, Array]:

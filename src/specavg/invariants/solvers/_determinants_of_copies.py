@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 from specavg._config import require_memory
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions

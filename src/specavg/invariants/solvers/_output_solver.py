@@ -18,7 +18,7 @@ from specavg.invariants.solvers._stored import Stored
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import Order
 
-__all__ = ["OutputSolver", "carriers", "eigenspace_below"]
+__all__ = ["OutputSolver", "carrier", "carriers", "eigenspace_below"]
 
 
 class OutputSolver(Solver[Data], abc.ABC):
@@ -47,7 +47,12 @@ class OutputSolver(Solver[Data], abc.ABC):
 
 def carriers(space: Space, order: Order, outputs: int) -> Iterator[Eigenspace]:
     """The carriers of a space: p copies of each eigenspace, labelled by it."""
-    return (Eigenspace(V.eigenvalue, V.dim * outputs, V) for V in space.ordered(order))
+    return (carrier(V, outputs) for V in space.ordered(order))
+
+
+def carrier(eigenspace: Eigenspace, outputs: int) -> Eigenspace:
+    """So many copies of one eigenspace."""
+    return Eigenspace(eigenspace.eigenvalue, eigenspace.dim * outputs, eigenspace)
 
 
 def eigenspace_below(carrier: Eigenspace) -> Eigenspace:

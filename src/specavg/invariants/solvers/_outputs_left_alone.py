@@ -21,6 +21,7 @@ class OutputsLeftAlone(OutputSolver[Solution[Any]]):
 
     name: ClassVar[str] = "closed form"
     preference: int = 0
+    delegates: ClassVar[bool] = True
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         super().__init__(space, output, stored)
@@ -29,6 +30,10 @@ class OutputsLeftAlone(OutputSolver[Solution[Any]]):
     @classmethod
     def carries(cls, space: Space, output: Representation) -> bool:
         return output.is_trivial
+
+    @property
+    def is_closed(self) -> bool:
+        return self._scalar.is_closed
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         return self._scalar.seconds(eigenspace_below(eigenspace))

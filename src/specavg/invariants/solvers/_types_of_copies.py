@@ -66,7 +66,7 @@ def copies_move_together(space: Space, group: Group, output: Representation | No
     for f, velocity in zip((space.check_field(f) for f in group.fields), drho, strict=True):
         if not isinstance(f, CopiesField) or len(set(f.parts)) > 1:
             return None
-        if f.parts[0] is not None and not f.parts[0].is_zero:
+        if not f.parts[0].is_zero:
             fields.append((f.parts[0], velocity))
     isometries, permutations = [], []
     for g, image in zip((space.check_isometry(g) for g in group.generators), rho, strict=True):

@@ -34,6 +34,10 @@ class WaveOrbitsOfOutputs(OutputSolver[WaveSums]):
             and all(space.check_isometry(g).is_exact for g in output.group.generators)
         )
 
+    @property
+    def is_closed(self) -> bool:
+        return self.space.dim == 1  # two waves of each frequency: there is nothing to search
+
     def seconds(self, eigenspace: Eigenspace) -> float:
         return 4 * QUICK + 3.5e-7 * (len(self.group.generators) + 1) * eigenspace.dim  # as for invariants
 
