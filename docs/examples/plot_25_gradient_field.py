@@ -5,8 +5,8 @@ A gradient is an equivariant field
 The gradient of an invariant energy moves with the points: ∇f(gx) = ρ(g)∇f(x), with ρ(g) the matrix of g. So it can be
 had in two ways. Either energies are learned and the model is differentiated; or the gradient is learned as a vector
 field, by a model that knows nothing of energies. Here the two are checked against each other, on the torsions of
-propane (:doc:`plot_01_propane`): a group of 36 elements, of which shifts leave vectors alone, the reversal of both angles
-turns them round, and the exchange of the methyl groups swaps their components.
+propane (:doc:`plot_01_propane`): a group of 36 elements, of which shifts leave vectors alone, the reversal of both
+angles turns them round, and the exchange of the methyl groups swaps their components.
 """
 
 import matplotlib.pyplot as plt

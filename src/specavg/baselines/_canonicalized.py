@@ -14,11 +14,11 @@ from specavg.baselines._averaged import CostError
 from specavg.baselines._kernels import Array
 from specavg.baselines._meta import MetaRegressor
 from specavg.groups import Group
-from specavg.invariants import InvariantBasis, invariant_basis
+from specavg.invariants._acting_group import canonical_points, group_of_columns
 from specavg.isometries import Isometry
 from specavg.spaces import Space, Torus
 
-__all__ = ["Canonicalized", "canonical", "embedded", "exact_points", "functional", "orbit", "wrapped"]
+__all__ = ["Canonicalized", "canonical", "embedded", "functional", "orbit", "wrapped"]
 
 LARGEST_ORBIT = 20_000
 
@@ -47,9 +47,8 @@ def canonical(space: Space, group: Group, X: ArrayLike) -> Array:
     array([[-0.25,  0.  ,  0.5 ]])
     """
     points = wrapped(space, space.check_points(X))
-    exact = exact_points(space, group)
-    if exact.has_canonical:
-        return exact.canonical(points)
+    if group_of_columns(space, group) is not None:
+        return canonical_points(space, group, points)
     best, value = points, functional(space, points)
     for image in orbit(space, group, points):
         height = functional(space, image)
@@ -57,12 +56,6 @@ def canonical(space: Space, group: Group, X: ArrayLike) -> Array:
         best = np.where(higher[:, None], image, best)
         value = np.where(higher, height, value)
     return best
-
-
-@lru_cache(maxsize=32)
-def exact_points(space: Space, group: Group) -> InvariantBasis:
-    """The basis of the constant, for its canonical points: the ones that estimators use."""
-    return invariant_basis(space, group, max_eigenvalue=0)
 
 
 def wrapped(space: Space, X: Array) -> Array:

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from specavg.baselines._canonicalized import LARGEST_ORBIT, canonical, exact_points, functional, orbit, wrapped
+from specavg.baselines._canonicalized import LARGEST_ORBIT, canonical, functional, orbit, wrapped
 from specavg.baselines._kernels import Array
 from specavg.baselines._meta import MetaRegressor
 from specavg.estimators._base import weights_or_ones
 from specavg.groups import Group
 from specavg.groups.families import Hyperoctahedral, SignFlips, Structure, Symmetric, Trivial
+from specavg.invariants._acting_group import group_of_columns
 from specavg.spaces import Space, Torus
 
 __all__ = ["Frame", "FrameAveraged", "frame"]
@@ -81,7 +82,8 @@ def frame(space: Space, group: Group, X: ArrayLike, width: float = 0.1) -> Frame
     points = wrapped(space, space.check_points(X))
     if isinstance(space, Torus) and space.is_cubic and _permutes_everything(group):
         return _cut_at_each_gap(space, points)
-    if exact_points(space, group).has_canonical and (_is_continuous(space, group) or group.order > LARGEST_ORBIT):
+    exact = group_of_columns(space, group) is not None
+    if exact and (_is_continuous(space, group) or group.order > LARGEST_ORBIT):
         return Frame("canonical point", canonical(space, group, points)[None], np.ones((1, len(points))))
     images = np.stack(list(orbit(space, group, points)))  # (k, n, d)
     heights = np.stack([functional(space, image) for image in images])

@@ -77,7 +77,7 @@ OUTPUT_SOLVERS: tuple[type[OutputSolver[Any]], ...] = (
     CopiesAndOutputsTogether,
     NullSpaceOfOutputs,
 )
-"""The same for equivariant functions."""
+"""Every solver for equivariant functions, the more special first."""
 
 
 @final
@@ -145,7 +145,9 @@ class Resolver:
         return any(s.is_closed for s in self._closed_forms) or any(s.is_closed for s in self._others)
 
     def count(self, eigenspace: Eigenspace) -> int | None:
-        """The number of invariants, where a solver knows it without solving."""
+        """The number of invariants, where a solver knows it without solving, or where they are solved already."""
+        if eigenspace in self._solved:
+            return self._solved[eigenspace].invariant_dim
         for solver in self._closed_forms:
             if (count := solver.count(eigenspace)) is not None:
                 return count
@@ -209,7 +211,7 @@ class Resolver:
         for solver in self.solvers(eigenspace):
             if not isinstance(solver, StoringSolver):
                 try:
-                    return solver.solve(eigenspace)  # exact: the same again
+                    return solver.solve(eigenspace)  # this solver is exact: it finds the same functions again
                 except Unsuitable:
                     continue
         raise StoredArraysError(
@@ -239,7 +241,7 @@ class Resolver:
 
 
 def _sorted(solvers: list[Solver[Any]], eigenspace: Eigenspace) -> list[Solver[Any]]:
-    """Those that suit an eigenspace, the preferred and fast ones first; a single one is not asked for its time."""
+    """The solvers that suit an eigenspace, preferred and fast ones first; a single one is not asked for its time."""
     suitable = [solver for solver in solvers if solver.suits(eigenspace)]
     if len(suitable) > 1:
         suitable.sort(key=lambda solver: (solver.preference, solver.seconds(eigenspace)))

@@ -16,7 +16,7 @@ from specavg.groups import Group
 from specavg.groups.families import DirectProduct
 from specavg.isometries import Isometry, SignedPermutation
 from specavg.spaces import Eigenspace, Power, Product, Space, Torus
-from specavg.spaces._power import Type as CopyType
+from specavg.spaces._copy_types import OneType
 from specavg.spaces._product import parts_up_to
 from specavg.spaces._sums import Values
 
@@ -93,8 +93,8 @@ def _of_copies(power: Power, used: tuple[Eigenspace, ...]) -> Eigenspace:
     """All products of these functions of one copy, on any of the copies."""
     counts = Counter(used)
     arranged = perm(power.copies, len(used)) // prod(perm(n, n) for n in counts.values())
-    chosen: CopyType = tuple(counts.items())
-    return Eigenspace(sum(V.eigenvalue for V in used), arranged * prod(V.dim for V in used), (chosen,))
+    value = sum(V.eigenvalue for V in used)
+    return Eigenspace(value, arranged * prod(V.dim for V in used), OneType(tuple(counts.items())))
 
 
 @final
