@@ -36,6 +36,8 @@ COMPARISONS = {
     "loops": "loops:fractions_of_peak",
     "gradients": "gradients:cost_of_gradients",
     "gradients-as-data": "gradients:what_gradients_save",
+    "invariant-tensors": "equivariant:invariant_tensors",
+    "fit-of-vectors": "equivariant:cost_of_a_fit",
     "import": "imports:import_time",
     "first-use": "first_use:first_use",
 }
