@@ -109,8 +109,8 @@ for n, draws in ((20, 8), (120, 2)):
 
 # %%
 # With few stations a symmetry that is nearly right is worth more than the freedom to be exactly right. With 120
-# stations it is the other way round: the symmetry is not exact, and now the data can tell. Ten turned copies of each station
-# fill the circle of latitude nearly as well as all rotations do, so that augmentation comes close here.
+# stations it is the other way round: the symmetry is not exact, and now the data can tell. Ten turned copies of each
+# station fill the circle of latitude nearly as well as all rotations do, so that augmentation comes close here.
 found, models = errors(20, 0)
 figure, panels = plt.subplots(3, 1, figsize=(7.2, 8.6), sharex=True, layout="constrained")
 coarse = (np.abs(latitude) < 80) & (longitude % 20 == 0) & (np.round(latitude / 5) % 2 == 0)
