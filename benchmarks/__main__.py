@@ -29,6 +29,7 @@ COMPARISONS = {
     "symmetric": "sphere:symmetric_group",
     "memory": "torus:memory_and_time_in_n",
     "molecules": "molecules:methane",
+    "discovery": "discovery_rates:table_rows",
     "growth": "torus:growth",
     "growth-of-the-fit": "loops:growth_of_the_fit",
     "loops": "loops:fractions_of_peak",

@@ -343,15 +343,13 @@ def table_rows():
         stored = list(csv.DictReader(file))
     rows = []
     for line in stored:
-        target = (
-            line["group"] == "Oh" and line["n"] == "500" and line["noise"] == "normal" and line["points"] == "uniform"
-        )
-        what = f"discovery: {line['group']}, {line['points']} points, n = {line['n']}, {line['noise']} noise"
-        what += f", signal to noise {float(line['signal_to_noise']):g}"
-        note = f"{line['draws']} draws, {line['seconds']} s each"
-        rows.append(row(f"{what}, right", 100 * float(line["right"]), 95.0 if target else None, unit=" %", note=note))
+        target = line is stored[0]  # Oh, uniform points and even noise
+        what = f"discovery: {line['group']} on {line['space']}, n = {line['n']}"
+        what += f", {line['points']} points, {line['noise']} noise"
+        note = f"{line['draws']} draws, {line['seconds']} s each, signal to noise {float(line['signal_to_noise']):g}"
+        rows.append(row(f"{what}: right", 100 * float(line["right"]), 95.0 if target else None, unit=" %", note=note))
         wrong = 100 * float(line["too_large"])
-        rows.append(row(f"{what}, too large", wrong, 5.0 if target else None, unit=" %", at_most=True))
+        rows.append(row(f"{what}: too large", wrong, 5.0 if target else None, at_most=True, unit=" %"))
     first = stored[0]
     rows.append(row("discovery: time of refits over a search, Oh, n = 500", float(first["refit_ratio"]), 50.0))
     median = float(np.median([float(line["error_ratio"]) for line in stored if line["error_ratio"]]))
