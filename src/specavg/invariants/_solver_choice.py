@@ -101,6 +101,11 @@ class Resolver:
             )
         self._solved: dict[Eigenspace, Solution[Any]] = {}
 
+    @property
+    def group(self) -> Group:
+        """The group whose invariants are wanted."""
+        return self._group
+
     def _fitting(self, *, closed: bool) -> list[Solver[Any]]:
         def asked(kind: type[Solver[Any]]) -> bool:
             return (kind.preference == 0) is closed and self._name in ("auto", kind.name)
