@@ -7,8 +7,8 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups import Group, representation
 from specavg.invariants import InvariantBasis
 from specavg.spaces import Power, Product, Space, Torus
@@ -23,7 +23,6 @@ __all__ = [
     "why_nothing",
 ]
 
-Array = NDArray[np.float64]
 
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
 # span a few, and standardised columns on the default torus (period 2) about three.

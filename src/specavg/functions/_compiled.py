@@ -8,16 +8,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
 from specavg.functions._threads import CACHE, SMALLEST_BLOCK, block_size, in_order, read_only, row_chunks
 
 __all__ = ["Compiled", "Loops"]
-
-Array = NDArray[np.float64]
 
 
 class Loops(NamedTuple):

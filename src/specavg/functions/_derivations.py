@@ -7,14 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
 
 __all__ = ["Derivations"]
-
-Array = NDArray[np.float64]
 
 
 class Derivations(Functions):

@@ -7,15 +7,13 @@ from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg.functions._compensated_sums import Sum
 from specavg.functions._functions import Functions
 
 __all__ = ["VectorFunctions"]
-
-Array = NDArray[np.float64]
 
 
 @final
