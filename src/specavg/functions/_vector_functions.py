@@ -10,13 +10,13 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg.functions._compensated_sums import Sum, compensated_sum
 from specavg.functions._functions import Functions
 
 __all__ = ["CombinedOutputs", "JoinedOutputs", "Move", "MovedOutputs", "VectorFunctions"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 _CHUNK_BYTES = 32e6  # as for scalar functions
 

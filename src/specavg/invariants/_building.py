@@ -115,12 +115,13 @@ class _WithinBudget:
 
 
 def _within_reach(eigenspaces: Iterator[Eigenspace], group: Group, cutoff: Cutoff) -> Iterator[Eigenspace]:
-    """The same eigenspaces; a `max_eigenvalue` or `max_dim` that would need too many of them is refused at once.
+    """The eigenspaces one by one; a `max_eigenvalue` or `max_dim` that would need too many is refused at once.
 
     Their number is read off its growth from the 500th to the 1,000th: on all spaces it grows like a power of λ or D.
     """
     if cutoff.kind == "max_invariant_dim":
-        return eigenspaces
+        yield from eigenspaces
+        return
     listed: list[Eigenspace] = []
     reached: list[float] = []
     total = 0
@@ -138,7 +139,7 @@ def _within_reach(eigenspaces: Iterator[Eigenspace], group: Group, cutoff: Cutof
         if cutoff.kind == "max_dim" and BYTES_PER_FUNCTION * cutoff.value > settings().memory_limit:
             invariant = cutoff.value / (2 * group_order(group))  # D/|G| of D functions by Weyl's law; half, to be safe
             require_memory(BYTES_PER_FUNCTION * invariant, f"a basis of {invariant:.2g} functions", "Lower max_dim.")
-    return chain(listed, eigenspaces)
+    yield from chain(listed, eigenspaces)
 
 
 def _solutions_up_to(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> Iterator[Solution[Any]]:

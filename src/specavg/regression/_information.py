@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.regression._moments import Sum
 
 __all__ = ["Information"]
 
-Array = NDArray[np.float64]
 Chunks = Iterable[tuple[Array, Array]]
 _RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of a Gram matrix: directions below it have no data
 _LEAST_NOISE = 1e-10  # of the variance of y: without noise, what the functions miss plays its part, or rounding does
