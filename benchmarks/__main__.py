@@ -29,6 +29,8 @@ COMPARISONS = {
     "symmetric": "sphere:symmetric_group",
     "memory": "torus:memory_and_time_in_n",
     "molecules": "molecules:methane",
+    "ethanol": "molecules:ethanol",
+    "acetaldehyde": "molecules:acetaldehyde",
     "growth": "torus:growth",
     "growth-of-the-fit": "loops:growth_of_the_fit",
     "loops": "loops:fractions_of_peak",

@@ -131,27 +131,11 @@ class Canonicalized(MetaRegressor):
     """
 
     def __init__(self, estimator: Any = None, space: Space | None = None, group: Group | None = None) -> None:
-        self.estimator = estimator
-        self.space = space
-        self.group = group
+        super().__init__(estimator, space, group)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Canonicalized:
-        """Fit on canonical points.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-        y : array-like of shape (n,) or (n, n_outputs)
-        sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        self
-        """
-        points, targets = self._training_data(X, y)
+    def _fit(self, points: Array, targets: Array, sample_weight: Any) -> None:
         images = canonical(self.space_, self.group_, points)
         self.estimator_ = self._fitted(clone(self._estimator()), images, targets, sample_weight)
-        return self
 
     def _predict(self, points: Array) -> Array:
         return self.estimator_.predict(canonical(self.space_, self.group_, points))

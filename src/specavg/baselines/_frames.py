@@ -159,27 +159,12 @@ class FrameAveraged(MetaRegressor):
         *,
         width: float = 0.1,
     ) -> None:
-        self.estimator = estimator
-        self.space = space
-        self.group = group
+        super().__init__(estimator, space, group)
         self.width = width
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> FrameAveraged:
-        """Fit on the frames of `X`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-        y : array-like of shape (n,) or (n, n_outputs)
-        sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        self
-        """
+    def _fit(self, points: Array, targets: Array, sample_weight: Any) -> None:
         if not (np.isfinite(self.width) and self.width > 0):
             raise ValueError(f"width must be positive and finite; got {self.width!r}")
-        points, targets = self._training_data(X, y)
         found = frame(self.space_, self.group_, points, self.width)
         self.frame_name_ = found.name
         kept = found.weights > 0
@@ -191,7 +176,6 @@ class FrameAveraged(MetaRegressor):
         elif has_fit_parameter(estimator, "sample_weight") and len(found.images) > 1:
             weights = found.weights[kept]
         self.estimator_ = self._fitted(estimator, found.images[kept], targets[which], weights)
-        return self
 
     def _predict(self, points: Array) -> Array:
         found = frame(self.space_, self.group_, points, self.width)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
+from numpy.typing import ArrayLike
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils.validation import has_fit_parameter
 
@@ -21,9 +22,30 @@ __all__ = ["MetaRegressor"]
 class MetaRegressor(MetaEstimatorMixin, SpaceRegressor):
     """A regressor made from another one, a space and a group."""
 
-    estimator: Any
-    space: Space | None
-    group: Group | None
+    def __init__(self, estimator: Any, space: Space | None, group: Group | None) -> None:
+        self.estimator = estimator
+        self.space = space
+        self.group = group
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the regressor on other points than the training points, as the class says.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+        y : array-like of shape (n,) or (n, n_outputs)
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        points, targets = self._training_data(X, y)
+        self._fit(points, targets, sample_weight)
+        return self
+
+    def _fit(self, points: Array, targets: Array, sample_weight: Any) -> None:
+        raise NotImplementedError
 
     def _estimator(self) -> Any:
         return KernelRidge() if self.estimator is None else self.estimator

@@ -60,10 +60,18 @@ class SpaceRegressor(RegressorMixin, BaseEstimator):
 class KernelRidgeBase(SpaceRegressor):
     """What the kernel ridge regressions share: everything but the matrix of kernel values."""
 
-    kernel: Kernel | None
-    alpha: float
-    penalty: str
-    fit_intercept: bool
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        alpha: float = 1.0,
+        *,
+        penalty: str = "sum",
+        fit_intercept: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
 
     def _kernel_function(self, space: Space, n: int) -> KernelFunction:
         """The function (X, Y) -> K that this regression works with, for `n` training points."""
@@ -171,19 +179,6 @@ class KernelRidge(KernelRidgeBase):
     >>> bool(abs(model.predict(X) - y).max() < 1e-3)
     True
     """
-
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        alpha: float = 1.0,
-        *,
-        penalty: str = "sum",
-        fit_intercept: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.alpha = alpha
-        self.penalty = penalty
-        self.fit_intercept = fit_intercept
 
     def _kernel_function(self, space: Space, n: int) -> KernelFunction:
         return as_kernel(self.kernel).function(space)

@@ -28,6 +28,9 @@ Array = NDArray[np.float64]
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
 # span a few, and standardised columns on the default torus (period 2) about three.
 _MANY_PERIODS = 20.0
+_ROWS_ASKED = (
+    1000  # rows whose span is looked at: another unit shows in any of them, and all rows cost as much as a fit
+)
 _UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of the variance is then unexplained
 
 
@@ -97,7 +100,8 @@ def question_periods(space: Space, points: Array) -> None:
     known = np.isfinite(sides)
     if not len(points) or not known.any():
         return
-    spans = np.where(known, np.ptp(points, axis=0) / np.where(known, sides, 1.0), 0.0)
+    some = points[:: max(1, len(points) // _ROWS_ASKED)]
+    spans = np.where(known, np.ptp(some, axis=0) / np.where(known, sides, 1.0), 0.0)
     column = int(spans.argmax())
     if spans[column] > _MANY_PERIODS:
         advice = "If these are degrees, convert them with np.deg2rad, or give the space period=360"

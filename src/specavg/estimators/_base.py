@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import (
     _check_sample_weight,  # pyright: ignore[reportPrivateUsage]
     check_is_fitted,
     validate_data,
 )
 
-from specavg.data._distributed import distributed_apply
+from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import (
     check_columns,
     given_table,
@@ -32,7 +32,7 @@ from specavg.persistence._saving import Savable
 from specavg.regression._limits import BASIS_SECONDS
 from specavg.spaces import Power, Space, default_space
 
-__all__ = ["InvariantEstimator", "InvariantSeries", "weights_or_ones"]
+__all__ = ["InvariantEstimator", "InvariantSeries", "checked_alpha", "weights_or_ones"]
 
 Array = NDArray[np.float64]
 
@@ -114,9 +114,9 @@ class InvariantEstimator(Savable, BaseEstimator):
             f"{self.basis_.group!r} on {self.basis_.space!r}{late if self._cutoff() is None else ''}"
         )
 
-    def _stream(self, X: Any, y: Any, sample_weight: Any) -> Stream | None:
+    def _stream(self, X: Any, y: Any, sample_weight: Any, gradient: Any = None) -> Stream | None:
         """`X` as a stream of chunks; None if it is data in memory."""
-        return stream_of(X, y, sample_weight, targets=self._has_targets)
+        return stream_of(X, y, sample_weight, gradient, targets=self._has_targets)
 
     def _points(self, X: Any, *, reset: bool) -> Array:
         """`X` as scikit-learn wants it: points flattened to (n, n_features), finite, float64."""
@@ -155,7 +155,7 @@ class InvariantEstimator(Savable, BaseEstimator):
         return canonical_points(self._space(), self._group(), points)
 
 
-class InvariantSeries(InvariantEstimator):
+class InvariantSeries(RegressorMixin, InvariantEstimator):
     """A regressor whose prediction is a series in the functions of its basis."""
 
     coef_: Array
@@ -199,6 +199,13 @@ class InvariantSeries(InvariantEstimator):
         C = self.coef_.reshape(self.basis_.dim, -1)
         return self.basis_.combine_gradient(points, C).reshape(*points.shape, *outputs)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        # The default space is a torus of period 2: standardised data wrap around it and make little sense there.
+        tags.regressor_tags.poor_score = True
+        return tags
+
     def _series(self, points: Array) -> Array:
         """Σ c ψ at canonical points."""
         C = self.coef_.reshape(self.basis_.dim, -1)
@@ -211,3 +218,16 @@ def weights_or_ones(sample_weight: Any, X: Array) -> Array:
     if not weights.sum() > 0:
         raise ValueError("sample_weight sums to zero: there is nothing to fit")
     return weights
+
+
+def checked_alpha(alpha: Any) -> float | None:
+    """The penalty as a number, None for "auto"; an error for anything else."""
+    if isinstance(alpha, str):
+        if alpha != "auto":
+            raise ValueError(f"alpha must be a positive number or 'auto'; got {alpha!r}")
+        return None
+    if np.ndim(alpha):
+        raise ValueError(f"alpha is one number for all outputs, or 'auto'; got {np.size(alpha)} numbers")
+    if not (np.isfinite(alpha) and alpha > 0):
+        raise ValueError(f"alpha must be positive and finite; got {alpha!r}. 'auto' goes down to interpolation.")
+    return float(alpha)

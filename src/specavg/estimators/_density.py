@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from specavg._config import settings
 from specavg._random import as_generator
-from specavg.data._distributed import distributed_apply
+from specavg.data._dask_collections import distributed_apply
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis
 from specavg.estimators._base import weights_or_ones
@@ -147,7 +147,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         points, weights = points[weights > 0], weights[weights > 0]
         given = self._cutoff()
         self._take_basis(self._default_basis(int(weights.sum())) if given is None else self._basis(given))
-        features = self.basis_.evaluate(self._canonical(points))[:, 1:]
+        features = self.basis_.evaluate(self.basis_.evaluation_points(points))[:, 1:]
         self._require_functions()
         if self.positive:
             self._fit_positive(float(weights.sum()), partial(exponential_fit, features, weights))

@@ -12,12 +12,11 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from specavg import _config
-from specavg.data._distributed import distributed_apply
+from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import given_targets
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
-from specavg.estimators._base import weights_or_ones
-from specavg.estimators._checked_alpha import checked_alpha
+from specavg.estimators._base import checked_alpha, weights_or_ones
 from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group, Representation

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 
 from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order
+from specavg.invariants._acting_group import training_points
 from specavg.regression._moments import Moments
 from specavg.regression._target_units import Units
 from specavg.spaces import Space
@@ -53,7 +53,7 @@ class OracleCalls:
     paper_inner_products: int
 
 
-class SpecAvgRegressor(RegressorMixin, InvariantSeries, PiecewiseEstimator):
+class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
     """Spec-Avg: the paper's Algorithm 1, a regressor exactly invariant to a group given by its generators.
 
     Each coefficient is the empirical mean (1/n) Σ y_i φ(x_i); the coefficients of each eigenspace are projected
@@ -150,7 +150,7 @@ class SpecAvgRegressor(RegressorMixin, InvariantSeries, PiecewiseEstimator):
         weights = weights_or_ones(sample_weight, points)
         vars(self).pop("moments_", None)
         order = self._order()
-        places = self._canonical(points)
+        places = training_points(self._space(), self._group(), points)
         self._take_basis(self._basis(self._cutoff() or self._theorem(float(weights.sum())), order))
         columns = targets.reshape(len(points), -1)
         if sample_weight is not None:
@@ -197,9 +197,3 @@ class SpecAvgRegressor(RegressorMixin, InvariantSeries, PiecewiseEstimator):
         if not (np.isfinite(s) and s > 0):
             raise ValueError(f"smoothness must be positive and finite; got {self.smoothness!r}")
         return 2.0 * s / d
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.regressor_tags.poor_score = True  # a plain mean, with few functions: see the class notes
-        return tags

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import takewhile
-from math import inf
+from itertools import chain, islice, takewhile
+from math import exp, inf, log
 from typing import Any
 
 from specavg._config import require_memory, settings
@@ -21,11 +21,14 @@ __all__ = [
     "BYTES_PER_FUNCTION",
     "TOLERANCE",
     "checked_request",
+    "group_order",
     "solutions_in_time",
 ]
 
 TOLERANCE = 1e-9
 BYTES_PER_FUNCTION = 64.0  # at least: its eigenvalue, its place in the space, its value at a point
+BYTES_PER_EIGENSPACE = 500.0  # its label, its solution and its row of the table: 20,000 of a circle took 12 MB
+_SAMPLED = 1_000  # eigenspaces that are listed before their number is forecast: some milliseconds
 _BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
 
 
@@ -61,7 +64,9 @@ def solutions_in_time(
     for by it. `what` names the work in reports of progress.
     """
     within = _WithinBudget(eigenspaces, resolver, seconds)
-    found = _solutions_up_to(iter(within) if seconds < inf else eigenspaces, resolver, cutoff)
+    found = _solutions_up_to(
+        iter(within) if seconds < inf else _within_reach(eigenspaces, resolver.group, cutoff), resolver, cutoff
+    )
     solutions = list(reported(found, what, "eigenspaces"))
     return solutions, Cutoff("max_eigenvalue", solutions[-1].eigenspace.eigenvalue) if within.ended else cutoff
 
@@ -87,6 +92,33 @@ class _WithinBudget:
             if self.ended:
                 return
             yield V
+
+
+def _within_reach(eigenspaces: Iterator[Eigenspace], group: Group, cutoff: Cutoff) -> Iterator[Eigenspace]:
+    """The same eigenspaces; a `max_eigenvalue` or `max_dim` that would need too many of them is refused at once.
+
+    Their number is read off its growth from the 500th to the 1,000th: on all spaces it grows like a power of λ or D.
+    """
+    if cutoff.kind == "max_invariant_dim":
+        return eigenspaces
+    listed: list[Eigenspace] = []
+    reached: list[float] = []
+    total = 0
+    for V in islice(eigenspaces, _SAMPLED):
+        total += V.dim
+        listed.append(V)
+        reached.append(V.eigenvalue if cutoff.kind == "max_eigenvalue" else float(min(total, 10**300)))
+        if reached[-1] > cutoff.value * (1 + TOLERANCE):
+            break
+    else:
+        growth = log(2.0) / log(reached[-1] / reached[len(reached) // 2 - 1])
+        number = len(reached) * exp(min(growth * log(cutoff.value / reached[-1]), 600.0))
+        what = f"a list of some {number:.0g} eigenspaces"
+        require_memory(BYTES_PER_EIGENSPACE * number, what, f"Lower {cutoff.kind}.")
+        if cutoff.kind == "max_dim" and BYTES_PER_FUNCTION * cutoff.value > settings().memory_limit:
+            invariant = cutoff.value / (2 * group_order(group))  # D/|G| of D functions by Weyl's law; half, to be safe
+            require_memory(BYTES_PER_FUNCTION * invariant, f"a basis of {invariant:.2g} functions", "Lower max_dim.")
+    return chain(listed, eigenspaces)
 
 
 def _solutions_up_to(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> Iterator[Solution[Any]]:
@@ -117,3 +149,11 @@ def _solutions_up_to(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cuto
                 f"have none: max_invariant_dim={cutoff.value:g} may lie out of reach ({total} found). "
                 "Use max_eigenvalue or max_dim."
             )
+
+
+def group_order(group: Group) -> float:
+    """The order of a group; infinite where it is not known to be finite, or beyond floating-point numbers."""
+    try:
+        return float(group.order)
+    except (ValueError, OverflowError):
+        return inf

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Group, Representation, representation
-from specavg.invariants._basis_table import BasisTable, Row
+from specavg.invariants._basis import BasisTable, Row
 from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._canonical_elements import CanonicalElements, ExactElements
 from specavg.invariants._cutoff import Cutoff

@@ -24,6 +24,7 @@ from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
 from specavg.invariants.solvers._factor_by_factor import FactorByFactor
 from specavg.invariants.solvers._factors_and_outputs import FactorsAndOutputs
 from specavg.invariants.solvers._frequency_orbits import FrequencyOrbits
+from specavg.invariants.solvers._functions_of_a_direction import FunctionsOfADirection
 from specavg.invariants.solvers._left_times_right import LeftTimesRight
 from specavg.invariants.solvers._monomial_orbits import MonomialOrbits
 from specavg.invariants.solvers._null_space import NullSpace
@@ -54,6 +55,7 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     SymmetricPolynomials,
     EvenHarmonics,
     BlocksOfDirections,
+    FunctionsOfADirection,
     LeftTimesRight,
     FrequencyOrbits,
     MonomialOrbits,
@@ -109,6 +111,11 @@ class Resolver:
                 f"{', '.join(others)}"
             )
         self._solved: dict[Eigenspace, Solution[Any]] = {}
+
+    @property
+    def group(self) -> Group:
+        """The group whose invariants are wanted."""
+        return self._group
 
     def _fitting(self, *, closed: bool) -> list[Solver[Any]]:
         def asked(kind: type[Solver[Any]]) -> bool:
