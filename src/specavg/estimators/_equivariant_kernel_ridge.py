@@ -210,10 +210,11 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
             advice = (
                 "raise the cutoff"
                 if self._cutoff() is not None
-                else "this output may allow none at all under this group; with a cutoff the search goes as far as you say"
+                else "this output may allow none at all; with a cutoff the search goes as far as you say"
             )
             raise ValueError(
-                f"there is no function with F(gx) = ρ(g)F(x) below {basis.cutoff.kind} = {basis.cutoff.value:g}: {advice}"
+                f"there is no function with F(gx) = ρ(g)F(x) below {basis.cutoff.kind} = {basis.cutoff.value:g}: "
+                f"{advice}"
             )
         why = "all points lie on one orbit" if problem.count == 1 else "the cutoff ends before the first other function"
         warnings.warn(f"only constant vectors are fitted: {why}.", UserWarning, stacklevel=4)
