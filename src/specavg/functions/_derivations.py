@@ -14,6 +14,8 @@ from specavg.functions._functions import Functions
 
 __all__ = ["Derivations"]
 
+_DENSE = 200  # functions up to which a dense matrix product is faster than a sparse one
+
 
 class Derivations(Functions):
     """A family φ with matrices D_a for which the derivatives along a few fields ξ_a are ξ_a·φ = φ D_a.
@@ -49,6 +51,19 @@ class Derivations(Functions):
         columns = np.concatenate([np.asarray(D @ C) for D in self._derivations], axis=1)
         slopes = self._all_functions.combine(X, columns)
         return self._lifted(X, slopes.reshape(len(X), len(self._derivations), C.shape[1]))
+
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        values, fields = self._all_functions.values(X), len(self._derivations)
+        if self.dim <= _DENSE:
+            moved = (W @ self._side_by_side).reshape(len(X), fields, self.dim)
+        else:
+            moved = np.stack([np.asarray(W @ D.T) for D in self._derivations], axis=1)
+        return self._lifted(X, np.matmul(moved, values[:, :, None]))[:, :, 0]
+
+    @cached_property
+    def _side_by_side(self) -> Array:
+        """All D_aᵀ, dense."""  # (dim, fields · dim)
+        return np.concatenate([D.T.toarray() for D in self._derivations], axis=1)
 
     def correlate_gradient(self, X: Array, G: Array) -> Array:
         fields, q = len(self._derivations), G.shape[2]

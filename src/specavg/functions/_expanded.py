@@ -89,6 +89,9 @@ class Expanded(Functions):
     def combine_gradient(self, X: Array, C: Array) -> Array:
         return self._faster(len(X), FEWEST_TO_COMBINE).combine_gradient(X, C)
 
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        return self.expansion.pointwise_gradient(X, W)
+
     def correlate_and_gram(self, X: Array, Y: Array, weights: Array | None = None) -> tuple[Array, Array]:
         if _nufft.available() and self.expansion.gram_by_transform(len(X)):
             return self.expansion.correlate_and_gram(X, Y, weights)

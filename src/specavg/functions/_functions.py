@@ -102,6 +102,11 @@ class Functions(abc.ABC):
             combined[rows] = self.gradient(X[rows]).transpose(0, 2, 1) @ C
         return combined
 
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        """Σ_j W_ij ∇φ_j(x_i) at one chunk of checked points: coefficients of its own for each."""
+        # (n, dim) -> (n, n_features)
+        return np.einsum("nj,njf->nf", W, self.gradient(X))
+
     def correlate_gradient(self, X: Array, G: Array) -> Array:
         """Σ_i Σ_j ∂_jφ(x_i) G_ij, compensated over chunks."""  # (n, n_features, q) -> (dim, q)
         parts = (np.tensordot(self.gradient(X[rows]), G[rows], ((0, 2), (0, 1))) for rows in self.gradient_chunks(X))

@@ -96,6 +96,11 @@ class Waves(Compiled, Derivations):
     def _lowered(self, X: Array, G: Array) -> Array:
         return G
 
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        F, values = len(self.K), self.values(X)
+        turned = W[:, F:] * values[:, :F] - W[:, :F] * values[:, F:]
+        return np.asarray(turned @ (2 * np.pi * self.K / self.period))
+
     def mixed_gradient(self, X: Array, Q: Any) -> Array:
         """The gradient of Φ Q, Q sparse."""  # (2F, dim) -> (n, dim, d)
         return np.stack([self.mixed_values(X, D @ Q) for D in self._derivations], axis=2)
@@ -186,6 +191,9 @@ class TrigonometricSums(Functions):
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
         return self.waves.combine_gradient(X, np.sqrt(2) * np.asarray(self.Q @ C))
+
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        return self.waves.pointwise_gradient(X, np.sqrt(2) * np.asarray(self.Q @ W.T).T)
 
     def gram_by_transform(self, n: int) -> bool:
         """Whether the Gram matrix over n points is faster as a Toeplitz matrix than by a product of values."""

@@ -27,6 +27,7 @@ from specavg.spaces._orders import Order
 __all__ = ["BasisTable", "InvariantBasis", "Row", "built_basis", "invariant_basis"]
 
 Array = NDArray[np.float64]
+_EXACTNESS = ("closed form", "orbits", "null space", "random elements")  # the most exact solver first
 
 
 def invariant_basis(
@@ -127,9 +128,15 @@ class Row:
     @classmethod
     def of(cls, solution: Solution[Any]) -> Row:
         """The row of one solution."""
-        V, parts = solution.eigenspace, solution.parts
-        solver = parts[0][1].solver if parts and parts[0][0] == "scalar" else solution.solver
-        return cls(V.eigenvalue, V.dim, solution.invariant_dim, solver.name, solution.residual, solution.gap)
+        V = solution.eigenspace
+        return cls(V.eigenvalue, V.dim, solution.invariant_dim, _name(solution), solution.residual, solution.gap)
+
+
+def _name(solution: Solution[Any]) -> str:
+    """The name of the solver; the least exact of those that a solver has left the work to."""
+    if not solution.solver.delegates:
+        return solution.solver.name
+    return max((_name(part) for _, part in solution.parts), key=_EXACTNESS.index)
 
 
 class BasisTable(Immutable):
