@@ -31,6 +31,7 @@ COMPARISONS = {
     "molecules": "molecules:methane",
     "ethanol": "molecules:ethanol",
     "acetaldehyde": "molecules:acetaldehyde",
+    "discovery": "discovery_rates:table_rows",
     "growth": "torus:growth",
     "growth-of-the-fit": "loops:growth_of_the_fit",
     "loops": "loops:fractions_of_peak",

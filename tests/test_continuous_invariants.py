@@ -205,9 +205,17 @@ def test_shifts_leave_the_frequencies_at_right_angles(directions):
 
 
 def test_a_floating_point_slope_is_not_decided_exactly():
-    basis = sa.invariant_basis(sa.Torus(2), Group(fields=[fields.shift([1.0, 2.0**0.5])]), max_eigenvalue=100)
+    with pytest.warns(UserWarning, match="decided to rounding"):
+        basis = sa.invariant_basis(sa.Torus(2), Group(fields=[fields.shift([1.0, 2.0**0.5])]), max_eigenvalue=100)
     assert basis.dim == 1
     assert {row.solver for row in basis.table} == {"null space"}
+
+
+def test_one_coordinate_has_no_slope_to_decide():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        basis = sa.invariant_basis(sa.Torus(2), Group(fields=[fields.shift([0.3, 0])]), max_eigenvalue=100)
+    assert basis.dim == 7  # k = (0, -3) to (0, 3)
 
 
 # --- matrices ----------------------------------------------------------------------------------------------

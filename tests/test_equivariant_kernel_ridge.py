@@ -1,5 +1,8 @@
 """EquivariantKernelRidge: equal to the averaged matrix kernel by brute force, exact, streamed, saved."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -199,6 +202,37 @@ def test_the_gradient_of_an_energy_is_an_equivariant_field():
     np.testing.assert_allclose(field.predict(Z), energy.gradient(Z), atol=1e-5 * scale)
     J = field.gradient(Z)
     np.testing.assert_allclose(J, J.transpose(0, 2, 1), atol=1e-3 * np.abs(J).max())  # no curl
+
+
+def test_saved_models_have_the_same_bits_in_another_process(tmp_path):
+    molecules = groups.joined(groups.diagonal(groups.orthogonal(3), 2), groups.symmetric(2))
+    particles = groups.Representation(groups.symmetric(5), groups.symmetric(5).generators)
+    cases = [
+        (sa.Sphere(3), groups.point_group("D3"), "vector", 12),  # null space
+        (sa.Power(sa.Sphere(3), 2), molecules, "ij=ji", 8),  # types of copies
+        (sa.Torus(5), groups.symmetric(5), particles, 20),  # one output for all
+        (sa.Torus(2), groups.hyperoctahedral(2), "vector", 40),  # orbits
+    ]
+    expected = []
+    for i, (space, group, output, top) in enumerate(cases):
+        X, y, _ = data(space, group, output, n=20)
+        model = sa.EquivariantKernelRidge(space, group, output, max_eigenvalue=top, alpha=0.1).fit(X, y)
+        model.save(tmp_path / f"{i}.specavg")
+        Z = space.sample(6, random_state=1)
+        np.save(tmp_path / f"{i}.npy", Z)
+        expected.append((*model.predict(Z, return_cov=True), model.gradient(Z)))
+    script = (
+        "import sys, pathlib, numpy as np, specavg as sa\n"
+        "for file in pathlib.Path(sys.argv[1]).glob('*.specavg'):\n"
+        "    Z, model = np.load(file.with_suffix('.npy')), sa.load(file)\n"
+        "    mean, covariance = model.predict(Z, return_cov=True)\n"
+        "    np.savez(file.with_suffix('.npz'), mean, covariance, model.gradient(Z))\n"
+    )
+    subprocess.run([sys.executable, "-c", script, tmp_path], check=True)
+    for i, values in enumerate(expected):
+        found = np.load(tmp_path / f"{i}.npz")
+        for name, value in zip(("arr_0", "arr_1", "arr_2"), values, strict=True):
+            np.testing.assert_array_equal(found[name], value, err_msg=f"{cases[i]} {name}")
 
 
 def test_complex_targets_are_refused():

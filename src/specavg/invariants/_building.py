@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from itertools import chain, islice, takewhile
 from math import exp, inf, log
 from typing import Any
+
+import numpy as np
 
 from specavg._config import require_memory, settings
 from specavg._reporting import reported
@@ -14,6 +17,7 @@ from specavg.invariants._acting_group import check_group, default_group
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
+from specavg.isometries.fields import ShiftField, flatten
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import Order
 
@@ -52,7 +56,23 @@ def checked_request(
         raise TypeError(
             f"group must be a specavg Group: one of specavg.groups, or groups.Group([g, h, ...]); got {group!r}"
         )
-    return check_group(space, group), cutoff, space.check_order(order)
+    fitting = check_group(space, group)
+    _warn_of_slopes(space, fitting)
+    return fitting, cutoff, space.check_order(order)
+
+
+def _warn_of_slopes(space: Space, group: Group) -> None:
+    """Say so where floating-point numbers decide which shifts of a torus close."""
+    for field in group.fields:
+        velocity = flatten(space.check_field(field))
+        if isinstance(velocity, ShiftField) and not velocity.is_exact and np.count_nonzero(velocity.vector) > 1:
+            warnings.warn(
+                f"{velocity!r} is a floating-point velocity v: which frequencies k have k·v = 0 is decided to "
+                "rounding, and a slope that was meant to be rational may not be. Integers, Fraction and texts such as "
+                "'1/3' are decided exactly.",
+                UserWarning,
+                stacklevel=4,
+            )
 
 
 def solutions_in_time(
