@@ -11,8 +11,8 @@ from itertools import chain
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import settings as _settings
 from specavg._reporting import reported
 from specavg.data._gradient_moments import gradient_moments
@@ -21,7 +21,6 @@ from specavg.regression._moments import Moments
 
 __all__ = ["ChunkMoments", "Stream", "check_names", "is_dask", "stream_of"]
 
-Array = NDArray[np.float64]
 _BATCH_ROWS = 65_536  # rows of a Parquet file that are read at a time: enough for BLAS to be fast
 _SUMMED_AT_ONCE = 16  # moments held before they are added: sums of sums, so that errors do not build up
 

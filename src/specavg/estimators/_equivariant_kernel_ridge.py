@@ -271,6 +271,35 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         places, leading = elements.places(points)
         return elements.taken_back(basis.combine(places, self.coef_), leading)
 
+    def gradient(self, X: Any) -> Any:
+        """Gradients of every output of the estimated function.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+            A Dask array gives a lazy Dask array.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features, p), or (n, n_features) where y had one number for each point
+            By the coordinates of `X`, as `InvariantKernelRidge.gradient` says.
+
+        Examples
+        --------
+        >>> import specavg as sa
+        >>> space = sa.Torus(2)
+        >>> X = space.sample(60, random_state=0)
+        >>> model = sa.EquivariantKernelRidge(space, sa.groups.sign_flips(2), "vector").fit(X, np.sin(np.pi * X))
+        >>> np.abs(model.gradient([[0.0, 0.5]])[0] - [[np.pi, 0], [0, 0]]).max() < 1e-6
+        np.True_
+        """
+        check_is_fitted(self)
+        if is_dask(X):
+            return distributed_apply(self, "gradient", X, (self.n_features_in_, *self.output_shape_))
+        points = self._points(X, reset=False)
+        found = self.basis_.combine_gradient(points, self.coef_)
+        return found.reshape(*points.shape, *self.output_shape_)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self.output not in _NUMBERS

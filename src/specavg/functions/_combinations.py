@@ -7,14 +7,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
 
 __all__ = ["Blockwise", "Combinations", "Joined", "Listed", "Part"]
-
-Array = NDArray[np.float64]
 
 
 class Part(NamedTuple):

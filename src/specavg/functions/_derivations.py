@@ -7,14 +7,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
 
 __all__ = ["Derivations"]
 
-Array = NDArray[np.float64]
 _DENSE = 200  # functions up to which a dense matrix product is faster than a sparse one
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg.functions._compensated_sums import Sum, compensated_sum
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Functions"]
 
-Array = NDArray[np.float64]
 _CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._derivations import Derivations
 from specavg.functions._orthonormal_matrices import normalized
@@ -18,7 +19,6 @@ from specavg.functions._wigner_matrices import rotation_derivatives
 
 __all__ = ["S2Harmonics"]
 
-Array = NDArray[np.float64]
 _NOISE = 1e-14  # a coefficient of an orthonormal combination below this is rounding
 
 

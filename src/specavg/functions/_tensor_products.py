@@ -9,11 +9,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._functions import Functions
 
 __all__ = ["TensorProducts"]
-
-Array = NDArray[np.float64]
 
 
 @final

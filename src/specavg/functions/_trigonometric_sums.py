@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions import _nufft
 from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._derivations import Derivations
@@ -19,7 +20,6 @@ from specavg.functions._wave_tree import WaveTree
 
 __all__ = ["FEWEST_TO_COMBINE", "TrigonometricSums", "Waves", "fourier_sums"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 # Below this, combinations always go by the tree, whose value at a point does not depend on the other points in its
 # last bit.

@@ -6,16 +6,15 @@ from dataclasses import replace
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from specavg._arrays import Array
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem, Scores, degrees_of_freedom, variation
 
 __all__ = ["MomentPath", "MomentProblem"]
 
-Array = NDArray[np.float64]
 _TINY = float(np.finfo(float).tiny)
 
 

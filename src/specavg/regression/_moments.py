@@ -7,8 +7,8 @@ from functools import reduce
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._compensated_sums import Sum
 from specavg.regression._target_units import Units
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from specavg.invariants import EquivariantBasis, InvariantBasis
 
 __all__ = ["Moments", "Sum"]
-
-Array = NDArray[np.float64]
 
 
 @final
