@@ -173,12 +173,14 @@ class Moments:
         weights : ndarray of shape (n,)
         """
         X = basis.space.check_points(X)
-        along = np.einsum("nf,nfd->nd", G, basis.space.tangents(X))
-        units, roots, d = Units.without_shift(along.reshape(-1, 1)), np.sqrt(weights), along.shape[1]
-        gram = Sum.of(np.zeros((basis.dim, basis.dim)))
+        units, roots, d = Units.without_shift(G.reshape(-1, 1)), np.sqrt(weights), basis.dimension
+        Z = G / units.unit
+        gram, squares = Sum.of(np.zeros((basis.dim, basis.dim))), Sum.of(np.zeros(1))
         for rows, gradient in basis.gradients_in_chunks(X):  # (m, D, n_features)
             features = (gradient * roots[rows, None, None]).transpose(0, 2, 1).reshape(-1, basis.dim)
             gram += Sum.of(features.T @ features)
+            along = np.einsum("nf,nfd->nd", Z[rows], basis.space.tangents(X[rows]))
+            squares += Sum.of(np.array([weights[rows] @ np.sum(along**2, axis=1)]))
         return cls(
             count=d * int(np.count_nonzero(weights)),
             units=units,
@@ -186,8 +188,8 @@ class Moments:
             weight_squares=Sum.of(np.asarray(d * (weights @ weights))),
             features=Sum.of(np.zeros(basis.dim)),
             shifted=Sum.of(np.zeros(1)),
-            shifted_squares=Sum.of(np.array([weights @ np.sum((along / units.unit) ** 2, axis=1)])),
-            shifted_cross=Sum.of(basis.correlate_gradient(X, (weights[:, None] * G / units.unit)[:, :, None])),
+            shifted_squares=squares,
+            shifted_cross=Sum.of(basis.correlate_gradient(X, (weights[:, None] * Z)[:, :, None])),
             gram=gram,
         )
 
