@@ -52,8 +52,8 @@ print(json.dumps({"seconds": min(times), "first": times[0], "dim": size, "jax": 
 def invariant_tensors() -> list[dict[str, Any]]:
     """Tensors of rank 4 without index symmetries: ours, the best of 25; emlp's, its first call.
 
-    emlp keeps an answer, so that its first call is the one a user waits for. It compiles a dense decomposition for the 81
-    entries of a point group; with its cache of answers cleared, a later call takes some 30 ms, which the note has.
+    emlp keeps an answer, so that its first call is the one a user waits for. It compiles a dense decomposition for the
+    81 entries of a point group; with its cache of answers cleared, a later call takes some 30 ms, which the note has.
     Larger tensors are in `fixed_space`: S_12 with 20,736 entries.
     """
     python = ensure_emlp()
