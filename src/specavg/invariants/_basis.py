@@ -21,12 +21,15 @@ from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants.solvers._solver import Solution
+from specavg.isometries import SignedPermutation
+from specavg.isometries._linear import exact_signed
 from specavg.spaces import Power, Product, Space, Torus
 from specavg.spaces._orders import Order
 
 __all__ = ["InvariantBasis", "Row", "built_basis", "invariant_basis", "on_columns"]
 
 Array = NDArray[np.float64]
+_MOST_COLUMNS = 64  # of a group that is not known by name: its chain of stabilisers took 0.1 s
 
 
 def invariant_basis(
@@ -394,7 +397,7 @@ class InvariantBasis:
         """The group as it acts on the columns of the points, if it has canonical points."""
         group = on_columns(self.space, self.group)
         if not group.has_canonical or group.columns != self.space.n_features:
-            return None
+            return exact_on_columns(self.space, self.group)
         checked = map(self.space.check_isometry, self.group.generators)
         return group if all(map(self.space.columns_follow, checked)) else None
 
@@ -433,3 +436,21 @@ def on_columns(space: Space, group: Group) -> Group:
     if isinstance(space, Product) and isinstance(structure, DirectProduct):
         return direct_product(*(on_columns(M, G) for M, G in zip(space.factors, structure.groups, strict=True)))
     return group
+
+
+def exact_on_columns(space: Space, group: Group) -> Group | None:
+    """The group that permutes the columns of the points and changes their signs as `group` does; None if it does not.
+
+    Permutations of copies with several columns, and signed permutations that multiply the matrices of rotations and
+    Stiefel manifolds, are such groups.
+    """
+    if group.fields or not group.generators or space.n_features > _MOST_COLUMNS:
+        return None
+    probe = space.sample(2, random_state=0)
+    found: list[SignedPermutation] = []
+    for g in group.generators:
+        signed = exact_signed(space.differential(g))
+        if signed is None or not np.array_equal(space.act(g, probe), signed(probe)):  # a shift, or rounding
+            return None
+        found.append(signed)
+    return Group(found)
