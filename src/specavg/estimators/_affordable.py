@@ -12,7 +12,7 @@ __all__ = ["affordable_basis", "affordable_dim", "rounded"]
 FIRST_FUNCTIONS = 12  # under a group with a continuous part, whose invariants are few and take long to find
 # A forecast. Twice as many functions took four to eight times as long, on three and four directions.
 BASIS_SECONDS = 1.0
-_GROWTH = 8.0  # of the bound from one basis to the next: few bases are made, and the last costs most
+_GROWTH = 8.0  # the bound grows by this factor from one basis to the next: few are made, and the last costs most
 _HOPELESS = 1e6  # invariant functions asked for before a group is taken to have none but the constant
 
 
@@ -44,7 +44,7 @@ def affordable_basis(basis_at: Callable[[Cutoff], InvariantBasis], target: int) 
 
 
 def _within_seconds(basis_at: Callable[[Cutoff], InvariantBasis], target: int) -> InvariantBasis:
-    """The same under a group with a continuous part, whose invariants are few: bounds double from a small one on.
+    """`affordable_basis` under a group with a continuous part, whose invariants are few: a small bound is doubled.
 
     The forecast of the time decides, which is the same on every machine.
     """

@@ -68,7 +68,7 @@ def harmonics_count(d: int, degree: int) -> int:
 
 
 def even_harmonics_count(d: int, degree: int) -> int:
-    """How many of them are even in every coordinate."""
+    """How many harmonics of one degree are even in every coordinate."""
     return 0 if degree % 2 else comb(degree // 2 + d - 2, d - 2)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from specavg._config import require_memory, settings
 from specavg._reporting import reported
-from specavg.groups import Group, trivial
+from specavg.groups import Group
+from specavg.invariants._acting_group import check_group, default_group
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
@@ -19,9 +20,7 @@ from specavg.spaces._orders import Order
 __all__ = [
     "BYTES_PER_FUNCTION",
     "TOLERANCE",
-    "check_group",
     "checked_request",
-    "default_group",
     "group_order",
     "solutions_in_time",
 ]
@@ -53,21 +52,7 @@ def checked_request(
         raise TypeError(
             f"group must be a specavg Group: one of specavg.groups, or groups.Group([g, h, ...]); got {group!r}"
         )
-    chosen = space.check_order(order)
-    check_group(space, group)
-    return group, cutoff, chosen
-
-
-def default_group(space: Space) -> Group:
-    """What `group=None` means: no symmetry.
-
-    Examples
-    --------
-    >>> import specavg as sa
-    >>> default_group(sa.Sphere(3))
-    trivial(3)
-    """
-    return trivial(space.shape[0])
+    return check_group(space, group), cutoff, space.check_order(order)
 
 
 def solutions_in_time(
@@ -172,19 +157,3 @@ def group_order(group: Group) -> float:
         return float(group.order)
     except (ValueError, OverflowError):
         return inf
-
-
-def check_group(space: Space, group: Group) -> None:
-    """Refuse a group with a generator or a field that is not an isometry of the space, or an infinitesimal one."""
-    for i, g in enumerate(group.generators):
-        try:
-            space.check_isometry(g)
-        except ValueError as error:
-            raise ValueError(f"generator {i} of {group!r} does not fit: {error}") from None
-    for i, field in enumerate(group.fields):
-        try:
-            space.check_field(field)
-        except ValueError as error:
-            raise ValueError(f"field {i} of {group!r} does not fit: {error}") from None
-    if not group.generators and not group.fields and group.columns != space.n_features and group.size != space.shape[0]:
-        raise ValueError(f"{group!r} acts on {group.columns} coordinates; points of {space!r} have {space.n_features}")

@@ -68,7 +68,7 @@ OUTPUT_SOLVERS: tuple[type[OutputSolver[Any]], ...] = (
     WaveOrbitsOfOutputs,
     NullSpaceOfOutputs,
 )
-"""The same for equivariant functions."""
+"""Every solver for equivariant functions, the more special first."""
 
 
 @final
@@ -202,7 +202,7 @@ class Resolver:
         for solver in self.solvers(eigenspace):
             if not isinstance(solver, StoringSolver):
                 try:
-                    return solver.solve(eigenspace)  # exact: the same again
+                    return solver.solve(eigenspace)  # this solver is exact: it finds the same functions again
                 except Unsuitable:
                     continue
         raise StoredArraysError(
@@ -230,7 +230,7 @@ class Resolver:
 
 
 def _sorted(solvers: list[Solver[Any]], eigenspace: Eigenspace) -> list[Solver[Any]]:
-    """Those that suit an eigenspace, the preferred and fast ones first; a single one is not asked for its time."""
+    """The solvers that suit an eigenspace, preferred and fast ones first; a single one is not asked for its time."""
     suitable = [solver for solver in solvers if solver.suits(eigenspace)]
     if len(suitable) > 1:
         suitable.sort(key=lambda solver: (solver.preference, solver.seconds(eigenspace)))

@@ -19,7 +19,7 @@ from specavg.isometries._linear import SignedPermutation, exact_signed
 __all__ = ["Affine", "affine", "as_affine", "period_fraction", "period_text", "shift"]
 
 _LARGEST_ENTRY = 2.0**53  # floats count to here without gaps
-_LARGEST_DENOMINATOR = 360  # of a part of 2π that radians are taken for: every whole number of degrees
+_LARGEST_DENOMINATOR = 360  # radians are read as a fraction of 2π with at most this denominator: whole degrees are
 
 
 @final

@@ -11,7 +11,7 @@ from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace
 __all__ = ["Values", "joined"]
 
 Part = TypeVar("Part")
-_STEP = 1.0  # of a logarithm: e times as many parts, or a few times more
+_STEP = 1.0  # step of the logarithmic bound between two listings: each has a few times more parts than the last
 
 
 class Values:

@@ -25,7 +25,7 @@ from specavg.spaces._copy_types import Type
 
 __all__ = ["WreathOnCopies"]
 
-_BYTES = 400.0  # of a symmetric function: its multiset as Python objects, its row of the program
+_BYTES = 400.0  # memory of one symmetric function: its multiset as Python objects, and its row of the program
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from specavg.spaces import Eigenspace, Space
 
 __all__ = ["DeterminantsOfCopies"]
 
-_BYTES = 400.0  # of a determinant: its set as Python objects, its row of the table
+_BYTES = 400.0  # memory of one determinant: its set as Python objects, and its row of the table
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,7 +73,7 @@ class OneCopy:
         return Eigenspace((2 * np.pi / self.base.side * k) ** 2, 2, k * k)
 
     def antisymmetric_types(self, types: Sequence[Type]) -> list[Type]:
-        """Those with a determinant: all copies have different functions, one of them perhaps the constant."""
+        """The types with a determinant: all copies have different functions, one of them perhaps the constant."""
         spare = self.copies - 1
         return [chosen for chosen in types if sum(n for _, n in chosen) >= spare and all(n <= V.dim for V, n in chosen)]
 
