@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg import groups
+from specavg._arrays import Array
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._rate import slope_interval
 from specavg.experiments._result import Claim, Figure, Record, Result, Table, Track
@@ -23,7 +24,6 @@ S = 1.0  # smoothness of the target: coefficients l^(−s−1/2)
 NOISE = 0.5
 TURNS = 4  # of the finite group beside the continuous one
 _TOP = 400  # the last degree of the target
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

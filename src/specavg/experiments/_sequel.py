@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from specavg import groups
+from specavg._arrays import Array
 from specavg.estimators import invariance_discrepancy
 from specavg.experiments._result import Claim, Experiment, Record, Result, Table, Track
 from specavg.experiments._samples_saved import samples_saved
@@ -26,7 +26,6 @@ TOLERANCES = (0.0, 1e-15, 1e-14, 1e-12, 1e-10, 1e-2, 0.3, 1.0)
 GOOD = 1e-10
 _SEEDS = 10  # runs of the random algorithm
 _SAMPLES, _NOISE = 500, 0.2  # of the fits
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

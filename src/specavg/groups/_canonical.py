@@ -20,7 +20,7 @@ Points = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _BUDGET = 4_000_000  # numbers held at once; more rows are taken in pieces
-# Numbers of candidates that tie in one row: about 0.1 s a row. Without this bound M24 with sign changes took 1.7 s.
+# Numbers of candidates that tie in one row: about 0.1 s a row. M24 with sign changes took 1.7 s a row without a bound.
 _TIES = 200_000
 
 

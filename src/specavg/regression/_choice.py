@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any, cast, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._reporting import reported
 from specavg.regression._regression_problem import Posterior, Problem, Scored, joint_score
 from specavg.regression._spectra import Levels, Spectrum
@@ -17,7 +17,6 @@ from specavg.regression._target_units import Units
 
 __all__ = ["RidgeFit", "Trial", "mean_fit", "ridge_fit", "shortlist"]
 
-Array = NDArray[np.float64]
 _LARGEST_ALPHA = 10.0**1.5  # largest penalty tried, in units of `Scored.top`: only the mean survives it
 _STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chosen
 _FINE_STEPS_PER_DECADE = 4  # penalties tried in each decade for combinations of outputs, whose spectrum is known

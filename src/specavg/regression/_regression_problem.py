@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.regression._target_units import Units
 
 if TYPE_CHECKING:
     from specavg.regression._directions import Directions
 
 __all__ = ["Path", "Posterior", "Problem", "Scored", "Scores", "degrees_of_freedom", "joint_score", "variation"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import TypeAlias, final, overload
 
 from specavg.spaces._space import Eigenspace
 
-__all__ = ["CopyTypes", "Type", "sums_of_copies"]
+__all__ = ["CopyTypes", "OneType", "Type", "sums_of_copies"]
 
 Type: TypeAlias = tuple[tuple[Eigenspace, int], ...]
 """Non-constant eigenspaces of one copy in increasing order, each with the number of copies that use it."""
@@ -155,3 +155,23 @@ class CopyTypes(Sequence[Type]):
 
     def __hash__(self) -> int:
         return hash((self._table.copies, self._keys))
+
+
+@final
+class OneType(tuple[Type]):
+    """A single type, where functions of some copies of a larger power are asked for."""
+
+    __slots__ = ()
+
+    def __new__(cls, chosen: Type) -> OneType:
+        """The type with these eigenspaces of one copy."""
+        return super().__new__(cls, (chosen,))
+
+    @property
+    def palette(self) -> tuple[Eigenspace, ...]:
+        """The eigenspaces of one copy that are used."""
+        return tuple(V for V, _ in self[0])
+
+    def of(self, allowed: Callable[[Eigenspace], bool]) -> list[Type]:
+        """The type, if it uses `allowed` eigenspaces of one copy only."""
+        return list(self) if all(map(allowed, self.palette)) else []
