@@ -3,6 +3,7 @@
 #     make reproduce      the paper's figures and claims, into results/
 #     make test           style, types, layers, every test and every docstring example
 #     make processors     the numerical tests with the code for other processors
+#     make versions       tests with the oldest and the newest versions of the dependencies, below VERSIONS
 #     make stress         random hostile cases, for STRESS_SECONDS (300)
 #     make benchmark      timings
 #     make docs           the documentation, into docs/_build/html
@@ -17,6 +18,7 @@ JOBS ?= 2
 PYTEST_ARGS ?=
 REPRODUCE_ARGS ?=
 STRESS_SECONDS ?= 300
+VERSIONS ?= .venvs
 # OpenBLAS has code for each of these, and computes in another order with each. CORES of one word are quick.
 CORES ?= Prescott Nehalem Sandybridge Haswell Zen SkylakeX
 NUMERICAL ?= tests/test_s2_point_groups.py tests/test_high_degrees.py tests/test_fixed_space.py tests/test_sphere.py \
@@ -29,7 +31,7 @@ CHECKED := $(wildcard src tests tools benchmarks examples)
 # Tests run in $(JOBS) processes, so each keeps to one thread: BLAS would otherwise start one per core in each.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 MPLBACKEND=Agg
 
-.PHONY: help test lint processors stress reproduce benchmark docs clean
+.PHONY: help test lint processors versions stress reproduce benchmark docs clean
 .DELETE_ON_ERROR:
 # One environment, several stamps: two pip processes must not write to it at the same time.
 .NOTPARALLEL:
@@ -62,6 +64,10 @@ processors: $(VENV)/.installed-dev
 	NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=.numba_cache/generic $(ONE_THREAD) $(BIN)/python -m pytest -q -n $(JOBS) \
 		$(NUMERICAL) $(PYTEST_ARGS)
 
+# Environments of their own, one for each Python that is there; the table of docs/versions.md is written anew.
+versions: $(VENV)/.installed-dev
+	$(BIN)/python tools/versions.py --below $(VERSIONS)
+
 stress: $(VENV)/.installed-dev
 	$(ONE_THREAD) $(BIN)/python tests/stress.py --seconds $(STRESS_SECONDS)
 
@@ -78,6 +84,6 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/python docs/check_links.py docs/_build/html
 
 clean:
-	rm -rf $(VENV) .numba_cache .pytest_cache .ruff_cache .hypothesis build dist docs/_build docs/auto_examples docs/generated
+	rm -rf $(VENV) $(VERSIONS) .numba_cache .pytest_cache .ruff_cache .hypothesis build dist docs/_build docs/auto_examples docs/generated
 	rm -rf results benchmark-results
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

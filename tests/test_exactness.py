@@ -6,6 +6,7 @@ from cases import H4, M24, random_rotation
 
 import specavg as sa
 from specavg import groups
+from specavg.isometries import permutation
 
 THOUSAND = 1_000
 
@@ -106,6 +107,17 @@ EXACT = [
         groups.direct_product(groups.hyperoctahedral(2), groups.cyclic_shifts(3)),
     ),
 ]
+# Groups that permute the columns of the points, or change their signs, without being called so.
+COLUMNS = [
+    (sa.Power(sa.Torus(2), 4), groups.alternating(4)),
+    (sa.Power(sa.Torus(2), 4), groups.cyclic_shifts(4)),
+    (sa.Power(sa.Torus(2), 3), groups.Group([permutation([1, 0, 2])])),
+    (sa.Power(sa.Sphere(3), 3), groups.dihedral_shifts(3)),
+    (sa.Rotations(), groups.crystal_symmetry("O")),
+    (sa.Rotations(), groups.crystal_symmetry("D2", specimen="O")),
+    (sa.Stiefel(4, 2), groups.hyperoctahedral(4)),
+    (sa.Stiefel(4, 2), groups.Group([permutation([1, 2, 3, 0])])),
+]
 
 
 @pytest.mark.parametrize("space, group", EXACT, ids=repr)
@@ -120,6 +132,17 @@ def test_predictions_are_equal_to_the_last_bit(space, group):
     for _ in range(40):
         assert np.array_equal(bits(model.predict(space.act(group.random(rng), X))), before)
     for g in group.generators:
+        assert np.array_equal(bits(model.predict(space.act(g, X))), before)
+
+
+@pytest.mark.parametrize("space, group", COLUMNS, ids=repr)
+def test_groups_that_permute_columns_are_exact_to_the_last_bit(space, group):
+    rng = np.random.default_rng(0)
+    X = space.sample(30, rng)
+    model = sa.SpecAvgRegressor(space, group, max_invariant_dim=20).fit(X, rng.standard_normal(30))
+    assert model.basis_.dim > 1
+    before = bits(model.predict(X))
+    for g in [*group.generators, *(group.random(rng) for _ in range(5))]:
         assert np.array_equal(bits(model.predict(space.act(g, X))), before)
 
 

@@ -235,7 +235,16 @@ def versions(pyproject: Path) -> str:
     for extra, needs in project["optional-dependencies"].items():
         if extra not in ("docs", "test", "dev"):
             lines.append(f"| `{extra}` | {', '.join(' '.join(_requirement(n)) for n in needs)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_tested(pyproject.parent / "docs" / "tested_versions.json")]) + "\n"
+
+
+def _tested(results: Path) -> list[str]:
+    """What `make versions` found, as a table."""
+    if not results.exists():
+        return []
+    rows = list(json.loads(results.read_text(encoding="utf-8")).values())
+    lines = ["", "Tested together (`make versions`):", "", f"| {' | '.join(rows[0])} |", "|---" * len(rows[0]) + "|"]
+    return lines + [f"| {' | '.join(row.values())} |" for row in rows]
 
 
 def _requirement(text: str) -> tuple[str, str]:

@@ -92,8 +92,9 @@ class TwoSidedSums(Functions):
         """Sums of these functions from those of all entries of M."""
         sums = np.empty((self.dim, full.shape[1]))
         for block, (a, b), (start, end) in self._places():
-            M = full[start:end].reshape(len(block.left), len(block.right), -1)
-            sums[a:b] = np.einsum("ai,abq,bj->ijq", block.left, M, block.right, optimize=True).reshape(b - a, -1)
+            M = full[start:end].reshape(len(block.left), len(block.right), full.shape[1])
+            reduced = np.einsum("ai,abq,bj->ijq", block.left, M, block.right, optimize=True)
+            sums[a:b] = reduced.reshape(b - a, full.shape[1])  # b - a may be 0
         return sums
 
     def _spread(self, C: Array) -> Array:

@@ -10,12 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from specavg.functions._threads import ROWS, in_order, row_chunks
 from specavg.groups import Group, direct_product, trivial, wreath
 from specavg.groups.families import DirectProduct, SignFlips, Symmetric
+from specavg.isometries import SignedPermutation
+from specavg.isometries._linear import exact_signed
 from specavg.isometries.fields import complete
 from specavg.spaces import Power, Product, Space, Torus
 
 __all__ = ["canonical_points", "check_group", "default_group", "group_of_columns", "training_points"]
 
 Array = NDArray[np.float64]
+_MOST_COLUMNS = 64  # of a group that is not known by name: its chain of stabilisers took 0.1 s
 
 
 def default_group(space: Space) -> Group:
@@ -86,7 +89,7 @@ def group_of_columns(space: Space, group: Group) -> Group | None:
     check_group(space, group)
     moving = _on_columns(space, group)
     if not moving.has_canonical or moving.columns != space.n_features:
-        return None
+        return _exact_on_columns(space, group)
     checked = map(space.check_isometry, group.generators)
     return moving if all(map(space.columns_follow, checked)) else None
 
@@ -99,3 +102,21 @@ def _on_columns(space: Space, group: Group) -> Group:
     if isinstance(space, Product) and isinstance(structure, DirectProduct):
         return direct_product(*(_on_columns(M, G) for M, G in zip(space.factors, structure.groups, strict=True)))
     return group
+
+
+def _exact_on_columns(space: Space, group: Group) -> Group | None:
+    """The signed permutations of columns that the generators are; None where one of them is something else.
+
+    Permutations of copies with several columns, and signed permutations that multiply the matrices of rotations and
+    Stiefel manifolds, are such groups.
+    """
+    if group.fields or not group.generators or space.n_features > _MOST_COLUMNS:
+        return None
+    probe = space.sample(2, random_state=0)
+    found: list[SignedPermutation] = []
+    for g in group.generators:
+        signed = exact_signed(space.differential(g))
+        if signed is None or not np.array_equal(space.act(g, probe), signed(probe)):  # a shift, or rounding
+            return None
+        found.append(signed)
+    return Group(found)
