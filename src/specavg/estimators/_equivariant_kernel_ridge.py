@@ -207,9 +207,14 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         if basis.dim > basis.n_constants and problem.count > 1:
             return ridge_fit(problem, _levels(basis), candidates, alpha)
         if not basis.dim:
+            advice = (
+                "raise the cutoff"
+                if self._cutoff() is not None
+                else "this output may allow none at all; with a cutoff the search goes as far as you say"
+            )
             raise ValueError(
                 f"there is no function with F(gx) = ρ(g)F(x) below {basis.cutoff.kind} = {basis.cutoff.value:g}: "
-                "raise the cutoff"
+                f"{advice}"
             )
         why = "all points lie on one orbit" if problem.count == 1 else "the cutoff ends before the first other function"
         warnings.warn(f"only constant vectors are fitted: {why}.", UserWarning, stacklevel=4)

@@ -66,9 +66,10 @@ def run(quick: bool, track: Track) -> Result:
     _describe(result, cases, found, seeds)
     samples_saved(result, track, quick)
     result.notes.append(
-        "Algorithm 1 is run with the constants of O(r² + r log 1/δ) taken as one and δ = 0.05. Algorithm 2 is taken as "
-        "the estimate that follows: empirical means of all functions up to the cutoff, projected on what Algorithm 1 "
-        "left of each eigenspace. Ours are the same means on the basis from fields."
+        "Algorithm 1 is run with the constants of O(r² + r log 1/δ) taken as one and δ = 0.05. The text of Algorithm "
+        "2 was not at hand: it is taken as the estimate that follows, empirical means of all functions up to the "
+        "cutoff, projected on what Algorithm 1 left of each eigenspace. Ours are the same means on the basis from "
+        "fields."
     )
     return result
 
