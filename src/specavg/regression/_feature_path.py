@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar, final
 
@@ -49,6 +50,7 @@ class FeatureProblem(Problem):
 
     def __init__(self, features: Array, targets: Array, weights: Array, *, half_digits: bool = False) -> None:
         self.units = Units.of(targets)
+        self.averages = targets.shape[1] == 1  # several outputs have penalties of their own
         targets = self.units.applied(targets)
         first, label = orbits(features)
         w = np.bincount(label, weights)
@@ -91,6 +93,26 @@ class FeatureProblem(Problem):
         with _threads(self.count):  # V is as long as there are functions, and is not asked for
             s, U = self._squared(scale) if self._half_digits else self._triangle(scale)
         return LeaveOneOut(self.rows, s, self._back(U), U.T @ self._Y)
+
+    def roughly_scored(self, scale: Array) -> LeaveOneOut | None:
+        # Beside a noisy output, one without noise would lose its digits.
+        if self._core.shape[0] >= self._core.shape[1] or self._half_digits or self._Y.shape[1] > 1:
+            return None
+        with _threads(self.count):
+            s, U = self._squared(scale)
+        return LeaveOneOut(self.rows, s, self._back(U), U.T @ self._Y)
+
+    def rough_path(self, scale: Array) -> FeaturePath | None:
+        if self.count <= _limits.SEARCH_ROWS or self._core.shape[0] >= self._core.shape[1]:
+            return None
+        with _threads(self.count):
+            s, U = self._squared(scale)
+        kept = s > 1e-6 * s[0]  # the others are as good as unseen, beside a penalty of 1e-8 of the top
+        s, U = s[kept], U[:, kept]
+        V = (self._core * scale).T @ (U / s)
+        c = U.T @ self._Y
+        rows = replace(self.rows, rest=self._back(self._Y - U @ c))
+        return FeaturePath(self, scale, V, LeaveOneOut(rows, s, self._back(U), c))
 
     def _triangle(self, scale: Array) -> tuple[Array, Array]:
         """Singular values and left vectors, by a triangular matrix of the rows."""
@@ -139,6 +161,14 @@ class FeaturePath(DecomposedPath):
         parts = (shrunk, rows.rest, rows.within)
         squares = [np.sum((part if back is None else part @ back) ** 2, axis=0) for part in parts]
         return np.sum(squares, axis=0) / degrees_of_freedom(self._features.weight, rows.count)
+
+    def surprise(self, alphas: Array) -> Array:
+        # A row that is left out is predicted with the variance σ²/(αh): see `LeaveOneOut.residuals`.
+        found = np.empty((len(alphas), self.c.shape[1]))
+        for some, residual, h in self.left_out.residuals(alphas):
+            found[some] = np.mean(residual**2 * h[:, :, None], axis=0) * alphas[some][:, None]
+        noise = np.stack([self.noise_variance(float(alpha)) for alpha in alphas])
+        return np.maximum(found / np.maximum(noise, np.finfo(float).tiny), 1.0)
 
     def directions(self, alphas: Array) -> Directions | None:
         return directions_of(self, alphas) if self.c.shape[1] > 1 else None

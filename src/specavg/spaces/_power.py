@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from specavg._random import as_generator
 from specavg.isometries import Copies, Isometry, SignedPermutation
 from specavg.isometries.fields import CopiesField, Field
+from specavg.spaces import _types as types_of_functions
 from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._orders import BY_EIGENVALUE, Order
 from specavg.spaces._product import product_rule, row_products, tensor_quadrature
@@ -100,10 +101,13 @@ class Power(Space):
 
     def ordered(self, order: Order) -> Iterator[Eigenspace]:
         one_copy = Values(order.copies(self._base))
-        for value, dim, types in joined(
-            lambda bound: self._types_up_to(bound, one_copy), 2 * one_copy.first, logarithmic=order.logarithmic
-        ):
+        for value, dim, types in joined(lambda bound: self._types_up_to(bound, one_copy), 2 * one_copy.first, order):
             yield Eigenspace(value, dim, types)
+
+    def type_of(self, eigenspace: Eigenspace) -> types_of_functions.Type | None:
+        chosen = _types(eigenspace)
+        found = [tuple(V.eigenvalue for V, count in one for _ in range(count)) for one in chosen]
+        return found[0] if len(found) == 1 else None
 
     def steepness(self, eigenspace: Eigenspace) -> float:
         return max(sum(count * self._base.steepness(V) for V, count in chosen) for chosen in _types(eigenspace))

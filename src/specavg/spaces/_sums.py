@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import TypeVar
 
+from specavg.spaces._orders import ByType, Order
 from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace
 
 __all__ = ["Values", "joined"]
@@ -35,12 +36,13 @@ class Values:
 
 
 def joined(
-    parts_up_to: Callable[[float], list[tuple[float, int, Part]]], first_bound: float, *, logarithmic: bool
+    parts_up_to: Callable[[float], list[tuple[float, int, Part]]], first_bound: float, order: Order
 ) -> Iterator[tuple[float, int, tuple[Part, ...]]]:
     """(eigenvalue, dim, parts) in increasing order, parts with nearly equal eigenvalues joined.
 
     `parts_up_to(bound)` lists all (eigenvalue, dim, part) below a bound; the bound grows as needed, in steps
-    where eigenvalues are logarithms and the number of parts grows exponentially with them.
+    where eigenvalues are logarithms and the number of parts grows exponentially with them. By type, parts are not
+    joined.
     """
     reached, bound = -1.0, first_bound
     while True:
@@ -54,7 +56,10 @@ def joined(
                 break  # more parts of this eigenvalue may lie beyond the bound
             if parts[start][0] > reached:
                 group = parts[start:end]
-                yield group[0][0], sum(dim for _, dim, _ in group), tuple(part for _, _, part in group)
+                if isinstance(order, ByType):
+                    yield from ((group[0][0], dim, (part,)) for _, dim, part in group)
+                else:
+                    yield group[0][0], sum(dim for _, dim, _ in group), tuple(part for _, _, part in group)
                 reached = top * (1 + SAME_EIGENVALUE)
             start = end
-        bound = bound + _STEP if logarithmic else bound * 1.6
+        bound = bound + _STEP if order.logarithmic else bound * 1.6
