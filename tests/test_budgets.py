@@ -1,5 +1,8 @@
 """Defaults keep to a budget of time: groups without invariants, or with late ones, end in an answer or a sentence."""
 
+import time
+from itertools import combinations_with_replacement
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -26,7 +29,6 @@ CASES = {
     "dense": (sa.Sphere(3), DENSE, 1),
     "H4": (sa.Sphere(4), H4, 2),
     "E8": (sa.Sphere(8), E8, 1),
-    "A5": (sa.Power(sa.Torus(2), 5), groups.alternating(5), 5),
 }
 
 
@@ -54,6 +56,23 @@ def test_a_default_fit_ends_within_its_budget(name):
     assert (basis.cutoff.kind, again.dim) == ("max_eigenvalue", basis.dim)
 
 
+@pytest.mark.parametrize("name", ["dense", "H4"])
+def test_equivariant_fits_end_within_their_budget(name):
+    space, group, _ = CASES[name]
+    X = space.sample(30, random_state=0)
+    model = sa.EquivariantKernelRidge(space, group, "vector").fit(X, X)
+    assert model.basis_.dim >= 1  # x itself
+    np.testing.assert_allclose(model.predict(X), X, atol=0.05)
+
+
+def test_alternating_groups_of_points_have_a_closed_form_and_need_no_budget():
+    space = sa.Power(sa.Torus(2), 5)
+    X = space.sample(60, random_state=0)
+    basis = sa.InvariantKernelRidge(space, groups.alternating(5)).fit(X, X[:, 0] ** 2).basis_
+    assert {row.solver for row in basis.table} == {"closed form"}
+    assert basis.cutoff.kind == "max_invariant_dim"  # the number of functions ended it, not the time
+
+
 @pytest.mark.parametrize("estimator", [sa.InvariantFeatures, sa.InvariantDensity])
 def test_estimators_that_need_a_function_say_that_none_was_found(estimator):
     X = sa.Sphere(3).sample(40, random_state=0)
@@ -65,3 +84,30 @@ def test_an_explicit_cutoff_has_no_budget():
     X = sa.Sphere(4).sample(20, random_state=0)
     model = sa.InvariantKernelRidge(sa.Sphere(4), H4, max_eigenvalue=12 * 14.0).fit(X, X[:, 0])
     assert model.basis_.dim == 2  # degrees 0 and 12
+
+
+@pytest.mark.parametrize(
+    "space", [sa.Sphere(2), sa.Sphere(3), sa.Torus(2), sa.Circle(), sa.Interval(), sa.Rotations()], ids=repr
+)
+@pytest.mark.parametrize(
+    "cutoff",
+    [{"max_eigenvalue": 1e30}, {"max_dim": 1e18}, {"max_invariant_dim": 1e15}],
+    ids=lambda cutoff: next(iter(cutoff)),
+)
+def test_impossible_cutoffs_are_refused_at_once(space, cutoff):
+    start = time.process_time()
+    with pytest.raises(MemoryError, match=f"would need .* Lower {next(iter(cutoff))}"):
+        sa.invariant_basis(space, **cutoff)
+    assert time.process_time() - start < 1.0  # 0.02 s; listing what 1e9 eigenspaces need would take an hour
+
+
+def test_copies_with_few_invariants_list_no_types_without_any():
+    # 433,000 types lie below the twentieth invariant: listed one by one they took minutes and gigabytes.
+    group = groups.wreath(groups.point_group("Ih"), 20)
+    start = time.process_time()
+    basis = sa.invariant_basis(sa.Power(sa.Sphere(3), 20), group, max_invariant_dim=20)
+    assert time.process_time() - start < 20.0  # 0.7 s
+    # Invariants of Ih: degrees 6, 10, 12, 15 and 16 have 0 or 1 of them, those of two copies from 84 on.
+    one_copy = sa.invariant_basis(sa.Sphere(3), groups.point_group("Ih"), max_eigenvalue=292.0).eigenvalues[1:]
+    sums = [sum(c) for n in range(7) for c in combinations_with_replacement(one_copy, n) if sum(c) <= 292]
+    np.testing.assert_allclose(basis.eigenvalues, sorted(sums), rtol=1e-12)

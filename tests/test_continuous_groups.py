@@ -133,7 +133,7 @@ def test_shifts_are_exact_along_their_directions():
         (lambda: groups.shifts([1], [1, 2]), ValueError, "one length"),
         (lambda: Group(fields=[fields.shift([1.0, 0.5])]).random(0), ValueError, "irrational slope"),
         (
-            lambda: Group(fields=[fields.rotation(np.diag([1, 0, 2.0], 1) - np.diag([1, 0, 2.0], -1))]).random(0),
+            lambda: Group(fields=[fields.rotation(np.diag([1, 0, 2**0.5], 1) - np.diag([1, 0, 2**0.5], -1))]).random(0),
             ValueError,
             "Haar",
         ),
@@ -209,3 +209,64 @@ def test_molien_series_of_matrices_is_that_of_the_harmonics():
         assert harmonic == [row.invariant_dim for row in basis.table]
     with pytest.raises(TypeError, match="groups of matrices"):
         groups.cyclic(5).molien()
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-20, 1e-6, 1e6, 1e12])
+def test_how_fast_a_field_flows_does_not_matter(scale):
+    space, group = sa.Sphere(3), Group(fields=[scale * AROUND_Z])
+    assert sa.invariant_basis(space, group, max_eigenvalue=30).dim == 6
+    turn = group.random(0).matrix
+    assert turn[2, 2] == 1
+    assert abs(turn[0, 0]) < 1
+    both = Group(fields=[scale * AROUND_Z, AROUND_X])
+    assert sa.invariant_basis(sa.Power(space, 3), groups.diagonal(both, 3), max_eigenvalue=6).dim == 5
+    A = scale * np.kron(AROUND_Z.matrix, np.eye(2))
+    assert sa.invariants.fixed_space([A]).dim == 2
+
+
+def test_a_field_that_moves_nothing_says_on_how_many_coordinates():
+    group = Group(fields=[0 * AROUND_Z])
+    assert (group.size, group.fields, group.is_finite) == (3, (), True)
+    assert sa.invariant_basis(sa.Sphere(3), group, max_eigenvalue=6).dim == 9
+
+
+def test_a_factor_that_no_field_moves_may_be_none():
+    space, group = sa.Product(sa.Sphere(3), sa.Circle()), Group(fields=[fields.factors([AROUND_Z, None])])
+    assert "order" in group._repr_html_()
+    basis = sa.invariant_basis(space, group, max_eigenvalue=6)
+    whole = sa.invariant_basis(
+        space, groups.direct_product(groups.point_group("C∞"), groups.trivial(1)), max_eigenvalue=6
+    )
+    assert [row.invariant_dim for row in basis.table] == [row.invariant_dim for row in whole.table]
+    X = space.sample(5, 0)
+    assert sa.invariance_discrepancy(lambda X: X[:, 2] * X[:, 3], space, group, X, n_elements=4, random_state=0) == 0
+    assert sa.invariance_discrepancy(lambda X: X[:, 0], space, group, X, n_elements=4, random_state=0) > 0.01
+
+
+def test_plain_fields_have_uniform_elements_where_their_flows_close():
+    """Planes at speeds 1 and 2, the same rotation of copies, and rotations from the right."""
+    two = fields.rotation(np.diag([1, 0, 2.0], 1) - np.diag([1, 0, 2.0], -1))
+    right = [fields.left_right(np.zeros((4, 4)), f.matrix) for f in (AROUND_Z, AROUND_X)]
+    for space, group in (
+        (sa.Sphere(4), Group(fields=[two])),
+        (sa.Power(sa.Sphere(3), 2), Group(fields=[fields.copies([f, f]) for f in (AROUND_Z, AROUND_X)])),
+        (sa.Stiefel(4, 3), Group(fields=right)),
+    ):
+        basis = sa.invariant_basis(space, group, max_eigenvalue=10)
+        assert basis.dim > 1
+        assert sa.testing.check_invariance(basis, n_elements=3) <= 1e-12
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: Group(fields=[fields.shift([1, 0, 0]), AROUND_Z]), "different spaces"),
+        (lambda: Group([iso.permutation([1, 0])], [AROUND_Z]), "field 0.*acts on 3 parts but generator 0 says 2"),
+        (lambda: sa.invariant_basis(sa.Torus(2), groups.orthogonal(2), max_eigenvalue=9), "not a field of Torus"),
+        (lambda: sa.invariant_basis(sa.Sphere(4), groups.special_orthogonal(3), max_eigenvalue=9), "has 4"),
+        (lambda: sa.invariant_basis(sa.Interval(), groups.shifts([1]), max_eigenvalue=9), "not a field of Interval"),
+    ],
+)
+def test_groups_that_do_not_fit_are_refused_with_a_sentence(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()

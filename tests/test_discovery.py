@@ -235,7 +235,7 @@ def test_too_few_samples_and_bad_input_are_refused():
     with pytest.raises(ValueError, match="level is a probability"):
         sa.discover_symmetry(X, X[:, 0], S2, OH, level=5)
     with pytest.raises(ValueError, match="more than 2000"):
-        sa.discover_symmetry(np.zeros((3, 9)), np.zeros(3), sa.Torus(9), groups.hyperoctahedral(9))
+        sa.discover_symmetry(np.zeros((3, 9)), np.zeros(3), sa.Torus(9), groups.hyperoctahedral(9), method="subgroups")
 
 
 # --- large symmetric groups -----------------------------------------------------------------------

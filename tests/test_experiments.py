@@ -350,3 +350,46 @@ def test_experiments_that_measure_time_come_last_and_are_reported_in_their_place
     assert page.index("1. Slow") < page.index("2. First")
     rows = (tmp_path / "results.csv").read_text(encoding="utf-8").splitlines()[1:]
     assert [row.split(",")[0] for row in rows] == ["slow", "first"]
+
+
+# --- the sequel ---------------------------------------------------------------------------------------------
+
+
+def test_the_target_of_the_sequel_is_the_same_function_in_every_basis(monkeypatch):
+    """Signs of zonal functions differ between bases: the values of the target must not."""
+    from specavg.experiments import _samples_saved as saved
+
+    monkeypatch.setattr(saved, "_TOP", 9)
+    X = sa.Sphere(3).sample(20, 0)
+    for group in (saved.NONE, saved.FINITE, saved.AXIS):
+        basis = sa.invariant_basis(sa.Sphere(3), group, max_eigenvalue=90)
+        np.testing.assert_allclose(basis.combine(X, saved._truth(basis)[:, None])[:, 0], saved._target(X), atol=1e-12)
+        assert [row.invariant_dim for row in basis.table] == [saved._count(group, degree) for degree in range(10)]
+
+
+def test_the_risk_without_symmetry_is_the_one_that_samples_saved_are_counted_with():
+    from specavg.experiments import _samples_saved as saved
+
+    n, risks = 400, []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X = sa.Sphere(3).sample(n, rng)
+        y = saved._target(X) + saved.NOISE * rng.standard_normal(n)
+        risks.append(saved._risk(saved.WAYS[0], X, y))
+    exact = saved._risks_by_degree(saved.NONE, n).min()
+    assert abs(np.mean(risks) - exact) < 3 * np.std(risks, ddof=1) / 30**0.5
+    assert saved._saved(np.array([exact]))[0] == pytest.approx(n, rel=0.02)
+
+
+def test_random_elements_lose_the_invariants_at_zero_tolerance_and_find_them_at_a_good_one():
+    from specavg.experiments import _sequel as sequel
+    from specavg.experiments._result import Result
+
+    case = sequel.Case("axis", sa.Sphere(3), sa.groups.point_group("C∞"), 6.0)
+    found = sequel._compared(case, 3, Result(""))
+    assert (found.r, found.right, found.dims) == (5, 1, [1, 1, 1])
+    assert (found.wrong[0.0], found.wrong[sequel.GOOD]) == (pytest.approx(1.0), 0.0)
+    ours, lost, good = found.fits.values()
+    assert ours[1] == pytest.approx(good[1], rel=1e-9)
+    assert lost[1] > 2 * ours[1]
+    assert max(ours[2], good[2], found.change, found.our_change) < 1e-12

@@ -145,3 +145,29 @@ def test_shapes_are_checked():
 def test_memory_is_refused_before_it_is_used():
     with sa.config(memory_limit="1 MB"), pytest.raises(MemoryError, match="null-space problem"):
         fixed_space([ortho_group.rvs(200, random_state=0)])
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_independent_blocks_are_all_of_a_matrix(dtype, sparse):
+    """Blocks that were put on shuffled rows are found, with their entries; imaginary entries join rows too."""
+    from scipy.linalg import block_diag
+    from scipy.sparse import csr_array
+
+    from specavg.invariants._independent_blocks import independent_blocks
+
+    rng = np.random.default_rng(0)
+    hidden = [rng.standard_normal((s, s)) for s in (3, 1, 3, 2, 5)]
+    if dtype is complex:
+        hidden = [1j * (B - B.T) for B in hidden]
+    A = block_diag(*(B + B.conj().T for B in hidden))
+    order = rng.permutation(len(A))
+    A = A[np.ix_(order, order)]
+    again = np.zeros_like(A)
+    sizes = []
+    for members, blocks in independent_blocks(csr_array(A) if sparse else A):
+        sizes.append(blocks.shape[:2])
+        for rows, block in zip(members, blocks, strict=True):
+            again[np.ix_(rows, rows)] = block
+    assert sizes == [(1, 1), (1, 2), (2, 3), (1, 5)]
+    np.testing.assert_array_equal(again, A)

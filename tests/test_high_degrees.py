@@ -4,6 +4,7 @@ from itertools import count, takewhile
 
 import numpy as np
 import pytest
+from scipy.special import eval_legendre
 
 import specavg as sa
 from specavg import groups
@@ -11,6 +12,7 @@ from specavg.invariants._fixed_space import UnclearRank, fixed_space, rounding
 from specavg.invariants._solver_choice import Resolver
 
 CIRCLE = sa.Sphere(2)
+SPHERE = sa.Sphere(3)
 
 
 def turn(n):
@@ -84,3 +86,33 @@ def test_null_vectors_are_orthonormal_to_rounding():
         D = Q @ np.diag(np.r_[np.ones(9), -np.ones(31)]) @ Q.T
         basis = fixed_space([D]).basis
         assert np.abs(basis.T @ basis - np.eye(9)).max() < 4e-15
+
+
+@pytest.mark.parametrize("degree", [300, 1600])
+def test_harmonics_of_the_sphere_fill_their_addition_theorem(degree):
+    # Σ Y² = 2k + 1 at every point, poles and points beside them too; powers of x + iy there are below 1e-308.
+    X = np.concatenate([SPHERE.sample(2, random_state=0), np.eye(3), [[0, 0, -1.0], [1e-200, 1e-300, 1.0]]])
+    V = SPHERE.eigenspace(degree)
+    plain, compiled = SPHERE.evaluate(V, X), SPHERE.functions([V]).values(X)
+    # Near the poles a rounding of step j of the recurrence grows (k − j)-fold: k² eps in all, of functions of size √k.
+    bound = np.finfo(float).eps * degree**2
+    for values in (plain, compiled):
+        np.testing.assert_allclose((values**2).sum(axis=1), 2 * degree + 1, rtol=bound)
+    np.testing.assert_allclose(plain, compiled, rtol=0, atol=bound * np.sqrt(2 * degree + 1))
+
+
+def test_gradients_of_high_degrees_fill_theirs():
+    # Σ |∇Y|² = k(k + 1)(2k + 1) at every point of the unit sphere.
+    degree, X = 1600, SPHERE.sample(2, random_state=0)
+    slopes = SPHERE.functions([SPHERE.eigenspace(degree)]).gradient(X)
+    total = degree * (degree + 1) * (2 * degree + 1)
+    np.testing.assert_allclose((slopes**2).sum(axis=(1, 2)), total, rtol=1e-14 * degree)
+    assert np.abs(np.einsum("nkf,nf->nk", slopes, X)).max() < 1e-13 * degree**1.5
+
+
+def test_features_of_high_degrees_are_numbers():
+    group = groups.point_group("C∞v")
+    X = SPHERE.sample(5, random_state=0)
+    found = sa.InvariantFeatures(SPHERE, group, max_eigenvalue=1550.0 * 1551).fit_transform(X)
+    expected = eval_legendre(np.arange(1551), X[:, 2, None]) * np.sqrt(2 * np.arange(1551) + 1)
+    np.testing.assert_allclose(np.abs(found), np.abs(expected[:, -found.shape[1] :]), rtol=0, atol=1e-9)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from specavg import groups
 from specavg import isometries as iso
 
 D = 3
@@ -200,3 +201,31 @@ def test_maps_of_different_spaces_do_not_compose():
 def test_a_shift_cannot_act_without_its_space():
     with pytest.raises(TypeError, match=r"space\.act"):
         iso.shift([Fraction(1, 2)])([[0.0]])
+
+
+@pytest.mark.parametrize("skew", [10**5, 10**6, 3 * 10**7])
+def test_integer_matrices_with_large_entries_stay_exact(skew):
+    # A quarter turn in a skewed basis: entries up to skew² + 1.
+    quarter = iso.affine([[-skew, -(skew**2) - 1], [1, skew]], ["1/2", 0])
+    assert (quarter @ quarter.inverse()).is_identity
+    assert (quarter @ quarter).matrix.tolist() == [[-1, 0], [0, -1]]
+    assert groups.Group([iso.affine(quarter.matrix, [0, 0])]).order == 4
+
+
+@pytest.mark.parametrize(
+    "matrix, complaint",
+    [
+        ([[1, 10**16], [0, 1]], "entries up to 2\\^53"),
+        ([[10**8 + 1, 10**8], [10**8, 10**8]], "of determinant ±1; got 100000000"),
+        ([[3 * 10**8, 1], [3 * 10**8, 1]], "of determinant ±1; got 0"),
+    ],
+)
+def test_large_integer_matrices_are_judged_by_their_exact_determinant(matrix, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        iso.affine(matrix, [0, 0])
+
+
+def test_products_that_no_longer_fit_are_refused():
+    one, other = iso.affine([[1, 2**40], [0, 1]], [0, 0]), iso.affine([[1, 0], [2**40, 1]], [0, 0])
+    with pytest.raises(ValueError, match="do not generate a finite group"):
+        _ = one @ other

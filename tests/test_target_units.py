@@ -7,8 +7,8 @@ import pytest
 
 import specavg as sa
 from specavg import groups
-from specavg.data._target_units import Units
 from specavg.estimators import Moments
+from specavg.regression._target_units import Units
 
 SPACE, GROUP = sa.Torus(2), groups.hyperoctahedral(2)
 X = SPACE.sample(1200, random_state=0)

@@ -7,10 +7,10 @@ import pytest
 
 import specavg as sa
 from specavg import groups
-from specavg.data._moments import Moments
 from specavg.regression._conjugate_gradients import conjugate_gradients
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._moment_path import MomentProblem
+from specavg.regression._moments import Moments
 from specavg.regression._toeplitz_path import ToeplitzPosterior, ToeplitzProblem
 
 pytest.importorskip("finufft")

@@ -35,8 +35,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "spaces": FLOOR | {"functions"},
     "groups": FLOOR,
     "invariants": BELOW_INVARIANTS,
-    "data": FLOOR | {"functions", "invariants"},
-    "regression": {PRIVATE, "functions", "data"},  # plain linear algebra: no space, no group, no basis
+    "regression": {PRIVATE, "functions"},  # plain linear algebra: no space, no group, no basis
+    "data": BELOW_INVARIANTS | {"invariants", "regression"},
     "persistence": BELOW_INVARIANTS | {"invariants"},
     "estimators": BELOW_ESTIMATORS,
     "baselines": BELOW_ESTIMATORS | {"estimators"},
@@ -52,7 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 # In addition, for annotations only: imports under `if TYPE_CHECKING:`.
 MAY_IMPORT_TYPES: dict[str, set[str]] = {
-    "data": {"spaces", "groups"},
+    "regression": {"invariants"},
 }
 # ----------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Numbers of textures: how sharp an orientation density is, and how crystals are turned against each other.
+"""Numbers of textures: how sharp an orientation density is, and how crystals are rotated against each other.
 
 Orientations take specimen coordinates to crystal coordinates, as everywhere here (see `spaces.Rotations`). Pictures are
 in `plot`: `pole_figure`, `inverse_pole_figure`, `odf_sections`, `misorientations`.
@@ -20,7 +20,7 @@ from specavg.spaces import Rotations
 __all__ = ["misorientation_angles", "texture_index"]
 
 Array = NDArray[np.float64]
-_DEGREES = (8, 16, 24, 32)  # of the product rules that are tried: 2,601 to 139,425 rotations
+_DEGREES = (8, 16, 24, 32)  # degrees of the product rules that are tried: 2,601 to 139,425 rotations
 _SETTLED = 1e-3  # relative change between two rules: a texture index is quoted with two digits
 
 

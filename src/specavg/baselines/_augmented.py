@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from specavg._random import as_generator
-from specavg.baselines._averaged import CostError
+from specavg.baselines._averaged import CostError, size_text
+from specavg.baselines._kernels import Array
 from specavg.baselines._meta import MetaRegressor
 from specavg.estimators._base import weights_or_ones
 from specavg.groups import Group
@@ -66,42 +65,26 @@ class Augmented(MetaRegressor):
         max_rows: int = 1_000_000,
         random_state: Any = None,
     ) -> None:
-        self.estimator = estimator
-        self.space = space
-        self.group = group
+        super().__init__(estimator, space, group)
         self.n_elements = n_elements
         self.max_rows = max_rows
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Augmented:
-        """Fit on the images of `X`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-        y : array-like of shape (n,) or (n, n_outputs)
-        sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        self
-        """
-        points, targets = self._training_data(X, y)
+    def _fit(self, points: Array, targets: Array, sample_weight: Any) -> None:
         elements = self._elements(len(points))
         images = np.concatenate([self.space_.act(g, points) for g in elements])
         repeated = np.concatenate([targets] * len(elements))
         weights = None if sample_weight is None else np.tile(weights_or_ones(sample_weight, points), len(elements))
         self.n_rows_ = len(images)
         self.estimator_ = self._fitted(clone(self._estimator()), images, repeated, weights)
-        return self
 
     def _elements(self, n: int) -> list[Isometry]:
         group = self.group_
         count = group.finite_order if self.n_elements is None else self.n_elements
         if count * n > self.max_rows:
-            size = str(count * n) if count < 10**9 else f"about 10^{math.floor(math.log10(count * n))}"
             raise CostError(
-                f"augmenting {n} points by {group!r} makes {size} rows; the limit is max_rows={self.max_rows}. "
+                f"augmenting {n} points by {group!r} makes {size_text(count * n)} rows; the limit is "
+                f"max_rows={self.max_rows}. "
                 "Give n_elements for a random part of the group, raise max_rows, or use an estimator on an "
                 "invariant basis, which needs the generators only.",
                 count * n,

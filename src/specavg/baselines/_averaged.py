@@ -14,7 +14,7 @@ from specavg.invariants import default_group
 from specavg.isometries import Isometry
 from specavg.spaces import Space
 
-__all__ = ["CostError", "GroupAveragedKernelRidge", "RandomlyAveragedKernelRidge", "averaged_kernel"]
+__all__ = ["CostError", "GroupAveragedKernelRidge", "RandomlyAveragedKernelRidge", "averaged_kernel", "size_text"]
 
 
 class CostError(ValueError):
@@ -74,8 +74,8 @@ def averaged_kernel(
     terms = group.finite_order * n * n
     if terms > max_terms:
         raise CostError(
-            f"the average over {group!r} takes {_large(group.finite_order)} × {n}² = {_large(terms)} kernel values; "
-            f"the limit is max_terms={max_terms:.3g}. Use an estimator on an invariant basis, which needs the "
+            f"the average over {group!r} takes {size_text(group.finite_order)} × {n}² = {size_text(terms)} kernel "
+            f"values; the limit is max_terms={max_terms:.3g}. Use an estimator on an invariant basis, which needs the "
             "generators only, or raise max_terms.",
             terms,
         )
@@ -135,11 +135,8 @@ class GroupAveragedKernelRidge(KernelRidgeBase):
         fit_intercept: bool = False,
         max_terms: float = 1e9,
     ) -> None:
-        self.kernel = kernel
+        super().__init__(kernel, alpha, penalty=penalty, fit_intercept=fit_intercept)
         self.group = group
-        self.alpha = alpha
-        self.penalty = penalty
-        self.fit_intercept = fit_intercept
         self.max_terms = max_terms
 
     def _kernel_function(self, space: Space, n: int) -> KernelFunction:
@@ -194,11 +191,8 @@ class RandomlyAveragedKernelRidge(KernelRidgeBase):
         n_elements: int = 10,
         random_state: Any = None,
     ) -> None:
-        self.kernel = kernel
+        super().__init__(kernel, alpha, penalty=penalty, fit_intercept=fit_intercept)
         self.group = group
-        self.alpha = alpha
-        self.penalty = penalty
-        self.fit_intercept = fit_intercept
         self.n_elements = n_elements
         self.random_state = random_state
 
@@ -234,5 +228,6 @@ def _seed(random_state: Any) -> Any:
     return random_state
 
 
-def _large(n: int) -> str:
+def size_text(n: int) -> str:
+    """An integer of any size for a message."""
     return str(n) if n < 10**9 else f"about 10^{math.floor(math.log10(n))}"

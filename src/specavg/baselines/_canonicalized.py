@@ -14,11 +14,11 @@ from specavg.baselines._averaged import CostError
 from specavg.baselines._kernels import Array
 from specavg.baselines._meta import MetaRegressor
 from specavg.groups import Group
-from specavg.invariants import InvariantBasis, invariant_basis
+from specavg.invariants._acting_group import canonical_points, group_of_columns
 from specavg.isometries import Isometry
 from specavg.spaces import Space, Torus
 
-__all__ = ["Canonicalized", "canonical", "embedded", "exact_points", "functional", "orbit", "wrapped"]
+__all__ = ["Canonicalized", "canonical", "embedded", "functional", "orbit", "wrapped"]
 
 LARGEST_ORBIT = 20_000
 
@@ -47,9 +47,8 @@ def canonical(space: Space, group: Group, X: ArrayLike) -> Array:
     array([[-0.25,  0.  ,  0.5 ]])
     """
     points = wrapped(space, space.check_points(X))
-    exact = exact_points(space, group)
-    if exact.has_canonical:
-        return exact.canonical(points)
+    if group_of_columns(space, group) is not None:
+        return canonical_points(space, group, points)
     best, value = points, functional(space, points)
     for image in orbit(space, group, points):
         height = functional(space, image)
@@ -57,12 +56,6 @@ def canonical(space: Space, group: Group, X: ArrayLike) -> Array:
         best = np.where(higher[:, None], image, best)
         value = np.where(higher, height, value)
     return best
-
-
-@lru_cache(maxsize=32)
-def exact_points(space: Space, group: Group) -> InvariantBasis:
-    """The basis of the constant, for its canonical points: the ones that estimators use."""
-    return invariant_basis(space, group, max_eigenvalue=0)
 
 
 def wrapped(space: Space, X: Array) -> Array:
@@ -138,27 +131,11 @@ class Canonicalized(MetaRegressor):
     """
 
     def __init__(self, estimator: Any = None, space: Space | None = None, group: Group | None = None) -> None:
-        self.estimator = estimator
-        self.space = space
-        self.group = group
+        super().__init__(estimator, space, group)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Canonicalized:
-        """Fit on canonical points.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-        y : array-like of shape (n,) or (n, n_outputs)
-        sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        self
-        """
-        points, targets = self._training_data(X, y)
+    def _fit(self, points: Array, targets: Array, sample_weight: Any) -> None:
         images = canonical(self.space_, self.group_, points)
         self.estimator_ = self._fitted(clone(self._estimator()), images, targets, sample_weight)
-        return self
 
     def _predict(self, points: Array) -> Array:
         return self.estimator_.predict(canonical(self.space_, self.group_, points))

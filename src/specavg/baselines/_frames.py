@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from specavg.baselines._canonicalized import LARGEST_ORBIT, canonical, exact_points, functional, orbit, wrapped
+from specavg.baselines._canonicalized import LARGEST_ORBIT, canonical, functional, orbit, wrapped
 from specavg.baselines._kernels import Array
 from specavg.baselines._meta import MetaRegressor
 from specavg.estimators._base import weights_or_ones
 from specavg.groups import Group
 from specavg.groups.families import Hyperoctahedral, SignFlips, Structure, Symmetric, Trivial
+from specavg.invariants._acting_group import group_of_columns
 from specavg.spaces import Space, Torus
 
 __all__ = ["Frame", "FrameAveraged", "frame"]
@@ -81,7 +82,8 @@ def frame(space: Space, group: Group, X: ArrayLike, width: float = 0.1) -> Frame
     points = wrapped(space, space.check_points(X))
     if isinstance(space, Torus) and space.is_cubic and _permutes_everything(group):
         return _cut_at_each_gap(space, points)
-    if exact_points(space, group).has_canonical and (_is_continuous(space, group) or group.order > LARGEST_ORBIT):
+    exact = group_of_columns(space, group) is not None
+    if exact and (_is_continuous(space, group) or group.order > LARGEST_ORBIT):
         return Frame("canonical point", canonical(space, group, points)[None], np.ones((1, len(points))))
     images = np.stack(list(orbit(space, group, points)))  # (k, n, d)
     heights = np.stack([functional(space, image) for image in images])
@@ -157,27 +159,12 @@ class FrameAveraged(MetaRegressor):
         *,
         width: float = 0.1,
     ) -> None:
-        self.estimator = estimator
-        self.space = space
-        self.group = group
+        super().__init__(estimator, space, group)
         self.width = width
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> FrameAveraged:
-        """Fit on the frames of `X`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-        y : array-like of shape (n,) or (n, n_outputs)
-        sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        self
-        """
+    def _fit(self, points: Array, targets: Array, sample_weight: Any) -> None:
         if not (np.isfinite(self.width) and self.width > 0):
             raise ValueError(f"width must be positive and finite; got {self.width!r}")
-        points, targets = self._training_data(X, y)
         found = frame(self.space_, self.group_, points, self.width)
         self.frame_name_ = found.name
         kept = found.weights > 0
@@ -189,7 +176,6 @@ class FrameAveraged(MetaRegressor):
         elif has_fit_parameter(estimator, "sample_weight") and len(found.images) > 1:
             weights = found.weights[kept]
         self.estimator_ = self._fitted(estimator, found.images[kept], targets[which], weights)
-        return self
 
     def _predict(self, points: Array) -> Array:
         found = frame(self.space_, self.group_, points, self.width)

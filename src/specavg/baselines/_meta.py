@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.base import MetaEstimatorMixin
+from sklearn.utils.validation import has_fit_parameter
 
 from specavg.baselines._kernels import Array
-from specavg.baselines._ridge import KernelRidge, training_data
+from specavg.baselines._ridge import KernelRidge, SpaceRegressor, training_data
+from specavg.data._given_data import given_table
 from specavg.estimators._base import weights_or_ones
-from specavg.estimators._given_data import given_table
 from specavg.groups import Group
 from specavg.invariants import default_group
 from specavg.spaces import Space, default_space
@@ -20,13 +19,33 @@ from specavg.spaces import Space, default_space
 __all__ = ["MetaRegressor"]
 
 
-class MetaRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+class MetaRegressor(MetaEstimatorMixin, SpaceRegressor):
     """A regressor made from another one, a space and a group."""
 
-    estimator: Any
-    space: Space | None
-    group: Group | None
-    n_features_in_: int
+    def __init__(self, estimator: Any, space: Space | None, group: Group | None) -> None:
+        self.estimator = estimator
+        self.space = space
+        self.group = group
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the regressor on other points than the training points, as the class says.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+        y : array-like of shape (n,) or (n, n_outputs)
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        points, targets = self._training_data(X, y)
+        self._fit(points, targets, sample_weight)
+        return self
+
+    def _fit(self, points: Array, targets: Array, sample_weight: Any) -> None:
+        raise NotImplementedError
 
     def _estimator(self) -> Any:
         return KernelRidge() if self.estimator is None else self.estimator
@@ -46,26 +65,3 @@ class MetaRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         if not has_fit_parameter(estimator, "sample_weight"):
             raise ValueError(f"{estimator!r} takes no sample_weight: leave the weights out")
         return estimator.fit(X, y, sample_weight=weights_or_ones(weights, X))
-
-    def predict(self, X: ArrayLike) -> Array:
-        """Values of the fitted function.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_outputs)
-        """
-        check_is_fitted(self)
-        points = validate_data(self, self.space_.as_table(X), reset=False, dtype=np.float64)
-        return self._predict(self.space_.check_points(points))
-
-    def _predict(self, points: Array) -> Array:
-        raise NotImplementedError
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags

@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from specavg._config import require_memory
 from specavg.baselines._kernels import Array, Kernel, KernelFunction, as_kernel
+from specavg.data._given_data import given_table, given_targets
 from specavg.estimators._base import weights_or_ones
-from specavg.estimators._given_data import given_table, given_targets
 from specavg.spaces import Space
 
-__all__ = ["KernelRidge", "KernelRidgeBase", "training_data"]
+__all__ = ["KernelRidge", "KernelRidgeBase", "SpaceRegressor", "training_data"]
 
 _CHUNK = 1 << 23  # kernel values held at once when predicting
 
@@ -27,14 +27,51 @@ def training_data(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Array, Arra
     return found
 
 
-class KernelRidgeBase(RegressorMixin, BaseEstimator):
+class SpaceRegressor(RegressorMixin, BaseEstimator):
+    """What all baselines share: predictions at points of a space, of one or several outputs."""
+
+    space_: Space
+    n_features_in_: int
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Values of the fitted function.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_outputs)
+        """
+        check_is_fitted(self)
+        points = validate_data(self, self.space_.as_table(X), reset=False, dtype=np.float64)
+        return self._predict(self.space_.check_points(points))
+
+    def _predict(self, points: Array) -> Array:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class KernelRidgeBase(SpaceRegressor):
     """What the kernel ridge regressions share: everything but the matrix of kernel values."""
 
-    kernel: Kernel | None
-    alpha: float
-    penalty: str
-    fit_intercept: bool
-    n_features_in_: int
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        alpha: float = 1.0,
+        *,
+        penalty: str = "sum",
+        fit_intercept: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
 
     def _kernel_function(self, space: Space, n: int) -> KernelFunction:
         """The function (X, Y) -> K that this regression works with, for `n` training points."""
@@ -88,20 +125,7 @@ class KernelRidgeBase(RegressorMixin, BaseEstimator):
         self._level = float(self._share @ self._means)
         K -= self._means[:, None] + self._means - self._level
 
-    def predict(self, X: ArrayLike) -> Array:
-        """Values of the fitted function.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_outputs)
-        """
-        check_is_fitted(self)
-        points = validate_data(self, self.space_.as_table(X), reset=False, dtype=np.float64)
-        points = self.space_.check_points(points)
+    def _predict(self, points: Array) -> Array:
         step = max(1, _CHUNK // len(self.X_fit_))
         # In chunks of rows: the matrix between many new points and the training points is never held.
         values = [self._values(points[i : i + step]) for i in range(0, len(points), step)]
@@ -122,11 +146,6 @@ class KernelRidgeBase(RegressorMixin, BaseEstimator):
         super().__setstate__(state)
         if hasattr(self, "X_fit_"):
             self._function = self._kernel_function(self.space_, len(self.X_fit_))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
 
 
 class KernelRidge(KernelRidgeBase):
@@ -160,19 +179,6 @@ class KernelRidge(KernelRidgeBase):
     >>> bool(abs(model.predict(X) - y).max() < 1e-3)
     True
     """
-
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        alpha: float = 1.0,
-        *,
-        penalty: str = "sum",
-        fit_intercept: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.alpha = alpha
-        self.penalty = penalty
-        self.fit_intercept = fit_intercept
 
     def _kernel_function(self, space: Space, n: int) -> KernelFunction:
         return as_kernel(self.kernel).function(space)

@@ -34,7 +34,7 @@ def zonal_sum(space: Space, table: Weighted) -> KernelFunction:
 
 
 def even_shell_sums(space: Torus, table: Weighted) -> KernelFunction:
-    """The same on a cubic torus, averaged over all sign flips: cos j(a − b) becomes cos ja · cos jb."""
+    """`zonal_sum` on a cubic torus, averaged over all sign flips: cos j(a − b) becomes cos ja · cos jb."""
     return _shell_sums(space, table, even=True)
 
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from specavg._config import settings
 from specavg.cli._problem import Problem
-from specavg.data._moments import Moments
 from specavg.data._streaming import Stream, pairwise_total
+from specavg.regression._moments import Moments
 
 if TYPE_CHECKING:
     from specavg.spaces import Space

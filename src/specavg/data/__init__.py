@@ -1,1 +1,1 @@
-"""Data: sums over rows that are all a fit needs, from arrays, chunks, files and clusters."""
+"""Data: what users hand over, checked; chunks, files and Dask collections, and the sums over them."""

@@ -1,4 +1,4 @@
-"""Data that do not fit: moments chunk by chunk, from an iterator, a Parquet file or a Dask collection."""
+"""Data that do not fit in memory: moments chunk by chunk, from an iterator, a Parquet file or a Dask collection."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from numpy.typing import NDArray
 
 from specavg._config import settings as _settings
 from specavg._reporting import reported
-from specavg.data._moments import Moments
 from specavg.invariants import EquivariantBasis, InvariantBasis
+from specavg.regression._moments import Moments
 
 __all__ = ["ChunkMoments", "Stream", "check_names", "is_dask", "stream_of"]
 
 Array = NDArray[np.float64]
-_BATCH_ROWS = 65_536  # of a Parquet file, read at a time: large enough for BLAS
+_BATCH_ROWS = 65_536  # rows of a Parquet file that are read at a time: enough for BLAS to be fast
 _SUMMED_AT_ONCE = 16  # moments held before they are added: sums of sums, so that errors do not build up
 
 
 @final
 @dataclass(frozen=True)
 class ChunkMoments:
-    """One chunk of data to its moments. Small enough to be sent anywhere: a basis and what to check.
+    """Computes the moments of one chunk. It holds a basis and what to check, and is small enough to be sent anywhere.
 
     Attributes
     ----------
@@ -140,11 +140,11 @@ def is_dask(X: Any) -> bool:
 
 
 def stream_of(X: Any, y: Any = None, sample_weight: Any = None, *, targets: bool = True) -> Stream | None:
-    """`X` as a stream of chunks: an iterator, the path of a Parquet file, a Dask collection; None if it is data."""
+    """`X` as a stream of chunks: an iterator, the path of a Parquet file, a Dask collection; None for arrays."""
     if isinstance(X, Stream):
         return X
     if is_dask(X):
-        from specavg.data._distributed import DaskStream
+        from specavg.data._dask_collections import DaskStream
 
         return DaskStream(X, y, sample_weight, targets=targets)
     if isinstance(X, str | os.PathLike):

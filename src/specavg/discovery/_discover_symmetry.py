@@ -9,11 +9,12 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from specavg.discovery._discovery import Discovery
+from specavg.discovery._element_search import search_elements
 from specavg.discovery._field_search import search_fields
 from specavg.discovery._interchangeable_parts import search_transpositions
 from specavg.discovery._samples import Samples
 from specavg.discovery._sampling import search_random_elements
-from specavg.discovery._subgroup_lattice import MOST_ELEMENTS
+from specavg.discovery._subgroup_lattice import MOST_ELEMENTS, lattice_is_small
 from specavg.discovery._subgroup_search import search_subgroups
 from specavg.groups import Group
 from specavg.isometries import SignedPermutation
@@ -21,7 +22,7 @@ from specavg.spaces import Space
 
 __all__ = ["discover_symmetry"]
 
-_METHODS = ("auto", "subgroups", "transpositions", "fields", "sampling")
+_METHODS = ("auto", "subgroups", "elements", "transpositions", "fields", "sampling")
 
 
 def discover_symmetry(
@@ -44,8 +45,9 @@ def discover_symmetry(
     space : Space
     group : Group
         A group that surely contains the symmetry.
-    method : {"auto", "subgroups", "transpositions", "fields", "sampling"}, default "auto"
+    method : {"auto", "subgroups", "elements", "transpositions", "fields", "sampling"}, default "auto"
         "subgroups" compares all subgroups (groups of up to 2,000 elements with up to 5,000 subgroups).
+        "elements" builds a symmetry from single elements, where there are more subgroups than that.
         "transpositions" finds blocks of interchangeable coordinates or copies, for symmetric groups of any size.
         "fields" finds the fields of a group with a continuous part (shifts, and rotations of any number of directions).
         "sampling" tries random elements on held-out data, for comparison. "auto" takes the first of them that can be.
@@ -89,13 +91,15 @@ def discover_symmetry(
         if group.is_finite:
             raise ValueError(f"{group!r} has no fields to choose from: use method='auto'")
         return search_fields(samples, group, level)
-    if method == "transpositions" or (method == "auto" and group.order > MOST_ELEMENTS):
+    if method == "transpositions" or (method == "auto" and group.order > MOST_ELEMENTS and _is_symmetric(group)):
         if not _is_symmetric(group):
             raise ValueError(
-                f"{group!r} has {group.order:.6g} elements, more than {MOST_ELEMENTS}, and is not the group of all "
-                "permutations of its parts: give a smaller group, a symmetric group, or method='sampling'"
+                f"{group!r} is not the group of all permutations of its parts, of which transpositions find blocks: "
+                "use method='auto'"
             )
         return search_transpositions(samples, group, level)
+    if method == "elements" or (method == "auto" and not lattice_is_small(samples.space, group)):
+        return search_elements(samples, group, level)
     return search_subgroups(samples, group, level)
 
 

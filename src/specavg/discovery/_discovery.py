@@ -14,8 +14,9 @@ from specavg.estimators import InvariantKernelRidge
 from specavg.groups import Group
 from specavg.isometries import Isometry
 from specavg.isometries.fields import Field
+from specavg.regression._information import Information
 
-__all__ = ["Candidate", "Discovery", "group_label"]
+__all__ = ["Candidate", "Discovery", "group_label", "unseen_function"]
 
 _SHOWN = 8  # rows of the table in a summary
 _NAMED = 3  # groups that a sentence names
@@ -73,6 +74,16 @@ def group_label(group: Group) -> str:
     return f"<{', '.join(generators)}>" if generators else "no symmetry"
 
 
+def unseen_function(information: Information) -> str:
+    """Why no symmetry is returned where every symmetry would do."""
+    if information.variance == 0:
+        return "No function is seen: y is constant. Every symmetry would do, and none is returned."
+    return (
+        f"No function is seen: the {len(information.b)} functions compared explain no more than chance does. Every "
+        "symmetry would do, and none is returned. Give more samples, or less noise."
+    )
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Discovery:
@@ -99,7 +110,7 @@ class Discovery:
     notes : tuple of str
         What to know before believing the result: what the data could not tell, and why.
     method : str
-        "subgroups", "transpositions", "fields" or "sampling".
+        "subgroups", "elements", "transpositions", "fields" or "sampling".
     fields : tuple of Field
         A basis of the fields that leave the function alone, where the group has a continuous part.
 

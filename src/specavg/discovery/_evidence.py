@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from specavg.regression._information import Information
 
-__all__ = ["HONEST", "Decay", "Subspace", "best_decay", "log_evidence", "p_values_outside"]
+__all__ = ["HONEST", "Decay", "Subspace", "best_decay", "left_alone", "log_evidence", "p_values_outside"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 HONEST = 1 / 50  # of the level: a candidate with a smaller p-value is not accepted, however probable it is
+_FIXED = 1e-9  # squared lengths of what moves: 0 or far more for isometries and fields of finite groups and circles
 _EXPONENTS = (0.0, 1.0, 2.0, 4.0)  # from a flat spectrum to a steep one
 
 
@@ -35,9 +36,24 @@ class Subspace:
     Q: Array
     levels: Indices
 
+    @classmethod
+    def of(cls, blocks: Sequence[Array]) -> Subspace:
+        """The combinations of each eigenspace's own functions, from the first after the constant on."""
+        from scipy.linalg import block_diag
+
+        levels = np.repeat(np.arange(1, len(blocks) + 1), [block.shape[1] for block in blocks])
+        return cls(np.asarray(block_diag(*blocks)), levels)
+
     def up_to(self, last: int) -> Array:
         """The combinations of the first `last` eigenspaces, all functions being rows."""
         return self.Q[:, self.levels <= last]
+
+
+def left_alone(Q: Array, *matrices: Array) -> Array:
+    """The combinations of the columns of Q that every matrix leaves alone: an orthonormal basis N, so that DQN = QN."""
+    moved = sum(((D @ Q - Q).T @ (D @ Q - Q) for D in matrices), np.zeros((Q.shape[1],) * 2))
+    values, vectors = np.linalg.eigh(moved)
+    return np.asarray(vectors[:, values < _FIXED])
 
 
 @final
@@ -72,10 +88,14 @@ def log_evidence(information: Information, levels: Indices, decay: Decay) -> flo
     if not len(kept):
         return 0.0
     scale = np.sqrt(spread[kept] * (information.signal / spread.sum()))
-    inner = np.eye(len(kept)) + scale[:, None] * information.A[np.ix_(kept, kept)] * scale
-    factor = np.linalg.cholesky(inner)
-    seen = np.linalg.solve(factor, scale * information.b[kept])
-    return float(seen @ seen) / 2 - float(np.log(np.diagonal(factor)).sum())
+    k, seen = len(kept), scale * information.b[kept]
+    bordered = np.empty((k + 1, k + 1))
+    bordered[:k, :k] = scale[:, None] * information.A[np.ix_(kept, kept)] * scale
+    bordered[np.arange(k), np.arange(k)] += 1
+    bordered[k, :k] = bordered[:k, k] = seen
+    bordered[k, k] = 1 + 2 * (seen @ seen)  # more than what is taken from it, so that there is a root
+    factor = np.linalg.cholesky(bordered)  # its last row is L⁻¹·seen, L the factor of what is bordered
+    return float(factor[k, :k] @ factor[k, :k]) / 2 - float(np.log(np.diagonal(factor)[:k]).sum())
 
 
 def best_decay(information: Information, levels: Indices) -> Decay:

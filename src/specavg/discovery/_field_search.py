@@ -10,8 +10,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.discovery._discovery import Candidate, Discovery
-from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, log_evidence
+from specavg.discovery._discovery import Candidate, Discovery, unseen_function
+from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, left_alone, log_evidence
 from specavg.discovery._samples import Samples
 from specavg.discovery._subalgebras import AlgebraParts, Subalgebra
 from specavg.groups import Group
@@ -49,7 +49,7 @@ def search_fields(samples: Samples, group: Group, level: float) -> Discovery:
     notes: list[str] = []
     if max(trial.score for trial in trials) < -math.log(level):
         choice, probability = next(t for t in trials if t.algebra.dim == 0), math.nan
-        notes.append("No function is seen: they explain no more than chance does. Give more samples, or less noise.")
+        notes.append(unseen_function(information))
     notes.append("Finite symmetries beside the fields were compared for reflections along the axes found only.")
     generators = _generators(group, choice, information, derivatives, decay, level)
     fields = choice.algebra.fields(algebra.basis)
@@ -87,8 +87,7 @@ class _Derivatives:
     @cached_property
     def everything(self) -> Subspace:
         """All functions."""
-        sizes = [V.dim for V in self.eigenspaces]
-        return Subspace(np.eye(sum(sizes)), np.repeat(np.arange(1, len(sizes) + 1), sizes))
+        return Subspace.of([np.eye(V.dim) for V in self.eigenspaces])
 
     def fixed(self, C: NDArray[np.generic]) -> Subspace:
         """What the fields Σ_i C_ik ξ_i leave alone."""
@@ -97,7 +96,7 @@ class _Derivatives:
             moved = np.einsum("ik,iab->kab", np.asarray(C, dtype=float), D).reshape(-1, D.shape[1])
             values, vectors = np.linalg.eigh(moved.T @ moved)
             found.append(vectors[:, values < _FIXED])
-        return _side_by_side(found)
+        return Subspace.of(found)
 
     def fixed_by(self, g: Isometry, subspace: Subspace) -> Subspace:
         """What an isometry leaves alone of a subspace that it keeps."""
@@ -106,10 +105,8 @@ class _Derivatives:
         for k, V in enumerate(self.eigenspaces, start=1):
             Q = subspace.Q[start : start + V.dim, subspace.levels == k]
             start += V.dim
-            moved = self.space.representation(g, V) @ Q - Q
-            values, vectors = np.linalg.eigh(moved.T @ moved)
-            found.append(Q @ vectors[:, values < _FIXED])
-        return _side_by_side(found)
+            found.append(Q @ left_alone(Q, self.space.representation(g, V)))
+        return Subspace.of(found)
 
     def weights(self) -> Array:
         """How fast each function changes along each field, up to a sign, if the field pairs it with one other."""
@@ -273,10 +270,3 @@ def _name(trial: _Trial) -> str | None:
         axis = axis if axis[np.argmax(np.abs(axis))] > 0 else -axis
         return f"rotations about ({', '.join(f'{a:.3f}' for a in axis)})"
     return None
-
-
-def _side_by_side(found: list[Array]) -> Subspace:
-    from scipy.linalg import block_diag
-
-    levels = np.repeat(np.arange(1, len(found) + 1), [Q.shape[1] for Q in found])
-    return Subspace(np.asarray(block_diag(*found)), levels)

@@ -7,7 +7,7 @@ so elements that are floating-point matrices need no comparison of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, islice
@@ -112,14 +112,23 @@ class FiniteAction:
         """The place of each element's inverse."""
         return np.argmax(self.products == 0, axis=1)
 
-    def matrices(self, eigenspace: Eigenspace) -> Array:
-        """D(g) of every element on one eigenspace."""  # (N, m, m)
+    def matrices(self, eigenspace: Eigenspace, places: Iterable[int] | None = None) -> Array:
+        """D(g) of every element on one eigenspace, or of those at some places."""  # (N, m, m)
         D = [self.space.representation(g, eigenspace) for g in self.group.generators]
+        if places is not None:
+            return np.stack([self._word(int(i), D, eigenspace.dim) for i in places])
         matrices = np.empty((len(self.elements), eigenspace.dim, eigenspace.dim))
         matrices[0] = np.eye(eigenspace.dim)
         for i in range(1, len(self.elements)):
             matrices[i] = D[self.steps[i]] @ matrices[self.parents[i]]
         return matrices
+
+    def _word(self, i: int, D: list[Array], dim: int) -> Array:
+        matrix = np.eye(dim)
+        while i:
+            matrix = matrix @ D[self.steps[i]]
+            i = int(self.parents[i])
+        return matrix
 
 
 def _mark(vector: Sequence[Array], probes: Sequence[Array]) -> Array:

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.discovery._discovery import Candidate, Discovery
+from specavg.discovery._discovery import Candidate, Discovery, unseen_function
 from specavg.discovery._evidence import HONEST
 from specavg.discovery._one_part_functions import OnePartFunctions, one_part_functions, with_pairs
 from specavg.discovery._partitions_of_parts import Blocks, Parts
@@ -54,7 +54,7 @@ def search_transpositions(samples: Samples, group: Group, level: float) -> Disco
     notes: list[str] = []
     if parts.evidence(blocks, decay) < -math.log(level):
         blocks, doubt = singles, 0.0
-        notes.append("No function is seen: they explain no more than chance does. Give more samples, or less noise.")
+        notes.append(unseen_function(information))
     else:
         blocks, doubt = parts.without_doubt(blocks, decay, level)
     alike, pairs = _alike_in_pairs(samples, functions, blocks, most, level)

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg.data._distributed import DaskStream
+from specavg.data._dask_collections import DaskStream
 from specavg.data._streaming import is_dask
 from specavg.regression._information import Information
 from specavg.spaces import Eigenspace, Space

@@ -13,20 +13,37 @@ from numpy.typing import NDArray
 from specavg.discovery._evidence import Subspace
 from specavg.discovery._finite_action import FiniteAction
 from specavg.discovery._names import point_group_name
-from specavg.discovery._subgroups import SubgroupClass, subgroup_classes
+from specavg.discovery._subgroups import SubgroupClass, TooManySubgroups, subgroup_classes
 from specavg.groups import Group
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["MOST_ELEMENTS", "MOST_SUBGROUPS", "Lattice", "lattice"]
+__all__ = ["MOST_ELEMENTS", "MOST_SUBGROUPS", "Lattice", "lattice", "lattice_is_small"]
 
 Array = NDArray[np.float64]
 MOST_ELEMENTS = 2_000  # the table of products then has 4 million entries, and takes a few seconds
 MOST_SUBGROUPS = 5_000  # the table of inclusions then has 25 million entries
 
 
+@lru_cache(maxsize=16)
+def lattice_is_small(space: Space, group: Group) -> bool:
+    """Whether all subgroups can be compared."""
+    if group.finite_order > MOST_ELEMENTS:
+        return False
+    try:
+        lattice(space, group)
+    except TooManySubgroups:
+        return False
+    return True
+
+
 @lru_cache(maxsize=4)
 def lattice(space: Space, group: Group) -> Lattice:
     """All subgroups of `group` as it acts on `space`: computed once, for any data."""
+    if group.finite_order > MOST_ELEMENTS:
+        raise ValueError(
+            f"{group!r} has {group.order:.6g} elements, more than {MOST_ELEMENTS}: its subgroups are too many to "
+            "compare them all. Use method='auto', which builds a symmetry from single elements"
+        )
     action = FiniteAction.of(space, group)
     return Lattice(action, tuple(subgroup_classes(action.products, MOST_SUBGROUPS)))
 
@@ -93,7 +110,7 @@ class Lattice:
     def fixed(self, eigenspaces: Sequence[Eigenspace]) -> list[Subspace]:
         """The combinations of functions that each subgroup leaves alone; the first eigenspace is level 1."""
         blocks = [list(self._fixed(V)) for V in eigenspaces]  # [eigenspace][subgroup]
-        return [_side_by_side([block[i] for block in blocks]) for i in range(len(self.orders))]
+        return [Subspace.of([block[i] for block in blocks]) for i in range(len(self.orders))]
 
     def _fixed(self, eigenspace: Eigenspace) -> Iterator[Array]:
         """A basis of the fixed vectors of each subgroup in one eigenspace."""
@@ -104,10 +121,3 @@ class Lattice:
             Q = vectors[:, values > 0.5]  # its eigenvalues are 0 and 1
             for g in c.conjugators:
                 yield D[g].T @ Q  # if f is fixed by H, then f∘g⁻¹ is fixed by gHg⁻¹
-
-
-def _side_by_side(blocks: Sequence[Array]) -> Subspace:
-    from scipy.linalg import block_diag
-
-    levels = np.repeat(np.arange(1, len(blocks) + 1), [block.shape[1] for block in blocks])
-    return Subspace(np.asarray(block_diag(*blocks)), levels)

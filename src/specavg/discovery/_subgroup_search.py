@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.discovery._discovery import Candidate, Discovery
+from specavg.discovery._discovery import Candidate, Discovery, unseen_function
 from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, log_evidence, p_values_outside
 from specavg.discovery._samples import Samples
 from specavg.discovery._subgroup_lattice import Lattice, lattice
@@ -35,10 +35,7 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
     choice, notes = found.largest(subgroups, p_values, level), ()
     if found.evidence < -np.log(level):
         choice = 0  # the trivial subgroup
-        notes = (
-            f"No function is seen: the {len(information.b)} functions compared explain no more than chance does. "
-            "Give more samples, or less noise.",
-        )
+        notes = (unseen_function(information),)
     elif last == len(eigenspaces):
         notes = (
             f"The finest functions that {information.count} samples can bear still matter: finer detail, which may "
@@ -111,11 +108,12 @@ class _Posterior:
 def _posterior(information: Information, lattice: Lattice, subspaces: list[Subspace]) -> _Posterior:
     """The posterior over the subgroups of a lattice.
 
-    The prior of a class of conjugates is proportional to the order of its groups, each of them equally probable. The
-    decay is that of the largest evidence, with the subgroup that is most probable with it.
+    The prior probability that the symmetry has some order is proportional to this order, and all subgroups of one
+    order are equally probable: however many small subgroups there are, they do not outweigh a large one. The decay is
+    that of the largest evidence, with the subgroup that is most probable with it.
     """
-    sizes = np.bincount(lattice.class_of)[lattice.class_of]
-    prior = np.log(lattice.orders / sizes)
+    alike = np.bincount(lattice.orders)[lattice.orders]  # subgroups of the same order
+    prior = np.log(lattice.orders / alike)
     best, decay = 0, None  # subgroup 0 is the trivial one
     evidence = weights = np.zeros(len(prior))
     closures = np.arange(len(prior))

@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SubgroupClass", "TooManySubgroups", "subgroup_classes"]
+__all__ = ["SubgroupClass", "TooManySubgroups", "prime_power_steps", "subgroup_classes"]
 
 Indices = NDArray[np.intp]
 Masks = NDArray[np.bool_]
@@ -69,7 +69,7 @@ def subgroup_classes(products: Indices, limit: int) -> list[SubgroupClass]:
     N = len(products)
     inverses = np.argmax(products == 0, axis=1)
     conjugates = products[products, inverses[:, None]]  # [g, h]: ghg⁻¹
-    steps = _prime_power_steps(products)
+    steps = prime_power_steps(products)
     seen: set[bytes] = set()
     classes: list[SubgroupClass] = []
     normalisers: list[Indices] = []
@@ -99,7 +99,7 @@ def subgroup_classes(products: Indices, limit: int) -> list[SubgroupClass]:
     return sorted(classes, key=lambda c: c.order)
 
 
-def _prime_power_steps(products: Indices) -> Indices:
+def prime_power_steps(products: Indices) -> Indices:
     """For each element of prime-power order, the number of the cyclic group it generates; −1 for the others."""
     steps = np.full(len(products), -1, dtype=np.intp)
     found: dict[frozenset[int], int] = {}

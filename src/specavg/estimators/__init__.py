@@ -1,6 +1,5 @@
 """Estimators: what users fit, one scikit-learn estimator a file."""
 
-from specavg.data._moments import Moments
 from specavg.estimators._density import InvariantDensity
 from specavg.estimators._discrepancy import Discrepancy, invariance_discrepancy
 from specavg.estimators._equivariant_kernel_ridge import EquivariantKernelRidge
@@ -10,6 +9,7 @@ from specavg.estimators._specavg import OracleCalls, SpecAvgRegressor
 from specavg.estimators._symmetrized import Symmetrized
 from specavg.estimators._symmetry_test import GeneratorTest, SymmetryTest, symmetry_test
 from specavg.regression._choice import Trial
+from specavg.regression._moments import Moments
 from specavg.regression._spectra import Spectrum
 
 __all__ = [

@@ -7,31 +7,32 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import (
     _check_sample_weight,  # pyright: ignore[reportPrivateUsage]
     check_is_fitted,
     validate_data,
 )
 
-from specavg.data._distributed import distributed_apply
-from specavg.data._streaming import Stream, is_dask, stream_of
-from specavg.estimators._given_data import (
+from specavg.data._dask_collections import distributed_apply
+from specavg.data._given_data import (
     check_columns,
     given_table,
     given_targets,
     question_order,
     question_periods,
 )
+from specavg.data._streaming import Stream, is_dask, stream_of
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_group
+from specavg.invariants._acting_group import canonical_points
 from specavg.invariants._basis import built_basis
 from specavg.invariants._building import checked_request
 from specavg.persistence._saving import Savable
 from specavg.regression._limits import BASIS_SECONDS
 from specavg.spaces import Power, Space, default_space
 
-__all__ = ["InvariantEstimator", "InvariantSeries", "weights_or_ones"]
+__all__ = ["InvariantEstimator", "InvariantSeries", "checked_alpha", "weights_or_ones"]
 
 Array = NDArray[np.float64]
 
@@ -94,7 +95,7 @@ class InvariantEstimator(Savable, BaseEstimator):
         return built_basis(space, group, cutoff, order, "auto", seconds)
 
     def _basis_in_time(self, cutoff: Cutoff, order: Order | None = None) -> Any:
-        """The same within the time that a default may take."""
+        """The invariant basis within the time that a default may take."""
         return self._basis(cutoff, order, BASIS_SECONDS)
 
     def _take_basis(self, basis: InvariantBasis) -> None:
@@ -125,7 +126,7 @@ class InvariantEstimator(Savable, BaseEstimator):
         return points
 
     def _points_and_targets(self, X: Any, y: Any) -> tuple[Array, Array]:
-        """The same for training data; `y` may have several outputs."""
+        """Training points as `_points` gives them, and targets; `y` may have several outputs."""
         settings: dict[str, Any] = {"dtype": np.float64, "multi_output": True, "y_numeric": True}
         pair: Any = validate_data(self, self._table(X), given_targets(y), **settings)
         self._question(pair[0])
@@ -149,12 +150,12 @@ class InvariantEstimator(Savable, BaseEstimator):
         if stream.feature_names is not None:
             self.feature_names_in_ = np.array(stream.feature_names, dtype=object)
 
-    def _canonical(self, X: Array) -> Array:
-        """Points at the canonical place of their orbit where that is what makes values bit-exact."""
-        return self.basis_.evaluation_points(X)
+    def _canonical(self, points: Array) -> Array:
+        """Training points at the canonical places of their orbits."""
+        return canonical_points(self._space(), self._group(), points)
 
 
-class InvariantSeries(InvariantEstimator):
+class InvariantSeries(RegressorMixin, InvariantEstimator):
     """A regressor whose prediction is a series in the functions of its basis."""
 
     coef_: Array
@@ -174,7 +175,7 @@ class InvariantSeries(InvariantEstimator):
         check_is_fitted(self)
         if is_dask(X):
             return distributed_apply(self, "predict", X, self.coef_.shape[1:])
-        return self._series(self._canonical(self._points(X, reset=False)))
+        return self._series(self.basis_.evaluation_points(self._points(X, reset=False)))
 
     def gradient(self, X: Any) -> Any:
         """Gradients of the estimated function, at `X` itself: they move with the group as vectors do.
@@ -198,6 +199,13 @@ class InvariantSeries(InvariantEstimator):
         C = self.coef_.reshape(self.basis_.dim, -1)
         return self.basis_.combine_gradient(points, C).reshape(*points.shape, *outputs)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        # The default space is a torus of period 2: standardised data wrap around it and make little sense there.
+        tags.regressor_tags.poor_score = True
+        return tags
+
     def _series(self, points: Array) -> Array:
         """Σ c ψ at canonical points."""
         C = self.coef_.reshape(self.basis_.dim, -1)
@@ -210,3 +218,16 @@ def weights_or_ones(sample_weight: Any, X: Array) -> Array:
     if not weights.sum() > 0:
         raise ValueError("sample_weight sums to zero: there is nothing to fit")
     return weights
+
+
+def checked_alpha(alpha: Any) -> float | None:
+    """The penalty as a number, None for "auto"; an error for anything else."""
+    if isinstance(alpha, str):
+        if alpha != "auto":
+            raise ValueError(f"alpha must be a positive number or 'auto'; got {alpha!r}")
+        return None
+    if np.ndim(alpha):
+        raise ValueError(f"alpha is one number for all outputs, or 'auto'; got {np.size(alpha)} numbers")
+    if not (np.isfinite(alpha) and alpha > 0):
+        raise ValueError(f"alpha must be positive and finite; got {alpha!r}. 'auto' goes down to interpolation.")
+    return float(alpha)

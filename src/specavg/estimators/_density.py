@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from specavg._config import settings
 from specavg._random import as_generator
-from specavg.data._distributed import distributed_apply
-from specavg.data._moments import Moments
+from specavg.data._dask_collections import distributed_apply
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis
 from specavg.estimators._base import weights_or_ones
@@ -28,6 +27,7 @@ from specavg.estimators._quadrature import Rule, quadratures
 from specavg.estimators._streamed import StreamedEstimator
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, Order
+from specavg.regression._moments import Moments
 from specavg.spaces import Space
 
 __all__ = ["InvariantDensity"]
@@ -348,7 +348,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
 
     def _series(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
-        points = self._canonical(self._points(X, reset=False))
+        points = self.basis_.evaluation_points(self._points(X, reset=False))
         return self.basis_.combine(points, self.coef_[:, None])[:, 0]
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from specavg.invariants._building import check_group
+
 if TYPE_CHECKING:
     from specavg.groups import Group
     from specavg.spaces import Space
@@ -92,7 +94,7 @@ def invariance_discrepancy(
     function = predict.predict if hasattr(predict, "predict") else predict
     if not callable(function):
         raise TypeError(f"predict must be a callable or a fitted model; got {predict!r}")
-    points = space.check_points(X)
+    points, group = space.check_points(X), check_group(space, group)
     if not len(points):
         raise ValueError("X has no points: the discrepancy is a maximum over points")
     if n_elements is not None and n_elements < 1:

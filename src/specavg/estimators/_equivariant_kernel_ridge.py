@@ -12,15 +12,12 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from specavg import _config
-from specavg.data._distributed import distributed_apply
-from specavg.data._moments import Moments
+from specavg.data._dask_collections import distributed_apply
+from specavg.data._given_data import given_targets
 from specavg.data._streaming import is_dask
-from specavg.data._target_units import Units
 from specavg.estimators._affordable import affordable_basis, affordable_dim
-from specavg.estimators._base import weights_or_ones
-from specavg.estimators._checked_alpha import checked_alpha
-from specavg.estimators._given_data import given_targets
-from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
+from specavg.estimators._base import checked_alpha, weights_or_ones
+from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group, Representation
 from specavg.invariants import Cutoff, EquivariantBasis, Order
@@ -28,8 +25,10 @@ from specavg.invariants._equivariant_basis import built_equivariant_basis, outpu
 from specavg.regression import _limits
 from specavg.regression._block_problem import BlockMomentProblem, BlockPosterior, BlockProblem
 from specavg.regression._choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
+from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Levels, Spectrum, spectrum_candidates
+from specavg.regression._target_units import Units
 from specavg.spaces import Space
 
 __all__ = ["EquivariantKernelRidge"]
@@ -38,7 +37,7 @@ Array = NDArray[np.float64]
 _NUMBERS = ("scalar", "pseudoscalar")  # outputs of one number
 
 
-class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
+class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
     """Ridge regression on an equivariant basis: F(gx) = ρ(g)F(x) holds exactly for the fitted function.
 
     Minimises Σ w_i |y_i − F(x_i)|² + α Σ_λ |c_λ|² / spectrum(λ) over combinations F of equivariant functions; constant
@@ -162,21 +161,6 @@ class EquivariantKernelRidge(RegressorMixin, StreamedEstimator):
         vars(self).pop("moments_", None)
         self._take_basis(basis)
         return self._keep(self._solved(data.problem(), candidates, alpha), outputs)
-
-    @needs_cutoff
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EquivariantKernelRidge:
-        """Add data to what was fitted before, and choose anew: the result is that of streaming all of it at once.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`. An explicit cutoff is needed, since the number of samples is not known in advance.
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, sample_weight)
 
     def _built(self, space: Space, group: Group, cutoff: Cutoff, order: Order, seconds: float) -> EquivariantBasis:
         output = output_representation(space, group, self.output)

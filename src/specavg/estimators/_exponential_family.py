@@ -86,7 +86,7 @@ def exponential_fit_from_moments(
     start: Array,
     tolerance: float = 1e-8,
 ) -> ExponentialFit:
-    """The same from sums over the data alone: the same maximum, its leave-one-out likelihood to first order in 1/n.
+    """`exponential_fit` from sums over the data alone: the same maximum, its leave-one-out likelihood to order 1/n.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from specavg.data._distributed import distributed_apply
+from specavg.data._dask_collections import distributed_apply
 from specavg.data._streaming import is_dask, stream_of
 from specavg.estimators._base import InvariantEstimator
 from specavg.groups import Group
@@ -120,7 +120,7 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
         check_is_fitted(self)
         if is_dask(X):
             return distributed_apply(self, "transform", X, (self.basis_.dim - 1,))
-        return self.basis_.evaluate(self._canonical(self._points(X, reset=False)))[:, 1:]
+        return self.basis_.evaluate(self.basis_.evaluation_points(self._points(X, reset=False)))[:, 1:]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names such as ``invariant3_eigenvalue20``: the number of the function and its eigenvalue.

@@ -9,20 +9,16 @@ from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from specavg.data._moments import Moments
+from specavg.data._given_data import question_vectors, why_nothing
 from specavg.data._streaming import is_dask
-from specavg.data._target_units import Units
 from specavg.estimators._affordable import affordable_basis, affordable_dim
-from specavg.estimators._base import InvariantSeries, weights_or_ones
-from specavg.estimators._checked_alpha import checked_alpha
-from specavg.estimators._given_data import why_nothing
+from specavg.estimators._base import InvariantSeries, checked_alpha, weights_or_ones
 from specavg.estimators._gradient_data import GradientData
 from specavg.estimators._ridge_problem import RidgeData
-from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
-from specavg.estimators._vector_targets import warn_of_vectors
+from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_order, further_orders
@@ -32,8 +28,10 @@ from specavg.regression._choice import RidgeFit, Trial, mean_fit, ridge_fit, sho
 from specavg.regression._decomposed_path import DecomposedPosterior
 from specavg.regression._gradient_problem import GradientProblem
 from specavg.regression._moment_path import MomentProblem
+from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Posterior, Problem
 from specavg.regression._spectra import Spectrum, spectrum_candidates
+from specavg.regression._target_units import Units
 from specavg.regression._toeplitz_path import ToeplitzPosterior
 from specavg.spaces import Space
 
@@ -46,7 +44,7 @@ _NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: le
 _ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, all with 200; fewer rows say little
 
 
-class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
+class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     """Ridge regression on an invariant basis: kernel ridge with the group-averaged kernel, without the average.
 
     Minimises Σ w_i (y_i − f(x_i))² + α Σ_λ |c_λ|² / spectrum(λ) over f = c_0 + Σ c·ψ, ψ the invariant
@@ -217,7 +215,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         self
         """
         vars(self).pop("gradient_noise_variance_", None)
-        alpha = self._alpha()
+        alpha = checked_alpha(self.alpha)
         stream = self._stream(X, y, sample_weight)
         if stream is not None:
             if gradient is not None:
@@ -226,16 +224,17 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         if gradient is not None:
             return self._fit_gradients(X, y, sample_weight, gradient)
         points, targets = self._points_and_targets(X, y)
-        order = self._order()
-        data = RidgeData.of(points, targets, weights_or_ones(sample_weight, points))
-        bases = self._bases(data.points, order)
-        data = data.at(bases[0].evaluation_points(data.points))
-        basis, candidates = self._searched(bases, data, alpha)
-        problem = data.problem(basis, candidates, alpha)
+        order, cutoff = self._order(), self._cutoff()
+        weights = weights_or_ones(sample_weight, points)
+        data = RidgeData.of(self._canonical(points), targets, weights)
+        basis, shortlisted = self._searched(self._bases(data.points, order, cutoff), data, alpha)
+        features = data.features(basis)
+        candidates = shortlisted or self._candidates(basis)
+        problem = data.problem(basis, features, candidates, alpha)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
         self._keep(self._solved(problem, candidates, alpha), targets.shape[1:], data.count)
-        warn_of_vectors(basis, targets.shape[1:], self.loo_error_)
+        question_vectors(basis, targets.shape[1:], self.loo_error_)
         return self
 
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:
@@ -244,10 +243,10 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         data = GradientData.of(points, y, self._space().as_table(gradient), weights)
         if not data.has_gradient.any():
             return self.fit(points, y, sample_weight)
-        alpha, order = self._alpha(), self._order()
+        alpha, order, cutoff = checked_alpha(self.alpha), self._order(), self._cutoff()
         self._check_gradients(data)
         found: list[tuple[float, InvariantBasis, list[Spectrum], float]] = []
-        for basis in self._bases(data.points, order, data.rows(self._space().dim)):
+        for basis in self._bases(self._canonical(data.points), order, cutoff, data.rows(self._space().dim)):
             candidates = self._candidates(basis)
             values, slopes = data.searched(basis)
             ratios, density = data.ratios(values, slopes), np.inf
@@ -277,23 +276,8 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
             alone = model.fit(data.points[both], data.targets[both], data.weights[both])
         data.warn_of_contradiction(alone.gradient(data.points))
 
-    @needs_cutoff
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantKernelRidge:
-        """Add data to what was fitted before, and choose anew: the result is that of streaming all of it at once.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`. An explicit cutoff is needed, since the number of samples is not known in advance.
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, sample_weight)
-
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> InvariantKernelRidge:
-        alpha = self._alpha()
+        alpha = checked_alpha(self.alpha)
         candidates = self._candidates(self.basis_)
         few = _limits.SEARCH_ROWS  # spectra differ on few functions already
         if len(candidates) > _limits.SHORTLIST and self.basis_.dim > few:
@@ -304,20 +288,20 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
     def _default_basis(self, rows: int | None) -> InvariantBasis | None:
         return None if rows is None else affordable_basis(self._basis_in_time, affordable_dim(rows))
 
-    def _bases(self, points: Array, order: Order, rows: int | None = None) -> list[InvariantBasis]:
+    def _bases(
+        self, places: Array, order: Order, cutoff: Cutoff | None, rows: int | None = None
+    ) -> list[InvariantBasis]:
         """With the cutoff given; otherwise as many functions as the data can use within the budget.
 
-        `rows` is the number of observations where a point has several.
+        `places` are canonical points, `rows` is the number of observations where a point has several.
 
         Where everything is to be chosen there may be several: one in the order of eigenvalues, and others with
         functions of few coordinates or particles first.
         """
-        cutoff = self._cutoff()
         if cutoff is not None:
             return [self._basis(cutoff, order)]
-        smallest = self._basis(Cutoff("max_eigenvalue", 0.0))
-        distinct = len(np.unique(smallest.canonical(points), axis=0))
-        target = affordable_dim(distinct if rows is None else distinct * rows // len(points))
+        distinct = len(np.unique(places, axis=0))
+        target = affordable_dim(distinct if rows is None else distinct * rows // len(places))
         given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
         free = not given and self.spectrum == "auto"
         first = default_order(self._space()) if free else order
@@ -336,11 +320,10 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
     def _searched(
         self, bases: list[InvariantBasis], data: RidgeData, alpha: float | None
     ) -> tuple[InvariantBasis, list[Spectrum]]:
-        """The most promising basis and spectra, on some of the rows where there are many candidates."""
-        first = self._candidates(bases[0])
-        many = data.count > _limits.SEARCH_ROWS and len(first) > _limits.SHORTLIST
+        """The most promising basis and spectra, on some of the rows; no spectra where all of them can be compared."""
+        many = data.count > _limits.SEARCH_ROWS and len(self._candidates(bases[0])) > _limits.SHORTLIST
         if bases[0].dim == 1 or not (len(bases) > 1 or many):
-            return bases[0], first
+            return bases[0], []
         sample = data.sample(_limits.SEARCH_ROWS)
         found: list[tuple[float, InvariantBasis, list[Spectrum]]] = []
         for basis in bases:
@@ -411,7 +394,7 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
         check_is_fitted(self)
         if is_dask(X):
             raise ValueError("return_std is not available for Dask collections: predict partitions one by one")
-        points = self._canonical(self._points(X, reset=False))
+        points = self.basis_.evaluation_points(self._points(X, reset=False))
         mean = self._series(points)
         deviation = np.zeros((len(points), self.coef_[0].size))
         if self._posterior is not None:
@@ -466,14 +449,3 @@ class InvariantKernelRidge(RegressorMixin, InvariantSeries, StreamedEstimator):
                 columns = slopes[:, 1:].transpose(0, 2, 1).reshape(-1, self.basis_.dim - 1)
                 deviation[rows] = self._posterior.deviation(columns, slopes=True).reshape(deviation[rows].shape)
         return mean, deviation.reshape(mean.shape)
-
-    def _alpha(self) -> float | None:
-        """The penalty given, None for "auto"."""
-        return checked_alpha(self.alpha)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        # The default space is a torus of period 2: standardised data wrap around it and make little sense there.
-        tags.regressor_tags.poor_score = True
-        return tags

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import settings
-from specavg.data._moments import Moments
 from specavg.invariants import InvariantBasis
 from specavg.regression import _limits
 from specavg.regression._choice import relative_scale
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._moment_path import MomentProblem
+from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Spectrum
 from specavg.regression._toeplitz_path import ToeplitzProblem
@@ -49,10 +49,6 @@ class RidgeData:
         kept = weights > 0
         return cls(points[kept], columns[kept], weights[kept])
 
-    def at(self, points: Array) -> RidgeData:
-        """The same data with their points at other places of their orbits."""
-        return RidgeData(points, self.targets, self.weights)
-
     @property
     def count(self) -> int:
         """Rows."""
@@ -68,25 +64,32 @@ class RidgeData:
         values = self.count * basis.dim
         return values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= settings().memory_limit / 2
 
+    def features(self, basis: InvariantBasis) -> Array | None:
+        """The values of all functions but the constant, where they are held."""  # (n, dim - 1)
+        return basis.evaluate(self.points)[:, 1:] if self.held(basis) else None
+
     def searched(self, basis: InvariantBasis, *, half_digits: bool) -> FeatureProblem:
         """The problem that a search compares spectra on: as many functions as so few rows can use."""
         few = min(basis.dim, _limits.FUNCTIONS_PER_POINT * _limits.SEARCH_ROWS)
         features = basis.evaluate(self.points)[:, 1:few]
         return FeatureProblem(features, self.targets, self.weights, half_digits=half_digits)
 
-    def problem(self, basis: InvariantBasis, candidates: list[Spectrum], alpha: float | None) -> Problem:
+    def problem(
+        self, basis: InvariantBasis, features: Array | None, candidates: list[Spectrum], alpha: float | None
+    ) -> Problem:
         """Features where they can be held; a Toeplitz Gram matrix where that is faster than moments; else moments.
 
         Parameters
         ----------
         basis : InvariantBasis
+        features : ndarray of shape (n, dim - 1) or None
         candidates : list of Spectrum
             The roughest first.
         alpha : float or None
             The penalty; None where it is chosen.
         """
-        if self.held(basis):
-            return FeatureProblem(basis.evaluate(self.points)[:, 1:], self.targets, self.weights)
+        if features is not None:
+            return FeatureProblem(features, self.targets, self.weights)
         found: ToeplitzProblem | None = None
         one_solution = alpha is not None and len(candidates) == 1  # then nothing has to be decomposed
         if basis.dim > max(_limits.DECOMPOSED, 1) or (one_solution and basis.dim > 1):

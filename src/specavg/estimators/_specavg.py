@@ -8,15 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 
-from specavg.data._moments import Moments
-from specavg.data._target_units import Units
 from specavg.estimators._base import InvariantSeries, weights_or_ones
-from specavg.estimators._streamed import StreamedEstimator, needs_cutoff
+from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order
+from specavg.regression._moments import Moments
+from specavg.regression._target_units import Units
 from specavg.spaces import Space
 
 __all__ = ["OracleCalls", "SpecAvgRegressor"]
@@ -53,7 +52,7 @@ class OracleCalls:
     paper_inner_products: int
 
 
-class SpecAvgRegressor(RegressorMixin, InvariantSeries, StreamedEstimator):
+class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
     """Spec-Avg: the paper's Algorithm 1, a regressor exactly invariant to a group given by its generators.
 
     Each coefficient is the empirical mean (1/n) Σ y_i φ(x_i); the coefficients of each eigenspace are projected
@@ -150,28 +149,14 @@ class SpecAvgRegressor(RegressorMixin, InvariantSeries, StreamedEstimator):
         weights = weights_or_ones(sample_weight, points)
         vars(self).pop("moments_", None)
         order = self._order()
+        places = self._canonical(points)
         self._take_basis(self._basis(self._cutoff() or self._theorem(float(weights.sum())), order))
         columns = targets.reshape(len(points), -1)
         if sample_weight is not None:
             columns = weights[:, None] * columns
         # Of the moments only Σ w y φ is needed here, and one sum is half the work of two.
-        sums = self.basis_.correlate(self._canonical(points), columns)
+        sums = self.basis_.correlate(places, columns)
         return self._fit_sums(sums, float(weights.sum()), int(np.count_nonzero(weights)), targets.shape[1:])
-
-    @needs_cutoff
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpecAvgRegressor:
-        """Add data to what was fitted before: the result is that of fitting all of it at once.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`. An explicit cutoff is needed, since the number of samples is not known in advance.
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, sample_weight)
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> SpecAvgRegressor:
         return self._fit_sums(moments.cross.value, float(moments.weight.value), moments.count, outputs)
@@ -211,9 +196,3 @@ class SpecAvgRegressor(RegressorMixin, InvariantSeries, StreamedEstimator):
         if not (np.isfinite(s) and s > 0):
             raise ValueError(f"smoothness must be positive and finite; got {self.smoothness!r}")
         return 2.0 * s / d
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.regressor_tags.poor_score = True  # a plain mean, with few functions: see the class notes
-        return tags

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from specavg.data._moments import Moments
+from specavg.data._given_data import given_targets
 from specavg.data._streaming import ChunkMoments, ChunkStream, Stream, check_names
 from specavg.estimators._base import InvariantEstimator
-from specavg.estimators._given_data import given_targets
 from specavg.invariants import InvariantBasis
+from specavg.regression._moments import Moments
 
-__all__ = ["StreamedEstimator", "needs_cutoff"]
+__all__ = ["PiecewiseEstimator", "StreamedEstimator"]
 
 
 class CutoffNeeded(ValueError, AttributeError):
@@ -67,24 +67,6 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
             self._take_features(stream)
             return self._fit_moments(self._moments(stream), stream.outputs)
 
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Add data to what was seen before, and fit to all of it."""
-        before: Moments | None = getattr(self, "moments_", None)
-        with _all_or_nothing(self):
-            stream = self._stream(X, y, sample_weight) or self._one_chunk(X, y, sample_weight)
-            outputs = stream.outputs
-            if before is None:
-                self._take_features(stream)
-            else:
-                self._check_features(stream)
-                outputs = self._fitted_outputs()  # targets of shape (n,) and (n, 1) are the same targets
-            moments = self._moments(stream)
-            if before is not None:
-                moments = before + moments
-            self._fit_moments(moments, outputs)
-            self.moments_ = moments
-        return self
-
     def _fitted_outputs(self) -> tuple[int, ...]:
         """The shape of one target."""
         return tuple(self.coef_.shape[1:])
@@ -123,6 +105,39 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
         stream = ChunkStream([(*parts, sample_weight)], targets=self._has_targets)
         stream.feature_names = list(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
         return stream
+
+
+class PiecewiseEstimator(StreamedEstimator):
+    """An estimator that can be fitted piece by piece, too."""
+
+    @needs_cutoff
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add data to what was fitted before, and choose anew: the result is that of streaming all of it at once.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`. An explicit cutoff is needed, since the number of samples is not known in advance.
+
+        Returns
+        -------
+        self
+        """
+        before: Moments | None = getattr(self, "moments_", None)
+        with _all_or_nothing(self):
+            stream = self._stream(X, y, sample_weight) or self._one_chunk(X, y, sample_weight)
+            outputs = stream.outputs
+            if before is None:
+                self._take_features(stream)
+            else:
+                self._check_features(stream)
+                outputs = self._fitted_outputs()  # targets of shape (n,) and (n, 1) are the same targets
+            moments = self._moments(stream)
+            if before is not None:
+                moments = before + moments
+            self._fit_moments(moments, outputs)
+            self.moments_ = moments
+        return self
 
 
 @contextlib.contextmanager

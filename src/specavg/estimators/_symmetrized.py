@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from specavg.data._streaming import Stream, is_dask
@@ -27,7 +27,7 @@ MOST_NODES = 20_000  # predictions of the inner estimator
 MOST_FUNCTIONS = 384  # there are then more than fifty nodes for each function
 
 
-class Symmetrized(MetaEstimatorMixin, RegressorMixin, InvariantSeries):
+class Symmetrized(MetaEstimatorMixin, InvariantSeries):
     """The paper's meta approach: fit any regressor, then replace it by an exactly invariant one.
 
     The fitted function h is expanded in the invariant functions, c = ∫ h ψ: its truncated spectral expansion,

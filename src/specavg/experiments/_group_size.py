@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import log10
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from specavg import baselines, groups
 from specavg.estimators import SpecAvgRegressor
 from specavg.experiments._figure_style import PALETTE, new_figure
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
-from specavg.experiments._timing import log10, seconds, size_text
+from specavg.experiments._timing import seconds, size_text
 from specavg.groups import Group
 from specavg.spaces import Space, Sphere, Torus
 

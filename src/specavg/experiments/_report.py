@@ -144,7 +144,7 @@ _LEFT_OUT = {
         "eigenspaces are not mapped to themselves: maps that are not isometries are refused."
     ),
     "Manifolds with a boundary.": "The spaces here have none.",
-    "Infinite groups": "are outside of the paper's theorem and of this report.",
+    "Infinite groups": "are outside of the paper's theorem; the part on its sequel has them.",
     "The paper's own figures": (
         "cannot be matched number by number: η, the noise, the sizes and the normalisation of λ are not stated. "
         "The choices made are written with each figure."

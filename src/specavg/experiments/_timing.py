@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["duration", "log10", "seconds", "size_text"]
+__all__ = ["duration", "seconds", "size_text"]
 
 
 def seconds(call: Callable[[], Any], repeat: int = 3, budget: float = 1.0) -> float:
@@ -26,11 +26,6 @@ def seconds(call: Callable[[], Any], repeat: int = 3, budget: float = 1.0) -> fl
 def duration(value: float) -> str:
     """Seconds for a person."""
     return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms"
-
-
-def log10(n: int) -> float:
-    """log10 of an integer of any size."""
-    return math.log10(n)
 
 
 def size_text(n: int) -> str:

@@ -164,7 +164,7 @@ class _SolidJacobi:
         self._found = [first]
 
     def values(self, n: int) -> Array:
-        """By the three-term recurrence, from the last that was asked for."""
+        """Values by the three-term recurrence, which goes on from the last degree that was asked for."""
         while len(self._found) <= n:
             k = len(self._found) - 1
             middle, side = _jacobi_recurrence(k, *self._exponents)

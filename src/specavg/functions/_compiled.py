@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from specavg._config import require_memory, settings
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
-from specavg.functions._threads import SMALLEST_BLOCK, block_size, in_order, read_only, row_chunks
+from specavg.functions._threads import CACHE, SMALLEST_BLOCK, block_size, in_order, read_only, row_chunks
 
 __all__ = ["Compiled", "Loops"]
 
@@ -92,13 +92,16 @@ class Compiled(Functions):
     def _block(self, X: Array, more: int = 0) -> int:
         """Points of a block, with `more` numbers for each beside those of the program."""
         rows = self._block_rows(X.shape[1]) + more
-        need = 8.0 * SMALLEST_BLOCK * rows * settings().n_threads
-        require_memory(need, f"{self.dim} functions at {SMALLEST_BLOCK} points", "Lower the cutoff.")
+        if (need := 8.0 * SMALLEST_BLOCK * rows) > CACHE:
+            what = f"{self.dim} functions at {SMALLEST_BLOCK} points"
+            require_memory(need * settings().n_threads, what, "Lower the cutoff.")
         return block_size(len(X), rows)
 
     def correlate(self, X: Array, Y: Array) -> Array:
         loop, program, block = self._loops.sums, self._program, self._block(X)
         data, shape = read_only(Y), (Y.shape[1], *self._shape)
+        what = f"sums over {int(np.prod(shape))} products of a function and a target, in each thread,"
+        require_memory(8.0 * np.prod(shape) * settings().n_threads, what, "Lower the cutoff.")
 
         def work(rows: slice) -> Array:
             out = np.zeros(shape)

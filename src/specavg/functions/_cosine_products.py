@@ -94,7 +94,7 @@ class CosineProducts(Products):
         return ProductTree.of(table, vectors.parent, row[vectors.value, vectors.coordinate], self._wanted)
 
     def expansion(self) -> TrigonometricSums:
-        """The same functions as sums of waves."""
+        """The functions as sums of waves."""
         vectors, rows = self._vectors, self._wanted
         K = np.zeros((len(rows), self._d), dtype=np.int64)
         while vectors.depth[rows].any():

@@ -43,7 +43,7 @@ class Expanded(Functions):
 
     @cached_property
     def expansion(self) -> TrigonometricSums:
-        """The same functions as sums of waves."""
+        """The functions as sums of waves."""
         return self._expansion()
 
     @property

@@ -48,7 +48,7 @@ class FactorTable(NamedTuple):
 
     @classmethod
     def of(cls, mode: int, scale: Array, operations: Indices, constants: Array) -> FactorTable:
-        """The same with the one type of each array that loops are compiled for."""
+        """A table whose arrays have the types that loops are compiled for."""
         return cls(
             mode,
             np.array(scale, dtype=np.float64),

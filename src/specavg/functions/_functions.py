@@ -51,16 +51,16 @@ class Functions(abc.ABC):
         """Gradients at one chunk of checked points."""  # (n, n_features) -> (n, dim, n_features)
 
     def plain_values(self, X: Array) -> Array:
-        """The same values by plain NumPy, where `values` are compiled: what those are tested against."""
+        """Values by plain NumPy: compiled `values` are tested against them."""
         return self.values(X)
 
     def restricted(self, size: Array) -> Functions:
-        """The same functions, to be combined with coefficients of at most these sizes: a zero need not be computed."""
+        """A family for combinations with coefficients of at most these sizes: functions with a zero may be left out."""
         return self
 
     @property
     def copy_table(self) -> FactorTable | None:
-        """The same functions as a short program of a single coordinate, where they are that; None elsewhere."""
+        """The functions as a short program of a single coordinate; None where they depend on several."""
         return None
 
     @property

@@ -19,7 +19,7 @@ __all__ = ["NO_MIXING", "Mixing", "ProductTree", "Products", "depth_first"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-_SLOPE_BYTES = 1e6  # of a block with its derivatives: a common second-level cache
+_SLOPE_BYTES = 1e6  # memory of a block and its derivatives: the size of a common second-level cache
 _SLOPE_BLOCK = 192  # points: on T^10 64 take 425 ns a point, 192 take 350 and 512 take 380
 
 

@@ -128,7 +128,7 @@ class S2Harmonics(Compiled, Derivations):
 
     @cached_property
     def _with_neighbours(self) -> S2Harmonics:
-        """The same functions, with the orders that derivatives lead to."""
+        """The functions, with the orders that derivatives lead to."""
         used = self._recurrence.used
         if used.all():
             return self

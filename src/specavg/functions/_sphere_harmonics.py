@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from math import comb
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ def harmonics_count(d: int, degree: int) -> int:
 
 
 def even_harmonics_count(d: int, degree: int) -> int:
-    """How many of them are even in every coordinate."""
+    """How many harmonics of one degree are even in every coordinate."""
     return 0 if degree % 2 else comb(degree // 2 + d - 2, d - 2)
 
 
@@ -140,44 +140,61 @@ def gegenbauer_recurrence(n: NDArray[np.float64], order: float) -> NDArray[np.fl
 def harmonics(X: NDArray[np.float64], degree: int, even: bool = False) -> NDArray[np.float64]:
     """Orthonormal spherical harmonics of one degree at unit vectors; only those `even` in every coordinate."""
     # (n, d) -> (n, m)
-    # Solid harmonics of degrees 0..degree in the first two coordinates: √2 Re, Im of (x + iy)^j.
+    # On the circle of the first two coordinates, at the point below X: √2 Re, Im of (x + iy)^j.
     n, d = X.shape
-    z = X[:, 0] + 1j * X[:, 1]
+    radius = np.hypot(X[:, 0], X[:, 1])
+    z = (X[:, 0] + 1j * X[:, 1]) / np.where(radius == 0, 1.0, radius)
     power = np.ones(n, dtype=complex)
-    solid = [np.ones((n, 1))]
+    below = [np.ones((n, 1))]
     for _ in range(degree):
         power = power * z
         both = [power.real, power.imag][: 1 if even else 2]
-        solid.append(np.sqrt(2) * np.stack(both, axis=1))
-    radius2 = X[:, 0] ** 2 + X[:, 1] ** 2
-    # From R^{i−1} to R^i: Y_k = Σ_j [ρ^{k−j} p_{k−j}(x_i / ρ)] · Y'_j, p orthonormal for order j + (i − 2)/2.
+        below.append(np.sqrt(2) * np.stack(both, axis=1))
+    # From the sphere of R^{i−1} to that of R^i, with X = (s·X', c): Y_k(X) = Σ_j [s^j p_{k−j}(c)] · Y'_j(X'),
+    # p orthonormal for the order j + (i − 2)/2.
     for i in range(3, d + 1):
-        t = X[:, i - 1]
-        radius2 = radius2 + t**2
+        inner, radius = radius, np.hypot(radius, X[:, i - 1])
+        unit = np.where(radius == 0, 1.0, radius)
+        c, s = X[:, i - 1] / unit, inner / unit
         wanted = range(degree + 1) if i < d else (degree,)
         lifted: list[list[NDArray[np.float64]]] = [[] for _ in range(degree + 1)]
-        scale = 1.0  # 1/√E[(1 − t²)^j], so that p · Y' has norm one
+        start = _Scaled(np.ones(n), np.zeros(n, dtype=np.int64))  # s^j/√E[(1 − t²)^j], so that the product has norm one
         for j in range(degree + 1):
-            if even and j % 2:
-                scale *= np.sqrt((i / 2 + j) / ((i - 1) / 2 + j))
-                continue
-            radial = _homogeneous_gegenbauer(t, radius2, degree - j, j + (i - 2) / 2)
-            for k in wanted:
-                if k >= j and not (even and (k - j) % 2):
-                    lifted[k].append((scale * radial[k - j])[:, None] * solid[j])
-            scale *= np.sqrt((i / 2 + j) / ((i - 1) / 2 + j))
-        solid = [np.concatenate(parts, axis=1) if parts else np.empty((n, 0)) for parts in lifted]
-    return solid[degree]
+            if not (even and j % 2):
+                factors = _associated(start, c, degree - j, j + (i - 2) / 2)
+                for k in wanted:
+                    if k >= j and not (even and (k - j) % 2):
+                        lifted[k].append(np.ldexp(*factors[k - j])[:, None] * below[j])
+            start = _Scaled.of(start.mantissa * (s * np.sqrt((i / 2 + j) / ((i - 1) / 2 + j))), start.exponent)
+        below = [np.concatenate(parts, axis=1) if parts else np.empty((n, 0)) for parts in lifted]
+    return below[degree]
 
 
-def _homogeneous_gegenbauer(
-    t: NDArray[np.float64], radius2: NDArray[np.float64], degree: int, order: float
-) -> list[NDArray[np.float64]]:
-    """ρ^n p_n(t/ρ) for n = 0..degree: polynomials in t and ρ², by their three-term recurrence."""
+class _Scaled(NamedTuple):
+    """mantissa · 2^exponent: s^j is too small, and p_n(c) too large, for a float where their product is of size one."""
+
+    mantissa: NDArray[np.float64]
+    exponent: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, mantissa: NDArray[np.float64], exponent: NDArray[np.int64]) -> _Scaled:
+        mantissa, more = np.frexp(mantissa)
+        return cls(mantissa, exponent + more)
+
+
+# Steps of the recurrence before numbers are scaled anew. A step grows by √(2 · order): below 2^8 to degree 30,000.
+_STEPS = 64
+
+
+def _associated(start: _Scaled, c: NDArray[np.float64], degree: int, order: float) -> list[_Scaled]:
+    """The products of `start` and p_n(c) for n = 0..degree, by the three-term recurrence."""
     a = gegenbauer_recurrence(np.arange(1.0, degree + 1), order)
-    values = [np.ones_like(t)]
-    if degree >= 1:
-        values.append(t / a[0])
-    for n in range(1, degree):
-        values.append((t * values[n] - a[n - 1] * radius2 * values[n - 1]) / a[n])
+    before, now, exponent = np.zeros_like(c), start.mantissa, start.exponent
+    values = [start]
+    for n in range(degree):
+        before, now = now, (c * now - (a[n - 1] * before if n else 0.0)) / a[n]
+        if n % _STEPS == _STEPS - 1:
+            more = np.frexp(np.maximum(np.abs(before), np.abs(now)))[1]
+            before, now, exponent = np.ldexp(before, -more), np.ldexp(now, -more), exponent + more
+        values.append(_Scaled(now, exponent))
     return values

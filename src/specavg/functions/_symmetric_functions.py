@@ -32,8 +32,8 @@ __all__ = ["CopyByCopy", "SymmetrizedProducts", "symmetrized_products"]
 
 Indices = NDArray[np.int64]
 Multiset = tuple[int, ...]
-_BACKWARDS_BYTES = 1e6  # of all states at a block of points: what a second-level cache holds
-_MANY_COPIES = 256  # in plain NumPy, from here on halves are joined: a step for each copy would take a second
+_BACKWARDS_BYTES = 1e6  # memory of all states at a block of points: what a second-level cache holds
+_MANY_COPIES = 256  # plain NumPy joins halves from this many copies on: one step a copy would take a second
 _NO_TABLE = FactorTable.of(TABLE, np.ones(1), np.empty((0, 5), dtype=np.int64), np.empty((0, 2)))
 
 

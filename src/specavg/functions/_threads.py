@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 
 from specavg._config import settings
 
-__all__ = ["block_size", "in_order", "read_only", "row_chunks"]
+__all__ = ["CACHE", "block_size", "in_order", "read_only", "row_chunks"]
 
 Array = NDArray[np.float64]
 Result = TypeVar("Result")
 ROWS = 1 << 14  # rows of one task: some milliseconds of work, and few enough tasks that adding them is free
-_CACHE = 256 * 1024  # bytes that a block may fill: half of a common second-level cache
+CACHE = 256 * 1024  # bytes that a block may fill: half of a common second-level cache
 SMALLEST_BLOCK, _LARGEST_BLOCK = 64, 512  # points: fewer waste vector registers, more bring nothing
 
 
 def block_size(n: int, rows: int) -> int:
     """Points in a block, a multiple of 64, such that `rows` numbers a point stay in cache."""
-    fitting = _CACHE // (8 * max(rows, 1)) // SMALLEST_BLOCK * SMALLEST_BLOCK
+    fitting = CACHE // (8 * max(rows, 1)) // SMALLEST_BLOCK * SMALLEST_BLOCK
     needed = -(-max(n, 1) // SMALLEST_BLOCK) * SMALLEST_BLOCK
     return int(min(max(fitting, SMALLEST_BLOCK), _LARGEST_BLOCK, needed))
 
@@ -46,8 +46,7 @@ def row_chunks(n: int, results: int = 0) -> list[slice]:
 
 def in_order(work: Callable[[slice], Result], chunks: list[slice]) -> Iterator[Result]:
     """`work` on every chunk, in threads, results in the order of the chunks; few are held at a time."""
-    threads = min(settings().n_threads, len(chunks))
-    if threads <= 1:
+    if len(chunks) <= 1 or (threads := min(settings().n_threads, len(chunks))) <= 1:
         yield from map(work, chunks)
         return
     with ThreadPoolExecutor(threads) as pool:

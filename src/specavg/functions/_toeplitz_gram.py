@@ -19,8 +19,8 @@ from specavg.functions import _nufft
 __all__ = ["ToeplitzGram", "dense_nanoseconds", "toeplitz_density"]
 
 Array = NDArray[np.float64]
-_BATCH_BYTES = 16e6  # of grids that are transformed together
-_NANOSECONDS_A_GRID_POINT = 30.0  # of one multiplication, for each column
+_BATCH_BYTES = 16e6  # memory of the grids that are transformed together
+_NANOSECONDS_A_GRID_POINT = 30.0  # time of one multiplication, for each column; measured
 
 
 @final

@@ -24,7 +24,7 @@ Indices = NDArray[np.int64]
 # Below this, combinations always go by the tree, whose value at a point does not depend on the other points in its
 # last bit.
 FEWEST_TO_COMBINE = 1 << 14
-_GIGAFLOPS = 25.0  # of a symmetric rank-n update, a thread
+_GIGAFLOPS = 25.0  # speed of a symmetric rank-n update on one thread, measured
 _NANOSECONDS_A_WAVE, _NANOSECONDS_A_FACTOR = 0.25, 3.0  # of the tree, for each point; measured
 
 

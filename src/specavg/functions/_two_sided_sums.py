@@ -57,7 +57,7 @@ class TwoSidedSums(Functions):
         return self._projected(self._all.values(X))
 
     def plain_values(self, X: Array) -> Array:
-        """The same by plain NumPy: what the compiled ones are tested against."""
+        """Values by plain NumPy: the compiled ones are tested against them."""
         return self._projected(self._all.plain_values(X))
 
     def _projected(self, full: Array) -> Array:

@@ -58,9 +58,9 @@ def wigner_columns(cosine: float, sine: float, step: int = 1) -> Iterator[tuple[
         rows, columns = np.arange(degree + 1.0)[:, None], step * np.arange(degree // step + 1.0)
         after, signed = degree + 1.0, np.stack([rows * columns, -rows * columns])
         scale = 1.0 / np.sqrt((after**2 - rows**2) * (after**2 - columns**2))
-        turn = (whole * degree * after - signed) / (degree * after) + part if degree else whole + part
+        slope = (whole * degree * after - signed) / (degree * after) + part if degree else whole + part
         back = np.sqrt((degree**2 - rows**2) * (degree**2 - columns**2)) / (degree or 1)
-        values = after * scale * ((2 * degree + 1) * turn * now.values - back * before)
+        values = after * scale * ((2 * degree + 1) * slope * now.values - back * before)
         degree += 1
         # The new edge, orders −l..l: √binomial(2l, l + k) cos^{l+k} sin^{l−k}.
         k = np.arange(1.0 - degree, degree)

@@ -20,7 +20,7 @@ from specavg.isometries import (
     orthogonal,
     permutation,
 )
-from specavg.isometries.fields import Field, LeftRightField, RotationField, left_right, rotation
+from specavg.isometries.fields import Field, LeftRightField, RotationField, complete, left_right, rotation
 
 __all__ = ["columns", "common_size", "fields_from", "isometries_from", "neutral", "one_kind"]
 
@@ -58,13 +58,16 @@ def _isometry(g: Any, i: int, points: int) -> Isometry:
 
 
 def fields_from(given: Iterable[Field | ArrayLike]) -> tuple[Field, ...]:
-    """Fields from fields and skew-symmetric matrices, of one kind and without zeros."""
+    """Fields from fields and skew-symmetric matrices, of one kind; those that are zero are among them."""
     fields = [f if isinstance(f, Field) else rotation(f) for f in given]
     like = next((f for f in fields if isinstance(f, LeftRightField)), None)
     if like is not None:
         none = np.zeros_like(like.right.matrix)
         fields = [left_right(f.matrix, none) if isinstance(f, RotationField) else f for f in fields]
-    return tuple(f for f in fields if not f.is_zero)
+    kinds = {type(f): f for f in fields if not f.is_zero}
+    if len(kinds) > 1:
+        raise ValueError(f"{' and '.join(map(repr, kinds.values()))} are fields of different spaces: no group has both")
+    return tuple(fields)
 
 
 def neutral(g: Isometry) -> Isometry:
@@ -89,7 +92,8 @@ def columns(g: Isometry) -> int:
 
 def one_kind(generators: tuple[Isometry, ...], fields: tuple[Field, ...] = ()) -> tuple[Isometry, ...]:
     """Permutations of copies written as `copies`, where some generators or fields are (both mean the same)."""
-    like = next((g for g in (*generators, *(f.flow(0) for f in fields[:1])) if isinstance(g, Copies)), None)
+    moved = [f.flow(0) for f in fields[:1] if complete(f)]
+    like = next((g for g in (*generators, *moved) if isinstance(g, Copies)), None)
     if like is None:
         return generators
     part = neutral(like.parts[0])
@@ -106,11 +110,17 @@ def common_size(given: Sequence[Isometry | Field], size: int | None) -> int:
             raise ValueError("a group without generators needs size=, the number of coordinates it acts on")
         return size
     common = given[0].size if size is None else size
-    for i, g in enumerate(given):
+    for g in given:
         if g.size != common:
-            against = "generator 0" if size is None else "size="
+            against = _called(given[0], given) if size is None else "size="
             raise ValueError(
-                f"generator {i}, {g!r}, acts on {g.size} parts but {against} says {common}: "
-                "all generators must act on the same space"
+                f"{_called(g, given)}, {g!r}, acts on {g.size} parts but {against} says {common}: all generators and "
+                "fields must act on the same space"
             )
     return common
+
+
+def _called(one: Isometry | Field, given: Sequence[Isometry | Field]) -> str:
+    """What an isometry or a field is called in messages: the place among those of its sort."""
+    alike = [g for g in given if isinstance(g, Field) == isinstance(one, Field)]
+    return f"{'field' if isinstance(one, Field) else 'generator'} {alike.index(one)}"

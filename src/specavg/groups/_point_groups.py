@@ -23,7 +23,6 @@ DIAGONAL: Axis = (1.0, 1.0, 0.0)
 BODY: Axis = (1.0, 1.0, 1.0)
 GOLDEN: Axis = (0.0, 1.0, (1 + math.sqrt(5)) / 2)  # a vertex of the icosahedron with two-fold axes x, y, z
 
-INVERSION = Turn(Z, 1, improper=True)
 _THREE = Turn(BODY, 3)
 _MINUS_THREE = Turn(BODY, 3, improper=True)
 _FIVE = Turn(GOLDEN, 5)

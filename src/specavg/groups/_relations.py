@@ -27,7 +27,7 @@ Place = tuple[NDArray[np.intp], Linear, Word]
 
 # Images are orthogonal to 1e-9, and a relation multiplies some ten of them.
 TOLERANCE = 1e-8
-_ELEMENTS = 2_000  # of the group that are walked through: every point and space group, in less than 0.1 s
+_ELEMENTS = 2_000  # largest group whose elements are all visited: every point and space group, in less than 0.1 s
 _DENSE, _SIGNED = 2e8, 4e6  # entries multiplied on that walk (matrices) or copied (signed permutations): 0.1 s
 _PRODUCTS = 500  # products of two generators whose order is tried: all of those of 32 generators
 _LONGEST = 1e7  # a rounded image to a power above this one has lost the digits that the comparison needs

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from specavg._immutable import Immutable
 from specavg._random import as_generator
 from specavg.groups._group import Group
 from specavg.groups._index_symmetry import index_symmetry
@@ -27,7 +28,7 @@ _NAMES = {"scalar": (False, ""), "pseudoscalar": (True, ""), "vector": (False, "
 
 
 @final
-class Representation:
+class Representation(Immutable):
     """A homomorphism ρ from a group to orthogonal matrices, given by the images of the generators.
 
     It is checked on the relations between the generators: completely where the group can be listed or the order of
@@ -195,12 +196,6 @@ class Representation:
     @property
     def _key(self) -> tuple[Any, ...]:
         return (self._group, self._images, self._field_images, self._dim)
-
-    def __copy__(self) -> Representation:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Representation:
-        return self
 
     def __repr__(self) -> str:
         return f"Representation({self._group!r}, <{self._dim} outputs>)"

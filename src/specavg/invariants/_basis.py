@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import inf
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg._html import Records, facts_html
+from specavg._html import facts_html
 from specavg.functions._functions import Functions
-from specavg.functions._threads import in_order, row_chunks
 from specavg.functions._toeplitz_gram import ToeplitzGram
-from specavg.groups import Group, direct_product, trivial, wreath
-from specavg.groups.families import DirectProduct, Symmetric
+from specavg.groups import Group
+from specavg.invariants._acting_group import canonical_points, group_of_columns
+from specavg.invariants._basis_table import BasisTable, Row
 from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants.solvers._solver import Solution
-from specavg.spaces import Power, Product, Space, Torus
+from specavg.spaces import Space, Torus
 from specavg.spaces._orders import ByType, Order
 from specavg.spaces._types import Types
 
-__all__ = ["InvariantBasis", "Row", "built_basis", "invariant_basis", "on_columns"]
+__all__ = ["InvariantBasis", "Row", "built_basis", "invariant_basis"]
 
 Array = NDArray[np.float64]
 
@@ -91,43 +90,8 @@ def built_basis(
     return InvariantBasis(space, group, cutoff, order, solver, solutions, functions, arrays)
 
 
-@dataclass(frozen=True)
-class Row:
-    """One eigenspace of an invariant basis.
-
-    Attributes
-    ----------
-    eigenvalue : float
-        λ, or the value in the order of the basis.
-    dim : int
-        m_λ, all functions counted.
-    invariant_dim : int
-        m_{λ,G}, invariant functions counted.
-    solver : str
-        "closed form", "orbits" or "null space".
-    residual : float
-        max‖D(g)Q − Q‖ over the generators; 0 where the solver is exact.
-    gap : float
-        The smallest singular value that was not taken for zero; infinite where no rank was decided.
-
-    Examples
-    --------
-    >>> import specavg as sa
-    >>> row = sa.invariant_basis(sa.Torus(10), sa.groups.symmetric(10), max_eigenvalue=20).table[1]
-    >>> row.dim, row.invariant_dim, row.solver
-    (20, 2, 'closed form')
-    """
-
-    eigenvalue: float
-    dim: int
-    invariant_dim: int
-    solver: str
-    residual: float
-    gap: float
-
-
 @final
-class InvariantBasis:
+class InvariantBasis(BasisTable):
     """Orthonormal invariant functions ψ_1, …, ψ_r, by increasing value of `order`.
 
     Made by `invariant_basis`; immutable, compared by what it was made from, and reused over fits.
@@ -161,7 +125,7 @@ class InvariantBasis:
     <InvariantBasis: 3 of 49 functions on Sphere(3) under point_group('Oh'), 7 eigenspaces>
     >>> basis.eigenvalues
     array([ 0., 20., 42.])
-    >>> values = basis.evaluate([[0.0, 0.6, 0.8], [0.0, -0.8, 0.6]])  # the second point is the first, turned
+    >>> values = basis.evaluate([[0.0, 0.6, 0.8], [0.0, -0.8, 0.6]])  # the second point is the first one, rotated
     >>> values.shape, bool(abs(values[0] - values[1]).max() < 1e-12)
     ((2, 3), True)
     """
@@ -178,45 +142,14 @@ class InvariantBasis:
         arrays: Mapping[str, Array],
         table: Sequence[Row] | None = None,
     ) -> None:
-        self.space = space
+        # Residuals and gaps of a saved basis are those that were certified when it was made.
+        rows = map(Row.of, solutions) if table is None else table
+        super().__init__(space, group, cutoff, order, solver, rows, arrays)
         self.group = group
-        self.cutoff = cutoff
-        self.order = order
-        self.solver = solver
-        self.table = Records(
-            Row(s.eigenspace.eigenvalue, s.eigenspace.dim, s.invariant_dim, s.solver.name, s.residual, s.gap)
-            for s in solutions
-        )
-        if table is not None:  # of a saved basis: residuals and gaps as they were certified
-            self.table = Records(table)
         self.functions = functions
-        self.arrays = dict(arrays)
-        self.eigenvalues = np.repeat(
-            [row.eigenvalue for row in self.table], [row.invariant_dim for row in self.table]
-        ).astype(float)
-        self.eigenvalues.setflags(write=False)
-        below = np.cumsum([0.0, *(row.dim for row in self.table)])
-        ends = np.searchsorted([row.eigenvalue for row in self.table], self.eigenvalues, side="right")
-        self.counts = below[ends]
-        self.counts.setflags(write=False)
         self.types = _types(space, order, solutions)
-        self.dimension = space.dim
         self.inner_products = sum(s.inner_products for s in solutions)
-
-    @property
-    def dim(self) -> int:
-        """Number of invariant functions."""
-        return len(self.eigenvalues)
-
-    @property
-    def total_dim(self) -> int:
-        """Number of all eigenfunctions up to the cutoff, invariant or not."""
-        return sum(row.dim for row in self.table)
-
-    @property
-    def residual(self) -> float:
-        """The largest residual of any eigenspace."""
-        return max(row.residual for row in self.table)
+        self._exact_as_given = functions.invariant_to_sign_bits
 
     def evaluate(self, X: ArrayLike) -> Array:
         """The invariant functions at `X`.
@@ -247,7 +180,7 @@ class InvariantBasis:
         return self.functions.evaluate_gradient(self.space.check_points(X))
 
     def gradients_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
-        """The same, some rows at a time."""  # (m, dim, n_features)
+        """Slices of the rows of `X`, and the gradients there: arrays of bounded size."""  # (m, dim, n_features)
         points = self.space.check_points(X)
         for rows in self.functions.gradient_chunks(points):
             yield rows, self.functions.gradient(points[rows])
@@ -281,7 +214,7 @@ class InvariantBasis:
         return self.functions.correlate_gradient(self.space.check_points(X), G)
 
     def values_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
-        """The same, some rows at a time: slices of the rows, and values of bounded size."""  # (m, dim)
+        """Slices of the rows of `X`, and the values there: arrays of bounded size."""  # (m, dim)
         points = self.space.check_points(X)
         for rows in self.functions.chunks(len(points)):
             yield rows, self.functions.evaluate(points[rows])
@@ -315,7 +248,7 @@ class InvariantBasis:
         return self._unless_nan(lambda points: self.functions.combine(points, C), X)
 
     def _unless_nan(self, work: Callable[[Array], Array], X: ArrayLike) -> Array:
-        """`work` on checked points. On a torus only NaN is no point, and it shows in the result."""
+        """`work` on checked points. A torus refuses NaN only, which shows in the result: points are not read twice."""
         points: Any = X
         if not (isinstance(self.space, Torus) and isinstance(points, np.ndarray) and points.dtype == np.float64):
             return work(self.space.check_points(X))
@@ -347,7 +280,7 @@ class InvariantBasis:
         return self.functions.correlate_and_gram(self.space.check_points(X), Y, weights)
 
     def gram_operator(self, X: ArrayLike, weights: Array, Y: Array) -> tuple[ToeplitzGram, Array] | None:
-        """The Gram matrix as something that multiplies, never formed, where it is Toeplitz; else None.
+        """The Gram matrix as an operator, without its entries, where it is Toeplitz; None elsewhere.
 
         That is on tori of up to three dimensions, with the extra ``specavg[nufft]`` installed. Beside it, from the
         same transform, Σ w ψ and Σ w ψ yᵀ side by side, of shape (dim, 1 + q).
@@ -361,7 +294,7 @@ class InvariantBasis:
         return self.functions.gram_operator(self.space.check_points(X), weights, Y)
 
     def gram_of_density(self, density: Array) -> ToeplitzGram:
-        """The same operator from its attribute `density`, which is all that it keeps of the data."""
+        """The operator of `gram_operator` again, from its attribute `density`: it keeps nothing else of the data."""
         return self.functions.gram_of_density(density)
 
     def canonical(self, X: ArrayLike) -> Array:
@@ -370,53 +303,16 @@ class InvariantBasis:
         Canonical points change an invariant function by rounding only; estimators use them so that predictions
         are equal to the last bit. `evaluate` does not: the laws are checked on the path without it.
         """
-        points = np.asarray(self.space.as_table(X), dtype=np.float64)
-        chunks, places = row_chunks(len(points)), np.empty_like(points)
-        group = self._orbit_points
-        if group is None:
-            return points
-
-        def work(rows: slice) -> None:
-            places[rows] = group.canonical(points[rows])
-
-        for _ in in_order(work, chunks):
-            pass
-        return places
+        return canonical_points(self.space, self.group, X)
 
     def evaluation_points(self, X: ArrayLike) -> Array:
         """`canonical` points, or `X` itself where the functions are invariant to the last bit anyway."""
-        if self.functions.invariant_to_sign_bits:
-            return np.asarray(self.space.as_table(X), dtype=np.float64)
-        return self.canonical(X)
+        return np.asarray(self.space.as_table(X), dtype=np.float64) if self._exact_as_given else self.canonical(X)
 
     @property
     def has_canonical(self) -> bool:
         """Whether `canonical` moves points at all: the group acts exactly on floating-point numbers."""
-        return self._orbit_points is not None
-
-    @cached_property
-    def _orbit_points(self) -> Group | None:
-        """The group as it acts on the columns of the points, if it has canonical points."""
-        group = on_columns(self.space, self.group)
-        if not group.has_canonical or group.columns != self.space.n_features:
-            return None
-        checked = map(self.space.check_isometry, self.group.generators)
-        return group if all(map(self.space.columns_follow, checked)) else None
-
-    def _key(self) -> tuple[Any, ...]:
-        return (self.space, self.group, self.cutoff, self.order, self.solver)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, InvariantBasis) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def __copy__(self) -> InvariantBasis:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> InvariantBasis:
-        return self
+        return group_of_columns(self.space, self.group) is not None
 
     def __repr__(self) -> str:
         return (
@@ -438,13 +334,3 @@ def _types(space: Space, order: Order, solutions: Sequence[Solution[Any]]) -> Ty
     if family is None or len(known) < len(found):
         return None
     return Types.of(family, known, (s.invariant_dim for s in solutions))
-
-
-def on_columns(space: Space, group: Group) -> Group:
-    """`group` written as a group that moves the columns of the points: permuting copies moves whole blocks."""
-    structure = group.structure
-    if isinstance(space, Power) and isinstance(structure, Symmetric):
-        return wreath(trivial(space.base.n_features), space.copies)
-    if isinstance(space, Product) and isinstance(structure, DirectProduct):
-        return direct_product(*(on_columns(M, G) for M, G in zip(space.factors, structure.groups, strict=True)))
-    return group

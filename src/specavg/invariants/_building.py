@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
-from math import inf
+from itertools import chain, islice, takewhile
+from math import exp, inf, log
 from typing import Any
 
 from specavg._config import require_memory, settings
 from specavg._reporting import reported
-from specavg.groups import Group, trivial
+from specavg.groups import Group
+from specavg.invariants._acting_group import check_group, default_group
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
@@ -19,14 +20,15 @@ from specavg.spaces._orders import Order
 __all__ = [
     "BYTES_PER_FUNCTION",
     "TOLERANCE",
-    "check_group",
     "checked_request",
-    "default_group",
+    "group_order",
     "solutions_in_time",
 ]
 
 TOLERANCE = 1e-9
 BYTES_PER_FUNCTION = 64.0  # at least: its eigenvalue, its place in the space, its value at a point
+BYTES_PER_EIGENSPACE = 500.0  # its label, its solution and its row of the table: 20,000 of a circle took 12 MB
+_SAMPLED = 1_000  # eigenspaces that are listed before their number is forecast: some milliseconds
 _BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
 
 
@@ -50,21 +52,7 @@ def checked_request(
         raise TypeError(
             f"group must be a specavg Group: one of specavg.groups, or groups.Group([g, h, ...]); got {group!r}"
         )
-    chosen = space.check_order(order)
-    check_group(space, group)
-    return group, cutoff, chosen
-
-
-def default_group(space: Space) -> Group:
-    """What `group=None` means: no symmetry.
-
-    Examples
-    --------
-    >>> import specavg as sa
-    >>> default_group(sa.Sphere(3))
-    trivial(3)
-    """
-    return trivial(space.shape[0])
+    return check_group(space, group), cutoff, space.check_order(order)
 
 
 def solutions_in_time(
@@ -76,7 +64,8 @@ def solutions_in_time(
     for by it. `what` names the work in reports of progress.
     """
     within = _WithinBudget(eigenspaces, resolver, seconds)
-    found = _solutions_up_to(iter(within) if seconds < inf else eigenspaces, resolver, cutoff, quiet=seconds < inf)
+    reach = iter(within) if seconds < inf else _within_reach(eigenspaces, resolver.group, cutoff)
+    found = _solutions_up_to(reach, resolver, cutoff, quiet=seconds < inf)
     solutions = list(reported(found, what, "eigenspaces"))
     refused = resolver.refused or (within.refused if len(solutions) == within.count else None)
     if refused is None:
@@ -112,6 +101,33 @@ class _WithinBudget:
             self.count += 1
             self._resolver.seconds_left = max(left, 0.0)
             yield V
+
+
+def _within_reach(eigenspaces: Iterator[Eigenspace], group: Group, cutoff: Cutoff) -> Iterator[Eigenspace]:
+    """The same eigenspaces; a `max_eigenvalue` or `max_dim` that would need too many of them is refused at once.
+
+    Their number is read off its growth from the 500th to the 1,000th: on all spaces it grows like a power of λ or D.
+    """
+    if cutoff.kind == "max_invariant_dim":
+        return eigenspaces
+    listed: list[Eigenspace] = []
+    reached: list[float] = []
+    total = 0
+    for V in islice(eigenspaces, _SAMPLED):
+        total += V.dim
+        listed.append(V)
+        reached.append(V.eigenvalue if cutoff.kind == "max_eigenvalue" else float(min(total, 10**300)))
+        if reached[-1] > cutoff.value * (1 + TOLERANCE):
+            break
+    else:
+        growth = log(2.0) / log(reached[-1] / reached[len(reached) // 2 - 1])
+        number = len(reached) * exp(min(growth * log(cutoff.value / reached[-1]), 600.0))
+        what = f"a list of some {number:.0g} eigenspaces"
+        require_memory(BYTES_PER_EIGENSPACE * number, what, f"Lower {cutoff.kind}.")
+        if cutoff.kind == "max_dim" and BYTES_PER_FUNCTION * cutoff.value > settings().memory_limit:
+            invariant = cutoff.value / (2 * group_order(group))  # D/|G| of D functions by Weyl's law; half, to be safe
+            require_memory(BYTES_PER_FUNCTION * invariant, f"a basis of {invariant:.2g} functions", "Lower max_dim.")
+    return chain(listed, eigenspaces)
 
 
 def _is_barren(solutions: Sequence[Solution[Any]]) -> bool:
@@ -166,17 +182,9 @@ def _up_to_dim(eigenspaces: Iterator[Eigenspace], most: float) -> Iterator[Eigen
         yield V
 
 
-def check_group(space: Space, group: Group) -> None:
-    """Refuse a group with a generator or a field that is not an isometry of the space, or an infinitesimal one."""
-    for i, g in enumerate(group.generators):
-        try:
-            space.check_isometry(g)
-        except ValueError as error:
-            raise ValueError(f"generator {i} of {group!r} does not fit: {error}") from None
-    for i, field in enumerate(group.fields):
-        try:
-            space.check_field(field)
-        except ValueError as error:
-            raise ValueError(f"field {i} of {group!r} does not fit: {error}") from None
-    if not group.generators and not group.fields and group.columns != space.n_features and group.size != space.shape[0]:
-        raise ValueError(f"{group!r} acts on {group.columns} coordinates; points of {space!r} have {space.n_features}")
+def group_order(group: Group) -> float:
+    """The order of a group; infinite where it is not known to be finite, or beyond floating-point numbers."""
+    try:
+        return float(group.order)
+    except (ValueError, OverflowError):
+        return inf

@@ -7,8 +7,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.groups import Group, Representation
-from specavg.invariants._basis import on_columns
+from specavg.groups import Representation
+from specavg.invariants._acting_group import group_of_columns
 from specavg.isometries import SignedPermutation
 from specavg.spaces import Space
 
@@ -38,7 +38,7 @@ class CanonicalElements:
     def of(cls, space: Space, output: Representation) -> CanonicalElements | None:
         """None where elements are not exact, or are too many."""
         group = output.group
-        if not output.is_exact or not _moves_columns(space, group):
+        if not output.is_exact or group_of_columns(space, group) is None:
             return None
         if group.fields or group.order > _MOST_ELEMENTS:
             return None
@@ -99,9 +99,3 @@ class CanonicalElements:
             label, sign = np.where(better, j, label), np.where(better, s, sign)
             alive &= ~((j == np.arange(p)) & (s < 0))
         return np.where(alive & alive[label], sign * value[label], 0.0)
-
-
-def _moves_columns(space: Space, group: Group) -> bool:
-    checked = [space.check_isometry(g) for g in group.generators]
-    acting = on_columns(space, group)
-    return acting.has_canonical and acting.columns == space.n_features and all(map(space.columns_follow, checked))

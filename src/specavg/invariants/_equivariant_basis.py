@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Group, Representation, representation
-from specavg.invariants._basis import Row
+from specavg.invariants._basis_table import BasisTable, Row
 from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._canonical_elements import CanonicalElements
 from specavg.invariants._cutoff import Cutoff
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 
 @final
-class EquivariantBasis:
+class EquivariantBasis(BasisTable):
     """Orthonormal functions F_1, …, F_r with F(gx) = ρ(g)F(x), by increasing value of `order`.
 
     Made by `equivariant_basis`; immutable, compared by what it was made from, and reused over fits. Orthonormal means
@@ -79,26 +79,11 @@ class EquivariantBasis:
         arrays: Mapping[str, Array],
         table: Sequence[Row] | None = None,
     ) -> None:
-        self.space = space
+        rows = map(Row.of, solutions) if table is None else table
+        super().__init__(space, output, cutoff, order, solver, rows, arrays)
         self.group = output.group
         self.output = output
-        self.cutoff = cutoff
-        self.order = order
-        self.solver = solver
         self.functions = functions
-        self.arrays = dict(arrays)
-        self.table = tuple(map(_row, solutions)) if table is None else tuple(table)
-        dims = [row.invariant_dim for row in self.table]
-        self.eigenvalues = np.repeat([row.eigenvalue for row in self.table], dims).astype(float)
-        self.counts = np.repeat(np.cumsum([row.dim for row in self.table]).astype(float), dims)
-        for array in (self.eigenvalues, self.counts):
-            array.setflags(write=False)
-        self.dimension = space.dim
-
-    @property
-    def dim(self) -> int:
-        """Number of equivariant functions."""
-        return len(self.eigenvalues)
 
     @property
     def n_outputs(self) -> int:
@@ -110,16 +95,6 @@ class EquivariantBasis:
         """Number of functions that are constant vectors."""
         return self.table[0].invariant_dim if self.table else 0
 
-    @property
-    def total_dim(self) -> int:
-        """Number of all vector functions up to the cutoff, equivariant or not."""
-        return sum(row.dim for row in self.table)
-
-    @property
-    def residual(self) -> float:
-        """The largest residual of any eigenspace."""
-        return max(row.residual for row in self.table)
-
     def evaluate(self, X: ArrayLike) -> Array:
         """The equivariant functions at `X`.
 
@@ -130,7 +105,7 @@ class EquivariantBasis:
         return self.functions.evaluate(self.space.check_points(X)).transpose(0, 2, 1)
 
     def values_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
-        """The same, some rows at a time, with the outputs before the functions."""  # (m, p, dim)
+        """Values of the functions at `X`, some rows at a time, with the outputs before the functions."""  # (m, p, dim)
         points = self.space.check_points(X)
         for rows in self.functions.chunks(len(points)):
             yield rows, self.functions.values(points[rows])
@@ -151,21 +126,6 @@ class EquivariantBasis:
     def canonical_elements(self) -> CanonicalElements | None:
         """For each point the element that takes it to one place of its orbit, where these are exact; else None."""
         return CanonicalElements.of(self.space, self.output)
-
-    def _key(self) -> tuple[Any, ...]:
-        return (self.space, self.output, self.cutoff, self.order, self.solver)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, EquivariantBasis) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def __copy__(self) -> EquivariantBasis:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> EquivariantBasis:
-        return self
 
     def __repr__(self) -> str:
         return (
@@ -241,8 +201,3 @@ def built_equivariant_basis(
     solutions, cutoff = solutions_in_time(carriers(space, order, output.dim), resolver, cutoff, seconds, what)
     functions = resolver.vector_functions(solutions, output.dim)
     return EquivariantBasis(space, output, cutoff, order, solver, solutions, functions, arrays_of(solutions))
-
-
-def _row(s: Solution[Any]) -> Row:
-    solver = s.parts[0][1].solver if s.parts and s.parts[0][0] == "scalar" else s.solver
-    return Row(s.eigenspace.eigenvalue, s.eigenspace.dim, s.invariant_dim, solver.name, s.residual, s.gap)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
+from specavg.invariants._independent_blocks import independent_blocks, small_end, unpacked
 from specavg.invariants.solvers._orbits import orbits
 from specavg.isometries import Orthogonal, SignedPermutation
 
@@ -20,6 +21,9 @@ ORTHOGONALITY_TOLERANCE = 1e-9
 # BᵀB squares the singular values of B: it decides only when none lies in the range that squaring blurs.
 _CLEAR_SQUARE = 1e-6
 _CLEAR = 1e-7
+# Matrices of fewer rows, or with a larger part of nonzero entries, are dense: sparse products then take longer.
+_SMALL = 32
+_SPARSE = 0.05
 
 
 class UnclearRank(ValueError):
@@ -130,29 +134,31 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
     known = [pair for pair in signed if pair is not None]
     if len(known) == len(signed):
         return _by_orbits(m, known)
-    dense = [_dense(matrix) for matrix in matrices]
-    is_field = [_checked_field(i, D) for i, D in enumerate(dense)]
+    given = [_packed(matrix) for matrix in matrices]
+    scales = [_field_scale(i, D) for i, D in enumerate(given)]
+    pairs = list(zip(given, scales, strict=True))
+    # How fast a field flows changes nothing: with its largest entry at one, rounding is small beside all of them.
     return null_space(
-        [D for D, field in zip(dense, is_field, strict=True) if not field],
-        [D for D, field in zip(dense, is_field, strict=True) if field],
+        [D for D, scale in pairs if scale is None], [D / scale for D, scale in pairs if scale is not None]
     )
 
 
-def _checked_field(i: int, D: Array) -> bool:
-    """Whether a matrix is antisymmetric; an error if it is neither antisymmetric nor orthogonal."""
-    if not np.isfinite(D).all():
+def _field_scale(i: int, D: Any) -> float | None:
+    """The largest entry of an antisymmetric matrix (1 of zero), None of an orthogonal one; an error for others."""
+    entries = _entries(D)
+    if not np.isfinite(entries).all():
         raise ValueError(f"matrix {i} has NaN or infinity: no null space can be certified")
-    largest = float(np.abs(D).max(initial=0.0))
-    if np.abs(D + D.T).max(initial=0.0) <= ORTHOGONALITY_TOLERANCE * largest:
-        return True
-    deviation = float(np.abs(D.T @ D - np.eye(len(D))).max(initial=0.0))
+    largest = float(np.abs(entries).max(initial=0.0))
+    if np.abs(_entries(D + D.T)).max(initial=0.0) <= ORTHOGONALITY_TOLERANCE * largest:
+        return largest or 1.0
+    deviation = float(np.abs(_entries(D.T @ D - _one_like(D))).max(initial=0.0))
     if deviation > ORTHOGONALITY_TOLERANCE:
         raise ValueError(
             f"matrix {i} is not orthogonal: max|DᵀD - I| = {deviation:.2g}, tolerance "
             f"{ORTHOGONALITY_TOLERANCE:.0e}, and not antisymmetric either. Only such matrices have a projector of "
             "this kind."
         )
-    return False
+    return None
 
 
 def _by_orbits(m: int, maps: list[tuple[NDArray[np.intp], NDArray[np.int64]]]) -> FixedSpace:
@@ -176,19 +182,15 @@ def null_space(
     Matrices cut out of larger ones carry the rounding of those: `rounding_size` is then the size of the larger.
     `steepness` is that of the functions (`Space.steepness`).
     """
-    size = len([*matrices, *fields][0])
+    size = [*matrices, *fields][0].shape[0]
     for i, D in enumerate([*matrices, *fields]):
-        if not np.isfinite(D).all():
+        if not np.isfinite(_entries(D)).all():
             raise ValueError(f"matrix {i} has NaN or infinity: no null space can be certified")
-    square = 2.0 * len(matrices) * np.eye(size)  # BᵀB = Σ (2I − D − Dᵀ) + Σ AᵀA
-    for D in matrices:
-        square -= D
-        square -= D.T
-    for A in fields:
-        square += A.T @ A
+    # BᵀB = Σ (2I − D − Dᵀ) + Σ AᵀA
+    square: Any = sum([2.0 * _one_like(D) - D - D.T for D in matrices] + [A.T @ A for A in fields])
     return _certified(
         square,
-        lambda: (*(D - np.eye(len(D)) for D in matrices), *fields),
+        lambda: (*(D - _one_like(D) for D in matrices), *fields),
         len(matrices) + len(fields),
         rounding(rounding_size or size, steepness) * _scale(fields),
     )
@@ -200,11 +202,11 @@ def common_null_space(stacked: Sequence[Any], rounding_size: int, steepness: flo
     The matrices may be tall, D(g) − I or dD(ξ) cut to columns outside of which nothing can be fixed. They may be
     complex, and sparse.
     """
-    square: Any = sum(_unpacked(B.conj().T @ B) for B in stacked)
+    square: Any = sum(B.conj().T @ B for B in stacked)
     return _certified(square, lambda: stacked, len(stacked), rounding(rounding_size, steepness) * _scale(stacked))
 
 
-def _certified(square: Array, deviations: Callable[[], Iterable[Array]], count: int, zero: float) -> FixedSpace:
+def _certified(square: Any, deviations: Callable[[], Iterable[Array]], count: int, zero: float) -> FixedSpace:
     """The null space of the `count` stacked matrices B, from BᵀB = `square` or, where squaring leaves a doubt, from B.
 
     `zero` is the largest singular value that is rounding.
@@ -259,22 +261,28 @@ def clear_zeros(values: Array, zero: float) -> NDArray[np.bool_]:
     return null
 
 
-def _from_square(square: Array, count: int) -> tuple[Array, float] | None:
+def _from_square(square: Any, count: int) -> tuple[Array, float] | None:
     """Eigenvectors of BᵀB for `count` matrices, or None where a small eigenvalue leaves a doubt."""
-    from scipy.linalg import eigh
-
-    m = len(square)
-    if m <= 512:
-        values, vectors = eigh(square, check_finite=False)
-    else:  # only the small end is wanted; anything above 1e-2 is certainly not zero
-        values, vectors = eigh(square, subset_by_value=(-1.0, 1e-2), check_finite=False)
-    zero = 4e-15 * count * np.sqrt(m) * 8 * max(1.0, float(np.abs(square).max(initial=0.0)) / (4 * count))
-    null = np.abs(values) <= zero
-    rest = values[~null]
-    if rest.size and rest.min() < _CLEAR_SQUARE:
-        return None
-    gap = np.sqrt(rest.min()) if rest.size else (np.inf if m <= 512 else 0.1)
-    return _orthonormal(vectors[:, null]), float(gap)
+    m = square.shape[0]
+    largest = float(np.abs(_entries(square)).max(initial=0.0))
+    zero = 4e-15 * count * np.sqrt(m) * 8 * max(1.0, largest / (4 * count))
+    found: list[tuple[NDArray[np.intp], Array]] = []  # rows and entries of null vectors, of some blocks each
+    smallest = np.inf
+    for members, blocks in independent_blocks(square):
+        values, vectors, all_of_them = small_end(blocks)
+        null = np.abs(values) <= zero
+        rest = values[~null]
+        if rest.size and rest.min() < _CLEAR_SQUARE:
+            return None
+        smallest = min(smallest, rest.min(initial=np.inf if all_of_them else 1e-2))
+        block, column = np.nonzero(null)
+        found.append((members[block], vectors[block, :, column]))
+    Q = np.zeros((m, sum(len(rows) for rows, _ in found)), dtype=square.dtype)
+    last = 0
+    for rows, entries in found:
+        first, last = last, last + len(rows)
+        Q[rows, np.arange(first, last)[:, None]] = entries
+    return _orthonormal(Q), float(np.sqrt(smallest))
 
 
 def _orthonormal(Q: Array) -> Array:
@@ -294,7 +302,7 @@ def _from_stack(deviations: list[Array], zero: float) -> tuple[Array, float]:
         f"the singular values of {len(deviations)} stacked {deviations[0].shape[0]} x {m} matrices",
         "Lower the cutoff.",
     )
-    R = np.linalg.qr(np.concatenate([_unpacked(B) for B in deviations]), mode="r")
+    R = np.linalg.qr(np.concatenate([unpacked(B) for B in deviations]), mode="r")
     _, values, vectors = np.linalg.svd(R)
     null = clear_zeros(values, zero)
     return vectors[null].conj().T, float(values[~null].min(initial=np.inf))
@@ -309,17 +317,35 @@ def _size(matrix: Any) -> int:
     return shape[0]
 
 
-def _dense(matrix: Any) -> Array:
+def _packed(matrix: Any) -> Any:
+    """A matrix as a dense array, or as a sparse one where nearly all entries are zero."""
     if isinstance(matrix, SignedPermutation | Orthogonal):
         return matrix.matrix
     m = _size(matrix)
-    require_memory(8.0 * m * m * 6, f"a dense {m} x {m} null-space problem", "Give sparse signed permutations.")
-    return np.asarray(_unpacked(matrix), dtype=float)
+    sparse = hasattr(matrix, "tocsr")
+    if not sparse:
+        matrix = np.asarray(matrix, dtype=float)
+    if m < _SMALL or (matrix.nnz if sparse else np.count_nonzero(matrix)) > _SPARSE * m * m:
+        require_memory(8.0 * m * m * 6, f"a dense {m} x {m} null-space problem", "Give sparse signed permutations.")
+        return np.asarray(unpacked(matrix), dtype=float)
+    from scipy.sparse import csr_array
+
+    return csr_array(matrix, dtype=float)
 
 
-def _unpacked(matrix: Any) -> NDArray[Any]:
-    """A dense or sparse matrix as a dense one."""
-    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+def _entries(matrix: Any) -> Array:
+    """The entries of a dense matrix; of a sparse one, those that are stored."""
+    return matrix.data if hasattr(matrix, "tocsr") else matrix
+
+
+def _one_like(matrix: Any) -> Any:
+    """The identity, dense or sparse as `matrix` is."""
+    m = matrix.shape[0]
+    if not hasattr(matrix, "tocsr"):
+        return np.eye(m)
+    from scipy.sparse import eye_array
+
+    return eye_array(m, format="csr")
 
 
 def _as_signed_permutation(matrix: Any) -> tuple[NDArray[np.intp], NDArray[np.int64]] | None:

@@ -8,7 +8,7 @@ from math import fsum
 from typing import final
 
 from specavg.groups import Group
-from specavg.invariants._building import TOLERANCE, checked_request
+from specavg.invariants._building import TOLERANCE, checked_request, group_order
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.spaces import Space
@@ -172,19 +172,12 @@ def plan(
             ended = counted > most
         else:
             exact = exact and count is not None
-            counted += V.dim / _order(group) if count is None else count
+            counted += V.dim / group_order(group) if count is None else count
             ended = counted > most
         if ended:
             break
         rows.append(PlanRow(V.eigenvalue, V.dim, chosen.name, count, chosen.memory(V), chosen.seconds(V)))
     return Plan(space, group, cutoff, by, solver, tuple(rows), complete=ended and exact)
-
-
-def _order(group: Group) -> float:
-    try:
-        return float(group.order)
-    except (ValueError, OverflowError):  # not known to be finite, or beyond floating-point numbers
-        return float("inf")
 
 
 def _row_line(row: PlanRow) -> str:

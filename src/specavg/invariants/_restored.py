@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from specavg._config import require_memory
 from specavg.groups import Group, Representation
-from specavg.invariants._basis import InvariantBasis, Row
-from specavg.invariants._building import BYTES_PER_FUNCTION, check_group
+from specavg.invariants._acting_group import check_group
+from specavg.invariants._basis import InvariantBasis
+from specavg.invariants._basis_table import Row
+from specavg.invariants._building import BYTES_PER_FUNCTION
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._equivariant_basis import EquivariantBasis
 from specavg.invariants._solver_choice import Resolver
@@ -77,7 +79,7 @@ def restored_equivariant_basis(
     table: Sequence[Row],
     arrays: Mapping[str, NDArray[np.float64]],
 ) -> EquivariantBasis:
-    """The same for an equivariant basis.
+    """The equivariant basis that was made from these parts, with `arrays` in place of linear algebra.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ OUTPUT_SOLVERS: tuple[type[OutputSolver[Any]], ...] = (
     WaveOrbitsOfOutputs,
     NullSpaceOfOutputs,
 )
-"""The same for equivariant functions."""
+"""Every solver for equivariant functions, the more special first."""
 
 
 @final
@@ -109,6 +109,11 @@ class Resolver:
         self.seconds_added = 0.0  # the forecasts of those
         self.refused: Eigenspace | None = None  # the eigenspace that ended `solutions`
 
+    @property
+    def group(self) -> Group:
+        """The group whose invariants are wanted."""
+        return self._group
+
     def _fitting(self, *, closed: bool) -> list[Solver[Any]]:
         def asked(kind: type[Solver[Any]]) -> bool:
             return (kind.preference == 0) is closed and self._name in ("auto", kind.name)
@@ -139,7 +144,9 @@ class Resolver:
             yield from (*self._closed_forms, *self._others)
 
     def count(self, eigenspace: Eigenspace) -> int | None:
-        """The number of invariants, where a solver knows it without solving."""
+        """The number of invariants, where a solver knows it without solving, or where they are solved already."""
+        if eigenspace in self._solved:
+            return self._solved[eigenspace].invariant_dim
         for solver in self._closed_forms:
             if (count := solver.count(eigenspace)) is not None:
                 return count
@@ -234,7 +241,7 @@ class Resolver:
         for solver in self.solvers(eigenspace):
             if not isinstance(solver, StoringSolver):
                 try:
-                    return solver.solve(eigenspace)  # exact: the same again
+                    return solver.solve(eigenspace)  # this solver is exact: it finds the same functions again
                 except Unsuitable:
                     continue
         raise StoredArraysError(
@@ -273,7 +280,7 @@ def _first(eigenspaces: Iterator[Eigenspace], solver: Solver[Any], most: float) 
 
 
 def _sorted(solvers: list[Solver[Any]], eigenspace: Eigenspace) -> list[Solver[Any]]:
-    """Those that suit an eigenspace, the preferred and fast ones first; a single one is not asked for its time."""
+    """The solvers that suit an eigenspace, preferred and fast ones first; a single one is not asked for its time."""
     suitable = [solver for solver in solvers if solver.suits(eigenspace)]
     if len(suitable) > 1:
         suitable.sort(key=lambda solver: (solver.preference, solver.seconds(eigenspace)))

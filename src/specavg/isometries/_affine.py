@@ -18,7 +18,8 @@ from specavg.isometries._linear import SignedPermutation, exact_signed
 
 __all__ = ["Affine", "affine", "as_affine", "period_fraction", "period_text", "shift"]
 
-_LARGEST_DENOMINATOR = 360  # of a part of 2π that radians are taken for: every whole number of degrees
+_LARGEST_ENTRY = 2.0**53  # floats count to here without gaps
+_LARGEST_DENOMINATOR = 360  # radians are read as a fraction of 2π with at most this denominator: whole degrees are
 
 
 @final
@@ -65,7 +66,7 @@ class Affine(Matrices):
         return checked_points(self, X) @ self.matrix.T
 
     def inverse(self) -> Isometry:
-        inverse = np.rint(np.linalg.inv(self.matrix)).astype(np.int64)
+        inverse = _inverse(self.matrix)
         return affine(inverse, [-t for t in _integer_product(inverse, self.shift)])
 
     def _after(self, other: Isometry) -> Isometry | None:
@@ -74,7 +75,7 @@ class Affine(Matrices):
         if not isinstance(other, Affine):
             return None
         moved = _integer_product(self.matrix, other.shift)
-        return affine(self.matrix @ other.matrix, [a + b for a, b in zip(moved, self.shift, strict=True)])
+        return affine(_product(self.matrix, other.matrix), [a + b for a, b in zip(moved, self.shift, strict=True)])
 
     def _before(self, other: Isometry) -> Isometry | None:
         return as_affine(other) @ self if isinstance(other, SignedPermutation) else None
@@ -142,13 +143,18 @@ def affine(A: ArrayLike, t: Sequence[Fraction | float | str]) -> SignedPermutati
     True
     """
     matrix = finite_square(A, "affine")
+    if np.abs(matrix).max(initial=0.0) > _LARGEST_ENTRY:
+        raise ValueError(
+            f"affine needs entries up to 2^53, which floating-point numbers count exactly; got "
+            f"{np.abs(matrix).max():.3g}. Give the lattice a shorter basis"
+        )
     integers = np.rint(matrix).astype(np.int64)
     if np.abs(matrix - integers).max(initial=0.0) > 0:
         raise ValueError(
             "affine needs an integer matrix (a torus has no other linear maps); the largest distance from an "
             f"integer is {np.abs(matrix - integers).max():.2g}"
         )
-    determinant = round(float(np.linalg.det(integers.astype(float)))) if len(integers) else 1
+    determinant = _determinant(integers)
     if abs(determinant) != 1:
         raise ValueError(f"affine needs an invertible integer matrix, of determinant ±1; got {determinant}")
     exact = tuple(_wrapped(period_fraction(entry)) for entry in t)
@@ -165,6 +171,42 @@ def as_affine(g: Isometry) -> Affine:
     if isinstance(g, SignedPermutation):
         return Affine(g.matrix.astype(np.int64), (Fraction(0),) * g.size)
     raise TypeError(f"{g!r} is not an integer affine map")
+
+
+def _determinant(A: NDArray[np.int64]) -> int:
+    """The exact determinant; entries of size one, in any number of dimensions, are left to floating-point numbers."""
+    largest = np.linalg.norm(A, axis=1)  # their product bounds the determinant, and by eps times d its rounding error
+    if float(np.log2(np.maximum(largest, 1.0)).sum()) < 40 or np.abs(A).max(initial=0) <= 1:
+        return round(float(np.linalg.det(A.astype(float))))
+    return int(_exact(A).det())
+
+
+def _inverse(A: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The exact inverse of a matrix of determinant ±1."""
+    inverse = np.rint(np.linalg.inv(A))
+    if np.abs(inverse).max() <= _LARGEST_ENTRY:
+        integers = inverse.astype(np.int64)
+        if np.array_equal(_product(A, integers), np.eye(len(A))):
+            return integers
+    return np.array(_exact(A).inv().to_Matrix().tolist(), dtype=np.int64)
+
+
+def _exact(A: NDArray[np.int64]) -> Any:
+    """The same matrix of rational numbers."""
+    from sympy import QQ
+    from sympy.polys.matrices import DomainMatrix
+
+    return DomainMatrix([[QQ(int(a)) for a in row] for row in A], A.shape, QQ)
+
+
+def _product(A: NDArray[np.int64], B: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A B; in Python's integers where those of 64 bits could overflow."""
+    if len(A) * float(np.abs(A).max()) * float(np.abs(B).max()) < _LARGEST_ENTRY:
+        return A @ B
+    exact = A.astype(object) @ B.astype(object)
+    if max(abs(entry) for entry in exact.ravel()) > _LARGEST_ENTRY:
+        raise ValueError("a product of integer matrices has entries above 2^53: they do not generate a finite group")
+    return exact.astype(np.int64)
 
 
 def _integer_product(A: NDArray[np.int64], t: Sequence[Fraction | float]) -> list[Fraction | float]:

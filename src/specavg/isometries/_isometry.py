@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._immutable import Immutable
+
 __all__ = ["Isometry", "Matrices", "checked_points", "finite_square", "read_only"]
 
 
-class Isometry(abc.ABC):
+class Isometry(Immutable, abc.ABC):
     """A map of a space to itself that keeps distances.
 
     ``g(X)`` acts on points where no space is needed to know what it does, ``g @ h`` is "h first, then g",
@@ -71,12 +73,6 @@ class Isometry(abc.ABC):
     def is_exact(self) -> bool:
         """Whether the map is stored without rounding."""
         return True
-
-    def __copy__(self) -> Isometry:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Isometry:
-        return self
 
 
 class Matrices(Isometry):

@@ -21,7 +21,7 @@ from specavg.spaces import Space
 
 __all__ = ["Savable", "read_model"]
 
-_MAX_DEPTH = 12  # of lists and records in each other: models have four
+_MAX_DEPTH = 12  # deepest nesting of lists and records that is read: models have four levels
 _TOLERANCE = 1e-9  # relative; another version of LAPACK changes predictions by some 1e-13
 _VALUES = (
     Space | Group | Isometry | Representation

@@ -32,7 +32,7 @@ __all__ = [
 
 _MAX_DEPTH = 20  # products of powers of products ...: people write three
 _MAX_PARTS = 100_000  # coordinates, copies: the largest sphere in the tests has 10,000
-_MAX_COLUMNS = 1_000_000  # of a point: 8 MB
+_MAX_COLUMNS = 1_000_000  # columns of a point, at most: one point then takes 8 MB
 _ARRAY_LIKE = set(typing.get_args(ArrayLike))
 _PLAIN = {int: integer, float: number, bool: flag, str: text, Fraction: fraction}
 _LISTS = (tuple, list, frozenset, typing.get_origin(Iterable[int]))

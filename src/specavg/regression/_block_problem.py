@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from specavg.data._moments import Moments
-from specavg.data._target_units import Units
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, blocks_of
 from specavg.regression._decomposed_path import DecomposedPath
+from specavg.regression._moments import Moments
+from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Posterior, Problem, Scores
+from specavg.regression._target_units import Units
 
 __all__ = ["BlockMomentProblem", "BlockPosterior", "BlockProblem"]
 
@@ -50,7 +51,7 @@ class BlockPosterior(Posterior):
     unit: Array = field(default_factory=lambda: np.ones(1))
 
     def covariance(self, values: Array) -> Array:
-        """Of the outputs, from the values of all functions, constants first."""  # (n, p, k + D) -> (n, p, p)
+        """The covariance of the outputs, from values of all functions."""  # (n, p, k + D) -> (n, p, p)
         constants, centred = self._split(values)
         seen = centred @ self.V
         shrunk = seen / np.sqrt(self.s**2 + self.alpha)
@@ -145,55 +146,27 @@ class BlockProblem(VectorProblem):
         self.freedom = max(self.weight - k, 1.0)
         self.blocks = blocks_of(labels)
         self.count = sum(map(len, self.blocks))
-        factors: Any = linalg.qr(root * constants, mode="raw", check_finite=False) if k else ((None, None), None)
-        self._factors, R = factors
-        self.root = np.zeros((0, 0)) if R is None else R[:k]
-        F, Y = self._applied(root * features, "T"), self._applied(root * y, "T")
-        self.mean = linalg.solve_triangular(self.root, F[:k]) if k else np.zeros((0, F.shape[1]))
-        self.constants = linalg.solve_triangular(self.root, Y[:k]) if k else np.zeros((0, 1))
-        self.free = self._applied(np.eye(len(y), k), "N") if k else np.zeros((len(y), 0))
-        self.mean_features, self.mean_targets = np.zeros(F.shape[1]), np.zeros(1)
-        core, Y = F[k:], Y[k:]
-        squares = float(np.sum(Y**2))
+        self._reduced = ReducedRows(root * constants, root * features, root * y)
+        self.root, (F, Y) = self._reduced.root, self._reduced.along
+        self.mean = linalg.solve_triangular(self.root, F) if k else np.zeros((0, features.shape[1]))
+        self.constants = linalg.solve_triangular(self.root, Y) if k else np.zeros((0, 1))
+        self.mean_features, self.mean_targets = np.zeros(features.shape[1]), np.zeros(1)
+        squares = float(self._reduced.squares[0])
         floor = self.weight * (1e-14 * float(np.abs(y).max(initial=0.0))) ** 2
         self.variance = squares / self.weight if squares > floor else np.inf
-        rest, self._Q = np.zeros_like(Y), None
-        if core.shape[0] > core.shape[1]:  # one QR serves every spectrum
-            thin: Any = linalg.qr(core, mode="economic", check_finite=False)
-            self._Q, core = thin
-            projected = self._Q.T @ Y
-            rest, Y = Y - self._Q @ projected, projected
-        self._core, self._Y, self._rest = core, Y, rest
-
-    def _applied(self, rows: Array, transposed: str) -> Array:
-        """Q or Qᵀ times rows, Q orthogonal with the constants in its first columns."""
-        reflectors, tau = self._factors
-        if reflectors is None:
-            return rows
-        ormqr: Any = linalg.get_lapack_funcs("ormqr", (rows,))
-        work = max(64 * rows.shape[1], 1)  # blocks of 64 columns, as LAPACK likes them
-        return ormqr("L", transposed, reflectors, tau, rows, work)[0]
-
-    def _back(self, rows: Array) -> Array:
-        k = len(self.root)
-        return self._applied(np.concatenate([np.zeros((k, rows.shape[1])), rows]), "N")
 
     def path(self, scale: Array) -> BlockPath:
-        U, s, Vt = linalg.svd(self._core * scale, full_matrices=False, check_finite=False)
-        return BlockPath(self, scale, s, Vt.T, U.T @ self._Y, self._left_out(U, s))
+        U, s, V = self._reduced.decomposed(scale)
+        return BlockPath(self, scale, s, V, U.T @ self._reduced.Y, self._left_out(U, s))
 
     def scored(self, scale: Array) -> BlockLeaveOneOut:
-        if self._core.shape[0] >= self._core.shape[1]:
-            return self.path(scale).left_out
-        R: Any = linalg.qr((self._core * scale).T, mode="r", overwrite_a=True, check_finite=False)
-        U, s, _ = linalg.svd(R[0][: len(self._core)].T, check_finite=False)
-        return self._left_out(U, s)
+        rows = self._reduced
+        return self._left_out(*rows.left_vectors(scale)) if rows.is_wide else self.path(scale).left_out
 
     def _left_out(self, U: Array, s: Array) -> BlockLeaveOneOut:
-        left = self._back(U if self._Q is None else self._Q @ U)
-        rest = self._back(self._rest)[:, 0]
-        c = (U.T @ self._Y)[:, 0]
-        return BlockLeaveOneOut(s, left, self.free, c, rest, self.variance, self.weight, self.blocks)
+        rows = self._reduced
+        left, c, rest = rows.in_given_rows(U), (U.T @ rows.Y)[:, 0], rows.rest[:, 0]
+        return BlockLeaveOneOut(s, left, rows.free, c, rest, self.variance, self.weight, self.blocks)
 
 
 @final

@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._reporting import reported
-from specavg.data._target_units import Units
 from specavg.regression._averaging import Member, average, shares
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Posterior, Problem, Scored, joint_score
 from specavg.regression._spectra import Levels, Spectrum, grids_of
+from specavg.regression._target_units import Units
 
 __all__ = ["RidgeFit", "Trial", "mean_fit", "ridge_fit", "shortlist"]
 
 Array = NDArray[np.float64]
-_LARGEST_ALPHA = 10.0**1.5  # relative to `Scored.top`: nothing but the mean is left there
-_STEPS_PER_DECADE = 2  # of penalties for the choice of a spectrum
-_FINE_STEPS_PER_DECADE = 4  # of penalties for combinations of outputs: their spectrum is chosen
+_LARGEST_ALPHA = 10.0**1.5  # largest penalty tried, in units of `Scored.top`: only the mean survives it
+_STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chosen
+_FINE_STEPS_PER_DECADE = 4  # penalties tried in each decade for combinations of outputs, whose spectrum is known
 _TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can tell apart
 
 
@@ -289,7 +289,7 @@ def _alphas(problem: Problem, scored: Scored, per_decade: int) -> Array:
 
 
 def _smallest(problem: Problem, tried: Sequence[_Try]) -> _Try:
-    """Of the smallest score; where rounding alone would decide, the first: the roughest, with the larger penalty."""
+    """The trial of smallest score. Of scores that differ by rounding the first is taken: it has the larger penalty."""
     best = min(tried, key=lambda t: t.trial.score).trial
     bound = best.score + max(_TIE / problem.count, problem.rounding / max(best.error, 1e-150) ** 2)
     return next(t for t in tried if t.trial.score <= bound)

@@ -12,7 +12,7 @@ __all__ = ["NotConverged", "conjugate_gradients"]
 Array = NDArray[np.float64]
 STEPS = 2000  # after so many, the system is not one that these steps solve
 _STALLED = 50  # steps without half the residual: rounding is reached
-_NEARLY = 1e6  # of the squared goal: further from it, a standstill is not rounding
+_NEARLY = 1e6  # a standstill this many times above the squared goal is a failure, and not rounding
 
 
 class NotConverged(ValueError):

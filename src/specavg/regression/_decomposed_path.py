@@ -51,7 +51,7 @@ class DecomposedPath(Path):
         return self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None])
 
     def posterior_of(self, alphas: Array, noise: Array) -> DecomposedPosterior:
-        """The same for several penalties, each with its share of the noise."""  # (A,), (A, q)
+        """The posterior for several penalties, each with its share of the noise."""  # (A,), (A, q)
         p = self._problem
         return DecomposedPosterior(p.weight, p.mean_features, self.scale, self.V, self.s, alphas, noise)
 

@@ -18,7 +18,7 @@ __all__ = ["Directions", "directions_of"]
 
 Array = NDArray[np.float64]
 _UNDECIDED = 0.5  # nats over all rows: what data cannot tell apart. The larger penalty is taken
-_LEAST_ERROR = 1e-8  # of an output, in its standard deviations
+_LEAST_ERROR = 1e-8  # an output predicted better than this, in its standard deviations, counts as noise-free
 
 
 @final
@@ -44,7 +44,7 @@ class Directions:
     error: float
 
     def coefficients(self) -> Array:
-        """Of the unscaled features, for the outputs."""  # (D, q)
+        """Coefficients of the unscaled features, for the outputs."""  # (D, q)
         return self.path.coefficients(self.alphas) @ self.back
 
     def posterior(self) -> Posterior:

@@ -9,17 +9,17 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
-from specavg.data._target_units import Units
 from specavg.regression import _limits
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._directions import Directions, directions_of
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
 from specavg.regression._moment_path import MomentProblem
+from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Problem, Scores, degrees_of_freedom, variation
+from specavg.regression._target_units import Units
 
-__all__ = ["FeaturePath", "FeatureProblem", "orbits", "reflection"]
+__all__ = ["FeaturePath", "FeatureProblem", "orbits"]
 
 Array = NDArray[np.float64]
 _SAME_ORBIT = 1e-10  # features closer than this, relative to their size, are those of one orbit: far above rounding
@@ -65,77 +65,47 @@ class FeatureProblem(Problem):
         centred = (means - self.mean_targets) * root[:, None]
         floor = self.weight * (1e-14 * np.abs(means).max(axis=0, initial=0.0)) ** 2 + self.units.rounding(self.weight)
         variance = variation(np.sum(centred**2, axis=0), self.weight, floor)
-        self._reflection = reflection(root)
-        core = self._forth((features - self.mean_features) * root[:, None])  # (n − 1, D)
-        Y = self._forth(centred)
-        self._Q: Array | None = None
-        rest = np.zeros_like(Y)
-        if core.shape[0] > core.shape[1]:  # one QR serves every spectrum
-            factors: Any = linalg.qr(core, mode="economic", check_finite=False)
-            Q, core = factors
-            self._Q, projected = Q, Q.T @ Y
-            rest, Y = Y - Q @ projected, projected
-        self._core, self._Y = core, Y
-        self.rows = Rows(root, centred, self._back(rest), within, variance)
-        self._half_digits = half_digits and core.shape[0] < core.shape[1]
+        self._reduced = ReducedRows(root[:, None], (features - self.mean_features) * root[:, None], centred)
+        self.rows = Rows(root, centred, self._reduced.rest, within, variance)
+        self._half_digits = half_digits and self._reduced.is_wide
         if self._half_digits:
             self.smallest_alpha = MomentProblem.smallest_alpha
 
     def path(self, scale: Array) -> FeaturePath:
         with _threads(self.count):
-            U, s, Vt = linalg.svd(self._core * scale, full_matrices=False, check_finite=False)
-        left = self._back(U if self._Q is None else self._Q @ U)
-        return FeaturePath(self, scale, Vt.T, LeaveOneOut(self.rows, s, left, U.T @ self._Y))
+            U, s, V = self._reduced.decomposed(scale)
+        return FeaturePath(self, scale, V, self._left_out(U, s))
 
     def scored(self, scale: Array) -> LeaveOneOut:
-        if self._core.shape[0] >= self._core.shape[1]:
+        rows = self._reduced
+        if not rows.is_wide:
             return self.path(scale).left_out
-        with _threads(self.count):  # V is as long as there are functions, and is not asked for
-            s, U = self._squared(scale) if self._half_digits else self._triangle(scale)
-        return LeaveOneOut(self.rows, s, self._back(U), U.T @ self._Y)
+        with _threads(self.count):
+            U, s = rows.left_vectors_by_squares(scale) if self._half_digits else rows.left_vectors(scale)
+        return self._left_out(U, s)
 
     def roughly_scored(self, scale: Array) -> LeaveOneOut | None:
         # Beside a noisy output, one without noise would lose its digits.
-        if self._core.shape[0] >= self._core.shape[1] or self._half_digits or self._Y.shape[1] > 1:
+        if not self._reduced.is_wide or self._half_digits or self._reduced.Y.shape[1] > 1:
             return None
         with _threads(self.count):
-            s, U = self._squared(scale)
-        return LeaveOneOut(self.rows, s, self._back(U), U.T @ self._Y)
+            return self._left_out(*self._reduced.left_vectors_by_squares(scale))
 
     def rough_path(self, scale: Array) -> FeaturePath | None:
-        if self.count <= _limits.SEARCH_ROWS or self._core.shape[0] >= self._core.shape[1]:
+        reduced = self._reduced
+        if self.count <= _limits.SEARCH_ROWS or not reduced.is_wide:
             return None
         with _threads(self.count):
-            s, U = self._squared(scale)
+            U, s = reduced.left_vectors_by_squares(scale)
         kept = s > 1e-6 * s[0]  # the others are as good as unseen, beside a penalty of 1e-8 of the top
-        s, U = s[kept], U[:, kept]
-        V = (self._core * scale).T @ (U / s)
-        c = U.T @ self._Y
-        rows = replace(self.rows, rest=self._back(self._Y - U @ c))
-        return FeaturePath(self, scale, V, LeaveOneOut(rows, s, self._back(U), c))
+        U, s = U[:, kept], s[kept]
+        V = (reduced.core * scale).T @ (U / s)
+        unseen = reduced.in_given_rows(reduced.Y - U @ (U.T @ reduced.Y))
+        found = self._left_out(U, s)
+        return FeaturePath(self, scale, V, replace(found, rows=replace(self.rows, rest=unseen)))
 
-    def _triangle(self, scale: Array) -> tuple[Array, Array]:
-        """Singular values and left vectors, by a triangular matrix of the rows."""
-        R: Any = linalg.qr((self._core * scale).T, mode="r", overwrite_a=True, check_finite=False)
-        U, s, _ = linalg.svd(R[0][: len(self._core)].T, check_finite=False)
-        return s, U
-
-    def _squared(self, scale: Array) -> tuple[Array, Array]:
-        """The same by the kernel matrix: half of the digits, three times as fast."""
-        syrk: Any = linalg.get_blas_funcs("syrk", dtype=np.float64)
-        K = syrk(1.0, (self._core * scale).T, trans=1)  # the upper triangle
-        values, U = linalg.eigh(K, lower=False, driver="evd", overwrite_a=True, check_finite=False)
-        return np.sqrt(np.maximum(values[::-1], 0.0)), U[:, ::-1]
-
-    def _forth(self, rows: Array) -> Array:
-        """Rows in an orthonormal basis of the complement of √w: one row less, exactly."""
-        u = self._reflection
-        return (rows - 2.0 * np.outer(u, u @ rows))[1:]
-
-    def _back(self, rows: Array) -> Array:
-        u = self._reflection
-        rows = np.concatenate([np.zeros((1, rows.shape[1])), rows])
-        return rows - 2.0 * np.outer(u, u @ rows)
+    def _left_out(self, U: Array, s: Array) -> LeaveOneOut:
+        return LeaveOneOut(self.rows, s, self._reduced.in_given_rows(U), U.T @ self._reduced.Y)
 
 
 @final
@@ -184,13 +154,6 @@ def _thread_pools() -> Any:
     from threadpoolctl import ThreadpoolController  # which scikit-learn needs too
 
     return ThreadpoolController()
-
-
-def reflection(v: Array) -> Array:
-    """The unit vector u for which I − 2uuᵀ maps `v` to a multiple of the first axis."""
-    u = v / np.linalg.norm(v)
-    u[0] += 1.0  # v is positive: no cancellation
-    return u / np.linalg.norm(u)
 
 
 def orbits(features: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
-from specavg.data._target_units import Units
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, blocks_of
 from specavg.regression._decomposed_path import DecomposedPath
-from specavg.regression._feature_path import reflection
+from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Problem, Scored, Scores
+from specavg.regression._target_units import Units
 
 __all__ = ["GradientProblem", "Observations"]
 
@@ -69,59 +68,35 @@ class GradientProblem(Problem):
         self.freedom = max(self.weight + float(slopes.weights.sum()) - 1.0, 1.0)
         root = np.concatenate([np.sqrt(values.weights), ratio * np.sqrt(slopes.weights)])
         constant = np.concatenate([np.sqrt(values.weights), np.zeros(len(slopes.weights))])
-        self._reflection, self._free = reflection(constant), (constant / np.linalg.norm(constant))[:, None]
-        rows = np.concatenate([values.features - self.mean_features, slopes.features])
-        core = self._forth(rows * root[:, None])  # (N − 1, D)
-        Y = self._forth(np.concatenate([y - self.mean_targets, g]) * root[:, None])
+        features = np.concatenate([values.features - self.mean_features, slopes.features]) * root[:, None]
+        targets = np.concatenate([y - self.mean_targets, g]) * root[:, None]
+        self._reduced = ReducedRows(constant[:, None], features, targets)
         self._blocks = blocks_of(np.concatenate([values.labels, slopes.labels]))
         self.count = sum(map(len, self._blocks))
         self._total = float(root @ root)
-        squares = float(np.sum(Y**2))
+        squares = float(self._reduced.squares[0])
         self._variance = squares / self._total if squares > 0 else np.inf
         # The score is a density of rows that were multiplied by `ratio` and divided by their size. Their own density,
         # which problems with other ratios are compared by, differs by this.
         share = len(slopes.weights) / len(root)
         self._offset = 0.5 * np.log(max(squares, 1e-300) / self._total) - share * np.log(ratio)
-        self._Q: Array | None = None
-        rest = np.zeros_like(Y)
-        if core.shape[0] > core.shape[1]:  # one QR serves every spectrum
-            factors: Any = linalg.qr(core, mode="economic", check_finite=False)
-            Q, core = factors
-            self._Q, projected = Q, Q.T @ Y
-            rest, Y = Y - Q @ projected, projected
-        self._core, self._Y, self._rest = core, Y, self._back(rest)
 
     def path(self, scale: Array) -> GradientPath:
-        U, s, Vt = linalg.svd(self._core * scale, full_matrices=False, check_finite=False)
-        return GradientPath(self, scale, s, Vt.T, U.T @ self._Y, self._left_out(U, s))
+        U, s, V = self._reduced.decomposed(scale)
+        return GradientPath(self, scale, s, V, U.T @ self._reduced.Y, self._left_out(U, s))
 
     def scored(self, scale: Array) -> Scored:
-        if self._core.shape[0] >= self._core.shape[1]:
-            return self.path(scale)
-        # V is as long as there are functions, and is not asked for.
-        R: Any = linalg.qr((self._core * scale).T, mode="r", overwrite_a=True, check_finite=False)
-        U, s, _ = linalg.svd(R[0][: len(self._core)].T, check_finite=False)
-        return self._left_out(U, s)
+        return self._left_out(*self._reduced.left_vectors(scale)) if self._reduced.is_wide else self.path(scale)
 
     def rest_squares(self) -> float:
         """The sum of squares that no feature explains."""
-        return float(np.sum(self._rest**2))
+        return float(np.sum(self._reduced.rest**2))
 
     def _left_out(self, U: Array, s: Array) -> LeftOutPoints:
-        left = self._back(U if self._Q is None else self._Q @ U)
-        c = (U.T @ self._Y)[:, 0]
-        blocks = BlockLeaveOneOut(s, left, self._free, c, self._rest[:, 0], self._variance, self._total, self._blocks)
+        left, c = self._reduced.in_given_rows(U), (U.T @ self._reduced.Y)[:, 0]
+        free, rest = self._reduced.free, self._reduced.rest[:, 0]
+        blocks = BlockLeaveOneOut(s, left, free, c, rest, self._variance, self._total, self._blocks)
         return LeftOutPoints(blocks, self._offset)
-
-    def _forth(self, rows: Array) -> Array:
-        """Rows in an orthonormal basis of the complement of the constant: one row less, exactly."""
-        u = self._reflection
-        return (rows - 2.0 * np.outer(u, u @ rows))[1:]
-
-    def _back(self, rows: Array) -> Array:
-        u = self._reflection
-        rows = np.concatenate([np.zeros((1, rows.shape[1])), rows])
-        return rows - 2.0 * np.outer(u, u @ rows)
 
 
 @final
@@ -155,6 +130,6 @@ class GradientPath(DecomposedPath):
         return self._left_out.scores(alphas)
 
     def noise_variance(self, alpha: float) -> Array:
-        """Of a value, by restricted maximum likelihood from the rows of both kinds."""
+        """The noise variance of a value, by restricted maximum likelihood from the rows of both kinds."""
         shrunk = alpha / (self.s**2 + alpha) @ self.c**2 + self._joint.rest_squares()
         return shrunk / self._joint.freedom

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.data._moments import Sum
+from specavg.regression._moments import Sum
 
 __all__ = ["Information"]
 
@@ -91,8 +91,7 @@ class Information:
         offset: float | None = None  # a constant changes nothing, and a large one would cost digits
         for X, y in chunks:
             offset = float(y.mean()) if offset is None else offset
-            Z = np.column_stack([np.ones(len(y)), columns(X), y - offset])  # (n, 1 + p + 1)
-            part = Sum.of(Z.T @ Z)
+            part = Sum.of(_products(columns(X), y - offset))
             total = part if total is None else total + part
         if total is None or offset is None:
             raise ValueError("there are no samples")
@@ -100,6 +99,8 @@ class Information:
         n = round(sums[0, 0])
         centred = sums[1:, 1:] - np.outer(sums[1:, 0], sums[0, 1:]) / n
         G, c, squares = centred[:-1, :-1], centred[:-1, -1], float(centred[-1, -1])
+        if not np.isfinite(squares):
+            raise ValueError("y is too large: the sum of its squares overflows. Divide it by its standard deviation")
         values, vectors = np.linalg.eigh(G)
         kept = values > _RANK_TOLERANCE * max(float(values[-1]), float(n))
         whiten = vectors[:, kept] / np.sqrt(values[kept])  # (p, r): φ·whiten has orthonormal columns
@@ -107,17 +108,27 @@ class Information:
         coef = whiten.T @ c
         left = max(squares - float(coef @ coef), 0.0)
         freedom = max(n - 1 - int(kept.sum()), 1)
-        noise = max(left / freedom, _LEAST_NOISE * squares / n)
+        noise = max(left / freedom, _LEAST_NOISE * squares / n) or 1.0  # a constant y has no unit of its own
         M, weight = np.full(len(coef), noise), 1.0
         if again is not None and squares > 0:
             middle = sums[0, 1:-1] / n
             mean = offset + sums[0, -1] / n
-            M, weight = _spread(again, lambda X: (columns(X) - middle) @ whiten, mean, coef, noise)
+            M, weight = _spread(again, lambda X: columns(X) @ whiten - middle @ whiten, mean, coef, noise)
         if M.ndim == 1:
             return cls(G / noise, c / noise, n, freedom, noise, squares / n, 1.0)
         solved = np.linalg.solve(M, np.column_stack([back.T, coef]))
         A, b = np.asarray(back @ solved[:, :-1], float), np.asarray(back @ solved[:, -1], float)
         return cls((A + A.T) / 2, b, n, freedom, noise, squares / n, weight)
+
+
+def _products(Z: Array, y: Array) -> Array:
+    """Sums of products of the constant, the functions and the target."""  # (n, p), (n,) -> (1 + p + 1, 1 + p + 1)
+    p = Z.shape[1]
+    sums = np.empty((p + 2, p + 2))
+    sums[1:-1, 1:-1] = Z.T @ Z
+    sums[0] = sums[:, 0] = [len(y), *Z.sum(axis=0), y.sum()]
+    sums[-1] = sums[:, -1] = [y.sum(), *(y @ Z), y @ y]
+    return sums
 
 
 def _spread(
@@ -128,10 +139,11 @@ def _spread(
     M, chance = np.zeros((r, r)), 0.0
     for X, y in chunks:
         rows = rows_of(X)
-        size = np.sum(rows**2, axis=1)
+        size = np.einsum("ij,ij->i", rows, rows)
         v = (y - mean - rows @ coef) ** 2 / np.maximum(1 - size, _LEAST_FREEDOM)
-        M += (v[:, None] * rows).T @ rows
         chance += float(np.sum((v * size) ** 2))
+        rows *= np.sqrt(v)[:, None]
+        M += rows.T @ rows  # a product of a matrix with itself takes half the time
     level = float(np.trace(M)) / r
     apart = float(np.sum((M - level * np.eye(r)) ** 2))
     weight = min(1.0, chance / apart) if apart > 0 else 1.0

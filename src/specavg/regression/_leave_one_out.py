@@ -54,7 +54,7 @@ class Rows:
         return float(self.root @ self.root)
 
     def combined(self, weights: Array) -> Rows:
-        """The same for combinations of the outputs, in units of their own."""  # (q, r)
+        """Rows of combinations of the outputs, in units of their own."""  # (q, r)
         centred, rest, within = (part @ weights for part in (self.centred, self.rest, self.within))
         return Rows(self.root, centred, rest, within, np.ones(weights.shape[1]))
 
@@ -119,7 +119,7 @@ class LeaveOneOut(Scored):
             yield some, residual / h[:, :, None], h
 
     def residuals_by_output(self, alpha: Array) -> Array:
-        """The same, with the α of each output."""  # (q,) -> (n, q)
+        """`residuals` with the α of each output."""  # (q,) -> (n, q)
         values = np.empty((self.rows.count, len(alpha)))
         different, mine = np.unique(alpha, return_inverse=True)
         for some, residual, _ in self.residuals(different):

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from specavg.data._moments import Moments
 from specavg.regression._decomposed_path import DecomposedPath
+from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem, Scores, degrees_of_freedom, variation
 
 __all__ = ["MomentPath", "MomentProblem"]

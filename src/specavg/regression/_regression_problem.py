@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.data._target_units import Units
+from specavg.regression._target_units import Units
 
 if TYPE_CHECKING:
     from specavg.regression._directions import Directions

@@ -16,18 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import interpolate
 
-from specavg.data._target_units import Units
 from specavg.regression._conjugate_gradients import NotConverged, conjugate_gradients
 from specavg.regression._regression_problem import Path, Posterior, Problem, Scores, degrees_of_freedom, variation
+from specavg.regression._target_units import Units
 
 __all__ = ["GramSource", "ToeplitzPath", "ToeplitzPosterior", "ToeplitzProblem"]
 
 Array = NDArray[np.float64]
-_SOLVED = 1e-13  # of the preconditioned residual, relative
+_SOLVED = 1e-13  # relative size of the preconditioned residual at which a solution is final
 _SCORED = 1e-6  # good enough to compare penalties
 _TRACED = 0.02  # traces have the square of this as their error
 _NODES = 3  # penalties from one estimate of the mixing to the next, between which it is interpolated
-_VARIANCE = 1e-8  # of the residual for a variance, relative: a standard deviation then has eight digits
+_VARIANCE = 1e-8  # relative residual for a variance: a standard deviation then has eight digits
 _PROBES = 8
 _FEW_STEPS = 80  # uniform points take 10, densities with a zero up to 54; where a tenth of each axis is empty, over 100
 _VARIANCE_COLUMNS = 128
@@ -54,7 +54,7 @@ class GramSource(Protocol):
         ...
 
     def gram_of_density(self, density: Array) -> Operator:
-        """The same operator from its density."""
+        """The operator of `gram_operator` again, from the density that it keeps of the data."""
         ...
 
 

@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 _MANY_COORDINATES = 4  # up to three dimensions a basis of moderate size has high frequencies of one coordinate anyway
+_FEW_PARTS = 8  # beyond, types are very many, and those that are reached have the lowest eigenvalue in each part
 _STEEPNESSES = (4, 64)  # for what interacts in pairs and triples, and for what hardly interacts
 # The inverse of an order is rounded up by this, so that no function of the value asked for is lost.
 _ROUNDED_UP = 1e-8
@@ -292,10 +293,10 @@ def default_order(space: Space) -> Order:
     Examples
     --------
     >>> import specavg as sa
-    >>> default_order(sa.Torus(10)), default_order(sa.Sphere(6))
+    >>> default_order(sa.Torus(4)), default_order(sa.Sphere(6))
     (ByType(), ByEigenvalue())
     """
-    return BY_EIGENVALUE if space.type_spectrum is None else ByType()
+    return BY_EIGENVALUE if space.type_spectrum is None or space.parts > _FEW_PARTS else ByType()
 
 
 def further_orders(space: Space) -> tuple[Order, ...]:

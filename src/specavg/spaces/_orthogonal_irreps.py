@@ -5,8 +5,8 @@ coupling Σ ρ_μ(E_ij) ⊗ E_ij. Eigenvalues of the coupling are integers (cont
 or more apart from the others, and its dimension is known exactly: nothing is left to a tolerance.
 
 Every basis vector is even or odd in each coordinate, as a product of coordinates is. The coupling keeps these parities
-and a turn in the plane (i, j) changes just two of them, so that every matrix here falls apart in small blocks: types of
-several thousand dimensions are built from eigenproblems of a few dozen.
+and a rotation in the plane (i, j) changes just two of them, so that every matrix here falls apart in small blocks:
+types of several thousand dimensions are built from eigenproblems of a few dozen.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Irrep:
             U, mu, Vt = np.linalg.svd(_block(E, partner, (start, stop)))
             whole = np.rint(mu)
             if np.abs(mu - whole).max(initial=0.0) > 1e-6:
-                raise ArithmeticError(f"a plane turn has a fractional weight: {np.abs(mu - whole).max():.2g} off")
+                raise ArithmeticError(f"a plane rotation has a fractional weight: {np.abs(mu - whole).max():.2g} off")
             h = int(np.count_nonzero(whole))
             first.append((rows, Vt[:h].T))
             second.append((others, U[:, :h]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
-from math import factorial, perm
 from typing import Any, final
 
 import numpy as np
@@ -14,16 +13,14 @@ from specavg._random import as_generator
 from specavg.isometries import Copies, Isometry, SignedPermutation
 from specavg.isometries.fields import CopiesField, Field
 from specavg.spaces import _types as types_of_functions
+from specavg.spaces._copy_types import CopyTypes, OneType, functions_of_type, sums_of_copies
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import BY_EIGENVALUE, Order
+from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order
 from specavg.spaces._product import product_rule, row_products, tensor_quadrature
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sums import Values, joined
 
 __all__ = ["Power"]
-
-Type = tuple[tuple[Eigenspace, int], ...]
-"""Which non-constant one-copy eigenspaces are used, and by how many copies each; the other copies are constant."""
 
 
 @final
@@ -101,8 +98,21 @@ class Power(Space):
 
     def ordered(self, order: Order) -> Iterator[Eigenspace]:
         one_copy = Values(order.copies(self._base))
-        for value, dim, types in joined(lambda bound: self._types_up_to(bound, one_copy), 2 * one_copy.first, order):
-            yield Eigenspace(value, dim, types)
+        table = None
+
+        def up_to(bound: float) -> list[tuple[float, int, int]]:
+            nonlocal table
+            table, sums = sums_of_copies(one_copy.up_to(bound)[1:], self._m, bound)  # without the constant
+            return sums
+
+        for value, dim, keys in joined(up_to, 2 * one_copy.first, order):
+            assert table is not None
+            types = CopyTypes(table, keys)
+            if not isinstance(order, ByType):
+                yield Eigenspace(value, dim, types)
+                continue
+            for one in types:
+                yield Eigenspace(value, functions_of_type(one, self._m), OneType((one,)))
 
     def type_of(self, eigenspace: Eigenspace) -> types_of_functions.Type | None:
         chosen = _types(eigenspace)
@@ -111,31 +121,6 @@ class Power(Space):
 
     def steepness(self, eigenspace: Eigenspace) -> float:
         return max(sum(count * self._base.steepness(V) for V, count in chosen) for chosen in _types(eigenspace))
-
-    def _types_up_to(self, bound: float, one_copy: Values) -> list[tuple[float, int, Type]]:
-        found: list[tuple[float, int, Type]] = []
-        base = one_copy.up_to(bound)[1:]  # without the constant
-
-        def extend(start: int, total: float, dim: int, left: int, chosen: Type) -> None:
-            found.append((total, dim * perm(self._m, self._m - left), chosen))
-            for i in range(start, len(base)):
-                V = base[i]
-                if total + V.eigenvalue > bound:
-                    break  # the others are larger
-                for count in range(1, left + 1):
-                    if total + count * V.eigenvalue > bound:
-                        break
-                    # dim counts functions up to the choice of copies, divided by the copies' own exchanges
-                    extend(
-                        i + 1,
-                        total + count * V.eigenvalue,
-                        dim * V.dim**count,
-                        left - count,
-                        (*chosen, (V, count)),
-                    )
-
-        extend(0, 0.0, 1, self._m, ())
-        return [(total, dim // _exchanges(chosen), chosen) for total, dim, chosen in found]
 
     def assignments(self, eigenspace: Eigenspace) -> list[tuple[int, ...]]:
         """Which one-copy eigenspace each copy uses, for every product in the eigenspace (0: the constant).
@@ -293,11 +278,7 @@ class Power(Space):
         return tensor_quadrature([order.copy_quadrature(self._base, top)] * self._m)
 
 
-def _exchanges(chosen: Type) -> int:
-    return int(np.prod([factorial(count) for _, count in chosen], dtype=object)) if chosen else 1
-
-
-def _types(eigenspace: Eigenspace) -> tuple[Type, ...]:
+def _types(eigenspace: Eigenspace) -> CopyTypes:
     return eigenspace.label  # pyright: ignore[reportReturnType]
 
 

@@ -17,7 +17,7 @@ from specavg._random import as_generator
 from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import BY_EIGENVALUE, Order
+from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sums import Values, joined
 from specavg.spaces._types import Type
@@ -97,7 +97,11 @@ class Product(Space):
         factors = [Values(factor.ordered(order)) for factor in self._factors]
         first = 2 * max(values.first for values in factors)
         for value, dim, parts in joined(lambda bound: parts_up_to(bound, factors), first, order):
-            yield Eigenspace(value, dim, parts)
+            if not isinstance(order, ByType):
+                yield Eigenspace(value, dim, parts)
+                continue
+            for one in parts:
+                yield Eigenspace(value, prod(V.dim for V in one), (one,))
 
     def type_of(self, eigenspace: Eigenspace) -> Type | None:
         ways = list(_parts(eigenspace))

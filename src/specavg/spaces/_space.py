@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
 from specavg._html import facts_html
+from specavg._immutable import Immutable
 from specavg.functions._combinations import Listed
 from specavg.functions._functions import Functions
 from specavg.isometries import Isometry, identity
@@ -30,7 +31,7 @@ __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
 SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
 
 REPRESENTATION_TOLERANCE = 1e-9
-_SOME_TIME = 0.6180339887498949  # of a flow that is looked at: no fraction of a period
+_SOME_TIME = 0.6180339887498949  # the time at which a flow is checked: the golden ratio is no fraction of a period
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Eigenspace:
     label: Hashable = field(repr=False)
 
 
-class Space(abc.ABC):
+class Space(Immutable, abc.ABC):
     """A compact manifold, seen through the spectrum of its Laplacian.
 
     Every basis is real and orthonormal under the uniform *probability* measure. A new space writes the
@@ -150,7 +151,7 @@ class Space(abc.ABC):
         return (Eigenspace(order.value(self, V), V.dim, V.label) for V in self.eigenspaces())
 
     def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """As `quadrature`, for products of two functions of value up to `top` in `order`."""
+        """A rule as `quadrature` gives it, exact for products of two functions of value up to `top` in `order`."""
         return self.quadrature(order.eigenvalue(self, top))
 
     @property
@@ -437,12 +438,6 @@ class Space(abc.ABC):
         columns = f"{self.n_features}" + (f" ({shape})" if len(self.shape) > 1 else "")
         facts = [("dimension", self.dim), ("columns of X", columns), ("eigenvalues (functions)", f"{levels}, …")]
         return facts_html(repr(self), facts)
-
-    def __copy__(self) -> Space:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Space:
-        return self
 
 
 @lru_cache(maxsize=32)

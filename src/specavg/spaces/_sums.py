@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import TypeVar
 
-from specavg.spaces._orders import ByType, Order
+from specavg.spaces._orders import Order
 from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace
 
 __all__ = ["Values", "joined"]
 
 Part = TypeVar("Part")
-_STEP = 1.0  # of a logarithm: e times as many parts, or a few times more
+_STEP = 1.0  # step of the logarithmic bound between two listings: each has a few times more parts than the last
 
 
 class Values:
@@ -41,8 +41,7 @@ def joined(
     """(eigenvalue, dim, parts) in increasing order, parts with nearly equal eigenvalues joined.
 
     `parts_up_to(bound)` lists all (eigenvalue, dim, part) below a bound; the bound grows as needed, in steps
-    where eigenvalues are logarithms and the number of parts grows exponentially with them. By type, parts are not
-    joined.
+    where eigenvalues are logarithms and the number of parts grows exponentially with them.
     """
     reached, bound = -1.0, first_bound
     while True:
@@ -56,10 +55,7 @@ def joined(
                 break  # more parts of this eigenvalue may lie beyond the bound
             if parts[start][0] > reached:
                 group = parts[start:end]
-                if isinstance(order, ByType):
-                    yield from ((group[0][0], dim, (part,)) for _, dim, part in group)
-                else:
-                    yield group[0][0], sum(dim for _, dim, _ in group), tuple(part for _, _, part in group)
+                yield group[0][0], sum(dim for _, dim, _ in group), tuple(part for _, _, part in group)
                 reached = top * (1 + SAME_EIGENVALUE)
             start = end
         bound = bound + _STEP if order.logarithmic else bound * 1.6

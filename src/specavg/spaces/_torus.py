@@ -279,6 +279,8 @@ class Torus(Space):
     # --- isometries --------------------------------------------------------------------------------
 
     def check_isometry(self, g: Isometry) -> Isometry:
+        if self._cubic and isinstance(g, SignedPermutation) and len(g.image) == self.dim:
+            return g
         g = flatten(g)
         if isinstance(g, Copies):
             one = "Circle()" if self.dim == g.size else "Torus(d)"
@@ -293,8 +295,6 @@ class Torus(Space):
             )
         if g.size != self.dim:
             raise ValueError(f"{g!r} acts on {g.size} coordinates; {self!r} has {self.dim}")
-        if isinstance(g, SignedPermutation) and self._cubic:
-            return g
         M = self._short_metric
         if self._short is not None:
             A = self._short.matrix(np.asarray(g.matrix, dtype=np.int64))

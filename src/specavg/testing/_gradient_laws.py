@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 EQUIVARIANCE = 1e-12
 DIFFERENCES = 1e-9  # central differences of order 8 lose some digits of 1e-12 to cancellation
 _STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))  # the central difference of order 8
-_STEP = 0.05  # of |ψ|/|∇ψ|: small beside a wave, and large enough that 1e-13 is left of 1e-15
+_STEP = 0.05  # step of a difference, in units of |ψ|/|∇ψ|: small beside a wave, and rounding grows to 1e-13 only
 _LONGEST = 2e-3  # step: points beside a frame are taken back to it by two Newton steps, exact to 1e-12 from there
 _POINTS = 5
 

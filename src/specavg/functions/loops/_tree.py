@@ -218,7 +218,7 @@ def _block_sums(tree: Any, T: Any, B: int, stack: Any, out: Any) -> None:
 
 @helper()
 def _block_sums2(tree: Any, T: Any, B: int, stack: Any, other: Any, out: Any, more: Any) -> None:
-    """The same for two columns of data at once: each factor is read once for both."""
+    """`_block_sums` for two columns of data at once: each factor is read once for both."""
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     for i in range(len(nodes)):
         depth, slot = nodes[i, 0], nodes[i, 2]

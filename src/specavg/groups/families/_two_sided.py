@@ -30,8 +30,8 @@ class CrystalSymmetry(Structure):
 
     @property
     def size(self) -> int:
-        """How many parts the group acts on."""
-        return 3
+        """How many rows the matrices have."""
+        return self.crystal.size
 
     @property
     def order(self) -> int | float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import lcm, pi
+from math import lcm
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 from specavg.groups._structure import Structure
 from specavg.groups.families._circle_subgroup import CircleSubgroup
 from specavg.groups.families._composite import Composite
+from specavg.groups.families._diagonal import Diagonal
 from specavg.groups.families._orthogonal_group import OrthogonalGroup
 from specavg.groups.families._shift_group import ShiftGroup
-from specavg.isometries.fields import Field, RotationField, ShiftField
+from specavg.groups.families._two_sided import CrystalSymmetry
+from specavg.isometries.fields import CopiesField, Field, LeftRightField, RotationField, ShiftField, period
 
 if TYPE_CHECKING:
     from specavg.groups._group import Group
 
 __all__ = ["continuous_structure", "normalises", "shift_directions"]
 
-_SAME = 1e-12  # of products of a few isometries: rounding
+_SAME = 1e-12  # products of a few isometries that differ by less are the same: rounding is 1e-15
 
 
 def continuous_structure(group: Group) -> Structure:
@@ -56,6 +58,15 @@ def _connected(group: Group) -> Structure | None:
     d = group.size
     if all(isinstance(f, RotationField) for f in fields) and algebra.dim == d * (d - 1) // 2:
         return OrthogonalGroup(d, special=True)
+    make = type(group)
+    together = [f.parts[0] for f in fields if isinstance(f, CopiesField) and len(set(f.parts)) == 1]
+    if len(together) == len(fields):
+        return Diagonal(_known(make(fields=together)), d)
+    matrices = [f for f in fields if isinstance(f, LeftRightField)]
+    if len(matrices) == len(fields) and all(f.left.is_zero or f.right.is_zero for f in matrices):
+        return CrystalSymmetry(
+            _known(make(fields=[f.left for f in matrices])), _known(make(fields=[f.right for f in matrices]))
+        )
     circles = [_circle(f) for f in fields if not f.is_zero] if algebra.is_abelian else [None]
     known = [circle for circle in circles if circle is not None]
     if not known or len(known) < len(circles):
@@ -63,16 +74,19 @@ def _connected(group: Group) -> Structure | None:
     if len(known) == 1:
         return known[0]
     # Circles that commute: a product of uniform elements is uniform on the torus that they fill.
-    make = type(group)
     return Composite(tuple(make(fields=[c.field], structure=c, size=group.size) for c in known))
 
 
+def _known(group: Group) -> Group:
+    """A group whose structure is known; the `ValueError` that says why it is not, otherwise."""
+    group.recognise()
+    return group
+
+
 def _circle(field: Field) -> CircleSubgroup | None:
-    """The flow of a field all of whose planes turn at one speed."""
-    speeds = [w for w, _ in field.circles()]
-    if max(speeds) - min(speeds) > _SAME * max(speeds):
-        return None
-    return CircleSubgroup(field, 2 * pi / speeds[0])
+    """The flow of a field that comes back to its beginning."""
+    comes_back = period(field)
+    return None if comes_back is None else CircleSubgroup(field, comes_back)
 
 
 def shift_directions(field: ShiftField) -> tuple[int, ...]:

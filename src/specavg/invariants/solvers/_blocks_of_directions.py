@@ -150,7 +150,8 @@ def _coordinate_blocks(fields: Sequence[RotationField]) -> Blocks:
 def _rest(fields: Sequence[RotationField]) -> Blocks:
     """One block, across all directions that no field moves."""
     d = fields[0].size
-    square = sum(f.matrix.T @ f.matrix / np.abs(f.matrix).max() ** 2 for f in fields)
+    scaled = [f.matrix / np.abs(f.matrix).max() for f in fields]
+    square = sum(A.T @ A for A in scaled)
     values, vectors = np.linalg.eigh(square)
     return Blocks(vectors[:, values <= _RANK * max(1.0, float(values.max()))], (np.arange(d),))
 
@@ -158,7 +159,8 @@ def _rest(fields: Sequence[RotationField]) -> Blocks:
 def _transitive(fields: Sequence[Field], blocks: Blocks) -> bool:
     """Whether velocities at a random point span all directions that keep radii and fixed coordinates."""
     x = np.random.default_rng(20250713).standard_normal(len(blocks.fixed))
-    velocities = np.stack([f.matrix @ x for f in fields if isinstance(f, RotationField)], axis=1)
+    matrices = [f.matrix for f in fields if isinstance(f, RotationField)]
+    velocities = np.stack([(A / np.abs(A).max()) @ x for A in matrices], axis=1)
     velocities /= np.linalg.norm(velocities, axis=0)
     wanted = sum(size - 1 for size in blocks.sizes)
     singular = np.linalg.svd(velocities, compute_uv=False)

@@ -21,11 +21,11 @@ from specavg.invariants.solvers._one_copy import Chosen, OneCopy, permutes_copie
 from specavg.invariants.solvers._solver import QUICK, Solution, Solver
 from specavg.invariants.solvers._stored import Stored
 from specavg.spaces import Eigenspace, Space
-from specavg.spaces._power import Type
+from specavg.spaces._copy_types import Type
 
 __all__ = ["WreathOnCopies"]
 
-_BYTES = 400.0  # of a symmetric function: its multiset as Python objects, its row of the program
+_BYTES = 400.0  # memory of one symmetric function: its multiset as Python objects, and its row of the program
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +58,11 @@ class WreathOnCopies(Solver[CopySolutions]):
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # hyperoctahedral(1000) on Torus(1000): eigenspaces of 1, 6 and 19 functions took 0.06, 0.15 and 0.7 ms.
-        one_copy = {V for chosen in self._one_copy.types(eigenspace) for V, _ in chosen}
-        return QUICK + sum(map(self._one_copy.resolver.seconds, one_copy)) + 3e-5 * (self.count(eigenspace) or 0)
+        one_copy = sum(map(self._one_copy.resolver.seconds, self._one_copy.palette(eigenspace)))
+        return QUICK + one_copy + 3e-5 * (self.count(eigenspace) or 0)
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        one_copy = {V for chosen in self._one_copy.types(eigenspace) for V, _ in chosen}
-        held = max(map(self._one_copy.resolver.memory, one_copy), default=0.0)
+        held = max(map(self._one_copy.resolver.memory, self._one_copy.palette(eigenspace)), default=0.0)
         return held + _BYTES * (self.count(eigenspace) or 0)
 
     def count(self, eigenspace: Eigenspace) -> int | None:
@@ -77,8 +76,8 @@ class WreathOnCopies(Solver[CopySolutions]):
         return _multisets_count(types, dims) + even
 
     def solve(self, eigenspace: Eigenspace) -> Solution[CopySolutions]:
+        solved = self._one_copy.solved(eigenspace)
         types = self._one_copy.types(eigenspace)
-        solved = self._one_copy.solved(types)
         count = self._count(types, {V: s.invariant_dim for V, s in solved.items()})
         require_memory(
             _BYTES * count, f"{count} symmetric functions (eigenvalue {eigenspace.eigenvalue:.6g})", "Lower the cutoff."

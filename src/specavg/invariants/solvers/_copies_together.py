@@ -33,11 +33,11 @@ from specavg.invariants._fixed_space import common_null_space
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
 from specavg.invariants.solvers._stored import Stored, orthonormal
 from specavg.invariants.solvers._symmetric_powers import applied_power, multisets, power_of_field
-from specavg.invariants.solvers._weights import integer_speed, integer_weights
+from specavg.invariants.solvers._weights import integer_weights
 from specavg.isometries import Copies, Isometry, SignedPermutation
-from specavg.isometries.fields import CopiesField, Field
+from specavg.isometries.fields import CopiesField, Field, integer_speed
 from specavg.spaces import Eigenspace, Power, Space
-from specavg.spaces._power import Type
+from specavg.spaces._copy_types import Type
 
 if TYPE_CHECKING:
     from specavg.invariants._solver_choice import Resolver

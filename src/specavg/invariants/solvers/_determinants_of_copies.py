@@ -20,7 +20,7 @@ from specavg.spaces import Eigenspace, Space
 
 __all__ = ["DeterminantsOfCopies"]
 
-_BYTES = 400.0  # of a determinant: its set as Python objects, its row of the table
+_BYTES = 400.0  # memory of one determinant: its set as Python objects, and its row of the table
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +52,7 @@ class DeterminantsOfCopies(OutputSolver[DeterminantSets]):
         return all(_parity(g) == sign for g, sign in zip(group.generators, signs, strict=True))
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        types = self._one_copy.types(eigenspace_below(eigenspace))
-        one_copy = {V for chosen in types for V, _ in chosen}
+        one_copy = self._one_copy.palette(eigenspace_below(eigenspace))
         held = max(map(self._one_copy.resolver.memory, one_copy), default=0.0)
         return held + _BYTES * (self.count(eigenspace) or 0)
 
@@ -67,8 +66,9 @@ class DeterminantsOfCopies(OutputSolver[DeterminantSets]):
         return QUICK + 3e-5 * (self.count(eigenspace) or 0)  # as for symmetric functions
 
     def solve(self, eigenspace: Eigenspace) -> Solution[DeterminantSets]:
-        types = self._one_copy.antisymmetric_types(self._one_copy.types(eigenspace_below(eigenspace)))
-        solved = self._one_copy.solved(types)
+        below = eigenspace_below(eigenspace)
+        solved = self._one_copy.solved(below)
+        types = self._one_copy.antisymmetric_types(self._one_copy.types(below))
         count = self._one_copy.determinant_count(types, {V: s.invariant_dim for V, s in solved.items()})
         require_memory(
             _BYTES * count, f"{count} determinants (eigenvalue {eigenspace.eigenvalue:.6g})", "Lower the cutoff."

@@ -22,7 +22,7 @@ from specavg.isometries.fields import ShiftField
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._frequency_action import FrequencyAction, frequency_speeds
 
-__all__ = ["FrequencyOrbits", "WaveSums", "real_invariants"]
+__all__ = ["FrequencyOrbits", "WaveSums", "joined_coefficients", "real_invariants"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,25 +132,30 @@ class FrequencyOrbits(Solver[WaveSums]):
         return still
 
     def functions(self, solutions: Sequence[Solution[WaveSums]]) -> Functions:
-        from scipy.sparse import coo_array
-
         assert isinstance(self.space, Torus)
         solutions = [s for s in solutions if s.invariant_dim]
-        sizes = np.array([len(s.data.K) for s in solutions])
-        total, starts = int(sizes.sum()), np.cumsum(sizes) - sizes
-        ends = np.cumsum([0, *(s.invariant_dim for s in solutions)])
-        # Each solution has its cosines before its sines; together, all cosines before all sines.
-        rows = [
-            np.where(s.data.rows < size, s.data.rows + start, s.data.rows - size + start + total)
-            for s, size, start in zip(solutions, sizes, starts, strict=True)
-        ]
-        columns = [s.data.columns + end for s, end in zip(solutions, ends, strict=False)]
-        values = np.concatenate([s.data.values for s in solutions])
-        places = (np.concatenate(rows), np.concatenate(columns))
-        Q = coo_array((values, places), shape=(2 * total, int(ends[-1]))).tocsr()
+        Q = joined_coefficients(solutions)
         Q.data[np.abs(Q.data) < 1e-15] = 0.0  # sums of opposite terms
         Q.eliminate_zeros()
         return TrigonometricSums(self.space.period, np.concatenate([s.data.K for s in solutions]), Q)
+
+
+def joined_coefficients(solutions: Sequence[Solution[WaveSums]], outputs: int = 1) -> Any:
+    """The coefficients of several solutions on the waves of all of them, as one sparse matrix."""
+    from scipy.sparse import coo_array
+
+    sizes = np.array([len(s.data.K) * outputs for s in solutions])
+    total, starts = int(sizes.sum()), np.cumsum(sizes) - sizes
+    ends = np.cumsum([0, *(s.invariant_dim for s in solutions)])
+    # Each solution has its cosines before its sines; together, all cosines before all sines.
+    rows = [
+        np.where(s.data.rows < size, s.data.rows + start, s.data.rows - size + start + total)
+        for s, size, start in zip(solutions, sizes, starts, strict=True)
+    ]
+    columns = [s.data.columns + end for s, end in zip(solutions, ends, strict=False)]
+    values = np.concatenate([s.data.values for s in solutions])
+    places = (np.concatenate(rows), np.concatenate(columns))
+    return coo_array((values, places), shape=(2 * total, int(ends[-1]))).tocsr()
 
 
 def _restricted(

@@ -36,12 +36,18 @@ LARGEST_DEGREE = 170  # 171! is beyond floating-point numbers
 _AMPLIFICATION = 500.0  # terms larger than this beside their sum cost more than three digits
 
 
-def harmonic_combinations(laplacian: Array) -> Array:
-    """An orthonormal basis of the null space of a matrix of full row rank."""  # (p, q) -> (q, q - p)
+def harmonic_combinations(laplacian: Array) -> tuple[Array, float]:
+    """An orthonormal basis of the null space of a matrix of full row rank, and by how much rounding leaves it.
+
+    The second is the largest product of a column with a row of length one: orbit sums are invariant whatever their
+    coefficients, and what rounding costs is that they are harmonic.
+    """  # (p, q) -> (q, q - p)
     p, q = laplacian.shape
     if p == 0:
-        return np.eye(q)
-    return np.ascontiguousarray(np.linalg.qr(laplacian.T, mode="complete")[0][:, p:])
+        return np.eye(q), 0.0
+    Q = np.ascontiguousarray(np.linalg.qr(laplacian.T, mode="complete")[0][:, p:])
+    left = np.abs(laplacian @ Q) / np.linalg.norm(laplacian, axis=1)[:, None]
+    return Q, float(left.max(initial=0.0))
 
 
 class OrbitSums(Protocol):

@@ -18,9 +18,8 @@ from specavg.groups import Group
 from specavg.invariants._fixed_space import null_space
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
 from specavg.invariants.solvers._stored import orthonormal
-from specavg.invariants.solvers._weights import integer_speed
 from specavg.isometries import Isometry, LeftRight
-from specavg.isometries.fields import Field, two_sided
+from specavg.isometries.fields import Field, integer_speed, two_sided
 from specavg.spaces import Eigenspace, Rotations, Space, Stiefel
 
 __all__ = ["LeftTimesRight"]

@@ -76,12 +76,11 @@ class MonomialOrbits(StoringSolver[HarmonicsOfOrbits]):
         if not self.suits(eigenspace):
             raise Unsuitable(f"monomials are used up to degree {LARGEST_DEGREE}; got {degree}.")
         upper = self._monomials(degree)
-        if degree < 2:
-            Q = np.eye(upper.orbits.count)
-        else:
-            Q = harmonic_combinations(_orbit_laplacian(upper, self._monomials(degree - 2)))
+        Q, residual = np.eye(upper.orbits.count), 0.0
+        if degree >= 2:
+            Q, residual = harmonic_combinations(_orbit_laplacian(upper, self._monomials(degree - 2)))
         hermite = better_family(degree, Q, self.space, 32, lambda hermite: _monomial_sums(d, [upper], hermite))
-        return self._solution(eigenspace, upper, InvariantHarmonics(degree, Q, hermite))
+        return self._solution(eigenspace, upper, InvariantHarmonics(degree, Q, hermite), residual)
 
     def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[HarmonicsOfOrbits]:
         degree = self.space.degree(eigenspace)
@@ -92,10 +91,10 @@ class MonomialOrbits(StoringSolver[HarmonicsOfOrbits]):
         return _monomial_orbits(self.space.n_features, degree, _signed(self.space, self.group))
 
     def _solution(
-        self, eigenspace: Eigenspace, monomials: _Monomials, harmonics: InvariantHarmonics
+        self, eigenspace: Eigenspace, monomials: _Monomials, harmonics: InvariantHarmonics, residual: float = 0.0
     ) -> Solution[HarmonicsOfOrbits]:
         found = HarmonicsOfOrbits(monomials, harmonics)
-        return Solution(eigenspace, harmonics.Q.shape[1], self, found, arrays=harmonics.arrays)
+        return Solution(eigenspace, harmonics.Q.shape[1], self, found, residual, arrays=harmonics.arrays)
 
     def functions(self, solutions: Sequence[Solution[HarmonicsOfOrbits]]) -> Functions:
         from scipy.linalg import block_diag

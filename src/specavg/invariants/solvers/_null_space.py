@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
 
 from specavg._config import require_memory
-from specavg.functions._combinations import Blockwise
-from specavg.functions._functions import Array, Functions
+from specavg.functions._functions import Array
 from specavg.groups import Group
 from specavg.invariants._fixed_space import null_space
-from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
-from specavg.invariants.solvers._stored import orthonormal
-from specavg.invariants.solvers._weights import integer_speed
+from specavg.invariants.solvers._fixed_vectors import FixedVectorSolver
+from specavg.invariants.solvers._solver import QUICK, Solution
+from specavg.isometries.fields import integer_speed
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["FixedVectors", "NullSpace"]
-
-
-@dataclass(frozen=True, eq=False)
-class FixedVectors:
-    """The invariants as columns of coefficients of the eigenfunctions."""
-
-    Q: Array  # (m, r)
+__all__ = ["NullSpace"]
 
 
 @final
-class NullSpace(StoringSolver[FixedVectors]):
+class NullSpace(FixedVectorSolver):
     """O(|S| m² + m³) an eigenspace, S the generators and fields."""
 
     name: ClassVar[str] = "null space"
@@ -50,7 +40,7 @@ class NullSpace(StoringSolver[FixedVectors]):
     def memory(self, eigenspace: Eigenspace) -> float:
         return 8.0 * (len(self.group.generators) + len(self.group.fields) + 6) * float(eigenspace.dim) ** 2
 
-    def solve(self, eigenspace: Eigenspace) -> Solution[FixedVectors]:
+    def solve(self, eigenspace: Eigenspace) -> Solution[Array]:
         m, generators = eigenspace.dim, self.group.generators
         require_memory(
             self.memory(eigenspace),
@@ -61,17 +51,5 @@ class NullSpace(StoringSolver[FixedVectors]):
         matrices = [self.space.representation(g, eigenspace) for g in generators] or [np.eye(m)]
         fields = [self.space.infinitesimal(integer_speed(f), eigenspace) for f in self.group.fields]
         found = null_space(matrices, fields, steepness=self.space.steepness(eigenspace))
-        Q = np.ascontiguousarray(found.basis)
         inner_products = (len(generators) + len(fields)) * m * m
-        return Solution(
-            eigenspace, found.dim, self, FixedVectors(Q), found.residual, found.gap, inner_products, {"Q": Q}
-        )
-
-    def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[FixedVectors]:
-        Q = orthonormal(arrays, "Q", eigenspace.dim)
-        return Solution(eigenspace, Q.shape[1], self, FixedVectors(Q), arrays={"Q": Q})
-
-    def functions(self, solutions: Sequence[Solution[FixedVectors]]) -> Functions:
-        kept = [s for s in solutions if s.invariant_dim]
-        functions = self.space.functions([s.eigenspace for s in kept])
-        return Blockwise(functions, [(s.eigenspace.dim, s.data.Q) for s in kept])
+        return self.fixed(eigenspace, found.basis, found.residual, found.gap, inner_products)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -11,17 +11,16 @@ from specavg._config import require_memory
 from specavg.functions._functions import Array, Functions
 from specavg.groups import Representation
 from specavg.invariants._fixed_space import null_space
-from specavg.invariants.solvers._null_space import FixedVectors
+from specavg.invariants.solvers._fixed_vectors import FixedVectorSolver
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
-from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
-from specavg.invariants.solvers._stored import orthonormal
+from specavg.invariants.solvers._solver import QUICK, Solution
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["NullSpaceOfOutputs"]
 
 
 @final
-class NullSpaceOfOutputs(OutputSolver[FixedVectors], StoringSolver[FixedVectors]):
+class NullSpaceOfOutputs(OutputSolver[Array], FixedVectorSolver):
     """The null space of D(g) ⊗ ρ(g)ᵀ − I over the generators, and of dD(ξ) ⊗ I + I ⊗ dρ(ξ)ᵀ over the fields."""
 
     name: ClassVar[str] = "null space"
@@ -42,7 +41,7 @@ class NullSpaceOfOutputs(OutputSolver[FixedVectors], StoringSolver[FixedVectors]
     def _constraints(self) -> int:
         return len(self.group.generators) + len(self.group.fields)
 
-    def solve(self, eigenspace: Eigenspace) -> Solution[FixedVectors]:
+    def solve(self, eigenspace: Eigenspace) -> Solution[Array]:
         size, V = eigenspace.dim, eigenspace_below(eigenspace)
         require_memory(
             self.memory(eigenspace),
@@ -58,18 +57,12 @@ class NullSpaceOfOutputs(OutputSolver[FixedVectors], StoringSolver[FixedVectors]
             for field, rho in zip(self.group.fields, self.output.field_images, strict=True)
         ]
         found = null_space(moved or [np.eye(size)], velocities, steepness=self.space.steepness(V))
-        Q = np.ascontiguousarray(found.basis)
-        products = self._constraints * V.dim**2
-        return Solution(eigenspace, found.dim, self, FixedVectors(Q), found.residual, found.gap, products, {"Q": Q})
+        return self.fixed(eigenspace, found.basis, found.residual, found.gap, self._constraints * V.dim**2)
 
-    def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[FixedVectors]:
-        Q = orthonormal(arrays, "Q", eigenspace.dim)
-        return Solution(eigenspace, Q.shape[1], self, FixedVectors(Q), arrays={"Q": Q})
-
-    def functions(self, solutions: Sequence[Solution[FixedVectors]]) -> Functions:
+    def functions(self, solutions: Sequence[Solution[Array]]) -> Functions:
         return self.space.functions([eigenspace_below(s.eigenspace) for s in solutions])
 
-    def coefficients(self, solutions: Sequence[Solution[FixedVectors]]) -> Any:
+    def coefficients(self, solutions: Sequence[Solution[Array]]) -> Any:
         from scipy.sparse import block_diag
 
-        return block_diag([s.data.Q for s in solutions], format="csr")
+        return block_diag([s.data for s in solutions], format="csr")

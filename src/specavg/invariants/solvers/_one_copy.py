@@ -17,7 +17,7 @@ from specavg.groups import Group, sign_flips, trivial
 from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric, Wreath
 from specavg.invariants.solvers._solver import Solution, Solver
 from specavg.spaces import Eigenspace, Power, Space, Torus
-from specavg.spaces._power import Type
+from specavg.spaces._copy_types import Type
 
 __all__ = ["Chosen", "OneCopy", "permutes_copies"]
 
@@ -49,12 +49,23 @@ class OneCopy:
         self.resolver = solver.resolver_of("copy", self.base, group)
 
     def types(self, eigenspace: Eigenspace) -> Sequence[Type]:
-        """Which eigenspaces of one copy are used, and by how many copies each; the other copies have constants."""
+        """Which eigenspaces of one copy are used, and by how many copies each; the other copies have constants.
+
+        Those that are known to have no invariants are left out. Where nothing is known before they are solved,
+        `solved` comes first.
+        """
         label: Any = eigenspace.label
         if isinstance(self._space, Power):
-            return label
+            return label.of(lambda V: self.resolver.count(V) != 0)
         types = types_of_norm(self._space.dim, label) if isinstance(label, int) else label
         return [tuple((self._wave(v), number) for v, number in sorted(Counter(t).items())) for t in types]
+
+    def palette(self, eigenspace: Eigenspace) -> list[Eigenspace]:
+        """The eigenspaces of one copy that may occur."""
+        label: Any = eigenspace.label
+        if isinstance(self._space, Power):
+            return list(label.palette)
+        return list(dict.fromkeys(V for chosen in self.types(eigenspace) for V, _ in chosen))
 
     def _wave(self, k: int) -> Eigenspace:
         """The frequency k > 0 of one coordinate."""
@@ -62,7 +73,7 @@ class OneCopy:
         return Eigenspace((2 * np.pi / self.base.side * k) ** 2, 2, k * k)
 
     def antisymmetric_types(self, types: Sequence[Type]) -> list[Type]:
-        """Those with a determinant: all copies have different functions, one of them perhaps the constant."""
+        """The types with a determinant: all copies have different functions, one of them perhaps the constant."""
         spare = self.copies - 1
         return [chosen for chosen in types if sum(n for _, n in chosen) >= spare and all(n <= V.dim for V, n in chosen)]
 
@@ -70,9 +81,9 @@ class OneCopy:
         """How many determinants there are, given the number of invariants of each eigenspace of one copy."""
         return sum(prod(comb(dims[V], n) for V, n in chosen) for chosen in self.antisymmetric_types(types))
 
-    def solved(self, types: Sequence[Type]) -> dict[Eigenspace, Solution[Any]]:
-        """The invariants of one copy that occur."""
-        return {V: self.resolver.solve(V) for chosen in types for V, _ in chosen}
+    def solved(self, eigenspace: Eigenspace) -> dict[Eigenspace, Solution[Any]]:
+        """The invariants of one copy that may occur."""
+        return {V: self.resolver.solve(V) for V in self.palette(eigenspace)}
 
     @property
     def constant(self) -> Solution[Any]:

@@ -70,7 +70,7 @@ def orbits(m: int, targets: Sequence[NDArray[Any]], phases: Sequence[NDArray[Any
 
 
 def _small_orbits(m: int, targets: Sequence[NDArray[Any]], phases: Sequence[NDArray[Any]], modulus: int) -> Orbits:
-    """The same by handing on the least label, and the phase with it: no graph to build for a few functions."""
+    """`orbits` of a few functions, without a graph: each takes the least label of its neighbours, and its phase."""
     label = np.arange(m)
     phase = np.zeros(m, dtype=phases[0].dtype if phases else np.int64)
     changed = True

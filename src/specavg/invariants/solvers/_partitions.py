@@ -93,19 +93,21 @@ class SymmetricPolynomials(StoringSolver[InvariantHarmonics]):
         )
         upper = list(partitions(degree, d, self._step))
         lower = list(partitions(degree - 2, d, self._step)) if degree >= 2 else []
-        Q = harmonic_combinations(_partition_laplacian(d, upper, lower))
+        Q, residual = harmonic_combinations(_partition_laplacian(d, upper, lower))
         hermite = better_family(
             degree, Q, self.space, 12, lambda hermite: orbit_sums(d, [(degree, hermite)], self._step)
         )
-        return self._solution(eigenspace, InvariantHarmonics(degree, Q, hermite))
+        return self._solution(eigenspace, InvariantHarmonics(degree, Q, hermite), residual)
 
     def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[InvariantHarmonics]:
         degree = self.space.degree(eigenspace)
         found = InvariantHarmonics.of(degree, self._partitions_count(degree), arrays)
         return self._solution(eigenspace, found)
 
-    def _solution(self, eigenspace: Eigenspace, found: InvariantHarmonics) -> Solution[InvariantHarmonics]:
-        return Solution(eigenspace, found.Q.shape[1], self, found, arrays=found.arrays)
+    def _solution(
+        self, eigenspace: Eigenspace, found: InvariantHarmonics, residual: float = 0.0
+    ) -> Solution[InvariantHarmonics]:
+        return Solution(eigenspace, found.Q.shape[1], self, found, residual, arrays=found.arrays)
 
     def functions(self, solutions: Sequence[Solution[InvariantHarmonics]]) -> Functions:
         from scipy.linalg import block_diag

@@ -8,7 +8,7 @@ choose it by, since a random element may move a function by as little as it like
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, log
 from typing import ClassVar, final
@@ -16,12 +16,10 @@ from typing import ClassVar, final
 import numpy as np
 
 from specavg._config import require_memory
-from specavg.functions._combinations import Blockwise
-from specavg.functions._functions import Array, Functions
+from specavg.functions._functions import Array
 from specavg.groups import Group
-from specavg.invariants.solvers._null_space import FixedVectors
-from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
-from specavg.invariants.solvers._stored import orthonormal
+from specavg.invariants.solvers._fixed_vectors import FixedVectorSolver
+from specavg.invariants.solvers._solver import QUICK, Solution
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["RandomElements", "RandomlyFixed", "number_of_draws", "randomly_fixed"]
@@ -71,7 +69,7 @@ def randomly_fixed(
 
 
 @final
-class RandomElements(StoringSolver[FixedVectors]):
+class RandomElements(FixedVectorSolver):
     """Never chosen by itself: it takes r² elements where a few fields are enough, and may be wrong."""
 
     name: ClassVar[str] = "random elements"
@@ -88,20 +86,12 @@ class RandomElements(StoringSolver[FixedVectors]):
     def memory(self, eigenspace: Eigenspace) -> float:
         return 8.0 * 6 * float(eigenspace.dim) ** 2
 
-    def solve(self, eigenspace: Eigenspace) -> Solution[FixedVectors]:
+    def solve(self, eigenspace: Eigenspace) -> Solution[Array]:
         m = eigenspace.dim
         require_memory(self.memory(eigenspace), f"random elements on {m} functions", "Lower the cutoff.")
         rng = np.random.default_rng(0)
         found = randomly_fixed(lambda: self.space.representation(self.group.random(rng), eigenspace), m, rng)
-        Q = np.ascontiguousarray(found.Q)
-        entries = number_of_draws(m) * m * m
-        return Solution(eigenspace, Q.shape[1], self, FixedVectors(Q), 0.0, found.gap, entries, {"Q": Q})
-
-    def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[FixedVectors]:
-        Q = orthonormal(arrays, "Q", eigenspace.dim)
-        return Solution(eigenspace, Q.shape[1], self, FixedVectors(Q), arrays={"Q": Q})
-
-    def functions(self, solutions: Sequence[Solution[FixedVectors]]) -> Functions:
-        kept = [s for s in solutions if s.invariant_dim]
-        functions = self.space.functions([s.eigenspace for s in kept])
-        return Blockwise(functions, [(s.eigenspace.dim, s.data.Q) for s in kept])
+        moved = [self.space.representation(g, eigenspace) @ found.Q - found.Q for g in self.group.generators]
+        moved += [self.space.infinitesimal(f, eigenspace) @ found.Q for f in self.group.fields]
+        residual = max((float(np.linalg.norm(change, 2)) for change in moved if change.size), default=0.0)
+        return self.fixed(eigenspace, found.Q, residual, found.gap, number_of_draws(m) * m * m)

@@ -8,7 +8,7 @@ leaves order 0 about its axis only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, final
@@ -16,17 +16,15 @@ from typing import ClassVar, final
 import numpy as np
 
 from specavg._config import require_memory
-from specavg.functions._combinations import Blockwise
-from specavg.functions._functions import Array, Functions
+from specavg.functions._functions import Array
 from specavg.functions._wigner_columns import wigner_columns
 from specavg.functions._wigner_matrices import euler_angles
 from specavg.groups import Group
 from specavg.groups.families import PointGroup
 from specavg.invariants._fixed_space import FixedSpace, clear_zeros, common_null_space, rounding
-from specavg.invariants.solvers._null_space import FixedVectors
+from specavg.invariants.solvers._fixed_vectors import FixedVectorSolver
 from specavg.invariants.solvers._s2_frames import LARGEST_DEGREE, Columns, Frame, frame, waves
-from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver, Unsuitable
-from specavg.invariants.solvers._stored import orthonormal
+from specavg.invariants.solvers._solver import QUICK, Solution, Unsuitable
 from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries.fields import RotationField
 from specavg.spaces import Eigenspace, Space, Sphere
@@ -37,7 +35,7 @@ _LISTED = 1_000  # elements of a group whose characters are added up: millisecon
 
 
 @final
-class AxisThenNullSpace(StoringSolver[FixedVectors]):
+class AxisThenNullSpace(FixedVectorSolver):
     """O(l²) numbers a degree l by recurrence, and a null space in (2l + 1)/q unknowns."""
 
     name: ClassVar[str] = "null space"
@@ -110,7 +108,7 @@ class AxisThenNullSpace(StoringSolver[FixedVectors]):
     def _back(self) -> _Turning:
         return _Turning.of(1, self._frame.rotation.T, self._frame.step)
 
-    def solve(self, eigenspace: Eigenspace) -> Solution[FixedVectors]:
+    def solve(self, eigenspace: Eigenspace) -> Solution[Array]:
         degree, m = eigenspace.label, eigenspace.dim
         assert isinstance(degree, int)
         require_memory(
@@ -121,18 +119,8 @@ class AxisThenNullSpace(StoringSolver[FixedVectors]):
         found = self._fixed(degree)
         if found.residual > rounding(m, degree):
             raise Unsuitable(f"turns by very small angles leave a residual of {found.residual:.1e} at degree {degree}.")
-        Q = np.ascontiguousarray(found.basis)
         entries = len(self._others) * m * (degree // self._frame.step + 1)
-        return Solution(eigenspace, found.dim, self, FixedVectors(Q), found.residual, found.gap, entries, {"Q": Q})
-
-    def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[FixedVectors]:
-        Q = orthonormal(arrays, "Q", eigenspace.dim)
-        return Solution(eigenspace, Q.shape[1], self, FixedVectors(Q), arrays={"Q": Q})
-
-    def functions(self, solutions: Sequence[Solution[FixedVectors]]) -> Functions:
-        kept = [s for s in solutions if s.invariant_dim]
-        functions = self.space.functions([s.eigenspace for s in kept])
-        return Blockwise(functions, [(s.eigenspace.dim, s.data.Q) for s in kept])
+        return self.fixed(eigenspace, found.basis, found.residual, found.gap, entries)
 
     def _fixed(self, degree: int) -> FixedSpace:
         if len(self._field_axes) > 1 and degree:  # fields about two axes are all of SO(3)

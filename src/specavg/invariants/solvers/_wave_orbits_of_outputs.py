@@ -11,7 +11,7 @@ from specavg.functions._functions import Functions
 from specavg.functions._trigonometric_sums import TrigonometricSums
 from specavg.groups import Representation
 from specavg.invariants._fixed_space import fixed_space
-from specavg.invariants.solvers._frequency_orbits import WaveSums, real_invariants
+from specavg.invariants.solvers._frequency_orbits import WaveSums, joined_coefficients, real_invariants
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
 from specavg.invariants.solvers._solver import QUICK, Solution
 from specavg.isometries import SignedPermutation
@@ -69,18 +69,4 @@ class WaveOrbitsOfOutputs(OutputSolver[WaveSums]):
         return TrigonometricSums(self.space.period, K, eye_array(2 * len(K), format="csr"))
 
     def coefficients(self, solutions: Sequence[Solution[WaveSums]]) -> Any:
-        from scipy.sparse import coo_array
-
-        p = self.output.dim
-        sizes = np.array([len(s.data.K) * p for s in solutions])
-        total, starts = int(sizes.sum()), np.cumsum(sizes) - sizes
-        ends = np.cumsum([0, *(s.invariant_dim for s in solutions)])
-        # Each solution has its cosines before its sines; together, all cosines before all sines.
-        rows = [
-            np.where(s.data.rows < size, s.data.rows + start, s.data.rows - size + start + total)
-            for s, size, start in zip(solutions, sizes, starts, strict=True)
-        ]
-        columns = [s.data.columns + end for s, end in zip(solutions, ends, strict=False)]
-        values = np.concatenate([s.data.values for s in solutions])
-        places = (np.concatenate(rows), np.concatenate(columns))
-        return coo_array((values, places), shape=(2 * total, int(ends[-1]))).tocsr()
+        return joined_coefficients(solutions, self.output.dim)

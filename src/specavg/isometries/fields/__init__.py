@@ -16,10 +16,11 @@ rotation([[0.0, 0.0, -1.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
 signed_permutation([1, 0, 2], [-1, 1, 1])
 """
 
-from specavg.isometries.fields._block_fields import CopiesField, FactorsField, copies, factors, flatten, still
+from specavg.isometries.fields._block_fields import CopiesField, FactorsField, complete, copies, factors, flatten, still
 from specavg.isometries.fields._field import Field
 from specavg.isometries.fields._matrix_fields import LeftRightField, RotationField, left_right, rotation, two_sided
 from specavg.isometries.fields._shift_field import ShiftField, shift
+from specavg.isometries.fields._speeds import integer_speed, period
 
 __all__ = [
     "CopiesField",
@@ -28,10 +29,13 @@ __all__ = [
     "LeftRightField",
     "RotationField",
     "ShiftField",
+    "complete",
     "copies",
     "factors",
     "flatten",
+    "integer_speed",
     "left_right",
+    "period",
     "rotation",
     "shift",
     "still",

@@ -17,7 +17,7 @@ from specavg.isometries.fields._field import Field, Matrix, Scalar, alike
 from specavg.isometries.fields._matrix_fields import RotationField, left_right
 from specavg.isometries.fields._shift_field import ShiftField
 
-__all__ = ["CopiesField", "FactorsField", "copies", "factors", "flatten", "still"]
+__all__ = ["CopiesField", "FactorsField", "complete", "copies", "factors", "flatten", "still"]
 
 
 class _Parts(Field):
@@ -140,6 +140,18 @@ def factors(fields: Sequence[Field | None]) -> FactorsField:
     if not fields:
         raise ValueError("factors needs one field (or None) for each factor; got none")
     return FactorsField(tuple(fields))
+
+
+def complete(field: Field) -> bool:
+    """Whether the sizes of all parts of a field are known: none of them is None.
+
+    Examples
+    --------
+    >>> from specavg.isometries.fields import shift
+    >>> complete(factors([shift([1]), None]))
+    False
+    """
+    return not isinstance(field, _Parts) or all(part is not None and complete(part) for part in field.parts)
 
 
 def still(g: Isometry) -> Field:

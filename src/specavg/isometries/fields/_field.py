@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._immutable import Immutable
 from specavg.isometries._isometry import Isometry
 
 __all__ = ["Field", "Matrix", "Scalar", "alike"]
@@ -18,7 +19,7 @@ Matrix = NDArray[np.float64]
 Scalar = Fraction | float
 
 
-class Field(abc.ABC):
+class Field(Immutable, abc.ABC):
     """An infinitesimal isometry: abstract, one final class a kind. Equality and hashes are by value."""
 
     @property
@@ -62,7 +63,7 @@ class Field(abc.ABC):
         return mine.bracket_of_same_kind(theirs)
 
     def like(self, other: Field) -> Field:
-        """As a field of the kind of `other`, for which zero is of any kind; itself where there is no such field."""
+        """A zero field as one of the kind of `other`, since zero is of every kind; any other field as it is."""
         return 0 * other if type(self) is not type(other) and self.size == other.size and self.is_zero else self
 
     def __add__(self, other: Field) -> Field:
@@ -79,12 +80,6 @@ class Field(abc.ABC):
         return self.combined(self, lambda a, _: scale * a)
 
     __rmul__ = __mul__
-
-    def __copy__(self) -> Field:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Field:
-        return self
 
 
 def alike(a: Field, b: Field) -> tuple[Field, Field]:

@@ -17,8 +17,8 @@ from specavg.isometries.fields._field import Field, Matrix, Scalar
 
 __all__ = ["LeftRightField", "RotationField", "left_right", "rotation", "two_sided"]
 
-SKEW_TOLERANCE = 1e-12  # of A + Aᵀ, relative to the largest entry: rounding of a product of a few matrices
-_ZERO_FREQUENCY = 1e-14  # relative to the fastest plane: slower planes are rounding of the eigenvalues
+SKEW_TOLERANCE = 1e-12  # largest |A + Aᵀ| over the largest entry: products of a few matrices are off by 1e-15
+_ZERO_FREQUENCY = 1e-14  # a plane that turns slower than this, relative to the fastest, is rounding
 
 
 @final

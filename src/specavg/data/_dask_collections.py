@@ -11,8 +11,8 @@ from typing import Any, final
 
 import numpy as np
 
-from specavg.data._moments import Moments
 from specavg.data._streaming import Stream, column_names
+from specavg.regression._moments import Moments
 
 __all__ = ["DaskStream", "distributed_apply"]
 

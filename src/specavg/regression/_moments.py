@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.data._target_units import Units
 from specavg.functions._compensated_sums import Sum
+from specavg.regression._target_units import Units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,16 +9,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.groups import Group
-from specavg.spaces import Power, Product, Space
+from specavg.groups import Group, representation
+from specavg.invariants import InvariantBasis
+from specavg.spaces import Power, Product, Space, Torus
 
-__all__ = ["check_columns", "given_table", "given_targets", "question_order", "question_periods", "why_nothing"]
+__all__ = [
+    "check_columns",
+    "given_table",
+    "given_targets",
+    "question_order",
+    "question_periods",
+    "question_vectors",
+    "why_nothing",
+]
 
 Array = NDArray[np.float64]
 
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
 # span a few, and standardised columns on the default torus (period 2) about three.
 _MANY_PERIODS = 20.0
+_UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of the variance is then unexplained
 
 
 def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
@@ -121,6 +131,34 @@ def question_order(space: Power, names: list[str]) -> None:
             f"takes them copy by copy: X[[{', '.join(map(repr, wanted[: 2 * width]))}, ...]]",
             UserWarning,
             stacklevel=5,
+        )
+
+
+def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: float) -> None:
+    """Warn where y has as many columns as a vector that the group moves, and invariant functions explain little of it.
+
+    Parameters
+    ----------
+    basis : InvariantBasis
+    outputs : tuple of int
+        The shape of one target.
+    error : float
+        Leave-one-out error in standard deviations of the targets.
+    """
+    if not outputs or outputs[0] < 2 or error < _UNEXPLAINED:
+        return
+    space, group = basis.space, basis.group
+    try:
+        vector = representation(group, "vector", lattice=space.lattice if isinstance(space, Torus) else None)
+    except ValueError:  # no single matrix moves a vector here
+        return
+    if vector.dim == outputs[0] and not vector.is_trivial:
+        warnings.warn(
+            f"y has {outputs[0]} columns, as many as a vector that {group!r} moves, and invariant functions explain "
+            f"little of it (leave-one-out error {error:.2g} standard deviations). If y moves with the points, use "
+            "EquivariantKernelRidge(space, group, 'vector').",
+            UserWarning,
+            stacklevel=3,
         )
 
 

@@ -1,0 +1,95 @@
+"""A group that acts on a space: the check that it does, and one point of each orbit."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg.functions._threads import ROWS, in_order, row_chunks
+from specavg.groups import Group, direct_product, trivial, wreath
+from specavg.groups.families import DirectProduct, Symmetric
+from specavg.isometries.fields import complete
+from specavg.spaces import Power, Product, Space
+
+__all__ = ["canonical_points", "check_group", "default_group", "group_of_columns"]
+
+Array = NDArray[np.float64]
+
+
+def default_group(space: Space) -> Group:
+    """What `group=None` means: no symmetry.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> default_group(sa.Sphere(3))
+    trivial(3)
+    """
+    return trivial(space.shape[0])
+
+
+def check_group(space: Space, group: Group) -> Group:
+    """The group, refused if a generator or a field is not an isometry of the space, or an infinitesimal one.
+
+    Factors that a field does not move (None) are filled in.
+    """
+    for i, g in enumerate(group.generators):
+        try:
+            space.check_isometry(g)
+        except ValueError as error:
+            raise ValueError(f"generator {i} of {group!r} does not fit: {error}") from None
+    for i, field in enumerate(group.fields):
+        try:
+            space.check_field(field)
+        except ValueError as error:
+            raise ValueError(f"field {i} of {group!r} does not fit: {error}") from None
+    if not group.generators and not group.fields and group.columns != space.n_features and group.size != space.shape[0]:
+        raise ValueError(f"{group!r} acts on {group.columns} coordinates; points of {space!r} have {space.n_features}")
+    if all(map(complete, group.fields)):
+        return group
+    return Group(group.generators, [space.check_field(f) for f in group.fields], group.name)
+
+
+def canonical_points(space: Space, group: Group, X: ArrayLike) -> Array:
+    """A point of each orbit, the same bits for all of the orbit; `X` itself where the group has no such choice.
+
+    Canonical points change an invariant function by rounding only. Estimators use them so that predictions are equal
+    to the last bit.
+    """  # (n, n_features)
+    points = np.asarray(space.as_table(X), dtype=np.float64)
+    moving = group_of_columns(space, group)
+    if moving is None:
+        return points
+    if len(points) <= ROWS:
+        return moving.canonical(points)
+    places = np.empty_like(points)
+
+    def work(rows: slice) -> None:
+        places[rows] = moving.canonical(points[rows])
+
+    for _ in in_order(work, row_chunks(len(points))):
+        pass
+    return places
+
+
+@lru_cache(maxsize=32)
+def group_of_columns(space: Space, group: Group) -> Group | None:
+    """`group` as a group that moves the columns of the points, if it has canonical points; else None."""
+    check_group(space, group)
+    moving = _on_columns(space, group)
+    if not moving.has_canonical or moving.columns != space.n_features:
+        return None
+    checked = map(space.check_isometry, group.generators)
+    return moving if all(map(space.columns_follow, checked)) else None
+
+
+def _on_columns(space: Space, group: Group) -> Group:
+    """Permuting copies moves whole blocks of columns."""
+    structure = group.structure
+    if isinstance(space, Power) and isinstance(structure, Symmetric):
+        return wreath(trivial(space.base.n_features), space.copies)
+    if isinstance(space, Product) and isinstance(structure, DirectProduct):
+        return direct_product(*(_on_columns(M, G) for M, G in zip(space.factors, structure.groups, strict=True)))
+    return group

@@ -1,0 +1,182 @@
+"""Types: which eigenspaces of one copy a product on all copies uses, and how many copies use each.
+
+An eigenspace of a power can have very many types, and most groups leave nothing of most of them: of 20 copies of a
+sphere with the icosahedral group on each, the eigenspaces up to 292 have 433,000 types, and 20 functions are invariant.
+So eigenvalues and multiplicities are found without listing types: a table has the sums that are reached, by how many
+copies, and the last eigenspaces of one copy on the way to each. Types are read off the table when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb
+from typing import TypeAlias, final, overload
+
+from specavg.spaces._space import Eigenspace
+
+__all__ = ["CopyTypes", "OneType", "Type", "functions_of_type", "sums_of_copies"]
+
+Type: TypeAlias = tuple[tuple[Eigenspace, int], ...]
+"""Non-constant eigenspaces of one copy in increasing order, each with the number of copies that use it."""
+
+State: TypeAlias = tuple[int, int]  # copies used, and the sum of their keys
+# Sums are compared as integers, in this part of the first value: finer than any difference that separates eigenspaces
+# (1e-8 of them), and coarse enough for multiples of the first value to be whole up to its 5,000-fold.
+_UNIT = 1e-12
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TypeTable:
+    """The sums of values of up to m copies, up to a bound: see `sums_of_copies`."""
+
+    base: tuple[Eigenspace, ...]  # those of one copy without the constant, in increasing order
+    copies: int
+    keys: tuple[int, ...]  # the values of `base`
+    lasts: dict[State, list[int]]  # for each sum the places in `base` that may come last in it
+
+
+def sums_of_copies(
+    base: Sequence[Eigenspace], copies: int, bound: float
+) -> tuple[TypeTable, list[tuple[float, int, int]]]:
+    """The table, and value, number of functions and key of every sum.
+
+    Parameters
+    ----------
+    base : sequence of Eigenspace
+        Those of one copy without the constant, in increasing order.
+    copies : int
+        m.
+    bound : float
+        The largest sum.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> from itertools import islice
+    >>> base = list(islice(sa.Sphere(3).eigenspaces(), 1, 3))
+    >>> table, sums = sums_of_copies(base, 2, 6.0)
+    >>> [(value, dim) for value, dim, _ in sums]
+    [(0.0, 1), (2.0, 6), (4.0, 9), (6.0, 10)]
+    """
+    unit = _UNIT * base[0].eigenvalue if base else 1.0
+    table = TypeTable(tuple(base), copies, tuple(round(V.eigenvalue / unit) for V in base), {})
+    # The number of functions of each state, on any of the m copies, and their value.
+    states: dict[State, tuple[int, float]] = {(0, 0): (1, 0.0)}
+    for i, (V, key) in enumerate(zip(table.base, table.keys, strict=True)):
+        room = bound - V.eigenvalue
+        new: dict[State, tuple[int, float]] = {}
+        for (used, total), (dim, value) in [(s, found) for s, found in states.items() if found[1] <= room]:
+            for n in range(1, copies - used + 1):
+                longer = value + n * V.eigenvalue
+                if longer > bound:
+                    break
+                state = (used + n, total + n * key)
+                before, longer = new.get(state, (0, longer))
+                new[state] = (before + dim * comb(copies - used, n) * V.dim**n, longer)
+        for state, (dim, value) in new.items():
+            before, value = states.get(state, (0, value))
+            states[state] = (before + dim, value)
+            table.lasts.setdefault(state, []).append(i)
+    sums: dict[int, tuple[int, float]] = {}
+    for (_, key), (dim, value) in states.items():
+        before, value = sums.get(key, (0, value))
+        sums[key] = (before + dim, value)
+    return table, [(value, dim, key) for key, (dim, value) in sums.items()]
+
+
+@final
+class CopyTypes(Sequence[Type]):
+    """The types of one eigenspace of a power, listed when they are asked for.
+
+    Parameters
+    ----------
+    table : TypeTable
+    keys : tuple of int
+        The sums of the eigenspace.
+    """
+
+    def __init__(self, table: TypeTable, keys: tuple[int, ...]) -> None:
+        self._table, self._keys = table, keys
+
+    @cached_property
+    def palette(self) -> tuple[Eigenspace, ...]:
+        """The non-constant eigenspaces of one copy up to the value of this one."""
+        top = max(self._keys)
+        return tuple(V for V, key in zip(self._table.base, self._table.keys, strict=True) if key <= top)
+
+    def of(self, allowed: Callable[[Eigenspace], bool]) -> list[Type]:
+        """The types that use `allowed` eigenspaces of one copy only."""
+        base, keys, lasts = self._table.base, self._table.keys, self._table.lasts
+        usable = [allowed(V) for V in self.palette]
+
+        def ways(state: State, below: int) -> Iterator[tuple[tuple[int, int], ...]]:
+            if state == (0, 0):
+                yield ()
+            for i in lasts.get(state, ()):
+                if i >= below:
+                    return
+                if usable[i]:
+                    for n in range(1, state[0] + 1):
+                        for rest in ways((state[0] - n, state[1] - n * keys[i]), i):
+                            yield (*rest, (i, n))
+
+        found: list[tuple[float, tuple[tuple[int, int], ...]]] = []
+        for key in self._keys:
+            for used in range(self._table.copies + 1):
+                for way in ways((used, key), len(base)):
+                    value = 0.0
+                    for i, n in way:
+                        value += n * base[i].eigenvalue
+                    found.append((value, way))
+        return [tuple((base[i], n) for i, n in way) for _, way in sorted(found)]
+
+    @cached_property
+    def _all(self) -> tuple[Type, ...]:
+        return tuple(self.of(lambda _: True))
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @overload
+    def __getitem__(self, index: int) -> Type: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Type, ...]: ...
+    def __getitem__(self, index: int | slice) -> Type | tuple[Type, ...]:
+        return self._all[index]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CopyTypes):
+            return NotImplemented
+        mine, theirs = (self._table.copies, self._keys), (other._table.copies, other._keys)
+        return mine == theirs and self.palette == other.palette
+
+    def __hash__(self) -> int:
+        return hash((self._table.copies, self._keys))
+
+
+@final
+class OneType(tuple[Type, ...]):
+    """One type by itself, which answers as `CopyTypes` does."""
+
+    __slots__ = ()
+
+    @property
+    def palette(self) -> tuple[Eigenspace, ...]:
+        """The non-constant eigenspaces of one copy that it uses."""
+        return tuple(V for V, _ in self[0])
+
+    def of(self, allowed: Callable[[Eigenspace], bool]) -> list[Type]:
+        """The type, if it uses `allowed` eigenspaces only."""
+        return [chosen for chosen in self if all(allowed(V) for V, _ in chosen)]
+
+
+def functions_of_type(chosen: Type, copies: int) -> int:
+    """How many products of functions of one copy have a type."""
+    number, left = 1, copies
+    for V, n in chosen:
+        number *= comb(left, n) * V.dim**n
+        left -= n
+    return number
