@@ -5,6 +5,7 @@ import numpy as np
 import specavg as sa
 from specavg import groups
 from specavg.regression._averaging import shares
+from specavg.regression._feature_path import FeaturePath, FeatureProblem
 
 SPACE, GROUP = sa.Torus(2), groups.hyperoctahedral(2)
 
@@ -22,7 +23,8 @@ def test_shares_fall_with_the_score_and_small_ones_are_dropped():
     assert found[3] == 0.0
 
 
-def test_the_average_is_the_mean_of_its_models_and_its_variance_has_their_spread():
+def test_the_average_is_the_mean_of_its_models_and_its_variance_has_their_spread(monkeypatch):
+    monkeypatch.setattr(FeaturePath, "surprise", lambda self, alphas: np.ones((len(alphas), 1)))
     X, y = data(80)
     Z = SPACE.sample(20, random_state=1)
     model = sa.InvariantKernelRidge(SPACE, GROUP, max_invariant_dim=60, order="type").fit(X, y)
@@ -51,6 +53,24 @@ def test_the_average_is_the_mean_of_its_models_and_its_variance_has_their_spread
     np.testing.assert_allclose(mean, expected, atol=1e-9)
     spread = shared @ (np.array(variances) + (np.array(means) - expected) ** 2)
     np.testing.assert_allclose(deviation**2, spread, rtol=1e-6)
+
+
+def test_rows_that_were_left_out_say_how_far_the_prior_can_be_trusted():
+    X, y = data(60, noise=0.0)
+    features = np.column_stack([np.cos(np.pi * k * X).sum(axis=1) for k in range(1, 9)])
+    path = FeatureProblem(features, y[:, None], np.ones(60)).path(np.exp(-np.arange(8.0)))
+    alpha = np.array([1e-6])
+    left_out = []
+    for i in range(60):
+        rest = np.arange(60) != i
+        one = FeatureProblem(features[rest], y[rest, None], np.ones(59)).path(path.scale)
+        coefficients = one.coefficients(1e-6)
+        mean, centre = y[rest].mean(), features[rest].mean(axis=0)
+        error = y[i] - mean - (features[i] - centre) @ coefficients[:, 0]
+        posterior = one.posterior_of(alpha, np.full((1, 1), 1e-6))  # of noise 1e-6: a prior of variance one
+        left_out.append(error**2 / (1e-6 + posterior.variance(features[i : i + 1])[0, 0]))
+    expected = np.mean(left_out) * 1e-6 / path.noise_variance(1e-6)[0]
+    np.testing.assert_allclose(path.surprise(alpha)[0, 0], max(expected, 1.0), rtol=1e-6)
 
 
 def test_an_average_is_saved_and_loaded(tmp_path):

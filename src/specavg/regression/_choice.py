@@ -138,7 +138,7 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
     best = _smallest(problem, tried)
     trial, trials = best.trial, tuple(t.trial for t in tried)
     scale, unit = relative_scale(trial.spectrum, levels, len(problem.mean_features))
-    if problem.averages:
+    if problem.averages and len(tried) > 1:  # what a user has chosen is used as it is
         coefficients, noise, posterior = _averaged(problem, levels, tried)
         return RidgeFit(
             problem.solver,
