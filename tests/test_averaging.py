@@ -70,6 +70,7 @@ def test_rows_that_were_left_out_say_how_far_the_prior_can_be_trusted():
         posterior = one.posterior_of(alpha, np.full((1, 1), 1e-6))  # of noise 1e-6: a prior of variance one
         left_out.append(error**2 / (1e-6 + posterior.variance(features[i : i + 1])[0, 0]))
     expected = np.mean(left_out) * 1e-6 / path.noise_variance(1e-6)[0]
+    assert expected > 1
     np.testing.assert_allclose(path.surprise(alpha)[0, 0], max(expected, 1.0), rtol=1e-6)
 
 

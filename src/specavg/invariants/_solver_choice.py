@@ -160,8 +160,8 @@ class Resolver:
         return 0.0 if eigenspace in self._solved else next(self.solvers(eigenspace)).seconds(eigenspace)
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        """A forecast of the working memory of the solver that needs least, in bytes."""
-        return self._smallest(eigenspace).memory(eigenspace)
+        """A forecast of the working memory of the solver that needs least, in bytes; 0 where it is solved already."""
+        return 0.0 if eigenspace in self._solved else self._smallest(eigenspace).memory(eigenspace)
 
     def _smallest(self, eigenspace: Eigenspace) -> Solver[Any]:
         """The solver that needs least memory: a closed form, which touches invariants only, where one suits."""
