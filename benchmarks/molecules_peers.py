@@ -1,7 +1,7 @@
-"""sGDML 1.0.3 on the same splits, in an environment of its own: ``python -m benchmarks.molecules_peers 50 0 1 2``.
+"""sGDML 1.0.3 on the same splits, in an environment of its own: `python -m benchmarks.molecules_peers methane 50 0 1`.
 
-As its command line works: it finds the symmetries, and takes the length from 10, 20, … by the error at 1000 further
-geometries, until that rises. Prints rows of `molecules_peers.json`, which was measured once.
+As its command line works: it finds the symmetries, and takes the length from 10, 20, … by the error of forces at 1000
+further geometries (ethanol: 500), until that rises. Prints rows of `molecules_peers.json`, which was measured once.
 """
 
 from __future__ import annotations
@@ -18,12 +18,27 @@ KCAL = 349.7550882  # cm⁻¹, for one kcal/mol
 CHARGES = {"H": 1, "C": 6, "O": 8}
 
 
-def main(n: int, seeds: list[int]) -> None:
+def in_place(self, task, R_desc, R_d_desc, tril_perms_lin, y):
+    """Its own linear system, factorised where it stands: a third of the memory, the same solution."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    K = self.gdml_train._assemble_kernel_mat(
+        R_desc, R_d_desc, tril_perms_lin, task["sig"], self.desc, use_E_cstr=task["use_E_cstr"]
+    )
+    np.negative(K, out=K)
+    K[np.diag_indices_from(K)] += task["lam"]
+    return -cho_solve(cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False), y, check_finite=False)
+
+
+def main(name: str, n: int, seeds: list[int]) -> None:
     from sgdml.predict import GDMLPredict
+    from sgdml.solvers.analytic import Analytic
     from sgdml.train import GDMLTrain
     from sgdml.utils import io
 
-    symbols, R, E, G = molecule("methane")
+    Analytic.solve = in_place
+    symbols, R, E, G = molecule(name)
+    most_chosen, most_tested = (500, 3000) if name == "ethanol" else (1000, len(E))
     mean, trainer = E.mean(), GDMLTrain(max_processes=1)
 
     def dataset(rows: np.ndarray, name: str) -> dict:
@@ -37,6 +52,7 @@ def main(n: int, seeds: list[int]) -> None:
     for seed in seeds:
         np.random.seed(seed)  # noqa: NPY002 - sGDML draws its sample from it
         train, choose, test = split(len(E), n, seed)
+        choose, test = choose[:most_chosen], test[:most_tested]
         start = time.process_time()
         task = trainer.create_task(dataset(train, "train"), n, dataset(choose, "choose"), len(choose), sig=10)
         best = before = np.inf
@@ -64,4 +80,4 @@ def main(n: int, seeds: list[int]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), [int(seed) for seed in sys.argv[2:]])
+    main(sys.argv[1], int(sys.argv[2]), [int(seed) for seed in sys.argv[3:]])

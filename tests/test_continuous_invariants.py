@@ -125,6 +125,13 @@ def axis_of(d):
     return groups.direct_product(groups.special_orthogonal(d - 1), groups.trivial(1))
 
 
+def oblique_fibre():
+    """Turns about (1, 1, 1) from the right, and a mirror on both sides that keeps this axis."""
+    around = fields.left_right(np.zeros((3, 3)), [[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
+    mirror = isometries.left_right(np.diag([1.0, 1.0, -1.0]), np.eye(3)[[1, 0, 2]])
+    return Group([mirror], [around])
+
+
 PAIRS = {
     "axis": (sa.Sphere(3), groups.point_group("C∞"), 42),
     "axis and half turns": (sa.Sphere(3), groups.point_group("D∞h"), 42),
@@ -139,6 +146,9 @@ PAIRS = {
     "dihedral copies": (sa.Power(sa.Sphere(3), 2), together(groups.point_group("D3"), 2, permuted=True), 12),
     "circles": (sa.Power(sa.Circle(), 3), together(groups.shifts([1]), 3, permuted=True), 14),
     "fibre texture": (sa.Rotations(), groups.crystal_symmetry("O", "C∞"), 42),
+    "fibre and half turns": (sa.Rotations(), groups.crystal_symmetry("D3", "D∞"), 20),
+    "fibre from the left": (sa.Rotations(), groups.crystal_symmetry("C∞", "D2"), 20),
+    "fibre along an oblique axis": (sa.Rotations(), oblique_fibre(), 12),
 }
 
 
@@ -195,9 +205,17 @@ def test_shifts_leave_the_frequencies_at_right_angles(directions):
 
 
 def test_a_floating_point_slope_is_not_decided_exactly():
-    basis = sa.invariant_basis(sa.Torus(2), Group(fields=[fields.shift([1.0, 2.0**0.5])]), max_eigenvalue=100)
+    with pytest.warns(UserWarning, match="decided to rounding"):
+        basis = sa.invariant_basis(sa.Torus(2), Group(fields=[fields.shift([1.0, 2.0**0.5])]), max_eigenvalue=100)
     assert basis.dim == 1
     assert {row.solver for row in basis.table} == {"null space"}
+
+
+def test_one_coordinate_has_no_slope_to_decide():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        basis = sa.invariant_basis(sa.Torus(2), Group(fields=[fields.shift([0.3, 0])]), max_eigenvalue=100)
+    assert basis.dim == 7  # k = (0, -3) to (0, 3)
 
 
 # --- matrices ----------------------------------------------------------------------------------------------
@@ -318,6 +336,17 @@ def test_the_number_of_functions_is_chosen_in_seconds():
     assert model.score(X, y) > 0.999
 
 
+def test_fibre_textures_never_touch_all_functions_of_a_degree():
+    """760 invariants reach degree 130, where rotations have three million functions."""
+    space, group = sa.Rotations(), groups.crystal_symmetry("O", "C∞")
+    X = space.sample(100, 0)
+    basis = sa.invariant_basis(space, group, max_invariant_dim=700)
+    assert max(row.dim for row in basis.table) > 60_000
+    assert {row.solver for row in basis.table} == {"closed form"}
+    np.testing.assert_allclose(basis.evaluate(X).var(axis=0)[1:].mean(), 1.0, atol=0.2)
+    assert testing.check_gradient(sa.invariant_basis(space, group, max_eigenvalue=110)) < 1e-6
+
+
 def test_chunks_of_a_cluster_give_the_same_model():
     array = pytest.importorskip("dask.array")
     space, group, top = FITTED["directions"]
@@ -344,3 +373,91 @@ def test_the_command_line_spells_them(text, space, group):
     from specavg.cli._specs import fitting_group, space_of
 
     assert fitting_group(text, space_of(space)) == group
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_other_estimators_and_streams_take_groups_with_fields(name, tmp_path):
+    from sklearn.linear_model import Ridge
+
+    space, group, top = FITTED[name]
+    X, new = space.sample(120, 0), space.sample(20, 1)
+    truth = sa.invariant_basis(space, group, max_eigenvalue=top)
+    y = truth.evaluate(X) @ np.linspace(1, 0.5, truth.dim)
+
+    def change(predict):
+        return float(sa.invariance_discrepancy(predict, space, group, new, n_elements=5, random_state=0))
+
+    assert change(sa.Symmetrized(Ridge(), space, group, max_eigenvalue=min(top, 20)).fit(X, y)) <= 1e-12
+    density = sa.InvariantDensity(space, group, max_eigenvalue=top).fit(X)
+    assert change(density.score_samples) <= 1e-12
+    density.save(tmp_path / "density.specavg")
+    np.testing.assert_array_equal(sa.load(tmp_path / "density.specavg").score_samples(new), density.score_samples(new))
+    whole = sa.SpecAvgRegressor(space, group, max_eigenvalue=top).fit(X, y)
+    parts = sa.SpecAvgRegressor(space, group, max_eigenvalue=top)
+    for rows in (slice(0, 50), slice(50, None)):
+        parts.partial_fit(X[rows], y[rows])
+    np.testing.assert_allclose(parts.predict(new), whole.predict(new), atol=1e-13)
+    ridge = sa.InvariantKernelRidge(space, group, max_eigenvalue=top).fit(X, y)
+    assert ridge.gradient(new).shape == (20, space.n_features)
+    assert 0 <= sa.symmetry_test(X, y, space, group).p_value <= 1
+
+
+def test_what_lists_the_elements_of_a_group_says_that_it_needs_a_finite_one():
+    from sklearn.linear_model import Ridge
+
+    from specavg import baselines
+
+    space, group = sa.Torus(2), groups.shifts([1, 1])
+    X = space.sample(20, 0)
+    for model in (
+        baselines.GroupAveragedKernelRidge(group=group),
+        baselines.Augmented(Ridge(), space, group),
+        baselines.Canonicalized(Ridge(), space, group),
+        baselines.FrameAveraged(Ridge(), space, group),
+    ):
+        with pytest.raises(ValueError, match="infinitely many"):
+            model.fit(X, X[:, 0])
+    for model in (
+        baselines.RandomlyAveragedKernelRidge(group=group, n_elements=3, random_state=0),
+        baselines.Augmented(Ridge(), space, group, n_elements=3, random_state=0),
+    ):
+        assert np.isfinite(model.fit(X, X[:, 0]).predict(X)).all()
+
+
+def test_the_command_line_fits_predicts_and_checks_with_them(tmp_path, capsys):
+    import pandas as pd
+
+    from specavg.cli import main
+
+    X = sa.Power(sa.Sphere(3), 2).sample(150, 0)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["y"] = np.exp(np.einsum("ni,ni->n", X[:, :3], X[:, 3:]))
+    frame.to_csv(tmp_path / "dimers.csv", index=False)
+    problem = ["--space", "sphere:3^2", "--group", "diagonal:(orthogonal:3),2 + symmetric:2"]
+    model, predictions = str(tmp_path / "dimers.specavg"), tmp_path / "predictions.csv"
+    data = str(tmp_path / "dimers.csv")
+    assert main(["info", *problem, "--max-eigenvalue", "24"]) == 0
+    assert main(["fit", data, "--target", "y", *problem, "--max-eigenvalue", "60", "-o", model]) == 0
+    assert main(["predict", model, data, "-o", str(predictions)]) == 0
+    assert main(["check", data, "--target", "y", *problem]) == 0
+    found = pd.read_csv(predictions).iloc[:, -1]
+    assert np.abs(found - frame["y"]).max() < 1e-2
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("crystal", ["O", "D6"])
+def test_a_fibre_texture_is_found_in_orientations(crystal):
+    """Orientations whose axis R z is near one direction: the density is larger there, and its mean is one."""
+    space, group = sa.Rotations(), groups.crystal_symmetry(crystal, "C∞")
+    rng = np.random.default_rng(0)
+    X = space.sample(20_000, rng)
+    towards = np.array([0.0, 0.0, 1.0])
+    images = [g.left.matrix @ towards for g in groups.crystal_symmetry(crystal, "C1").elements()]
+    closeness = (X.reshape(-1, 3, 3)[:, :, 2] @ np.transpose(images)).max(axis=1)
+    weight = np.exp(6 * closeness)
+    kept = X[rng.random(len(X)) < weight / weight.max()]
+    model = sa.InvariantDensity(space, group, max_eigenvalue=110).fit(kept)
+    density = np.exp(model.score_samples(X))
+    exact = weight / weight.mean()
+    assert np.corrcoef(density, exact)[0, 1] > 0.97
+    assert density.mean() == pytest.approx(1.0, abs=0.03)

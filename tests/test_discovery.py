@@ -238,6 +238,134 @@ def test_too_few_samples_and_bad_input_are_refused():
         sa.discover_symmetry(np.zeros((3, 9)), np.zeros(3), sa.Torus(9), groups.hyperoctahedral(9), method="subgroups")
 
 
+# --- groups with too many subgroups ---------------------------------------------------------------
+
+
+def _cycles(size, *cycles):
+    image = list(range(size))
+    for cycle in cycles:
+        for a, b in zip(cycle, cycle[1:] + cycle[:1], strict=True):
+            image[a - 1] = b - 1
+    return sa.isometries.permutation(image)
+
+
+def test_elements_find_what_subgroups_find():
+    X = S2.sample(500, random_state=0)
+    x, y, z = X.T
+    for seed, f in enumerate((x * y * z, (X**4).sum(axis=1), z**2 + x**4 + y**4, x + 2 * y + 3 * z + x * y)):
+        target = f / f.std() + 0.2 * np.random.default_rng(seed).normal(size=500)
+        one, all_ = (sa.discover_symmetry(X, target, S2, OH, method=m) for m in ("elements", "subgroups"))
+        assert one.method == "elements"
+        assert one.group.order == all_.group.order
+        assert groups.Group([*one.group.generators, *all_.group.generators], size=3).order == one.group.order
+
+
+def test_sign_flips_that_go_together_are_found():
+    """Even in six coordinates, and under a flip of both others: 2^7 of 2^8 elements, with 417,199 subgroups."""
+    space, rng = sa.Torus(8), np.random.default_rng(0)
+    X = space.sample(2000, random_state=0)
+    waves = np.sin(np.pi * X)
+    y = np.cos(np.pi * X).sum(axis=1) + 2 * waves[:, 0] * waves[:, 1] + 0.3 * rng.normal(size=2000)
+    found = sa.discover_symmetry(X, y, space, groups.sign_flips(8))
+    assert found.method == "elements"
+    assert found.group.order == 128
+    assert all(g.signs[0] == g.signs[1] for g in found.group.generators)
+    with pytest.raises(ValueError, match="more than 5000 subgroups"):
+        sa.discover_symmetry(X, y, space, groups.sign_flips(8), method="subgroups")
+
+
+def test_the_stabiliser_of_a_point_in_a_sporadic_group_is_found():
+    """The Mathieu group M24 has 244,823,040 elements and no transposition; a point's stabiliser is M23."""
+    M24 = groups.Group(
+        [
+            _cycles(24, list(range(1, 24))),
+            _cycles(24, [3, 17, 10, 7, 9], [4, 13, 14, 19, 5], [8, 18, 11, 12, 23], [15, 20, 22, 21, 16]),
+            _cycles(24, *([a, b] for a, b in zip((1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 15),
+                                                 (24, 23, 12, 16, 18, 10, 20, 14, 21, 17, 22, 19), strict=True))),
+        ]
+    )  # fmt: skip
+    space, rng = sa.Torus(24), np.random.default_rng(0)
+    X = space.sample(1000, random_state=rng)
+    found = sa.discover_symmetry(X, np.cos(np.pi * X[:, 0]) + 0.2 * rng.normal(size=1000), space, M24)
+    assert found.group.order == 10_200_960
+    assert "not all of the 2.44823e+08" in str(found)
+
+
+def test_reflections_of_a_large_group_are_found():
+    """A linear function along a root of E8 is left alone by reflections in the roots across it, 63 of 120 (E7)."""
+    e = np.eye(8)
+    simple = [*(e[i] - e[i + 1] for i in range(6)), e[5] + e[6], -0.5 * np.ones(8)]
+    E8 = groups.Group([sa.isometries.orthogonal(np.eye(8) - np.outer(r, r)) for r in simple])
+    space = sa.Sphere(8)
+    X = space.sample(200, random_state=0)
+    found = sa.discover_symmetry(X, X @ simple[0] + 0.02 * np.random.default_rng(0).normal(size=200), space, E8)
+    roots = [np.linalg.svd(np.eye(8) - row.element.matrix)[0][:, 0] for row in found.table]
+    across = [bool(abs(root @ simple[0]) < 1e-9) for root in roots]
+    assert (len(across), sum(across)) == (120, 63)
+    assert [row.accepted for row in found.table] == across
+    assert found.group.order == 2_903_040
+
+
+# --- what the data cannot tell --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("y", [np.zeros(300), np.full(300, 1e12), np.full(300, 0.1)], ids=["0", "1e12", "0.1"])
+@pytest.mark.parametrize("method", ["subgroups", "elements"])
+def test_a_constant_has_no_symmetry_to_speak_of(y, method):
+    found = sa.discover_symmetry(S2.sample(300, random_state=0), y, S2, OH, method=method)
+    assert found.group.order == 1
+    assert "y is constant" in str(found)
+
+
+def test_a_constant_has_no_fields_and_no_blocks_to_speak_of():
+    X = S2.sample(300, random_state=0)
+    assert "y is constant" in str(sa.discover_symmetry(X, np.ones(300), S2, groups.special_orthogonal(3)))
+    X = sa.Torus(10).sample(300, random_state=0)
+    assert "y is constant" in str(sa.discover_symmetry(X, np.ones(300), sa.Torus(10), groups.symmetric(10)))
+
+
+def test_units_do_not_matter():
+    rng = np.random.default_rng(4)
+    X = S2.sample(300, random_state=rng)
+    y = X[:, 0] * X[:, 1] * X[:, 2] + 0.02 * rng.normal(size=300)
+    probabilities = [
+        [row.probability for row in sa.discover_symmetry(X, unit * y + offset, S2, OH).table]
+        for unit, offset in ((1.0, 0.0), (1e-12, 0.0), (1e12, 0.0), (1.0, 1e6))
+    ]
+    assert np.ptp(probabilities, axis=0).max() < 1e-6
+    with pytest.raises(ValueError, match="y is too large"), np.errstate(over="ignore", invalid="ignore"):
+        sa.discover_symmetry(X, 1e200 * y, S2, OH)
+    with pytest.raises(ValueError, match="y has NaN or infinity in 1 of 300 rows"):
+        sa.discover_symmetry(X, np.where(np.arange(300) == 7, np.nan, y), S2, OH)
+
+
+def test_groups_that_no_function_tells_apart_are_named():
+    """Up to degree 8 the same functions are invariant under O and Oh, but the data are for D4 as well."""
+    rng = np.random.default_rng(2)
+    X = S2.sample(800, random_state=rng)
+    found = sa.discover_symmetry(X, (X**4).sum(axis=1) + 0.02 * rng.normal(size=800), S2, OH)
+    assert found.group.order == 48
+    names = [group.name for group in found.indistinguishable]
+    assert {"O", "Td", "Th", "T"} >= set(names) >= {"O", "T"} & set(names)
+    assert "O" in names
+    assert "They cannot tell it from its subgroups" in str(found)
+
+
+def test_a_function_finer_than_the_data_can_bear_is_said_to_be():
+    rng = np.random.default_rng(3)
+    X = S2.sample(200, random_state=rng)  # 48 functions, up to degree 6
+    coarse = sa.discover_symmetry(X, X[:, 2] + 0.05 * rng.normal(size=200), S2, OH)
+    fine = sa.discover_symmetry(X, np.cos(8 * X[:, 2]) + X[:, 2] ** 5 + 0.05 * rng.normal(size=200), S2, OH)
+    assert "finer detail" not in str(coarse)
+    assert "finer detail" in str(fine)
+
+
+def test_the_trivial_group_is_found_in_the_trivial_group():
+    X = S2.sample(100, random_state=0)
+    found = sa.discover_symmetry(X, X[:, 0], S2, groups.trivial(3))
+    assert found.group.order == len(found.table) == 1
+
+
 # --- large symmetric groups -----------------------------------------------------------------------
 
 

@@ -1,5 +1,8 @@
 """EquivariantKernelRidge: equal to the averaged matrix kernel by brute force, exact, streamed, saved."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -140,6 +143,102 @@ def test_signed_permutations_are_exact_to_the_last_bit(output):
         np.testing.assert_array_equal(model.predict(space.act(g, Z)).reshape(values.shape), rho(values))
         for i in np.flatnonzero((space.act(g, Z) == Z).all(axis=1)):
             np.testing.assert_array_equal(rho(values[i : i + 1]), values[i : i + 1])
+
+
+@pytest.mark.parametrize(
+    "space, group, top",
+    [
+        (sa.Torus(20), groups.symmetric(20), 20),
+        (sa.Torus(12), groups.hyperoctahedral(12), 30),
+        (sa.Torus(12), groups.sign_flips(12), 20),
+        (sa.Power(sa.Sphere(3), 8), groups.symmetric(8), 4),
+        (sa.Sphere(3), groups.hyperoctahedral(3), 30),
+    ],
+    ids=repr,
+)
+def test_large_groups_are_exact_to_the_last_bit(space, group, top):
+    output = groups.Representation(group, group.generators)
+    X, y, _ = data(space, group, output, n=30)
+    X[5] = space.act(group.random(3), X[4:5])  # two points of one orbit
+    model = sa.EquivariantKernelRidge(space, group, output, max_eigenvalue=top, alpha=0.1).fit(X, y)
+    Z = space.sample(12, random_state=1)
+    parts = Z.reshape(12, output.dim, -1)
+    parts[0, 1], parts[1, 2] = parts[0, 0], -parts[1, 0]  # equal, or opposite
+    if isinstance(space, sa.Torus):
+        parts[2, 1] = parts[2, 2] = 0.0
+    elif isinstance(space, sa.Sphere):
+        Z[0], Z[1], Z[2] = [0.6, 0.6, 0.28**0.5], [0.6, -0.6, 0.28**0.5], [0, 0.6, 0.8]
+    values = model.predict(Z)
+    plain = model.basis_.combine(Z, model.coef_)
+    np.testing.assert_allclose(values, plain, atol=1e-12 * max(1, np.abs(plain).max()))
+    for seed in range(8):
+        g, rho = output.random(seed)
+        np.testing.assert_array_equal(model.predict(space.act(g, Z)), rho(values))
+    stabiliser = [(g, rho) for g, rho in zip(group.generators, output.images, strict=True)]
+    for g, rho in stabiliser:
+        for i in np.flatnonzero((space.act(g, Z) == Z).all(axis=1)):
+            np.testing.assert_array_equal(rho(values[i : i + 1]), values[i : i + 1])
+
+
+def test_dask_gives_the_same_predictions_and_gradients():
+    da = pytest.importorskip("dask.array")
+    space, group = sa.Sphere(3), groups.point_group("D3")
+    X, y, _ = data(space, group, "vector", n=40)
+    local = sa.EquivariantKernelRidge(space, group, "vector", **GIVEN).fit(X, y)
+    model = clone(local).fit(da.from_array(X, chunks=(13, 3)), da.from_array(y, chunks=(13, 3)))
+    np.testing.assert_allclose(model.coef_, local.coef_, atol=1e-10)
+    lazy = da.from_array(X, chunks=(13, 3))
+    np.testing.assert_array_equal(local.predict(lazy).compute(), local.predict(X))
+    np.testing.assert_array_equal(local.gradient(lazy).compute(), local.gradient(X))
+
+
+def test_the_gradient_of_an_energy_is_an_equivariant_field():
+    """Two ways to one field: the gradient of a fitted energy, and a fit of gradients that knows no energy."""
+    space, group = sa.Torus(2), groups.hyperoctahedral(2)
+    X, Z = space.sample(60, random_state=0), space.sample(50, random_state=1)
+    energy = sa.InvariantKernelRidge(space, group).fit(X, np.exp(np.cos(np.pi * X).sum(axis=1)))
+    field = sa.EquivariantKernelRidge(space, group, "vector").fit(X, energy.gradient(X))
+    scale = np.abs(energy.gradient(Z)).max()
+    np.testing.assert_allclose(field.predict(Z), energy.gradient(Z), atol=1e-5 * scale)
+    J = field.gradient(Z)
+    np.testing.assert_allclose(J, J.transpose(0, 2, 1), atol=1e-3 * np.abs(J).max())  # no curl
+
+
+def test_saved_models_have_the_same_bits_in_another_process(tmp_path):
+    molecules = groups.joined(groups.diagonal(groups.orthogonal(3), 2), groups.symmetric(2))
+    particles = groups.Representation(groups.symmetric(5), groups.symmetric(5).generators)
+    cases = [
+        (sa.Sphere(3), groups.point_group("D3"), "vector", 12),  # null space
+        (sa.Power(sa.Sphere(3), 2), molecules, "ij=ji", 8),  # types of copies
+        (sa.Torus(5), groups.symmetric(5), particles, 20),  # one output for all
+        (sa.Torus(2), groups.hyperoctahedral(2), "vector", 40),  # orbits
+    ]
+    expected = []
+    for i, (space, group, output, top) in enumerate(cases):
+        X, y, _ = data(space, group, output, n=20)
+        model = sa.EquivariantKernelRidge(space, group, output, max_eigenvalue=top, alpha=0.1).fit(X, y)
+        model.save(tmp_path / f"{i}.specavg")
+        Z = space.sample(6, random_state=1)
+        np.save(tmp_path / f"{i}.npy", Z)
+        expected.append((*model.predict(Z, return_cov=True), model.gradient(Z)))
+    script = (
+        "import sys, pathlib, numpy as np, specavg as sa\n"
+        "for file in pathlib.Path(sys.argv[1]).glob('*.specavg'):\n"
+        "    Z, model = np.load(file.with_suffix('.npy')), sa.load(file)\n"
+        "    mean, covariance = model.predict(Z, return_cov=True)\n"
+        "    np.savez(file.with_suffix('.npz'), mean, covariance, model.gradient(Z))\n"
+    )
+    subprocess.run([sys.executable, "-c", script, tmp_path], check=True)
+    for i, values in enumerate(expected):
+        found = np.load(tmp_path / f"{i}.npz")
+        for name, value in zip(("arr_0", "arr_1", "arr_2"), values, strict=True):
+            np.testing.assert_array_equal(found[name], value, err_msg=f"{cases[i]} {name}")
+
+
+def test_complex_targets_are_refused():
+    X = sa.Sphere(3).sample(10, random_state=0)
+    with pytest.raises(ValueError, match=r"[Cc]omplex"):
+        sa.EquivariantKernelRidge(sa.Sphere(3), groups.point_group("Oh"), "vector").fit(X, X + 1j * X)
 
 
 def test_it_learns_a_vector_field_and_its_noise():

@@ -262,7 +262,7 @@ def test_settings_of_matplotlib_are_left_alone():
 
 def test_experiments_have_distinct_names():
     names = [experiment.name for experiment in EXPERIMENTS]
-    assert len(set(names)) == len(names) == 10
+    assert len(set(names)) == len(names) == 11
 
 
 # --- figures and kernels ----------------------------------------------------------------------------------------------

@@ -190,10 +190,122 @@ def test_what_cannot_be_fitted_is_refused():
     G[3, 0] = np.nan
     with pytest.raises(ValueError, match="a part of 1 rows"):
         model.fit(X, y, gradient=G)
-    with pytest.raises(ValueError, match="in memory"):
+    with pytest.raises(ValueError, match="so must sample_weight and gradient"):
         model.fit(iter([(X, y)]), gradient=G)
+    chunked = sa.InvariantKernelRidge(sa.Torus(2), max_dim=20)
+    with pytest.raises(ValueError, match="chunk 1: X has shape"):
+        chunked.fit(iter([(X, y, None, torus_gradient(X)), (X, y, None, G[:, :1])]))
+    with pytest.raises(ValueError, match="at least one value"):
+        chunked.fit(iter([(X, np.full(10, np.nan), None, torus_gradient(X))]))
+    with pytest.raises(ValueError, match="does not learn from them"):
+        sa.SpecAvgRegressor(sa.Torus(2), max_dim=20).fit(iter([(X, y, None, torus_gradient(X))]))
+    with pytest.raises(ValueError, match="y has infinite entries in 1 rows"):
+        model.fit(X, np.where(np.arange(10) == 2, np.inf, y), gradient=torus_gradient(X))
     with pytest.raises(ValueError, match="NaN"):
         model.fit(X, np.where(np.arange(10) == 2, np.nan, y))
+
+
+# --- in chunks -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """Points of a sphere with noisy values and gradients, some of either missing."""
+    rng, X = np.random.default_rng(0), sa.Sphere(3).sample(400, random_state=0)
+    y, G = on_sphere(X) + 0.05 * rng.normal(size=400), sphere_gradient(X) + 0.5 * rng.normal(size=(400, 3))
+    y[:80], G[300:] = np.nan, np.nan
+    return X, y, rng.uniform(0.5, 2.0, 400), G
+
+
+def chunked():
+    return sa.InvariantKernelRidge(sa.Sphere(3), groups.point_group("C2"), max_invariant_dim=45)
+
+
+def chunks(size, *arrays):
+    return (tuple(a[i : i + size] for a in arrays) for i in range(0, len(arrays[0]), size))
+
+
+def test_gradients_in_chunks_add_up(noisy, tmp_path):
+    X, y, w, G = noisy
+    whole = chunked().fit(chunks(400, X, y, w, G))
+    assert whole.solver_ == "moments"
+    parts = chunked()
+    for x, t, v, g in chunks(70, X, y, w, G):
+        if not np.isnan(t).all():
+            parts.partial_fit(x, t, v, gradient=g)
+    da = pytest.importorskip("dask.array")
+    lazy = [da.from_array(a, chunks=(90, *a.shape[1:])) for a in (X, y, w, G)]
+    others = [chunked().fit(chunks(33, X, y, w, G)), chunked().fit(*lazy[:3], gradient=lazy[3])]
+    for other in others:
+        assert np.abs(other.coef_ - whole.coef_).max() < 1e-12
+        assert np.isclose(other.gradient_noise_variance_, whole.gradient_noise_variance_, rtol=1e-10)
+    later = chunked()
+    later.partial_fit(X[60:200], y[60:200], w[60:200], gradient=G[60:200])
+    later.partial_fit(X[:60], y[:60], w[:60], gradient=G[:60])  # gradients alone
+    later.partial_fit(X[300:], y[300:], w[300:])  # values alone
+    later.partial_fit(X[200:300], y[200:300], w[200:300], gradient=G[200:300])
+    assert np.abs(later.coef_ - whole.coef_).max() < 1e-12
+    later.save(tmp_path / "model")
+    loaded = sa.load(tmp_path / "model")
+    again = loaded.partial_fit(X, y, w, gradient=G)
+    assert np.array_equal(again.coef_, later.partial_fit(X, y, w, gradient=G).coef_)
+
+
+def test_gradients_from_a_parquet_file(noisy, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    X, y, _, G = noisy
+    table = pandas.DataFrame(np.column_stack([X, y, G]), columns=["x", "y", "z", "energy", "gx", "gy", "gz"])
+    table.to_parquet(tmp_path / "data.parquet")
+    model = chunked().fit(tmp_path / "data.parquet", "energy", gradient=["gx", "gy", "gz"])
+    assert list(model.feature_names_in_) == ["x", "y", "z"]
+    same = chunked().fit(iter([(X, y, None, G)]))
+    assert np.abs(model.coef_ - same.coef_).max() < 1e-12
+    with pytest.raises(ValueError, match="list of its columns"):
+        chunked().fit(tmp_path / "data.parquet", "energy", gradient="gx")
+
+
+def test_the_fit_from_moments_is_the_least_squares_of_all_rows(noisy):
+    X, y, w, G = noisy
+    model = chunked().set_params(spectrum="matern", smoothness=3.0, length_scale=0.3).fit(chunks(77, X, y, w, G))
+    value, slope = ~np.isnan(y), ~np.isnan(G).any(axis=1)
+    A = model.basis_.evaluate(X[value])
+    B = model.basis_.gradient(X[slope]).transpose(0, 2, 1)  # tangential: radial parts of G meet zeros
+    ratio2 = model.noise_variance_ / model.gradient_noise_variance_
+    C, t = B.reshape(-1, A.shape[1]), G[slope].ravel()
+    v = ratio2 * np.repeat(w[slope], 3)
+    K = A.T @ (w[value, None] * A) + C.T @ (v[:, None] * C)
+    scale, penalty = np.sqrt(model.spectrum_.values(model.basis_)), np.full(len(K), model.alpha_)
+    scale[0], penalty[0] = 1.0, 0.0
+    right = scale * (A.T @ (w[value] * y[value]) + C.T @ (v * t))
+    c = scale * np.linalg.solve(K * np.outer(scale, scale) + np.diag(penalty), right)
+    assert np.abs(c - model.coef_).max() < 1e-10
+    truth = sa.Sphere(3).sample(300, random_state=5)
+    assert np.sqrt(np.mean((model.predict(truth) - on_sphere(truth)) ** 2)) < 0.05
+    assert 0.03 < model.noise_variance_**0.5 < 0.08
+    assert 0.35 < model.gradient_noise_variance_**0.5 < 0.7
+
+
+def test_more_rows_than_are_held_use_moments(noisy, monkeypatch):
+    X, y, w, G = noisy
+    held = chunked().fit(X, y, w, gradient=G)
+    assert held.solver_ == "features"
+    monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 1000.0)
+    model = chunked().fit(X, y, w, gradient=G)
+    assert model.solver_ == "moments"
+    Z = sa.Sphere(3).sample(300, random_state=5)
+    assert np.abs(model.predict(Z) - held.predict(Z)).max() < 0.05  # the noise of a value
+    assert np.abs(model.gradient(Z[:9], return_std=True)[1] / held.gradient(Z[:9], return_std=True)[1] - 1).max() < 0.5
+
+
+@pytest.mark.parametrize("factor, word", [(-1.0, "Forces are minus"), (0.0367, "units"), (1.0, None)])
+def test_chunks_that_contradict_the_values_are_noticed(noisy, factor, word):
+    X, y, w, G = noisy
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        chunked().fit(chunks(100, X, y, w, factor * G))
+    said = [str(w.message) for w in caught]
+    assert said == [] if word is None else any(word in text for text in said)
 
 
 def test_a_model_fitted_with_gradients_is_saved(tmp_path):

@@ -7,6 +7,15 @@ from cases import CASES, case_id
 import specavg as sa
 from specavg import groups, testing
 from specavg.functions._determinants import Determinants
+from specavg.isometries import fields
+
+
+def _turn(d):
+    """The field that turns the first two coordinates of R^d."""
+    A = np.zeros((d, d))
+    A[0, 1], A[1, 0] = -1.0, 1.0
+    return fields.rotation(A)
+
 
 BASES = [
     pytest.param(sa.Torus(2), groups.trivial(2), {"max_dim": 60}, id="waves"),
@@ -21,6 +30,14 @@ BASES = [
     pytest.param(sa.Stiefel(4, 2), groups.trivial(4), {"max_dim": 60}, id="frames"),
     pytest.param(sa.Power(sa.Interval(0, 2), 3), groups.symmetric(3), {"max_invariant_dim": 20}, id="boxes"),
     pytest.param(sa.Power(sa.Sphere(3), 2), groups.symmetric(2), {"max_invariant_dim": 30}, id="pairs of points"),
+    pytest.param(
+        sa.Power(sa.Sphere(3), 3),
+        groups.diagonal(groups.special_orthogonal(3), 3),
+        {"max_dim": 300},
+        id="points up to rotations",
+    ),
+    pytest.param(sa.Torus(4), groups.alternating(4), {"max_invariant_dim": 60}, id="determinants"),
+    pytest.param(sa.Sphere(4), groups.Group(fields=[_turn(4)]), {"max_dim": 60}, id="radii of blocks"),
     pytest.param(
         sa.Product(sa.Circle(), sa.Sphere(3)),
         groups.direct_product(groups.cyclic(2), groups.point_group("C3")),
@@ -42,6 +59,16 @@ def test_combinations_and_sums_are_those_of_the_gradients(space, group, cutoff):
     assert np.abs(basis.combine_gradient(X, C) - np.einsum("ndj,dq->njq", gradient, C)).max() < 1e-13 * scale
     assert np.abs(basis.correlate_gradient(X, G) - np.einsum("ndj,njq->dq", gradient, G)).max() < 1e-13 * scale
     testing.check_gradient(basis)
+
+
+@pytest.mark.parametrize("case", CASES, ids=case_id)
+def test_gradients_of_combinations_are_combinations_of_gradients(case):
+    basis = sa.invariant_basis(case.space, case.group, max_dim=case.max_functions, order=case.order)
+    X = case.space.check_points(case.space.sample(9, random_state=0))
+    C = np.random.default_rng(1).standard_normal((basis.dim, 2))
+    gradient = basis.gradient(X)
+    scale = max(np.abs(gradient).max(), 1.0) * basis.dim
+    assert np.abs(basis.combine_gradient(X, C) - np.einsum("ndj,dq->njq", gradient, C)).max() < 1e-13 * scale
 
 
 def test_more_rows_than_a_chunk():

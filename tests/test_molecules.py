@@ -1,5 +1,6 @@
 """Potentials of molecules: symmetry, forces, energy conservation, what is refused, and what is learnt."""
 
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -222,10 +223,31 @@ def test_what_cannot_be_is_refused(model):
         InvariantPotential(METHANE, degree=0).fit(R, E)
     with pytest.raises(ValueError, match="at least two atoms"):
         InvariantPotential(["H"]).fit(R[:, :1], E)
+    with pytest.raises(ValueError, match="list the atoms"):
+        InvariantPotential("CHHHH").fit(R, E)
     with pytest.raises(ValueError, match="at least two geometries"):
         new.fit(R[:1], E[:1])
     with pytest.raises(MemoryError, match="products of distances of 12 atoms"):
         InvariantPotential(["H"] * 12, degree=12).fit(np.random.default_rng(0).normal(size=(3, 12, 3)), np.zeros(3))
+
+
+@pytest.mark.parametrize("factor, said", [(27.2, "0.036"), (0.529, "1.8")])
+def test_forces_in_other_units_are_noticed(factor, said):
+    R = geometries(25, 10)
+    E, F = energy_and_forces(R, METHANE)
+    with pytest.warns(UserWarning, match=f"energies are {said}.* times those that the forces alone"):
+        InvariantPotential(METHANE, degree=3).fit(R, E, factor * F)
+
+
+def test_what_cannot_be_told_is_not_said():
+    R = geometries(30, 12)
+    E, F = energy_and_forces(R, METHANE)
+    noise = np.random.default_rng(0).normal(size=F.shape) * 5 * F.std()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        InvariantPotential(METHANE, degree=3).fit(R, E, F)
+        InvariantPotential(METHANE, degree=3).fit(R, E, -F + noise)  # nobody could tell
+        InvariantPotential(METHANE, degree=3).fit(R[:3], E[:3], F[:3])
 
 
 def test_dynamics_conserve_energy(model):

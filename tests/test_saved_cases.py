@@ -82,7 +82,7 @@ def test_a_basis_is_rebuilt_without_linear_algebra(case, monkeypatch):
         monkeypatch.setattr(f"specavg.invariants._fixed_space.{name}", refuse)
     monkeypatch.setattr("specavg.invariants.solvers._null_space.null_space", refuse)
     monkeypatch.setattr("specavg.invariants.solvers._left_times_right.null_space", refuse)
-    for name in ("_s2_point_groups", "_copies_together", "_blocks_of_directions"):
+    for name in ("_s2_point_groups", "_types_of_copies", "_blocks_of_directions"):
         monkeypatch.setattr(f"specavg.invariants.solvers.{name}.common_null_space", refuse)
     for name in ("_monomial_orbits", "_partitions"):
         monkeypatch.setattr(f"specavg.invariants.solvers.{name}.harmonic_combinations", refuse)

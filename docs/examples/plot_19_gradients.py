@@ -23,7 +23,7 @@ from specavg.datasets import load_propane
 # It is exact for the model, also where the energy has a mirror line: there the torque across the line is zero.
 data = load_propane()
 model = sa.InvariantKernelRidge(data.space, data.group).fit(data.X[data.train], data.y[data.train])
-side = np.linspace(-np.pi, np.pi, 19)[:-1]
+side = np.linspace(0, 2 * np.pi, 19)[:-1] + np.pi / 18
 grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
 torque = -model.gradient(grid)
 on_the_mirror = np.array([[0.4, -0.4], [1.0, -1.0]])  # x₁ = −x₂: groups exchanged and angles reversed
@@ -33,7 +33,7 @@ print(
 )
 
 figure, panel = plt.subplots(figsize=(5.4, 4.4), layout="constrained")
-sa.plot.torus(model, ax=panel)
+sa.plot.torus(model, symmetry=False, ax=panel)
 panel.quiver(*grid.T, *torque.T, color="white", scale=90, width=0.004)
 panel.set(title="energy, and torques", xlabel="first methyl group", ylabel="second methyl group")
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg._random import as_generator
 from specavg.groups import Group
 from specavg.groups.families import CrystalSymmetry
@@ -19,7 +20,6 @@ from specavg.spaces import Rotations
 
 __all__ = ["misorientation_angles", "texture_index"]
 
-Array = NDArray[np.float64]
 _DEGREES = (8, 16, 24, 32)  # degrees of the product rules that are tried: 2,601 to 139,425 rotations
 _SETTLED = 1e-3  # relative change between two rules: a texture index is quoted with two digits
 

@@ -13,8 +13,8 @@ from itertools import takewhile
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.spaces import Space
 
@@ -30,8 +30,6 @@ __all__ = [
     "unit_ball_volume",
     "weyl_count",
 ]
-
-Array = NDArray[np.float64]
 
 
 def exponent(d: int, s: float) -> float:

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.groups.families import SignFlips
 from specavg.spaces import Space, Torus, default_space
 
 __all__ = ["Array", "Kernel", "KernelFunction", "VonMisesKernel", "flips_every_sign", "phases"]
 
-Array = NDArray[np.float64]
 KernelFunction = Callable[[Array, Array], Array]
 """Two sets of checked points to the matrix of kernel values."""
 

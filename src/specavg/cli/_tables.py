@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import settings
 from specavg.cli._problem import Problem
 from specavg.data._streaming import Stream, pairwise_total
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Table", "TableStream", "Writer", "open_table", "open_writer", "split_columns"]
 
-Array = NDArray[np.float64]
 _PIECE_ROWS = 50_000
 _CSV = (".csv", ".csv.gz", ".tsv")
 

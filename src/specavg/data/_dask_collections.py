@@ -29,16 +29,16 @@ def _dask() -> Any:
 
 @final
 class DaskStream(Stream):
-    """A Dask array or dataframe with its targets and weights, partition by partition."""
+    """A Dask array or dataframe with its targets, weights and gradients, partition by partition."""
 
-    def __init__(self, X: Any, y: Any, sample_weight: Any, *, targets: bool) -> None:
+    def __init__(self, X: Any, y: Any, sample_weight: Any, gradient: Any = None, *, targets: bool) -> None:
         self.feature_names = column_names(X)
         columns = getattr(X, "columns", None)
         self.n_features = int(np.prod(X.shape[1:])) if columns is None else len(columns)
         if targets and y is None:
             raise ValueError("a Dask X needs a Dask y: the target is None")
         self.outputs = tuple(int(q) for q in y.shape[1:]) if targets else ()
-        self._blocks = _aligned(X, y if targets else None, sample_weight)
+        self._blocks = _aligned(X, y=y if targets else None, sample_weight=sample_weight, gradient=gradient)
         self._collection = X
         self._rows: int | None = None
 
@@ -52,7 +52,7 @@ class DaskStream(Stream):
     def chunks(self) -> Iterator[tuple[Any, Any]]:
         """X and y of one partition after the other, brought here."""
         dask = _dask()
-        for X, y, _ in self._blocks:
+        for X, y, *_ in self._blocks:
             yield dask.compute(X, y)
 
     def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
@@ -72,10 +72,11 @@ class DaskStream(Stream):
 
 
 def _partition_moments(
-    chunk_moments: Callable[..., Moments | None], i: int, X: Any, y: Any = None, sample_weight: Any = None
+    chunk_moments: Callable[..., Moments | None], i: int, X: Any, y: Any, sample_weight: Any, gradient: Any
 ) -> Moments | None:
+    more = () if gradient is None else (gradient,)
     try:
-        return chunk_moments(X, y, sample_weight)
+        return chunk_moments(X, y, sample_weight, *more)
     except (ValueError, TypeError) as error:
         raise type(error)(f"partition {i}: {error}") from None
 
@@ -85,11 +86,11 @@ def _sum(parts: list[Moments | None]) -> Moments | None:
     return Moments.total(present) if present else None
 
 
-def _aligned(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, Any, Any]]:
-    """One (X, y, sample_weight) of delayed objects per partition."""
+def _aligned(X: Any, **others: Any) -> list[tuple[Any, ...]]:
+    """X and the others as delayed objects, one tuple per partition."""
     first = _delayed(X, None)
     columns = [first]
-    for other, name in ((y, "y"), (sample_weight, "sample_weight")):
+    for name, other in others.items():
         if other is None:
             columns.append([None] * len(first))
             continue

@@ -11,16 +11,16 @@ from itertools import chain
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import settings as _settings
 from specavg._reporting import reported
+from specavg.data._gradient_moments import gradient_moments
 from specavg.invariants import EquivariantBasis, InvariantBasis
 from specavg.regression._moments import Moments
 
 __all__ = ["ChunkMoments", "Stream", "check_names", "is_dask", "stream_of"]
 
-Array = NDArray[np.float64]
 _BATCH_ROWS = 65_536  # rows of a Parquet file that are read at a time: enough for BLAS to be fast
 _SUMMED_AT_ONCE = 16  # moments held before they are added: sums of sums, so that errors do not build up
 
@@ -39,14 +39,17 @@ class ChunkMoments:
         Whether φφᵀ is summed too.
     names : list of str, optional
         The columns that every chunk with names must have, in this order.
+    gradients : bool, default False
+        Whether there may be gradients.
     """
 
     basis: InvariantBasis | EquivariantBasis
     targets: bool
     gram: bool
     names: list[str] | None = None
+    gradients: bool = False
 
-    def __call__(self, X: Any, y: Any = None, sample_weight: Any = None) -> Moments | None:
+    def __call__(self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None) -> Moments | None:
         """The moments of one chunk, None for an empty one."""
         check_names(column_names(X), self.names)
         table = _numbers(self.basis.space.as_table(X), "X")
@@ -56,7 +59,9 @@ class ChunkMoments:
         if not len(table):
             return None
         Y, weights = None, None
-        if self.targets:
+        if gradient is not None and not self.gradients:
+            raise ValueError("there are gradients, and this estimator does not learn from them")
+        if self.targets and gradient is None:
             Y = _numbers(y, "y").reshape(len(y), -1)
             if len(Y) != len(table):
                 raise ValueError(f"X has {len(table)} rows but y has {len(Y)}")
@@ -64,6 +69,9 @@ class ChunkMoments:
             weights = _numbers(sample_weight, "sample_weight").reshape(-1)
             if len(weights) != len(table) or (weights < 0).any():
                 raise ValueError(f"sample_weight must be {len(table)} non-negative numbers; got {len(weights)}")
+        if gradient is not None:
+            assert isinstance(self.basis, InvariantBasis)
+            return gradient_moments(self.basis, table, y, gradient, np.ones(len(table)) if weights is None else weights)
         if isinstance(self.basis, EquivariantBasis):
             assert Y is not None
             return Moments.of_vectors(self.basis, table, Y, weights)
@@ -139,22 +147,27 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__")
 
 
-def stream_of(X: Any, y: Any = None, sample_weight: Any = None, *, targets: bool = True) -> Stream | None:
+def stream_of(
+    X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None, *, targets: bool = True
+) -> Stream | None:
     """`X` as a stream of chunks: an iterator, the path of a Parquet file, a Dask collection; None for arrays."""
     if isinstance(X, Stream):
         return X
     if is_dask(X):
         from specavg.data._dask_collections import DaskStream
 
-        return DaskStream(X, y, sample_weight, targets=targets)
+        return DaskStream(X, y, sample_weight, gradient, targets=targets)
     if isinstance(X, str | os.PathLike):
         _require_parquet(os.fspath(X), y, targets)
         if sample_weight is not None:
             raise ValueError("sample_weight is not supported with a Parquet file: stream (X, y, weights) chunks")
-        return ParquetStream(os.fspath(X), y, targets=targets)
+        return ParquetStream(os.fspath(X), y, gradient, targets=targets)
     if isinstance(X, Iterator):
-        if y is not None or sample_weight is not None:
-            raise ValueError("an iterator yields (X, y) or (X, y, sample_weight) chunks: y itself must be None")
+        if y is not None or sample_weight is not None or gradient is not None:
+            raise ValueError(
+                "an iterator yields (X, y), (X, y, sample_weight) or (X, y, sample_weight, gradient) chunks: y itself "
+                "must be None, and so must sample_weight and gradient"
+            )
         return ChunkStream(X, targets=targets)
     return None
 
@@ -174,7 +187,7 @@ def _require_parquet(path: str, y: Any, targets: bool) -> None:
 
 @final
 class ChunkStream(Stream):
-    """An iterator of (X, y) or (X, y, sample_weight); of X alone where there are no targets."""
+    """An iterator of (X, y), maybe with a sample_weight and a gradient; of X alone where there are no targets."""
 
     def __init__(self, chunks: Iterable[Any], *, targets: bool) -> None:
         iterator = iter(chunks)
@@ -194,8 +207,11 @@ class ChunkStream(Stream):
     def _parts(chunk: Any, targets: bool) -> tuple[Any, ...]:
         if not targets:
             return chunk if isinstance(chunk, tuple) else (chunk,)
-        if not isinstance(chunk, tuple) or len(chunk) not in (2, 3):
-            raise ValueError(f"chunks must be tuples (X, y) or (X, y, sample_weight); got {type(chunk).__name__}")
+        if not isinstance(chunk, tuple) or len(chunk) not in (2, 3, 4):
+            raise ValueError(
+                "chunks must be tuples (X, y), (X, y, sample_weight) or (X, y, sample_weight, gradient); got "
+                f"{type(chunk).__name__}{f' of {len(chunk)}' if isinstance(chunk, tuple) else ''}"
+            )
         return chunk
 
     def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
@@ -210,9 +226,9 @@ class ChunkStream(Stream):
 
 @final
 class ParquetStream(Stream):
-    """A Parquet file, read in batches; `target` names the column or columns of y."""
+    """A Parquet file, read in batches; `target` names the column or columns of y, `gradient` those of gradients."""
 
-    def __init__(self, path: str, target: Any, *, targets: bool) -> None:
+    def __init__(self, path: str, target: Any, gradient: Any = None, *, targets: bool) -> None:
         try:
             import pyarrow.parquet as parquet
         except ImportError:
@@ -225,15 +241,18 @@ class ParquetStream(Stream):
             names = list(target)
         else:
             raise ValueError(f"with a Parquet file y must be the name of its target column; got {target!r}")
+        slopes: Any = [] if gradient is None else gradient
+        if not isinstance(slopes, list) or not all(isinstance(name, str) for name in slopes):
+            raise ValueError(f"with a Parquet file gradient must be the list of its columns; got {gradient!r}")
         with parquet.ParquetFile(path) as file:
             columns = [str(name) for name in file.schema_arrow.names if not str(name).startswith("__index_level")]
             self.rows = int(file.metadata.num_rows)
-        missing = [name for name in names if name not in columns]
+        missing = [name for name in [*names, *slopes] if name not in columns]
         if missing:
             raise ValueError(f"{path} has no column {missing[0]!r}; it has {', '.join(columns[:20])}")
         self._open: Callable[[], Any] = partial(parquet.ParquetFile, path)
-        self._targets = names
-        self.feature_names = [name for name in columns if name not in names]
+        self._targets, self._slopes = names, slopes
+        self.feature_names = [name for name in columns if name not in {*names, *slopes}]
         self.n_features = len(self.feature_names)
         self.outputs = () if not targets or isinstance(target, str) else (len(names),)
         self._batch = max(1, min(_BATCH_ROWS, int(_settings().memory_limit / (64 * (1 + len(columns))))))
@@ -242,10 +261,11 @@ class ParquetStream(Stream):
         def parts() -> Iterator[Moments | None]:
             start, features = 0, self.feature_names or []
             with self._open() as file:
-                for batch in file.iter_batches(self._batch, columns=[*features, *self._targets]):
+                for batch in file.iter_batches(self._batch, columns=[*features, *self._targets, *self._slopes]):
                     X = batch_columns(batch, features)
-                    y = batch_columns(batch, self._targets) if self._targets else None
-                    yield _named(f"rows {start} to {start + len(X) - 1}", chunk_moments, X, y)
+                    y, G = (batch_columns(batch, part) if part else None for part in (self._targets, self._slopes))
+                    more = () if G is None else (None, G)
+                    yield _named(f"rows {start} to {start + len(X) - 1}", chunk_moments, X, y, *more)
                     start += len(X)
 
         return pairwise_total(parts())

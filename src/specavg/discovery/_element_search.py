@@ -168,15 +168,17 @@ class _Search:
 
 
 def _generated(group: Group, elements: list[Isometry]) -> Group:
-    """The group that elements generate, without those that the ones before them make superfluous."""
+    """The group that elements generate, with the first of them that are enough."""
+    order = Group(elements, size=group.size).order
+    if order == group.order:
+        return group
     found = Group([], size=group.size)
     for g in elements:
-        if found.order == group.order:
-            return group
+        if found.order == order:
+            break
         more = Group([*found.generators, g], size=group.size)
-        if more.order > found.order:
-            found = more
-    return group if found.order == group.order else found
+        found = more if more.order > found.order else found
+    return found
 
 
 def _compared(group: Group, candidates: CandidateElements) -> str:

@@ -118,10 +118,10 @@ class Parts:
         every = np.arange(self.count)
         return own, V[every, every]
 
-    def _kinds(self, n_kinds: int, decay: Decay) -> Kinds:
-        """The parts as a mixture of so many kinds, with the prior of `decay` for what each kind is."""
+    def _kinds(self, decay: Decay) -> Kinds:
+        """The parts as a mixture of kinds; all parts together are expected to have the variance of the signal."""
         spread = decay(self.levels)[self.levels <= decay.last]
-        return Kinds(*self._own(decay.last), spread * self.information.signal / (spread.sum() * n_kinds))
+        return Kinds(*self._own(decay.last), spread * self.information.signal / (spread.sum() * self.count))
 
     def homogeneous(self, blocks: Blocks, decay: Decay, level: float) -> Blocks:
         """Blocks whose parts differ by no more than chance; others are cut in two where their parts lie apart.
@@ -130,7 +130,7 @@ class Parts:
         if two kinds explain its parts better than one (for two kinds so near that no part is surely of either).
         """
         waiting, kept = list(blocks), list[list[int]]()
-        kinds = self._kinds(len(blocks), decay)
+        kinds = self._kinds(decay)
         while waiting:
             block = waiting.pop()
             if len(block) == 1:
@@ -158,7 +158,7 @@ class Parts:
 
     def without_doubt(self, blocks: Blocks, decay: Decay, level: float) -> tuple[Blocks, float]:
         """Blocks without the parts that may well stand elsewhere, and the probability that one is wrong."""
-        shares = self._kinds(len(blocks), decay).shares(blocks)  # the last column: of a kind of its own
+        shares = self._kinds(decay).shares(blocks)  # the last column: of a kind of its own
         kind_of = np.argmax(shares, axis=1)
         doubts = np.where(kind_of < len(blocks), 1 - shares.max(axis=1), 0.0)
         surest = np.argsort(doubts, kind="stable")

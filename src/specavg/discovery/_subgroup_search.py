@@ -15,6 +15,7 @@ from specavg.discovery._samples import Samples
 from specavg.discovery._subgroup_lattice import Lattice, lattice
 from specavg.groups import Group
 from specavg.regression._information import Information
+from specavg.regression._nested_models import Models
 from specavg.spaces import Eigenspace
 
 __all__ = ["search_subgroups"]
@@ -32,7 +33,12 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
     found = _posterior(information, subgroups, subspaces)
     last = found.decay.last
     p_values = p_values_outside(information, subspaces, last)
-    choice, notes = found.largest(subgroups, p_values, level), ()
+    probable = found.probable(subgroups, level)
+    if p_values[probable[0]] < HONEST * level:
+        again = _score_test(samples, eigenspaces[:last], subspaces[probable[0]].up_to(last))
+        below = subgroups.inside[:, probable[0]]  # what does not refute a group does not refute its subgroups
+        p_values[below] = np.maximum(p_values[below], again)
+    choice, notes = next(i for i in probable if p_values[i] >= HONEST * level), ()
     if found.evidence < -np.log(level):
         choice = 0  # the trivial subgroup
         notes = (unseen_function(information),)
@@ -98,22 +104,40 @@ class _Posterior:
     allowed: Array
     evidence: float
 
-    def largest(self, lattice: Lattice, p_values: Array, level: float) -> int:
-        """The largest subgroup that is a symmetry with probability at least 1 − level, and that no test refutes."""
+    def probable(self, lattice: Lattice, level: float) -> list[int]:
+        """The subgroups that are symmetries with probability at least 1 − level, the largest first."""
         own = self.closures == np.arange(len(self.closures))
-        enough = np.flatnonzero((self.allowed >= 1 - level) & (p_values >= HONEST * level) & own)
-        return int(max(enough, key=lambda i: (lattice.orders[i], self.allowed[i])))
+        enough = np.flatnonzero((self.allowed >= 1 - level) & own)
+        return sorted(enough.tolist(), key=lambda i: (-lattice.orders[i], -self.allowed[i]))
+
+
+def _score_test(samples: Samples, eigenspaces: tuple[Eigenspace, ...], Q: Array) -> float:
+    """The p-value of `symmetry_test`, which reads the data again.
+
+    Wald's test takes what all functions leave for noise. Where there is none, this is less than what the invariant
+    functions miss, and a true symmetry may be refuted; the score test takes what the invariant functions leave.
+    """
+    functions = samples.space.functions(eigenspaces)
+    span = np.zeros((1 + functions.dim, 1 + Q.shape[1]))
+    span[0, 0], span[1:, 1:] = 1, Q[: functions.dim]
+
+    def columns(X: Array) -> Array:
+        return np.column_stack([np.ones(len(X)), functions.evaluate(X)])
+
+    return Models(columns, samples.read()).compare([span], samples.read())[0].p_value
 
 
 def _posterior(information: Information, lattice: Lattice, subspaces: list[Subspace]) -> _Posterior:
     """The posterior over the subgroups of a lattice.
 
-    The prior probability that the symmetry has some order is proportional to this order, and all subgroups of one
-    order are equally probable: however many small subgroups there are, they do not outweigh a large one. The decay is
-    that of the largest evidence, with the subgroup that is most probable with it.
+    The prior probability that the symmetry has some order is proportional to the square of this order, and all
+    subgroups of one order are equally probable: however many small ones there are, they do not outweigh a large one.
+    (Of 80 functions with the symmetry of subgroups of hyperoctahedral(4), 1000 samples find 95 % with it, and 81 % with
+    a prior proportional to the order and the same for every class; 2 and 1 of them too large.) The decay is that of the
+    largest evidence, with the subgroup that is most probable with it.
     """
     alike = np.bincount(lattice.orders)[lattice.orders]  # subgroups of the same order
-    prior = np.log(lattice.orders / alike)
+    prior = np.log(lattice.orders**2 / alike)
     best, decay = 0, None  # subgroup 0 is the trivial one
     evidence = weights = np.zeros(len(prior))
     closures = np.arange(len(prior))

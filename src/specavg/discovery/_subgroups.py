@@ -69,6 +69,7 @@ def subgroup_classes(products: Indices, limit: int) -> list[SubgroupClass]:
     N = len(products)
     inverses = np.argmax(products == 0, axis=1)
     conjugates = products[products, inverses[:, None]]  # [g, h]: ghg⁻¹
+    commutes = np.array_equal(products, products.T)
     steps = prime_power_steps(products)
     seen: set[bytes] = set()
     classes: list[SubgroupClass] = []
@@ -77,13 +78,19 @@ def subgroup_classes(products: Indices, limit: int) -> list[SubgroupClass]:
     def add(mask: Masks, generators: tuple[int, ...]) -> None:
         if np.packbits(mask).tobytes() in seen:
             return
-        images = np.zeros((N, N), dtype=bool)
-        images[np.arange(N)[:, None], conjugates[:, np.flatnonzero(mask)]] = True
-        packed, first = np.unique(np.packbits(images, axis=1), axis=0, return_index=True)
-        seen.update(row.tobytes() for row in packed)
+        movers = np.arange(1 if commutes else N)  # whose conjugates are to be found
+        images = np.zeros((len(movers), N), dtype=bool)
+        images[movers[:, None], conjugates[: len(movers), np.flatnonzero(mask)]] = True
+        firsts: dict[bytes, int] = {}  # the identity, and so the subgroup itself, comes first
+        for i, row in enumerate(np.packbits(images, axis=1)):
+            firsts.setdefault(row.tobytes(), i)
+        seen.update(firsts)
         if len(seen) > limit:
-            raise TooManySubgroups(f"the group of order {N} has more than {limit} subgroups")
-        first.sort()  # the identity, and so the subgroup itself, comes first
+            raise TooManySubgroups(
+                f"the group of order {N} has more than {limit} subgroups, too many to compare them all. "
+                "Use method='auto', which builds a symmetry from single elements"
+            )
+        first = np.array(list(firsts.values()))
         classes.append(SubgroupClass(images[first], first, generators))
         normalisers.append(np.flatnonzero((images == mask).all(axis=1)))
 

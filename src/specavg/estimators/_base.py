@@ -114,9 +114,9 @@ class InvariantEstimator(Savable, BaseEstimator):
             f"{self.basis_.group!r} on {self.basis_.space!r}{late if self._cutoff() is None else ''}"
         )
 
-    def _stream(self, X: Any, y: Any, sample_weight: Any) -> Stream | None:
+    def _stream(self, X: Any, y: Any, sample_weight: Any, gradient: Any = None) -> Stream | None:
         """`X` as a stream of chunks; None if it is data in memory."""
-        return stream_of(X, y, sample_weight, targets=self._has_targets)
+        return stream_of(X, y, sample_weight, gradient, targets=self._has_targets)
 
     def _points(self, X: Any, *, reset: bool) -> Array:
         """`X` as scikit-learn wants it: points flattened to (n, n_features), finite, float64."""

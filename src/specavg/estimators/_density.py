@@ -147,7 +147,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         points, weights = points[weights > 0], weights[weights > 0]
         given = self._cutoff()
         self._take_basis(self._default_basis(int(weights.sum())) if given is None else self._basis(given))
-        features = self.basis_.evaluate(self._canonical(points))[:, 1:]
+        features = self.basis_.evaluate(self.basis_.evaluation_points(points))[:, 1:]
         self._require_functions()
         if self.positive:
             self._fit_positive(float(weights.sum()), partial(exponential_fit, features, weights))

@@ -207,9 +207,14 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         if basis.dim > basis.n_constants and problem.count > 1:
             return ridge_fit(problem, _levels(basis), candidates, alpha)
         if not basis.dim:
+            advice = (
+                "raise the cutoff"
+                if self._cutoff() is not None
+                else "this output may allow none at all; with a cutoff the search goes as far as you say"
+            )
             raise ValueError(
                 f"there is no function with F(gx) = ρ(g)F(x) below {basis.cutoff.kind} = {basis.cutoff.value:g}: "
-                "raise the cutoff"
+                f"{advice}"
             )
         why = "all points lie on one orbit" if problem.count == 1 else "the cutoff ends before the first other function"
         warnings.warn(f"only constant vectors are fitted: {why}.", UserWarning, stacklevel=4)
@@ -270,6 +275,35 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
             return basis.combine(points, self.coef_)
         places, leading = elements.places(points)
         return elements.taken_back(basis.combine(places, self.coef_), leading)
+
+    def gradient(self, X: Any) -> Any:
+        """Gradients of every output of the estimated function.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+            A Dask array gives a lazy Dask array.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features, p), or (n, n_features) where y had one number for each point
+            By the coordinates of `X`, as `InvariantKernelRidge.gradient` says.
+
+        Examples
+        --------
+        >>> import specavg as sa
+        >>> space = sa.Torus(2)
+        >>> X = space.sample(60, random_state=0)
+        >>> model = sa.EquivariantKernelRidge(space, sa.groups.sign_flips(2), "vector").fit(X, np.sin(np.pi * X))
+        >>> np.abs(model.gradient([[0.0, 0.5]])[0] - [[np.pi, 0], [0, 0]]).max() < 1e-6
+        np.True_
+        """
+        check_is_fitted(self)
+        if is_dask(X):
+            return distributed_apply(self, "gradient", X, (self.n_features_in_, *self.output_shape_))
+        points = self._points(X, reset=False)
+        found = self.basis_.combine_gradient(points, self.coef_)
+        return found.reshape(*points.shape, *self.output_shape_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

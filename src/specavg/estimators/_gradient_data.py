@@ -8,19 +8,23 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
 
+from specavg.data._gradient_moments import checked_gradients, gradient_moments
 from specavg.invariants import InvariantBasis
 from specavg.regression import _limits
 from specavg.regression._feature_path import orbits
 from specavg.regression._gradient_problem import GradientProblem, Observations
+from specavg.regression._moment_path import MomentProblem
+from specavg.regression._moments import Moments
+from specavg.regression._regression_problem import Problem
 
-__all__ = ["GradientData"]
+__all__ = ["NO_VALUE", "GradientData", "ratios_of", "warn_of_contradicting_moments"]
 
 Array = NDArray[np.float64]
 RATIOS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
 """Noise of a value over that of a derivative, each in units of its own size. Outside of this range one of the two kinds
 says nothing that the other does not say better."""
+NO_VALUE = "every y is NaN: gradients leave the constant open, so at least one value is needed"
 _CONTRADICTION = 0.25  # of the scale: a factor of 1.25 is not found among common units (eV, kcal/mol, Hartree, Bohr)
 _STANDARD_ERRORS = 6.0  # by which the scale has to differ from one, errors of neighbouring points not being independent
 
@@ -49,35 +53,10 @@ class GradientData:
     @classmethod
     def of(cls, points: Array, y: Any, gradient: Any, weights: Array) -> GradientData:
         """From what users give, checked."""
-        if y is None:
-            raise ValueError("y is needed beside gradients: a gradient leaves the constant open")
-        checked: Any = check_array
-        targets: Array = checked(y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan")
-        if targets.ndim == 2 and targets.shape[1] == 1:
-            targets = targets[:, 0]
-        if targets.ndim != 1:
-            raise ValueError(
-                f"gradients are fitted with one target; y has shape {targets.shape}. Fit one model for each output."
-            )
-        G = np.asarray(gradient, dtype=np.float64)
-        G = G.reshape(len(G), -1) if G.ndim > 1 else G
-        if G.shape != points.shape or len(targets) != len(points):
-            raise ValueError(
-                f"X has shape {points.shape}, y {targets.shape} and gradient {np.shape(gradient)}: there is one target "
-                "and one gradient, with a number for each column of X, for each row"
-            )
-        missing = np.isnan(G)
-        if np.isinf(G).any():
-            raise ValueError(f"gradient has infinite entries in {int(np.isinf(G).any(axis=1).sum())} rows")
-        partly = missing.any(axis=1) & ~missing.all(axis=1)
-        if partly.any():
-            raise ValueError(
-                f"gradient has NaN in a part of {int(partly.sum())} rows (first: row {int(partly.argmax())}). A "
-                "missing gradient is a row of NaN; a gradient with missing components cannot be used."
-            )
+        targets, G = checked_gradients(points, y, gradient)
         if np.isnan(targets).all():
-            raise ValueError("every y is NaN: gradients leave the constant open, so at least one value is needed")
-        kept = (weights > 0) & ~(np.isnan(targets) & missing.any(axis=1))
+            raise ValueError(NO_VALUE)
+        kept = (weights > 0) & ~(np.isnan(targets) & np.isnan(G).any(axis=1))
         return cls(points[kept], targets[kept], G[kept], weights[kept])
 
     @property
@@ -123,27 +102,17 @@ class GradientData:
         weights, labels = np.repeat(self.weights[with_gradient], d), np.repeat(label[with_gradient], d)
         return values, Observations(slopes.reshape(len(X) * d, -1), along.ravel(), weights, labels)
 
-    def ratios(self, values: Observations, slopes: Observations) -> Array:
-        """Ratios of noise to choose from, around that of the sizes."""
-        size = float(np.sqrt(np.mean(slopes.targets**2)))
-        deviation = float(values.targets.std()) or 1.0
-        return RATIOS * deviation / (size or 1.0)
-
     def searched(self, basis: InvariantBasis) -> tuple[Observations, Observations]:
         """Rows that a search compares spectra and ratios on."""
         sample = self.sample(_limits.SEARCH_ROWS, basis.dimension)
         return sample.observations(basis, min(basis.dim, _limits.FUNCTIONS_PER_POINT * _limits.SEARCH_ROWS))
 
-    def problem(self, basis: InvariantBasis, ratio: float) -> GradientProblem:
-        """All rows."""
-        rows = self.rows(basis.dimension)
-        if rows * basis.dim > _limits.FEATURES_HELD:
-            raise ValueError(
-                f"{rows} rows of values and gradients with {basis.dim} functions are more than are held in memory "
-                f"({rows * basis.dim:.2g} numbers; {_limits.FEATURES_HELD:.0e} are). Lower the cutoff, or take fewer "
-                "points: a point with its gradient says as much as several without."
-            )
-        return GradientProblem(*self.observations(basis), ratio)
+    def problem(self, basis: InvariantBasis, ratio: float) -> Problem:
+        """All rows: their features where they can be held, else their moments."""
+        if self.rows(basis.dimension) * basis.dim <= _limits.FEATURES_HELD:
+            return GradientProblem(*self.observations(basis), ratio)
+        moments = gradient_moments(basis, self.points, self.targets, self.gradients, self.weights)
+        return MomentProblem(moments, ratio)
 
     def warn_of_contradiction(self, predicted: Array) -> None:
         """Whether the gradients given are another multiple than one of those that the values alone predict.
@@ -153,16 +122,35 @@ class GradientData:
         """
         both = self.has_value & self.has_gradient
         given, predicted = self.gradients[both].ravel(), predicted[both].ravel()
-        squares = float(predicted @ predicted)
-        if not squares > 0 or not given.any():
-            return
-        scale = float(predicted @ given) / squares
-        error = float(np.sqrt(np.mean((given - scale * predicted) ** 2) / squares))
-        if abs(scale - 1.0) > max(_CONTRADICTION, _STANDARD_ERRORS * error):
-            what = "Forces are minus the gradient of the energy." if scale < 0 else "Are its units those of y over X?"
-            warnings.warn(
-                f"the gradient given is {scale:.3g} ± {error:.1g} times the gradient that the values alone predict, "
-                f"and should be 1 times: one of the two is wrong. {what}",
-                UserWarning,
-                stacklevel=4,
-            )
+        _warn_of_scale(float(predicted @ predicted), float(predicted @ given), float(given @ given), given.size)
+
+
+def ratios_of(deviation: float, size: float) -> Array:
+    """Ratios of noise to choose from, around that of the standard deviation of values and the size of derivatives."""
+    return RATIOS * (deviation or 1.0) / (size or 1.0)
+
+
+def warn_of_contradicting_moments(moments: Moments, coefficients: Array) -> None:
+    """The same from moments, with the coefficients that the values alone give."""  # (1 + D,)
+    slopes = moments.slopes
+    assert slopes is not None
+    assert slopes.gram is not None
+    unit, c = float(slopes.units.unit[0]), coefficients[: slopes.dim]
+    cross, squares = unit * slopes.shifted_cross.value[:, 0], unit**2 * float(slopes.shifted_squares.value[0])
+    _warn_of_scale(float(c @ slopes.gram.value @ c), float(c @ cross), squares, float(slopes.weight.value))
+
+
+def _warn_of_scale(predicted: float, product: float, given: float, rows: float) -> None:
+    """From the sums of squares of what was predicted and given, and of their products."""
+    if not predicted > 0 or not given > 0:
+        return
+    scale = product / predicted
+    error = float(np.sqrt(max(given - scale * product, 0.0) / rows / predicted))
+    if abs(scale - 1.0) > max(_CONTRADICTION, _STANDARD_ERRORS * error):
+        what = "Forces are minus the gradient of the energy." if scale < 0 else "Are its units those of y over X?"
+        warnings.warn(
+            f"the gradient given is {scale:.3g} ± {error:.1g} times the gradient that the values alone predict, "
+            f"and should be 1 times: one of the two is wrong. {what}",
+            UserWarning,
+            stacklevel=5,
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar, Literal, overload
@@ -16,9 +17,9 @@ from specavg.data._given_data import question_vectors, why_nothing
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, checked_alpha, weights_or_ones
-from specavg.estimators._gradient_data import GradientData
+from specavg.estimators._gradient_data import GradientData, ratios_of, warn_of_contradicting_moments
 from specavg.estimators._ridge_problem import RidgeData
-from specavg.estimators._streamed import PiecewiseEstimator
+from specavg.estimators._streamed import PiecewiseEstimator, needs_cutoff
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_order, further_orders
@@ -170,6 +171,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         Units,
     )
     saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
+    _takes_gradients: ClassVar[bool] = True
 
     _posterior: Posterior | None
 
@@ -199,9 +201,10 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, n_features) or (n, *space.shape), or a stream
-            Data that do not fit in memory come as an iterator of (X, y) or (X, y, sample_weight) chunks, the path of
-            a Parquet file (then `y` names its target column), or a Dask array or dataframe. The choice is then
-            made by generalised cross-validation from moments.
+            Data that do not fit in memory come as an iterator of (X, y), (X, y, sample_weight) or (X, y,
+            sample_weight, gradient) chunks, the path of a Parquet file (then `y` names its target column, `gradient`
+            lists the columns of gradients), or a Dask array or dataframe. The choice is then made by generalised
+            cross-validation from moments.
         y : array-like of shape (n,) or (n, n_outputs), or None with an iterator
         sample_weight : array-like of shape (n,), optional
         gradient : array-like of shape (n, n_features) or (n, *space.shape), optional
@@ -216,10 +219,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         """
         vars(self).pop("gradient_noise_variance_", None)
         alpha = checked_alpha(self.alpha)
-        stream = self._stream(X, y, sample_weight)
+        stream = self._stream(X, y, sample_weight, gradient)
         if stream is not None:
-            if gradient is not None:
-                raise ValueError("gradients are fitted in memory: give X, y and gradient as arrays")
             return self._fit_stream(stream)
         if gradient is not None:
             return self._fit_gradients(X, y, sample_weight, gradient)
@@ -247,23 +248,28 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         self._check_gradients(data)
         found: list[tuple[float, InvariantBasis, list[Spectrum], float]] = []
         for basis in self._bases(self._canonical(data.points), order, cutoff, data.rows(self._space().dim)):
-            candidates = self._candidates(basis)
             values, slopes = data.searched(basis)
-            ratios, density = data.ratios(values, slopes), np.inf
-            ratio = float(ratios[len(ratios) // 2])
-            problem = GradientProblem(values, slopes, ratio)
-            if basis.dim > 1 and problem.count > 1:
-                candidates, _ = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST)
-                fits = [ridge_fit(GradientProblem(values, slopes, r), basis, candidates, alpha) for r in ratios]
-                densities = [min(trial.density for trial in fit.trials) for fit in fits]
-                ratio, density = float(ratios[int(np.argmin(densities))]), min(densities)
-            found.append((density, basis, candidates, ratio))
+            ratios = ratios_of(float(values.targets.std()), float(np.sqrt(np.mean(slopes.targets**2))))
+            found.append(self._with_ratio(partial(GradientProblem, values, slopes), ratios, basis))
         _, basis, candidates, ratio = min(found, key=lambda entry: entry[0])
         vars(self).pop("moments_", None)
         self._take_basis(basis)
         self._keep(self._solved(data.problem(basis, ratio), candidates, alpha), (), len(data.points))
         self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
         return self
+
+    def _with_ratio(
+        self, problem: Callable[[float], Problem], ratios: Array, basis: InvariantBasis
+    ) -> tuple[float, InvariantBasis, list[Spectrum], float]:
+        """The density of the best ratio of noise, the basis, promising spectra and that ratio."""
+        middle, candidates, alpha = float(ratios[len(ratios) // 2]), self._candidates(basis), checked_alpha(self.alpha)
+        first = problem(middle)
+        if basis.dim == 1 or first.count <= 1:
+            return np.inf, basis, candidates, middle
+        candidates, _ = shortlist(first, basis, candidates, alpha, _limits.SHORTLIST)
+        fits = [ridge_fit(problem(float(ratio)), basis, candidates, alpha) for ratio in ratios]
+        densities = [min(trial.density for trial in fit.trials) for fit in fits]
+        return min(densities), basis, candidates, float(ratios[int(np.argmin(densities))])
 
     def _check_gradients(self, data: GradientData) -> None:
         """Warn of gradients that contradict the values; needs some values to say something."""
@@ -276,14 +282,49 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
             alone = model.fit(data.points[both], data.targets[both], data.weights[both])
         data.warn_of_contradiction(alone.gradient(data.points))
 
+    @needs_cutoff
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None
+    ) -> InvariantKernelRidge:
+        """Add data to what was fitted before, and choose anew: the result is that of streaming all of it at once.
+
+        Parameters
+        ----------
+        X, y, sample_weight, gradient
+            As in `fit`. An explicit cutoff is needed, since the number of samples is not known in advance.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_piece(X, y, sample_weight, gradient)
+
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> InvariantKernelRidge:
         alpha = checked_alpha(self.alpha)
         candidates = self._candidates(self.basis_)
         few = _limits.SEARCH_ROWS  # spectra differ on few functions already
+        if moments.slopes is not None and moments.slopes.count:
+            return self._fit_slope_moments(moments, moments.first(min(few, self.basis_.dim)), alpha)
+        vars(self).pop("gradient_noise_variance_", None)
         if len(candidates) > _limits.SHORTLIST and self.basis_.dim > few:
             problem = MomentProblem(moments.first(few))
             candidates, _ = shortlist(problem, self.basis_, candidates, alpha, _limits.SHORTLIST)
         return self._keep(self._solved(MomentProblem(moments), candidates, alpha), outputs, moments.count)
+
+    def _fit_slope_moments(self, moments: Moments, some: Moments, alpha: float | None) -> InvariantKernelRidge:
+        """Values and gradients; ratio and spectra are searched for with the moments of `some` of the functions."""
+        slopes = moments.slopes
+        assert slopes is not None
+        if moments.count >= _FEWEST_VALUES and some.dim > 1:
+            alone = ridge_fit(MomentProblem(some), self.basis_, self._candidates(self.basis_), alpha)
+            warn_of_contradicting_moments(some, alone.coefficients[:, 0])
+        deviation = float(np.sqrt(moments.centred()[2][0] / moments.weight.value) * moments.units.unit[0])
+        size = float(np.sqrt(slopes.shifted_squares.value[0] / slopes.weight.value) * slopes.units.unit[0])
+        problem = partial(MomentProblem, some)
+        _, _, candidates, ratio = self._with_ratio(problem, ratios_of(deviation, size), self.basis_)
+        self._keep(self._solved(MomentProblem(moments, ratio), candidates, alpha), (), moments.count)
+        self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
+        return self
 
     def _default_basis(self, rows: int | None) -> InvariantBasis | None:
         return None if rows is None else affordable_basis(self._basis_in_time, affordable_dim(rows))

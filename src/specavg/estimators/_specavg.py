@@ -14,6 +14,7 @@ from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order
+from specavg.invariants._acting_group import training_points
 from specavg.regression._moments import Moments
 from specavg.regression._target_units import Units
 from specavg.spaces import Space
@@ -149,7 +150,7 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
         weights = weights_or_ones(sample_weight, points)
         vars(self).pop("moments_", None)
         order = self._order()
-        places = self._canonical(points)
+        places = training_points(self._space(), self._group(), points)
         self._take_basis(self._basis(self._cutoff() or self._theorem(float(weights.sum())), order))
         columns = targets.reshape(len(points), -1)
         if sample_weight is not None:

@@ -16,10 +16,11 @@ from sklearn.utils.validation import validate_data
 from specavg.data._given_data import given_targets
 from specavg.data._streaming import ChunkMoments, ChunkStream, Stream, check_names
 from specavg.estimators._base import InvariantEstimator
+from specavg.estimators._gradient_data import NO_VALUE
 from specavg.invariants import InvariantBasis
 from specavg.regression._moments import Moments
 
-__all__ = ["PiecewiseEstimator", "StreamedEstimator"]
+__all__ = ["PiecewiseEstimator", "StreamedEstimator", "needs_cutoff"]
 
 
 class CutoffNeeded(ValueError, AttributeError):
@@ -48,6 +49,7 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
     """An estimator that can be fitted from moments alone."""
 
     _needs_gram: ClassVar[bool] = True
+    _takes_gradients: ClassVar[bool] = False
 
     coef_: NDArray[np.float64]
     moments_: Moments
@@ -65,7 +67,7 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
         with _all_or_nothing(self):
             vars(self).pop("moments_", None)
             self._take_features(stream)
-            return self._fit_moments(self._moments(stream), stream.outputs)
+            return self._fit_moments(_not_empty(self._moments(stream)), stream.outputs)
 
     def _fitted_outputs(self) -> tuple[int, ...]:
         """The shape of one target."""
@@ -81,10 +83,8 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
                 "is not known while they stream in"
             )
         self._take_basis(basis)
-        moments = stream.moments(ChunkMoments(basis, self._has_targets, self._needs_gram, stream.feature_names))
-        if not moments.weight.value > 0:
-            raise ValueError("sample_weight sums to zero: there is nothing to fit")
-        return moments
+        of_chunk = ChunkMoments(basis, self._has_targets, self._needs_gram, stream.feature_names, self._takes_gradients)
+        return stream.moments(of_chunk)
 
     def _check_features(self, stream: Stream) -> None:
         if stream.n_features != self.n_features_in_:
@@ -95,14 +95,17 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
         names = getattr(self, "feature_names_in_", None)
         check_names(stream.feature_names, None if names is None else list(names))
 
-    def _one_chunk(self, X: Any, y: Any, sample_weight: Any) -> Stream:
+    def _one_chunk(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> Stream:
         """Data in memory, checked as scikit-learn wants it, as a stream of one chunk."""
         settings: dict[str, Any] = {"reset": not hasattr(self, "moments_"), "dtype": np.float64}
-        if self._has_targets:
+        if self._has_targets and gradient is None:
             settings |= {"y": given_targets(y), "multi_output": True, "y_numeric": True}
         checked: Any = validate_data(cast(Any, self), self._table(X), **settings)
-        parts = checked if self._has_targets else (checked,)
-        stream = ChunkStream([(*parts, sample_weight)], targets=self._has_targets)
+        parts = checked if isinstance(checked, tuple) else (checked,)
+        if gradient is not None:  # beside it y may have NaN, and is looked at when sums are taken
+            parts = (checked, y)
+        more = () if gradient is None else (gradient,)
+        stream = ChunkStream([(*parts, sample_weight, *more)], targets=self._has_targets)
         stream.feature_names = list(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
         return stream
 
@@ -123,9 +126,13 @@ class PiecewiseEstimator(StreamedEstimator):
         -------
         self
         """
+        return self._fit_piece(X, y, sample_weight)
+
+    def _fit_piece(self, X: Any, y: Any, sample_weight: Any, gradient: Any = None) -> Self:
+        """Add data to what was seen before, and fit to all of it."""
         before: Moments | None = getattr(self, "moments_", None)
         with _all_or_nothing(self):
-            stream = self._stream(X, y, sample_weight) or self._one_chunk(X, y, sample_weight)
+            stream = self._stream(X, y, sample_weight, gradient) or self._one_chunk(X, y, sample_weight, gradient)
             outputs = stream.outputs
             if before is None:
                 self._take_features(stream)
@@ -135,9 +142,15 @@ class PiecewiseEstimator(StreamedEstimator):
             moments = self._moments(stream)
             if before is not None:
                 moments = before + moments
-            self._fit_moments(moments, outputs)
+            self._fit_moments(_not_empty(moments), outputs)
             self.moments_ = moments
         return self
+
+
+def _not_empty(moments: Moments) -> Moments:
+    if not moments.weight.value > 0:
+        raise ValueError(NO_VALUE if moments.slopes else "sample_weight sums to zero: there is nothing to fit")
+    return moments
 
 
 @contextlib.contextmanager

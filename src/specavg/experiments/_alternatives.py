@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
 
 from specavg import baselines, groups
+from specavg._arrays import Array
 from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor, invariance_discrepancy
 from specavg.experiments._figure_style import PALETTE, new_figure
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
@@ -24,7 +24,6 @@ __all__ = ["EXPERIMENT", "largest_jump"]
 
 NAME = "alternatives"
 NOISE = 0.05
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
 
 from specavg import baselines, datasets, groups
+from specavg._arrays import Array
 from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor
 from specavg.experiments import _paper_task as paper
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
@@ -24,7 +24,6 @@ from specavg.spaces import Space, Sphere
 __all__ = ["EXPERIMENT"]
 
 NAME = "invariant-ridge"
-Array = NDArray[np.float64]
 LOADERS = (datasets.load_copper, datasets.load_propane, datasets.load_diffusion_mri, datasets.load_ica_iris)
 METHODS = ("mean of y", "Spec-Avg", "KRR", "augmentation + KRR", "group-averaged KRR", "invariant kernel ridge")
 

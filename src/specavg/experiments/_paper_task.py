@@ -8,9 +8,9 @@ from itertools import product
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from specavg import baselines, groups
+from specavg._arrays import Array
 from specavg.estimators import SpecAvgRegressor
 from specavg.experiments._result import Track
 from specavg.invariants import invariant_basis
@@ -18,7 +18,6 @@ from specavg.spaces import Torus
 
 __all__ = ["DIMENSIONS", "ETAS", "Changes", "Fit", "Sweep", "all_sign_images", "sweep", "target"]
 
-Array = NDArray[np.float64]
 
 D = 10
 SPACE = Torus(D)

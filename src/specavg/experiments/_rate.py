@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from specavg import groups, theory
+from specavg._arrays import Array
 from specavg.estimators import SpecAvgRegressor
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
@@ -21,7 +21,6 @@ __all__ = ["EXPERIMENT", "edge_target", "slope_interval"]
 
 NAME = "rate"
 NOISE = 0.5
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

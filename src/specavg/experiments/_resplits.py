@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.spatial.distance import cdist
 
+from specavg._arrays import Array
 from specavg.estimators import InvariantKernelRidge
 from specavg.experiments._result import Claim, Record, Result, Table, Track
 from specavg.groups import Group
@@ -16,7 +16,6 @@ from specavg.spaces import Space, Torus
 
 __all__ = ["add_resplits"]
 
-Array = NDArray[np.float64]
 WIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # γ times the median squared distance
 PENALTIES = tuple(10.0**k for k in range(-10, 1))
 MOST_TESTS = 1000

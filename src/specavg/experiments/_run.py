@@ -16,6 +16,7 @@ import sklearn
 
 from specavg.experiments import (
     _alternatives,
+    _discovered,
     _error,
     _examples,
     _group_size,
@@ -46,6 +47,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     _alternatives.EXPERIMENT,
     _invariant_ridge.EXPERIMENT,
     _sequel.EXPERIMENT,
+    _discovered.EXPERIMENT,
 )
 """Every experiment, in the order of the report. A new one is a file and a line here."""
 

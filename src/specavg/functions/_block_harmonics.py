@@ -95,16 +95,27 @@ class BlockHarmonics(Functions):
         return self._jets(*self._reduced(unit), derivatives=False)[0]
 
     def gradient(self, X: Array) -> Array:
-        norm = np.linalg.norm(X, axis=1)[:, None, None]
         unit = normalized(X)
         u, rest, radii = self._reduced(unit)
-        jets = self._jets(u, rest, radii, derivatives=True)  # values, then derivatives by u and by the radii²
-        f = u.shape[1]
+        return self._lifted(X, unit, rest, self._jets(u, rest, radii, derivatives=True))
+
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        combined = np.empty((*X.shape, C.shape[1]))
+        for rows in self.chunks(len(X), (2 + len(self._blocks.sizes)) * self.row_bytes):
+            unit = normalized(X[rows])
+            u, rest, radii = self._reduced(unit)
+            jets = self._jets(u, rest, radii, derivatives=True) @ C
+            combined[rows] = self._lifted(X[rows], unit, rest, jets).transpose(0, 2, 1)
+        return combined
+
+    def _lifted(self, X: Array, unit: Array, rest: Array, jets: Array) -> Array:
+        """Tangential gradients from the values and derivatives of `_jets`."""
+        f = self._blocks.fixed.shape[1]  # jets: (1 + p, n, r)
         gradient = np.einsum("jnr,dj->nrd", jets[1 : 1 + f], self._blocks.fixed)
-        for block, slope in zip(self._blocks.blocks, jets[1 + f :], strict=True):
+        for block, slope in zip(self._blocks.blocks[1:], jets[1 + f :], strict=True):
             gradient[:, :, block] += 2 * slope[:, :, None] * rest[:, None, block]
         radial = np.einsum("nrd,nd->nr", gradient, unit)
-        return (gradient - radial[:, :, None] * unit[:, None, :]) / norm
+        return (gradient - radial[:, :, None] * unit[:, None, :]) / np.linalg.norm(X, axis=1)[:, None, None]
 
     def _reduced(self, unit: Array) -> tuple[Array, Array, list[Array]]:
         """The fixed coordinates, the components beside them, and the radius² in each block."""
@@ -113,14 +124,18 @@ class BlockHarmonics(Functions):
         return u, rest, [np.einsum("ni,ni->n", rest[:, block], rest[:, block]) for block in self._blocks.blocks]
 
     def _jets(self, u: Array, rest: Array, radii: list[Array], *, derivatives: bool) -> Array:
-        """Values, and with `derivatives` those by each fixed coordinate and each radius²."""  # (1 or 1 + p, n, dim)
+        """Values, and with `derivatives` those by each fixed coordinate and each radius² but the first.
+
+        The first radius² is what the others leave of 1: along the sphere that is no other function.
+        """  # (1 or 1 + p, n, dim)
         n, f = u.shape
-        size = 1 + (f + len(radii)) * derivatives
+        size = 1 + (f + len(radii) - 1) * derivatives
         variables = np.zeros((f + len(radii), size, n))
-        for i, values in enumerate([*u.T, *radii]):
-            variables[i, 0] = values
-            if derivatives:
-                variables[i, 1 + i] = 1.0
+        variables[:, 0] = [*u.T, *radii]
+        if derivatives:
+            variables[:f, 1 : 1 + f] = np.eye(f)[:, :, None]
+            variables[f + 1 :, 1 + f :] = np.eye(len(radii) - 1)[:, :, None]
+            variables[f, 1 : 1 + f], variables[f, 1 + f :] = -2 * u.T, -1.0
         squares = [*variables[f:], *(_times(v, v) for v in variables[:f])]
         within = np.cumsum(squares, axis=0)  # radius² of all leaves up to one
         sizes = self._blocks.sizes

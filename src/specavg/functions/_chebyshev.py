@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._functions import Functions
 
 __all__ = ["ChebyshevPolynomials"]
-
-Array = NDArray[np.float64]
 
 
 @final

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._combinations import Combinations
 from specavg.functions._factor_table import STEP, TABLE, FactorTable
 from specavg.functions._functions import Functions
@@ -16,8 +17,6 @@ from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._threads import in_order, read_only, row_chunks
 
 __all__ = ["ChebyshevOrbitSums", "ChebyshevProducts"]
-
-Array = NDArray[np.float64]
 
 
 @final

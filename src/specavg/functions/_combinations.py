@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
 
-__all__ = ["Blockwise", "Combinations", "Joined", "Listed"]
+__all__ = ["Blockwise", "Combinations", "Joined", "Listed", "Part"]
 
-Array = NDArray[np.float64]
+
+class Part(NamedTuple):
+    """Some functions, by callables."""
+
+    dim: int
+    values: Callable[[Array], Array]  # (n, dim)
+    gradient: Callable[[Array], Array]  # (n, dim, n_features)
+    combined_gradient: Callable[[Array, Array], Array]  # of combinations C: (n, q, n_features)
 
 
 @final
 class Listed(Functions):
-    """Functions given part by part, each by its size and callables for values and gradients.
+    """Functions given part by part. No part is held beside another."""
 
-    No part is held beside another.
-    """
-
-    def __init__(self, parts: Sequence[tuple[int, Callable[[Array], Array], Callable[[Array], Array]]]) -> None:
-        self._parts = [(dim, values) for dim, values, _ in parts]
-        self._gradients = [gradient for _, _, gradient in parts]
-        self._ends = np.cumsum([0, *(dim for dim, _ in self._parts)])
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._parts = list(parts)
+        self._ends = np.cumsum([0, *(part.dim for part in self._parts)])
 
     @property
     def dim(self) -> int:
@@ -35,26 +38,34 @@ class Listed(Functions):
 
     @property
     def row_bytes(self) -> float:
-        return 8.0 * (4 * max((dim for dim, _ in self._parts), default=1) + self.dim)
+        return 8.0 * (4 * max((part.dim for part in self._parts), default=1) + self.dim)
 
     def values(self, X: Array) -> Array:
-        return np.concatenate([np.empty((len(X), 0)), *(values(X) for _, values in self._parts)], axis=1)
+        return np.concatenate([np.empty((len(X), 0)), *(part.values(X) for part in self._parts)], axis=1)
 
     def gradient(self, X: Array) -> Array:
-        return np.concatenate([np.empty((len(X), 0, X.shape[1])), *(part(X) for part in self._gradients)], axis=1)
+        parts = [part.gradient(X) for part in self._parts]
+        return np.concatenate([np.empty((len(X), 0, X.shape[1])), *parts], axis=1)
+
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        total = np.zeros((*X.shape, C.shape[1]))
+        for part, (a, b) in zip(self._parts, pairwise(self._ends), strict=True):
+            for rows in self.chunks(len(X), self.row_bytes + 32.0 * C.shape[1] * X.shape[1] ** 2):
+                total[rows] += part.combined_gradient(X[rows], C[a:b]).transpose(0, 2, 1)
+        return total
 
     def correlate(self, X: Array, Y: Array) -> Array:
         totals = [
-            compensated_sum((values(X[rows]).T @ Y[rows] for rows in self.chunks(len(X))), (dim, Y.shape[1]))
-            for dim, values in self._parts
+            compensated_sum((part.values(X[rows]).T @ Y[rows] for rows in self.chunks(len(X))), (part.dim, Y.shape[1]))
+            for part in self._parts
         ]
         return np.concatenate([np.empty((0, Y.shape[1])), *totals])
 
     def combine(self, X: Array, C: Array) -> Array:
         total = np.zeros((len(X), C.shape[1]))
-        for (_, values), (a, b) in zip(self._parts, pairwise(self._ends), strict=True):
+        for part, (a, b) in zip(self._parts, pairwise(self._ends), strict=True):
             for rows in self.chunks(len(X)):
-                total[rows] += values(X[rows]) @ C[a:b]
+                total[rows] += part.values(X[rows]) @ C[a:b]
         return total
 
 
@@ -120,6 +131,9 @@ class Blockwise(Functions):
     def combine_gradient(self, X: Array, C: Array) -> Array:
         return self._functions.combine_gradient(X, self._spread(C))
 
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        return self._functions.pointwise_gradient(X, self._spread(W.T).T)
+
     def _mixed(self, sums: Array) -> Array:
         """Sums of these functions from those of the φ."""
         parts = [
@@ -172,6 +186,9 @@ class Combinations(Functions):
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
         return self._functions.combine_gradient(X, np.asarray(self._matrix @ C))
+
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        return self._functions.pointwise_gradient(X, np.asarray(self._matrix @ W.T).T)
 
     def correlate(self, X: Array, Y: Array) -> Array:
         return np.asarray(self._matrix.T @ self._functions.correlate(X, Y))

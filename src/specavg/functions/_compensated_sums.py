@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from specavg._arrays import Array
 
 __all__ = ["Sum", "compensated_sum"]
-
-Array = NDArray[np.float64]
 
 
 @final

@@ -8,16 +8,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
 from specavg.functions._threads import CACHE, SMALLEST_BLOCK, block_size, in_order, read_only, row_chunks
 
 __all__ = ["Compiled", "Loops"]
-
-Array = NDArray[np.float64]
 
 
 class Loops(NamedTuple):
@@ -100,8 +98,8 @@ class Compiled(Functions):
     def correlate(self, X: Array, Y: Array) -> Array:
         loop, program, block = self._loops.sums, self._program, self._block(X)
         data, shape = read_only(Y), (Y.shape[1], *self._shape)
-        what = f"sums over {int(np.prod(shape))} products of a function and a target, in each thread,"
-        require_memory(8.0 * np.prod(shape) * settings().n_threads, what, "Lower the cutoff.")
+        numbers = int(np.prod(shape))
+        require_memory(8.0 * numbers * settings().n_threads, f"{numbers} sums in each thread", "Lower the cutoff.")
 
         def work(rows: slice) -> Array:
             out = np.zeros(shape)
@@ -109,7 +107,7 @@ class Compiled(Functions):
                 loop(program, self._loaded(X[part]), data[part], block, out)
             return out
 
-        chunks = row_chunks(len(X), int(np.prod(shape)))
+        chunks = row_chunks(len(X), numbers)
         return self._gathered(compensated_sum(in_order(work, chunks), shape))
 
     def combine(self, X: Array, C: Array) -> Array:

@@ -80,6 +80,29 @@ class CopyTensors(Functions):
                     gradient[:, start:end, copy, j] = reduce(_row_products, factors, np.ones((len(X), 1))) @ tensor.Q
         return gradient.reshape(len(X), self.dim, -1)
 
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        combined = np.empty((*X.shape, C.shape[1]))
+        for rows in self.chunks(len(X), 2 * self.row_bytes):
+            flat = self._flat(X[rows])
+            table = self._one_copy.values(flat).reshape(-1, self._copies, self._one_copy.dim)  # (n, m, A)
+            for q, c in enumerate(C.T):
+                by_value = self._by_value(table, c).reshape(len(flat), -1)
+                combined[rows, :, q] = self._one_copy.pointwise_gradient(flat, by_value).reshape(len(table), -1)
+        return combined
+
+    def _by_value(self, table: Array, c: Array) -> Array:
+        """The derivative of a combination by every one-copy value."""  # (n, m, A), (dim,) -> (n, m, A)
+        slopes, end = np.zeros(table.shape), 0
+        for tensor in self._tensors:
+            start, end = end, end + tensor.Q.shape[1]
+            parts = [(copy, slice(part.start, part.stop)) for copy, part in tensor.copies]
+            K = (tensor.Q @ c[start:end]).reshape([len(part) for _, part in tensor.copies])
+            for i, (copy, part) in enumerate(parts):
+                others = [table[:, k, p] for j, (k, p) in enumerate(parts) if j != i]
+                rest = np.moveaxis(K, i, -1).reshape(-1, K.shape[i])
+                slopes[:, copy, part] += reduce(_row_products, others, np.ones((len(table), 1))) @ rest
+        return slopes
+
     def _flat(self, X: Array) -> Array:
         return np.ascontiguousarray(X).reshape(len(X) * self._copies, -1)
 

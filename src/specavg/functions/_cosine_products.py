@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._expanded import FOURIER_DIMENSIONS, Expanded
 from specavg.functions._factor_table import FactorTable
 from specavg.functions._functions import Functions
@@ -17,8 +18,6 @@ from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
 
 __all__ = ["CosineProducts", "cosine_products"]
-
-Array = NDArray[np.float64]
 
 
 def cosine_products(

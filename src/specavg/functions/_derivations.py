@@ -7,14 +7,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
 
 __all__ = ["Derivations"]
 
-Array = NDArray[np.float64]
+_DENSE = 200  # functions up to which a dense matrix product is faster than a sparse one
 
 
 class Derivations(Functions):
@@ -51,6 +51,19 @@ class Derivations(Functions):
         columns = np.concatenate([np.asarray(D @ C) for D in self._derivations], axis=1)
         slopes = self._all_functions.combine(X, columns)
         return self._lifted(X, slopes.reshape(len(X), len(self._derivations), C.shape[1]))
+
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        values, fields = self._all_functions.values(X), len(self._derivations)
+        if self.dim <= _DENSE:
+            moved = (W @ self._side_by_side).reshape(len(X), fields, self.dim)
+        else:
+            moved = np.stack([np.asarray(W @ D.T) for D in self._derivations], axis=1)
+        return self._lifted(X, np.matmul(moved, values[:, :, None]))[:, :, 0]
+
+    @cached_property
+    def _side_by_side(self) -> Array:
+        """All D_aᵀ, dense."""  # (dim, fields · dim)
+        return np.concatenate([D.T.toarray() for D in self._derivations], axis=1)
 
     def correlate_gradient(self, X: Array, G: Array) -> Array:
         fields, q = len(self._derivations), G.shape[2]

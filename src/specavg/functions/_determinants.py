@@ -18,6 +18,7 @@ from specavg.functions._functions import Array, Functions
 __all__ = ["Determinants"]
 
 Indices = NDArray[np.intp]
+_CONDITION = 100.0  # of matrices whose inverse is right to 1e-14; singular values take ten times as long
 Branches: TypeAlias = "dict[int, Branches] | tuple[Indices, Indices]"
 """What follows a beginning: each next function with its branches, or all last functions and the determinants."""
 
@@ -77,6 +78,18 @@ class Determinants(Functions):
             gradient[:, i] = np.einsum("nij,nijf->nif", cofactors, slopes[:, :, a])
         return gradient.reshape(len(X), self.dim, -1)
 
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        combined, columns = np.empty((*X.shape, C.shape[1])), np.sqrt(np.arange(1, self._m + 1))
+        for rows in self.chunks(len(X), (1 + C.shape[1]) * self.row_bytes):
+            copies, flat = self._one_copy_values(X[rows]), X[rows].reshape(-1, X.shape[1] // self._m)
+            by_value = np.zeros((C.shape[1], *copies.shape))  # derivatives of the combinations
+            for c, a in zip(C, self._sets, strict=True):
+                by_value[..., a] += c[:, None, None, None] * (_cofactors(copies[:, :, a] / columns) / columns)
+            for q, W in enumerate(by_value):
+                slopes = self._one_copy.pointwise_gradient(flat, W.reshape(len(flat), -1))
+                combined[rows, :, q] = slopes.reshape(len(copies), -1)
+        return combined
+
     def _one_copy_values(self, X: Array) -> Array:
         flat = X.reshape(len(X) * self._m, -1)
         return self._one_copy.values(flat).reshape(len(X), self._m, -1)
@@ -84,6 +97,17 @@ class Determinants(Functions):
 
 def _cofactors(A: Array) -> Array:
     """The derivative of each determinant by its entries; right where the determinant is zero too."""  # (n, m, m)
+    determinant = np.linalg.det(A)
+    inverse = np.linalg.inv(np.where(determinant[:, None, None] == 0, np.eye(A.shape[1]), A))
+    cofactors = determinant[:, None, None] * inverse.transpose(0, 2, 1)
+    size = np.abs(A).max(axis=(1, 2)) * np.abs(inverse).max(axis=(1, 2))
+    hard = ~(size < _CONDITION) | (determinant == 0)
+    if hard.any():
+        cofactors[hard] = _cofactors_by_singular_values(A[hard])
+    return cofactors
+
+
+def _cofactors_by_singular_values(A: Array) -> Array:
     U, s, Vt = np.linalg.svd(A)
     m = A.shape[1]
     others = np.stack([np.prod(np.delete(s, i, axis=1), axis=1) for i in range(m)], axis=1)

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, final
 
-import numpy as np
-from numpy.typing import NDArray
-
+from specavg._arrays import Array
 from specavg.functions import _nufft
 from specavg.functions._factor_table import FactorTable
 from specavg.functions._functions import Functions
@@ -17,7 +15,6 @@ from specavg.functions._trigonometric_sums import FEWEST_TO_COMBINE, Trigonometr
 
 __all__ = ["FOURIER_DIMENSIONS", "Expanded"]
 
-Array = NDArray[np.float64]
 FOURIER_DIMENSIONS = 3  # up to here a non-uniform FFT is worth the expansion in waves
 
 
@@ -91,6 +88,9 @@ class Expanded(Functions):
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
         return self._faster(len(X), FEWEST_TO_COMBINE).combine_gradient(X, C)
+
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        return self.expansion.pointwise_gradient(X, W)
 
     def correlate_and_gram(self, X: Array, Y: Array, weights: Array | None = None) -> tuple[Array, Array]:
         if _nufft.available() and self.expansion.gram_by_transform(len(X)):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg.functions._compensated_sums import Sum, compensated_sum
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Functions"]
 
-Array = NDArray[np.float64]
 _CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
 
 
@@ -102,6 +101,11 @@ class Functions(abc.ABC):
         for rows in self.gradient_chunks(X):
             combined[rows] = self.gradient(X[rows]).transpose(0, 2, 1) @ C
         return combined
+
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        """Σ_j W_ij ∇φ_j(x_i) at one chunk of checked points: coefficients of its own for each."""
+        # (n, dim) -> (n, n_features)
+        return np.einsum("nj,njf->nf", W, self.gradient(X))
 
     def correlate_gradient(self, X: Array, G: Array) -> Array:
         """Σ_i Σ_j ∂_jφ(x_i) G_ij, compensated over chunks."""  # (n, n_features, q) -> (dim, q)

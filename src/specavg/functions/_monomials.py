@@ -10,6 +10,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._factor_table import SPHERE, STEP, FactorTable
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import Shell, shells
@@ -24,8 +25,6 @@ __all__ = [
     "norm_constant",
     "polynomial_rows",
 ]
-
-Array = NDArray[np.float64]
 
 
 @lru_cache(maxsize=4)

@@ -9,15 +9,16 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._derivations import Derivations
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._sphere_harmonics import harmonics
+from specavg.functions._threads import read_only
 from specavg.functions._wigner_matrices import rotation_derivatives
 
 __all__ = ["S2Harmonics"]
 
-Array = NDArray[np.float64]
 _NOISE = 1e-14  # a coefficient of an orthonormal combination below this is rounding
 
 
@@ -114,6 +115,31 @@ class S2Harmonics(Compiled, Derivations):
     def plain_values(self, X: Array) -> Array:
         unit = normalized(X)
         return np.concatenate([np.empty((len(X), 0)), *(harmonics(unit, k) for k in self._degrees)], axis=1)
+
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        from specavg.functions.loops._s2 import PLAIN
+        from specavg.functions.loops._s2_slopes import s2_gradient_combine
+
+        if self._top > PLAIN:
+            return super().combine_gradient(X, C)
+        out = np.empty((len(X), 3, C.shape[1]))
+        return self._filled(s2_gradient_combine, X, (read_only(self._slope_coefficients(C)), self._block(X, 8)), out)
+
+    def _slope_coefficients(self, C: Array) -> Array:
+        """Of p_{k−j}, order j, degree k: in the derivatives by x and y, and in those of order j − 1 by z."""
+        c, (before, across, along) = self._spread(C), self._slope_factors
+        return np.stack([across * c, along * c[:, before]], axis=1)
+
+    @cached_property
+    def _slope_factors(self) -> tuple[NDArray[np.intp], Array, Array]:
+        """Where the functions of the order before stand, and the factors of coefficients in both derivatives."""
+        k = np.repeat(np.arange(self._top + 1), 2 * np.arange(self._top + 1) + 1)
+        place = np.arange(len(k)) - k * k  # 0, 1c, 1s, 2c, 2s, ... of degree k
+        j, sine = (place + 1) // 2, place % 2 == 0
+        i, before, scale = k - j + 1, j - 1, self._recurrence.scale
+        growth = np.sqrt(i * (i + 2 * j - 1) * (2 * j + 1) / np.maximum(2 * j, 1))  # p_i′ over the next order's
+        along = np.where((j > 1) | ((j == 1) & ~sine), scale[before] * growth, 0.0)  # order 0 has no sine
+        return k * k + np.maximum(2 * before - 1 + sine, 0), j * scale[j], along
 
     @cached_property
     def _derivations(self) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._factor_table import PAIR, SOLID_STEP, SPHERE, FactorTable
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._product_tree import Products, ProductTree
@@ -21,8 +22,6 @@ __all__ = [
     "harmonics",
     "harmonics_count",
 ]
-
-Array = NDArray[np.float64]
 
 
 @final

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._functions import Functions
 
 __all__ = ["TensorProducts"]
-
-Array = NDArray[np.float64]
 
 
 @final
@@ -49,15 +48,32 @@ class TensorProducts(Functions):
         return values
 
     def gradient(self, X: Array) -> Array:
+        gradient = np.empty((len(X), self.dim, X.shape[1]))
+        places = zip(self._all_but_one(X), self._factors, self._columns, self._index.T, strict=True)
+        for (Z, others), functions, block, a in places:
+            gradient[:, :, block] = functions.gradient(Z)[:, a] * others[:, :, None]
+        return gradient
+
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        from scipy.sparse import csr_array
+
+        combined = np.empty((*X.shape, C.shape[1]))
+        for rows in self.chunks(len(X), (1 + len(self._factors)) * self.row_bytes):
+            places = zip(self._all_but_one(X[rows]), self._factors, self._columns, self._index.T, strict=True)
+            for (Z, others), functions, block, a in places:
+                for q, c in enumerate(C.T):  # functions of the factor, each with what all products make of it
+                    share = csr_array((c, (np.arange(self.dim), a)), shape=(self.dim, functions.dim))
+                    combined[rows, block, q] = functions.pointwise_gradient(Z, np.asarray(others @ share))
+        return combined
+
+    def _all_but_one(self, X: Array) -> Iterator[tuple[Array, Array]]:
+        """For each factor its points, and the products of all others."""
         blocks = [np.ascontiguousarray(X[:, block]) for block in self._columns]
         values = [f.values(Z)[:, a] for f, Z, a in zip(self._factors, blocks, self._index.T, strict=True)]
         # Products of the factors before and after each one: no division, so that zeros do no harm.
         before, after = np.ones((len(X), self.dim)), [np.ones((len(X), self.dim))]
         for factor in values[:0:-1]:
             after.append(after[-1] * factor)
-        gradient = np.empty((len(X), self.dim, X.shape[1]))
-        for i, (functions, Z, a) in enumerate(zip(self._factors, blocks, self._index.T, strict=True)):
-            others = before * after[-1 - i]
-            gradient[:, :, self._columns[i]] = functions.gradient(Z)[:, a] * others[:, :, None]
-            before = before * values[i]
-        return gradient
+        for Z, factor in zip(blocks, values, strict=True):
+            yield Z, before * after.pop()
+            before = before * factor

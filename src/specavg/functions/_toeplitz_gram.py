@@ -13,12 +13,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg.functions import _nufft
 
 __all__ = ["ToeplitzGram", "dense_nanoseconds", "toeplitz_density"]
 
-Array = NDArray[np.float64]
 _BATCH_BYTES = 16e6  # memory of the grids that are transformed together
 _NANOSECONDS_A_GRID_POINT = 30.0  # time of one multiplication, for each column; measured
 

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions import _nufft
 from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._derivations import Derivations
@@ -19,7 +20,6 @@ from specavg.functions._wave_tree import WaveTree
 
 __all__ = ["FEWEST_TO_COMBINE", "TrigonometricSums", "Waves", "fourier_sums"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 # Below this, combinations always go by the tree, whose value at a point does not depend on the other points in its
 # last bit.
@@ -95,6 +95,11 @@ class Waves(Compiled, Derivations):
 
     def _lowered(self, X: Array, G: Array) -> Array:
         return G
+
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        F, values = len(self.K), self.values(X)
+        turned = W[:, F:] * values[:, :F] - W[:, :F] * values[:, F:]
+        return np.asarray(turned @ (2 * np.pi * self.K / self.period))
 
     def mixed_gradient(self, X: Array, Q: Any) -> Array:
         """The gradient of Φ Q, Q sparse."""  # (2F, dim) -> (n, dim, d)
@@ -186,6 +191,9 @@ class TrigonometricSums(Functions):
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
         return self.waves.combine_gradient(X, np.sqrt(2) * np.asarray(self.Q @ C))
+
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        return self.waves.pointwise_gradient(X, np.sqrt(2) * np.asarray(self.Q @ W.T).T)
 
     def gram_by_transform(self, n: int) -> bool:
         """Whether the Gram matrix over n points is faster as a Toeplitz matrix than by a product of values."""

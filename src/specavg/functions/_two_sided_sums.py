@@ -8,13 +8,11 @@ from itertools import pairwise
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._functions import Functions
 
 __all__ = ["SidedBlock", "TwoSidedSums"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,70 +1,67 @@
-"""Families of vector functions: fixed combinations of scalar functions, one set of coefficients for each output."""
+"""Families of vector functions: what an equivariant basis evaluates, sums over data, and combines."""
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
-from specavg.functions._compensated_sums import Sum
+from specavg.functions._compensated_sums import Sum, compensated_sum
 from specavg.functions._functions import Functions
 
-__all__ = ["VectorFunctions"]
+__all__ = ["CombinedOutputs", "JoinedOutputs", "Move", "MovedOutputs", "VectorFunctions"]
 
-Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+_CHUNK_BYTES = 32e6  # as for scalar functions
 
 
-@final
-class VectorFunctions:
-    """F_j(x) = Cᵀφ(x) with p outputs, part by part: each part has its scalar functions φ and its coefficients C.
+class VectorFunctions(abc.ABC):
+    """Finitely many functions with p outputs: their values, their sums against data, and their combinations."""
 
-    The coefficients are applied after a sum over points and before a combination, never once a point. Sums and
-    combinations therefore cost as much as those of φ with p targets.
-
-    Parameters
-    ----------
-    n_outputs : int
-        p.
-    parts : sequence of (Functions, ndarray or sparse array of shape (φ.dim · p, r))
-        Row k · p + i of a matrix has what function k adds to output i of each of the r functions.
-    """
-
-    def __init__(self, n_outputs: int, parts: Sequence[tuple[Functions, Any]]) -> None:
-        from scipy.sparse import csr_array
-
-        self.n_outputs = n_outputs
-        matrices: list[Any] = [csr_array(C) for _, C in parts]
-        self._matrices = matrices
-        self._families = [
-            phi.restricted(abs(C).max(axis=1).toarray().reshape(phi.dim, n_outputs).max(axis=1)) if phi.dim else phi
-            for (phi, _), C in zip(parts, matrices, strict=True)
-        ]
-        self._by_output = [[C[i::n_outputs].tocsc() for i in range(n_outputs)] for C in matrices]
-        self._ends = np.cumsum([0, *(C.shape[1] for C in matrices)])
+    n_outputs: int
 
     @property
+    @abc.abstractmethod
     def dim(self) -> int:
         """How many vector functions."""
-        return int(self._ends[-1])
 
     @property
+    @abc.abstractmethod
     def row_bytes(self) -> float:
         """Working memory for the values at one point."""
-        scalar = max((phi.row_bytes + 8.0 * phi.dim for phi in self._families), default=8.0)
-        return scalar + 16.0 * self.n_outputs * self.dim
 
+    @abc.abstractmethod
     def values(self, X: Array) -> Array:
         """Values at one chunk of checked points."""  # (n, n_features) -> (n, p, dim)
-        values = np.empty((len(X), self.n_outputs, self.dim))
-        for phi, matrices, (a, b) in zip(self._families, self._by_output, pairwise(self._ends), strict=True):
-            scalars = phi.values(X)
-            for i, C in enumerate(matrices):
-                values[:, i, a:b] = scalars @ C
-        return values
+
+    @abc.abstractmethod
+    def gradient(self, X: Array) -> Array:
+        """Gradients of every output at one chunk of checked points."""  # (n, n_features) -> (n, n_features, p, dim)
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        """Σ over points and outputs of F_j(x)·y."""  # (n, p) -> (dim,)
+        parts = (np.tensordot(self.values(X[rows]), Y[rows], ((0, 1), (0, 1))) for rows in self.chunks(len(X)))
+        return compensated_sum(parts, (self.dim,))
+
+    def combine(self, X: Array, c: Array) -> Array:
+        """Σ_j c_j F_j(x)."""  # (dim,) -> (n, p)
+        total = np.empty((len(X), self.n_outputs))
+        for rows in self.chunks(len(X)):
+            total[rows] = self.values(X[rows]) @ c
+        return total
+
+    def combine_gradient(self, X: Array, c: Array) -> Array:
+        """The gradient of every output of Σ_j c_j F_j, by the columns of X."""  # (dim,) -> (n, n_features, p)
+        total = np.empty((*X.shape, self.n_outputs))
+        for rows in self.chunks(len(X), 1 + X.shape[1]):
+            total[rows] = self.gradient(X[rows]) @ c
+        return total
 
     def evaluate(self, X: Array) -> Array:
         """Values at checked points, in chunks."""  # (n, n_features) -> (n, p, dim)
@@ -77,21 +74,6 @@ class VectorFunctions:
         for rows in self.chunks(len(X)):
             values[rows] = self.values(X[rows])
         return values
-
-    def correlate(self, X: Array, Y: Array) -> Array:
-        """Σ over points and outputs of F_j(x)·y."""  # (n, p) -> (dim,)
-        sums = [
-            C.T @ phi.correlate(X, Y).ravel() for phi, C in zip(self._families, self._matrices, strict=True)
-        ]  # fmt: skip
-        return np.concatenate([np.empty(0), *sums])
-
-    def combine(self, X: Array, c: Array) -> Array:
-        """Σ_j c_j F_j(x)."""  # (dim,) -> (n, p)
-        total = np.zeros((len(X), self.n_outputs))
-        for phi, C, (a, b) in zip(self._families, self._matrices, pairwise(self._ends), strict=True):
-            if b > a:
-                total += phi.combine(X, np.ascontiguousarray((C @ c[a:b]).reshape(-1, self.n_outputs)))
-        return total
 
     def correlate_and_gram(self, X: Array, Y: Array, weights: Array) -> tuple[Array, Array]:
         """Σ F_j(x)·y and Σ w F_j(x)·F_l(x), over points and outputs, in one pass."""  # (dim,), (dim, dim)
@@ -110,8 +92,204 @@ class VectorFunctions:
         upper = gram.value
         return sums.value, np.triu(upper) + np.triu(upper, 1).T
 
-    def chunks(self, n: int) -> Iterator[slice]:
-        """Row ranges whose working memory stays within bounds."""
-        rows = max(1, int(32e6 / max(self.row_bytes, 8.0)))  # 32 MB, as for scalar functions
+    def chunks(self, n: int, times: int = 1) -> Iterator[slice]:
+        """Row ranges whose working memory, so many times that of values, stays within bounds."""
+        rows = max(1, int(_CHUNK_BYTES / max(times * self.row_bytes, 8.0)))
         for start in range(0, n, rows):
             yield slice(start, min(start + rows, n))
+
+
+@final
+class CombinedOutputs(VectorFunctions):
+    """F_j(x) = Cᵀφ(x): fixed combinations of scalar functions, one set of coefficients for each output.
+
+    The coefficients are applied after a sum over points and before a combination, never once a point. Sums and
+    combinations therefore cost as much as those of φ with p targets.
+
+    Parameters
+    ----------
+    n_outputs : int
+        p.
+    functions : Functions
+        The φ.
+    matrix : ndarray or sparse array of shape (φ.dim · p, dim)
+        Row k · p + i has what function k adds to output i of each vector function.
+    """
+
+    def __init__(self, n_outputs: int, functions: Functions, matrix: Any) -> None:
+        from scipy.sparse import csr_array
+
+        self.n_outputs = n_outputs
+        C: Any = csr_array(matrix)
+        self._matrix = C
+        if functions.dim:
+            functions = functions.restricted(abs(C).max(axis=1).toarray().reshape(functions.dim, n_outputs).max(axis=1))
+        self._functions = functions
+        self._by_output = [C[i::n_outputs].tocsc() for i in range(n_outputs)]
+
+    @property
+    def dim(self) -> int:
+        return int(self._matrix.shape[1])
+
+    @property
+    def row_bytes(self) -> float:
+        return self._functions.row_bytes + 8.0 * self._functions.dim + 16.0 * self.n_outputs * self.dim
+
+    def values(self, X: Array) -> Array:
+        values = np.empty((len(X), self.n_outputs, self.dim))
+        scalars = self._functions.values(X)
+        for i, C in enumerate(self._by_output):
+            values[:, i] = scalars @ C
+        return values
+
+    def gradient(self, X: Array) -> Array:
+        scalars = self._functions.gradient(X)  # (n, φ.dim, n_features)
+        gradient = np.empty((*X.shape, self.n_outputs, self.dim))
+        for j in range(X.shape[1]):
+            for i, C in enumerate(self._by_output):
+                gradient[:, j, i] = scalars[:, :, j] @ C
+        return gradient
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        return self._matrix.T @ self._functions.correlate(X, Y).ravel()
+
+    def combine(self, X: Array, c: Array) -> Array:
+        return self._functions.combine(X, self._spread(c))
+
+    def combine_gradient(self, X: Array, c: Array) -> Array:
+        return self._functions.combine_gradient(X, self._spread(c))
+
+    def _spread(self, c: Array) -> Array:
+        """Coefficients of the φ for each output."""  # (φ.dim, p)
+        return np.ascontiguousarray((self._matrix @ c).reshape(-1, self.n_outputs))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Move:
+    """A signed permutation of the columns of points: (gx)[i] = signs[i] x[columns[i]]."""
+
+    columns: Indices
+    signs: Array
+
+    def __call__(self, X: Array) -> Array:
+        return X[:, self.columns] * self.signs
+
+    def taken_back(self, gradient: Array) -> Array:
+        """∇(f∘g)(x) from (∇f)(gx)."""  # (n, n_features, ...)
+        back = np.empty_like(gradient)
+        back[:, self.columns] = gradient * self.signs.reshape(-1, *(1,) * (gradient.ndim - 2))
+        return back
+
+
+@final
+class MovedOutputs(VectorFunctions):
+    """Outputs that a group permutes: each of them is the first one, seen from another point.
+
+    F_b(x) = s_b f(g_b x) / √p, with f the functions of one output.
+
+    Parameters
+    ----------
+    functions : VectorFunctions
+        f, with one output.
+    moves : sequence of Move
+        The g_b.
+    signs : ndarray of shape (p,)
+        The s_b.
+    """
+
+    def __init__(self, functions: VectorFunctions, moves: Sequence[Move], signs: Array) -> None:
+        self._functions, self._moves = functions, list(moves)
+        self._factors = signs / np.sqrt(len(signs))
+        self.n_outputs = len(signs)
+
+    @property
+    def dim(self) -> int:
+        return self._functions.dim
+
+    @property
+    def row_bytes(self) -> float:
+        return self._functions.row_bytes + 8.0 * self.n_outputs * self.dim
+
+    def values(self, X: Array) -> Array:
+        values = np.empty((len(X), self.n_outputs, self.dim))
+        for b, (g, s) in enumerate(zip(self._moves, self._factors, strict=True)):
+            values[:, b] = s * self._functions.values(g(X))[:, 0]
+        return values
+
+    def gradient(self, X: Array) -> Array:
+        gradient = np.empty((*X.shape, self.n_outputs, self.dim))
+        for b, (g, s) in enumerate(zip(self._moves, self._factors, strict=True)):
+            gradient[:, :, b] = s * g.taken_back(self._functions.gradient(g(X))[:, :, 0])
+        return gradient
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        moves = enumerate(zip(self._moves, self._factors, strict=True))
+        return np.sum([self._functions.correlate(g(X), s * Y[:, [b]]) for b, (g, s) in moves], axis=0)
+
+    def combine(self, X: Array, c: Array) -> Array:
+        total = np.empty((len(X), self.n_outputs))
+        for b, (g, s) in enumerate(zip(self._moves, self._factors, strict=True)):
+            total[:, b] = s * self._functions.combine(g(X), c)[:, 0]
+        return total
+
+    def combine_gradient(self, X: Array, c: Array) -> Array:
+        total = np.empty((*X.shape, self.n_outputs))
+        for b, (g, s) in enumerate(zip(self._moves, self._factors, strict=True)):
+            total[:, :, b] = s * g.taken_back(self._functions.combine_gradient(g(X), c)[:, :, 0])
+        return total
+
+
+@final
+class JoinedOutputs(VectorFunctions):
+    """Several families, each with some of the outputs and with places of its own among the functions.
+
+    Parameters
+    ----------
+    n_outputs : int
+    parts : sequence of (VectorFunctions, ndarray of int, ndarray of int)
+        A family, its outputs, and the places of its functions.
+    """
+
+    def __init__(self, n_outputs: int, parts: Sequence[tuple[VectorFunctions, Indices, Indices]]) -> None:
+        self.n_outputs = n_outputs
+        self._parts = list(parts)
+        self._dim = sum(family.dim for family, _, _ in parts)
+
+    @property
+    def dim(self) -> int:
+        return self._dim
+
+    @property
+    def row_bytes(self) -> float:
+        return max((family.row_bytes for family, _, _ in self._parts), default=8.0) + 8.0 * self.n_outputs * self.dim
+
+    def values(self, X: Array) -> Array:
+        values = np.zeros((len(X), self.n_outputs, self.dim))
+        for family, outputs, columns in self._parts:
+            values[:, outputs[:, None], columns] = family.values(X)
+        return values
+
+    def gradient(self, X: Array) -> Array:
+        gradient = np.zeros((*X.shape, self.n_outputs, self.dim))
+        for family, outputs, columns in self._parts:
+            gradient[:, :, outputs[:, None], columns] = family.gradient(X)
+        return gradient
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        sums = np.empty(self.dim)
+        for family, outputs, columns in self._parts:
+            sums[columns] = family.correlate(X, np.ascontiguousarray(Y[:, outputs]))
+        return sums
+
+    def combine(self, X: Array, c: Array) -> Array:
+        total = np.zeros((len(X), self.n_outputs))
+        for family, outputs, columns in self._parts:
+            total[:, outputs] += family.combine(X, c[columns])
+        return total
+
+    def combine_gradient(self, X: Array, c: Array) -> Array:
+        total = np.zeros((*X.shape, self.n_outputs))
+        for family, outputs, columns in self._parts:
+            total[:, :, outputs] += family.combine_gradient(X, c[columns])
+        return total

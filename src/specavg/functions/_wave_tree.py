@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._product_tree import depth_first
 
 __all__ = ["WaveTree"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 

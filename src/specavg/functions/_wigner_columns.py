@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
+
 __all__ = ["wigner_columns"]
 
-Array = NDArray[np.float64]
 _BITS = 512
 
 

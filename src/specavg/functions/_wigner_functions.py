@@ -8,8 +8,8 @@ from math import comb
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._derivations import Derivations
 from specavg.functions._orthonormal_matrices import nearest_orthonormal
@@ -17,8 +17,6 @@ from specavg.functions._threads import read_only
 from specavg.functions._wigner_matrices import euler_angles, rotation_derivatives, wigner_matrices
 
 __all__ = ["WignerFunctions"]
-
-Array = NDArray[np.float64]
 
 
 class WignerRecurrence(NamedTuple):

@@ -14,11 +14,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from specavg._arrays import Array
 
 __all__ = ["euler_angles", "rotation_derivatives", "wigner_derivative", "wigner_matrices"]
 
-Array = NDArray[np.float64]
 _CHUNK = 1 << 17  # numbers per chunk of points: the working set stays in cache
 
 

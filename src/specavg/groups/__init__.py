@@ -25,6 +25,7 @@ from specavg.groups._catalogue import (
 )
 from specavg.groups._crystal_symmetry import crystal_symmetry
 from specavg.groups._group import Group
+from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
 from specavg.groups._minimal import minimal_generators
 from specavg.groups._point_groups import point_group
 from specavg.groups._representation import Representation, representation
@@ -38,6 +39,7 @@ from specavg.groups._space_groups import (
 
 __all__ = [
     "Group",
+    "IndexSymmetry",
     "Representation",
     "alternating",
     "crystal_symmetry",
@@ -48,6 +50,7 @@ __all__ = [
     "dihedral_shifts",
     "direct_product",
     "hyperoctahedral",
+    "index_symmetry",
     "joined",
     "minimal_generators",
     "orthogonal",

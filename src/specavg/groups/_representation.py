@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from specavg._immutable import Immutable
 from specavg._random import as_generator
@@ -163,6 +163,26 @@ class Representation(Immutable):
         found = random_product(both, start, as_generator(random_state))
         assert isinstance(found, Factors)
         return found.parts[0], _linear(found.parts[1], 0)
+
+    def restricted(self, outputs: Sequence[int] | NDArray[np.intp]) -> Representation:
+        """ρ on some of the outputs, which no element mixes with the others.
+
+        Examples
+        --------
+        >>> from specavg import groups
+        >>> groups.representation(groups.point_group("C4v"), "vector").restricted([2]).is_trivial
+        True
+        """
+        at = [int(i) for i in outputs]
+        place = {i: k for k, i in enumerate(at)}
+        images: list[Linear] = []
+        for g in self._images:
+            if isinstance(g, SignedPermutation):
+                images.append(SignedPermutation(tuple(place[g.image[i]] for i in at), tuple(g.signs[i] for i in at)))
+            else:
+                images.append(_linear(g.matrix[np.ix_(at, at)], 0))
+        fields = [_velocity(f.matrix[np.ix_(at, at)]) for f in self._field_images]
+        return Representation._built(self._group, images, fields, len(at))
 
     def __add__(self, other: Representation) -> Representation:
         """The direct sum: the outputs of `self`, then those of `other`."""

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg.functions._threads import ROWS, in_order, row_chunks
 from specavg.groups import Group, direct_product, trivial, wreath
-from specavg.groups.families import DirectProduct, Symmetric
+from specavg.groups.families import DirectProduct, SignFlips, Symmetric
 from specavg.isometries.fields import complete
-from specavg.spaces import Power, Product, Space
+from specavg.spaces import Power, Product, Space, Torus
 
-__all__ = ["canonical_points", "check_group", "default_group", "group_of_columns"]
+__all__ = ["canonical_points", "check_group", "default_group", "group_of_columns", "training_points"]
 
 Array = NDArray[np.float64]
 
@@ -72,6 +72,12 @@ def canonical_points(space: Space, group: Group, X: ArrayLike) -> Array:
     for _ in in_order(work, row_chunks(len(points))):
         pass
     return places
+
+
+def training_points(space: Space, group: Group, points: Array) -> Array:
+    """`canonical_points`, but for cosines, which are even to the last bit: their points stay as they are."""
+    cosines = isinstance(space, Torus) and space.lattice is None and isinstance(group.structure, SignFlips)
+    return points if cosines else canonical_points(space, group, points)
 
 
 @lru_cache(maxsize=32)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 from typing import Any, final
@@ -10,12 +11,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg._html import facts_html
+from specavg._html import Records, facts_html
+from specavg._immutable import Immutable
 from specavg.functions._functions import Functions
 from specavg.functions._toeplitz_gram import ToeplitzGram
 from specavg.groups import Group
 from specavg.invariants._acting_group import canonical_points, group_of_columns
-from specavg.invariants._basis_table import BasisTable, Row
 from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver, arrays_of
@@ -24,9 +25,10 @@ from specavg.spaces import Space, Torus
 from specavg.spaces._orders import ByType, Order
 from specavg.spaces._types import Types
 
-__all__ = ["InvariantBasis", "Row", "built_basis", "invariant_basis"]
+__all__ = ["BasisTable", "InvariantBasis", "Row", "built_basis", "invariant_basis"]
 
 Array = NDArray[np.float64]
+_EXACTNESS = ("closed form", "orbits", "null space", "random elements")  # the most exact solver first
 
 
 def invariant_basis(
@@ -88,6 +90,105 @@ def built_basis(
     solutions, cutoff = solutions_in_time(space.ordered(order), resolver, cutoff, seconds, what)
     functions, arrays = resolver.functions(solutions), arrays_of(solutions)
     return InvariantBasis(space, group, cutoff, order, solver, solutions, functions, arrays)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One eigenspace of an invariant basis.
+
+    Attributes
+    ----------
+    eigenvalue : float
+        λ, or the value in the order of the basis.
+    dim : int
+        m_λ, all functions counted.
+    invariant_dim : int
+        m_{λ,G}, invariant functions counted.
+    solver : str
+        "closed form", "orbits" or "null space".
+    residual : float
+        max‖D(g)Q − Q‖ over the generators; 0 where the solver is exact. Polynomials that are invariant by
+        construction have the error of being harmonic instead.
+    gap : float
+        The smallest singular value that was not taken for zero; infinite where no rank was decided.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> row = sa.invariant_basis(sa.Torus(10), sa.groups.symmetric(10), max_eigenvalue=20).table[1]
+    >>> row.dim, row.invariant_dim, row.solver
+    (20, 2, 'closed form')
+    """
+
+    eigenvalue: float
+    dim: int
+    invariant_dim: int
+    solver: str
+    residual: float
+    gap: float
+
+    @classmethod
+    def of(cls, solution: Solution[Any]) -> Row:
+        """The row of one solution."""
+        V = solution.eigenspace
+        return cls(V.eigenvalue, V.dim, solution.invariant_dim, _name(solution), solution.residual, solution.gap)
+
+
+def _name(solution: Solution[Any]) -> str:
+    """The name of the solver; the least exact of those that a solver has left the work to."""
+    if not solution.solver.delegates:
+        return solution.solver.name
+    return max((_name(part) for _, part in solution.parts), key=_EXACTNESS.index)
+
+
+class BasisTable(Immutable):
+    """Functions by increasing value of an order, eigenspace after eigenspace; immutable."""
+
+    def __init__(
+        self,
+        space: Space,
+        moved_by: Any,
+        cutoff: Cutoff,
+        order: Order,
+        solver: str,
+        table: Iterable[Row],
+        arrays: Mapping[str, Array],
+    ) -> None:
+        self.space = space
+        self.cutoff = cutoff
+        self.order = order
+        self.solver = solver
+        self.table = Records(table)
+        self.arrays = dict(arrays)
+        dims = [row.invariant_dim for row in self.table]
+        self.eigenvalues = np.repeat([row.eigenvalue for row in self.table], dims).astype(float)
+        below = np.cumsum([0.0, *(row.dim for row in self.table)])  # types of one eigenvalue count together
+        self.counts = below[np.searchsorted([row.eigenvalue for row in self.table], self.eigenvalues, side="right")]
+        for array in (self.eigenvalues, self.counts):
+            array.setflags(write=False)
+        self.dimension = space.dim
+        self._key = (space, moved_by, cutoff, order, solver)
+
+    @property
+    def dim(self) -> int:
+        """Number of functions."""
+        return len(self.eigenvalues)
+
+    @property
+    def total_dim(self) -> int:
+        """Number of all functions up to the cutoff, whether the group leaves them alone or not."""
+        return sum(row.dim for row in self.table)
+
+    @property
+    def residual(self) -> float:
+        """The largest residual of any eigenspace."""
+        return max(row.residual for row in self.table)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
 
 
 @final

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice, takewhile
 from math import exp, inf, log
 from typing import Any
+
+import numpy as np
 
 from specavg._config import require_memory, settings
 from specavg._reporting import reported
@@ -14,6 +17,7 @@ from specavg.invariants._acting_group import check_group, default_group
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
+from specavg.isometries.fields import ShiftField, flatten
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import Order
 
@@ -52,7 +56,23 @@ def checked_request(
         raise TypeError(
             f"group must be a specavg Group: one of specavg.groups, or groups.Group([g, h, ...]); got {group!r}"
         )
-    return check_group(space, group), cutoff, space.check_order(order)
+    fitting = check_group(space, group)
+    _warn_of_slopes(space, fitting)
+    return fitting, cutoff, space.check_order(order)
+
+
+def _warn_of_slopes(space: Space, group: Group) -> None:
+    """Say so where floating-point numbers decide which shifts of a torus close."""
+    for field in group.fields:
+        velocity = flatten(space.check_field(field))
+        if isinstance(velocity, ShiftField) and not velocity.is_exact and np.count_nonzero(velocity.vector) > 1:
+            warnings.warn(
+                f"{velocity!r} is a floating-point velocity v: which frequencies k have k·v = 0 is decided to "
+                "rounding, and a slope that was meant to be rational may not be. Integers, Fraction and texts such as "
+                "'1/3' are decided exactly.",
+                UserWarning,
+                stacklevel=4,
+            )
 
 
 def solutions_in_time(
@@ -104,12 +124,13 @@ class _WithinBudget:
 
 
 def _within_reach(eigenspaces: Iterator[Eigenspace], group: Group, cutoff: Cutoff) -> Iterator[Eigenspace]:
-    """The same eigenspaces; a `max_eigenvalue` or `max_dim` that would need too many of them is refused at once.
+    """The eigenspaces one by one; a `max_eigenvalue` or `max_dim` that would need too many is refused at once.
 
     Their number is read off its growth from the 500th to the 1,000th: on all spaces it grows like a power of λ or D.
     """
     if cutoff.kind == "max_invariant_dim":
-        return eigenspaces
+        yield from eigenspaces
+        return
     listed: list[Eigenspace] = []
     reached: list[float] = []
     total = 0
@@ -127,7 +148,7 @@ def _within_reach(eigenspaces: Iterator[Eigenspace], group: Group, cutoff: Cutof
         if cutoff.kind == "max_dim" and BYTES_PER_FUNCTION * cutoff.value > settings().memory_limit:
             invariant = cutoff.value / (2 * group_order(group))  # D/|G| of D functions by Weyl's law; half, to be safe
             require_memory(BYTES_PER_FUNCTION * invariant, f"a basis of {invariant:.2g} functions", "Lower max_dim.")
-    return chain(listed, eigenspaces)
+    yield from chain(listed, eigenspaces)
 
 
 def _is_barren(solutions: Sequence[Solution[Any]]) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import final
+import abc
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from specavg.invariants._acting_group import group_of_columns
 from specavg.isometries import SignedPermutation
 from specavg.spaces import Space
 
-__all__ = ["CanonicalElements"]
+__all__ = ["CanonicalElements", "ExactElements"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -20,8 +21,24 @@ _MOST_ELEMENTS = 1000  # all elements are tried at every point: larger groups wo
 _VALUES_HELD = 4_000_000  # coordinates held at once: 32 MB
 
 
+class ExactElements(abc.ABC):
+    """For each point an element that takes it to one place of its orbit, and what that does to outputs."""
+
+    @abc.abstractmethod
+    def places(self, X: Array) -> tuple[Array, Any]:
+        """One point of each orbit, and what leads there."""
+
+    @abc.abstractmethod
+    def taken_along(self, values: Array, leading: Any) -> Array:
+        """Outputs as they are at those places."""  # (n, p) -> (n, p)
+
+    @abc.abstractmethod
+    def taken_back(self, values: Array, leading: Any) -> Array:
+        """Outputs at the points themselves, without those that a stabiliser forbids."""  # (n, p) -> (n, p)
+
+
 @final
-class CanonicalElements:
+class CanonicalElements(ExactElements):
     """All elements of a small group of signed permutations, with signed permutations ρ(g) of the outputs.
 
     Permutations and sign changes are exact on floating-point numbers. So F(x) = ρ(g)⁻¹F(gx), with gx the least

@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Group, Representation, representation
-from specavg.invariants._basis_table import BasisTable, Row
+from specavg.invariants._basis import BasisTable, Row
 from specavg.invariants._building import checked_request, solutions_in_time
-from specavg.invariants._canonical_elements import CanonicalElements
+from specavg.invariants._canonical_elements import CanonicalElements, ExactElements
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver, arrays_of
+from specavg.invariants._sorting_elements import SortingElements
 from specavg.invariants.solvers._output_solver import carriers
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space, Torus
@@ -61,10 +62,9 @@ class EquivariantBasis(BasisTable):
     >>> basis = sa.equivariant_basis(sa.Sphere(3), sa.groups.point_group("Oh"), "vector", max_eigenvalue=12)
     >>> basis
     <EquivariantBasis: 2 of 48 functions with 3 outputs on Sphere(3) under point_group('Oh'), 4 eigenspaces>
-    >>> basis.evaluate([[0.0, 0.0, 1.0]]).round(12)[0]  # along the axis that keeps the point, exactly
-    array([[0.        , 0.        , 1.73205081],
-           [0.        , 0.        , 1.        ],
-           [0.        , 0.        , 1.        ]])
+    >>> abs(basis.evaluate([[0.0, 0.0, 1.0]])[0]).round(12)  # along the axis that keeps the point
+    array([[0.        , 0.        , 1.        ],
+           [0.        , 0.        , 1.52752523]])
     """
 
     def __init__(
@@ -122,10 +122,27 @@ class EquivariantBasis(BasisTable):
         """Σ F(x)·y and Σ w F_j(x)·F_l(x), from values that are computed once."""  # (dim,), (dim, dim)
         return self.functions.correlate_and_gram(self.space.check_points(X), Y, weights)
 
+    def gradient(self, X: ArrayLike) -> Array:
+        """Gradients of every output of the equivariant functions at `X`.
+
+        Returns
+        -------
+        ndarray of shape (n, dim, p, n_features)
+            By the coordinates of `X`, with the meaning of `InvariantBasis.gradient`.
+        """
+        points = self.space.check_points(X)
+        chunks = [self.functions.gradient(points[rows]) for rows in self.functions.chunks(len(points))]
+        nothing = np.empty((0, points.shape[1], self.n_outputs, self.dim))
+        return np.concatenate([nothing, *chunks]).transpose(0, 3, 2, 1)
+
+    def combine_gradient(self, X: ArrayLike, c: Array) -> Array:
+        """The gradient of every output of Σ_j c_j F_j(X)."""  # (dim,) -> (n, n_features, p)
+        return self.functions.combine_gradient(self.space.check_points(X), c)
+
     @cached_property
-    def canonical_elements(self) -> CanonicalElements | None:
+    def canonical_elements(self) -> ExactElements | None:
         """For each point the element that takes it to one place of its orbit, where these are exact; else None."""
-        return CanonicalElements.of(self.space, self.output)
+        return SortingElements.of(self.space, self.output) or CanonicalElements.of(self.space, self.output)
 
     def __repr__(self) -> str:
         return (

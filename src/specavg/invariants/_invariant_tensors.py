@@ -169,6 +169,8 @@ def _independent(entries: Array, order: NDArray[np.intp], exact: bool) -> list[i
         if (length := float(np.linalg.norm(rest))) > _DEPENDENT:
             directions = np.vstack([directions, rest / length])
             chosen.append(int(column))
+        if len(chosen) == len(entries):
+            break
     return chosen
 
 

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import inf
 from typing import Any, final
+
+import numpy as np
 
 from specavg._config import require_memory, settings
 from specavg.functions._combinations import Joined
 from specavg.functions._functions import Array, Functions
-from specavg.functions._vector_functions import VectorFunctions
+from specavg.functions._vector_functions import JoinedOutputs, VectorFunctions
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
-from specavg.invariants.solvers._copies_together import CopiesTogether
+from specavg.invariants.solvers._copies_together import CopiesAndOutputsTogether, CopiesTogether
 from specavg.invariants.solvers._determinants_of_copies import DeterminantsOfCopies
 from specavg.invariants.solvers._even_harmonics import EvenHarmonics
 from specavg.invariants.solvers._everything import Everything
 from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
 from specavg.invariants.solvers._factor_by_factor import FactorByFactor
+from specavg.invariants.solvers._factors_and_outputs import FactorsAndOutputs
 from specavg.invariants.solvers._frequency_orbits import FrequencyOrbits
+from specavg.invariants.solvers._functions_of_a_direction import FunctionsOfADirection
 from specavg.invariants.solvers._left_times_right import LeftTimesRight
 from specavg.invariants.solvers._monomial_orbits import MonomialOrbits
 from specavg.invariants.solvers._null_space import NullSpace
 from specavg.invariants.solvers._null_space_of_outputs import NullSpaceOfOutputs
+from specavg.invariants.solvers._one_output_for_all import OneOutputForAll
 from specavg.invariants.solvers._output_solver import OutputSolver
+from specavg.invariants.solvers._outputs_apart import OutputsApart
 from specavg.invariants.solvers._outputs_left_alone import OutputsLeftAlone
 from specavg.invariants.solvers._partitions import SymmetricPolynomials
 from specavg.invariants.solvers._random_elements import RandomElements
@@ -54,6 +60,7 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     SymmetricPolynomials,
     EvenHarmonics,
     BlocksOfDirections,
+    FunctionsOfADirection,
     LeftTimesRight,
     FrequencyOrbits,
     MonomialOrbits,
@@ -69,8 +76,12 @@ FOR_COMPARISON: tuple[type[Solver[Any]], ...] = (RandomElements,)
 
 OUTPUT_SOLVERS: tuple[type[OutputSolver[Any]], ...] = (
     OutputsLeftAlone,
+    OutputsApart,
     DeterminantsOfCopies,
+    FactorsAndOutputs,
+    OneOutputForAll,
     WaveOrbitsOfOutputs,
+    CopiesAndOutputsTogether,
     NullSpaceOfOutputs,
 )
 """Every solver for equivariant functions, the more special first."""
@@ -142,6 +153,11 @@ class Resolver:
             yield solver
         if none_suits:  # each of them says why
             yield from (*self._closed_forms, *self._others)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether one of the solvers is a closed form."""
+        return any(s.is_closed for s in self._closed_forms) or any(s.is_closed for s in self._others)
 
     def count(self, eigenspace: Eigenspace) -> int | None:
         """The number of invariants, where a solver knows it without solving, or where they are solved already."""
@@ -251,17 +267,19 @@ class Resolver:
 
     def functions(self, solutions: Sequence[Solution[Any]]) -> Functions:
         """The invariant functions of several solutions, in order."""
-        families = [solver.functions(list(run)) for solver, run in groupby(solutions, key=lambda s: s.solver)]
+        families: list[Any] = [s.functions(list(run)) for s, run in groupby(solutions, key=lambda s: s.solver)]
         return families[0] if len(families) == 1 else Joined(families)
 
     def vector_functions(self, solutions: Sequence[Solution[Any]], outputs: int) -> VectorFunctions:
         """The equivariant functions of several solutions, in order."""
-        parts: list[tuple[Functions, Any]] = []
-        for solver, run in groupby([s for s in solutions if s.invariant_dim], key=lambda s: s.solver):
-            assert isinstance(solver, OutputSolver)
-            chosen = list(run)
-            parts.append((solver.functions(chosen), solver.coefficients(chosen)))
-        return VectorFunctions(outputs, parts)
+        runs = groupby([s for s in solutions if s.invariant_dim], key=lambda s: s.solver)
+        families: list[Any] = [solver.functions(list(run)) for solver, run in runs]
+        if len(families) == 1:
+            return families[0]
+        ends = np.cumsum([0, *(family.dim for family in families)])
+        everywhere = np.arange(outputs)
+        places = (np.arange(a, b) for a, b in pairwise(ends))
+        return JoinedOutputs(outputs, [(f, everywhere, at) for f, at in zip(families, places, strict=True)])
 
     def places(self) -> Places:
         """An empty list of functions, for a solver of copies or factors that collects those it uses."""
@@ -305,6 +323,10 @@ class Places:
     def functions(self) -> Functions:
         """The functions of all solutions that were asked for."""
         return self._resolver.functions([solution for solution, _ in self._solutions.values()])
+
+    def vector_functions(self, outputs: int) -> VectorFunctions:
+        """The same where there is an output."""
+        return self._resolver.vector_functions([solution for solution, _ in self._solutions.values()], outputs)
 
 
 def arrays_of(solutions: Sequence[Solution[Any]], path: str = "") -> dict[str, Array]:

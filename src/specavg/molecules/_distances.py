@@ -25,24 +25,36 @@ class Pairs:
     """Distances of the pairs of atoms, and the directions in which they grow."""
 
     r: Array  # (n, m)
-    direction: Array  # (n, m, 3): of the first atom of the pair, seen from the second
+    direction: Array  # (3, n, m): of the first atom of the pair, seen from the second; one matrix product serves all n
 
     def forces_on_atoms(self, slope: Array) -> Array:
         """−Σ slope · ∂r/∂R."""  # (n, m) -> (n, N, 3)
-        m = slope.shape[1]
-        atoms = round((1 + (1 + 8 * m) ** 0.5) / 2)
-        first, second = pairs_of(atoms).T
-        ends = np.zeros((atoms, m))
-        ends[second, np.arange(m)], ends[first, np.arange(m)] = 1.0, -1.0
-        return np.asarray(ends @ (slope[:, :, None] * self.direction))
+        n, m = slope.shape
+        ends = _ends(round((1 + (1 + 8 * m) ** 0.5) / 2))
+        pulls = (slope * self.direction).reshape(3 * n, m) @ -ends.T
+        return np.ascontiguousarray(pulls.reshape(3, n, -1).transpose(1, 2, 0))
 
 
 def distances(R: Array) -> Pairs:
     """The distances of all pairs; atoms at the same place are refused."""  # (n, N, 3)
-    first, second = pairs_of(R.shape[1]).T
-    apart = R[:, first] - R[:, second]
-    r = np.sqrt((apart * apart).sum(axis=-1))
-    typical = np.median(r) if r.size else 1.0
+    n, N = R.shape[:2]
+    apart = (R.transpose(2, 0, 1).reshape(3 * n, N) @ _ends(N)).reshape(3, n, -1)
+    r = np.sqrt(apart[0] ** 2 + apart[1] ** 2 + apart[2] ** 2)
+    if r.size and r.min() <= _TOUCHING * r.max():  # else none is close, and the median need not be known
+        _refuse_touching(r)
+    return Pairs(r, apart / r)
+
+
+def _ends(atoms: int) -> Array:
+    """What a pair takes of each atom: 1 of its first and −1 of its second."""  # (N, m)
+    first, second = pairs_of(atoms).T
+    ends, pair = np.zeros((atoms, len(first))), np.arange(len(first))
+    ends[first, pair], ends[second, pair] = 1.0, -1.0
+    return ends
+
+
+def _refuse_touching(r: Array) -> None:
+    typical, (first, second) = np.median(r), pairs_of(round((1 + (1 + 8 * r.shape[1]) ** 0.5) / 2)).T
     close = np.argwhere(r <= _TOUCHING * typical)
     if len(close):
         geometry, pair = close[0]
@@ -51,7 +63,6 @@ def distances(R: Array) -> Pairs:
             f"{r[geometry, pair]:.3g}; typical distances are {typical:.3g}). Remove such geometries; "
             f"there are {len(np.unique(close[:, 0]))}."
         )
-    return Pairs(r, apart / r[:, :, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +84,7 @@ class PairScale:
 
     def __call__(self, r: Array) -> tuple[Array, Array]:
         """The coordinates x, and dx/dr."""
-        y = 2.0 ** (1.0 - r / self.lengths)
+        y = np.exp2(1.0 - r / self.lengths)
         return y - 1.0, -np.log(2.0) / self.lengths * y
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from specavg.molecules._choice_of_model import best_fit, looks_like_gradients
+from specavg.molecules._choice_of_model import best_fit, contradiction
 from specavg.molecules._distances import PairScale, distances
 from specavg.molecules._equations import Equations
 from specavg.molecules._terms import MoleculeTerms, like_atoms
@@ -26,7 +27,7 @@ _FEW_ATOMS = 6  # from this many atoms on, functions of few atoms come first: fi
 _MOST_FUNCTIONS = {False: 1200, True: 5000}  # by whether few atoms come first: below a minute on one core
 _MOST_WORK = 5e11  # equations × functions²: about a minute on one core
 _DEGREES_TRIED = 3  # the highest that data and time allow, and two below
-_SIGN_DEGREE = 2  # of the functions that tell forces from gradients
+_COMPARED_FUNCTIONS = 500  # that tell whether forces and energies agree: a second on one core
 
 
 class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
@@ -35,7 +36,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
     Parameters
     ----------
     symbols : sequence of str
-        The element of each atom, in the order of the positions.
+        The element of each atom, in the order of the positions. Any labels will do: atoms with the same are alike.
     degree : int or mapping of int to int, optional
         The total degree of the polynomial; or a degree for each number of atoms: ``{2: 8, 3: 6, 4: 4}`` takes
         functions of two atoms up to degree 8, of three up to 6 and of four up to 4. Default: as many functions as the
@@ -104,7 +105,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             Positions of the atoms.
         E : array-like of shape (n,)
         forces : array-like of shape (n, N, 3), optional
-            Minus the gradients. Gradients given by mistake are noticed, and refused.
+            Minus the gradients. Gradients given by mistake are noticed, and refused; other units are warned of.
 
         Returns
         -------
@@ -132,16 +133,12 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         terms = self._terms_for(n, given is not None, classes)
         mean = float(energies.mean())
         equations = Equations(terms.functions, scale, positions, energies - mean, given)
-        low = terms.up_to(_SIGN_DEGREE)
-        if given is not None and looks_like_gradients(
-            replace(equations, functions=low.functions), low.function_degrees
-        ):
-            raise ValueError(
-                "the forces have the wrong sign: their opposites agree far better with the energies. "
-                "These seem to be gradients; pass forces=-gradients."
-            )
         degrees = terms.function_degrees
         top = int(degrees[-1])
+        if given is not None:
+            few = [d for d in range(2, top + 1) if (degrees <= d).sum() <= _COMPARED_FUNCTIONS]
+            low = terms.up_to(few[-1] if few else min(2, top))
+            _check_forces(contradiction(replace(equations, functions=low.functions), low.function_degrees))
         tried = [top] if self.degree is not None else list(range(top, max(top - _DEGREES_TRIED, 0), -1))
         found = best_fit(equations, degrees, tried)
         self.degrees_ = terms.up_to(found.degree).degrees
@@ -207,6 +204,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
 
     def _positions(self, R: ArrayLike) -> Array:
         positions, N = np.asarray(R, dtype=np.float64), len(self.symbols)
+        if isinstance(self.symbols, str):
+            raise ValueError(f"symbols is the text {self.symbols!r}; list the atoms, as in ['C', 'H', 'H', 'H', 'H']")
         if N < 2:
             raise ValueError(f"a molecule needs at least two atoms; symbols are {list(self.symbols)!r}")
         if positions.shape[1:] not in ((N, 3), (3 * N,)):
@@ -260,6 +259,25 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             if d >= 12:  # Chebyshev polynomials of a molecule's distances resolve everything long before
                 break
         return best
+
+
+def _check_forces(found: tuple[float, float] | None) -> None:
+    """Refuse gradients in place of forces, and warn of other units."""
+    if found is None:
+        return
+    multiple, error = found
+    if multiple < 0:
+        raise ValueError(
+            f"the forces have the wrong sign: the energies are {multiple:.3g} ± {error:.1g} times those that the "
+            "forces alone predict. These seem to be gradients; pass forces=-gradients."
+        )
+    warnings.warn(
+        f"the energies are {multiple:.3g} ± {error:.1g} times those that the forces alone predict, and should be 1 "
+        "times: one of the two is wrong. Are forces in the unit of energy over the unit of length? (1 Hartree is 27.2 "
+        "eV or 627.5 kcal/mol, 1 bohr is 0.529 Å.)",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 @lru_cache(maxsize=16)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from specavg._arrays import Array
 
 __all__ = ["bands", "value_range"]
-
-Array = NDArray[np.float64]
 
 
 def value_range(values: Array) -> tuple[float, float]:

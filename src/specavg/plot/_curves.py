@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from specavg._arrays import Array
 from specavg.plot._style import COLORS, DASHES, INK, MARKERS, axes_or_new, without_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["curves", "learning_curve"]
-
-Array = NDArray[np.float64]
 
 
 def curves(

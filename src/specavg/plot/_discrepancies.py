@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.isometries import Isometry
 from specavg.plot._source import source_of
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["discrepancy"]
 
-Array = NDArray[np.float64]
 LISTED = 1_000
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.plot._bands import bands
 from specavg.plot._source import source_of
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["circle", "torus"]
-
-Array = NDArray[np.float64]
 
 
 def circle(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.plot._bands import bands, value_range
 from specavg.plot._source import source_of
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["sphere"]
 
-Array = NDArray[np.float64]
 MAPS = ("mollweide", "hammer", "aitoff")
 _TAG = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
 _LIFT = 1.004  # marks, and lines on a body, float a little above the surface

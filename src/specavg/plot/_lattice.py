@@ -55,26 +55,26 @@ def lattice(found: Discovery, *, ax: Axes | None = None) -> Axes:
     assert whole is not None
     subgroups = lattice_of(found.samples.space, whole)
     panel: Any = axes_or_new(ax, (7.2, 5.4))
-    x, orders = _places(subgroups)
+    x, y, orders = _places(subgroups)
     below = _next_below(subgroups)
     for low, high in np.argwhere(below):
-        panel.plot(x[[low, high]], orders[[low, high]], color=INK, alpha=0.25, linewidth=0.7, zorder=1)
+        panel.plot(x[[low, high]], y[[low, high]], color=INK, alpha=0.25, linewidth=0.7, zorder=1)
     classes = range(len(orders))
     probability = np.array([row.probability for row in found.table])
     accepted = np.array([row.accepted for row in found.table])
     best = np.array([probability[subgroups.class_of == c].max() for c in classes])
     some = np.array([accepted[subgroups.class_of == c].any() for c in classes])
     choice = int(subgroups.class_of[np.argmax(np.where(accepted, subgroups.orders, 0))])
-    panel.scatter(x, orders, s=90, c=best, cmap="Greys", vmin=0, vmax=1, edgecolors=INK, linewidths=0.6, zorder=3)
-    panel.scatter(x[some], orders[some], s=150, facecolors="none", edgecolors=COLORS[0], linewidths=1.6, zorder=2)
-    panel.scatter(x[choice], orders[choice], s=280, facecolors="none", edgecolors=COLORS[0], linewidths=1.6, zorder=2)
+    panel.scatter(x, y, s=90, c=best, cmap="Greys", vmin=0, vmax=1, edgecolors=INK, linewidths=0.6, zorder=3)
+    panel.scatter(x[some], y[some], s=150, facecolors="none", edgecolors=COLORS[0], linewidths=1.6, zorder=2)
+    panel.scatter(x[choice], y[choice], s=280, facecolors="none", edgecolors=COLORS[0], linewidths=1.6, zorder=2)
     for c in classes:
         if len(orders) <= _LABELLED or c == choice or below[c, choice] or below[choice, c]:
-            text = (group_label(subgroups.group(int(np.searchsorted(subgroups.class_of, c)))))[:_LONGEST]
-            text = "no symmetry" if orders[c] == 1 else text
-            panel.annotate(text, (x[c], orders[c]), (0, -11), textcoords="offset points", ha="center", va="top", size=7)
-    panel.set(ylabel="order", yscale="log", xticks=[])
-    panel.set_yticks(np.unique(orders), [f"{n:.0f}" for n in np.unique(orders)])
+            text = subgroups.group(int(np.searchsorted(subgroups.class_of, c))).name or ""  # generators say little here
+            text = "no symmetry" if orders[c] == 1 else text[:_LONGEST]
+            panel.annotate(text, (x[c], y[c]), (0, -11), textcoords="offset points", ha="center", va="top", size=7)
+    panel.set(ylabel="order", xticks=[])
+    panel.set_yticks(np.unique(y), [f"{n}" for n in np.unique(orders)])
     panel.minorticks_off()
     panel.margins(x=0.08, y=0.12)
     for side in ("top", "right", "bottom"):
@@ -83,14 +83,15 @@ def lattice(found: Discovery, *, ax: Axes | None = None) -> Axes:
     return panel
 
 
-def _places(subgroups: Lattice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Where each class stands: from left to right within its order, and its order."""
-    orders = np.array([c.order for c in subgroups.classes], dtype=float)
+def _places(subgroups: Lattice) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
+    """Where each class stands, from left to right within its order and in a row for each order, and its order."""
+    orders = np.array([c.order for c in subgroups.classes])
+    rows = np.unique(orders, return_inverse=True)[1]
     x = np.zeros(len(orders))
-    for order in np.unique(orders):
-        row = np.flatnonzero(orders == order)
+    for k in np.unique(rows):
+        row = np.flatnonzero(rows == k)
         x[row] = np.arange(len(row)) - (len(row) - 1) / 2
-    return x, orders
+    return x, rows, orders
 
 
 def _next_below(subgroups: Lattice) -> NDArray[np.bool_]:

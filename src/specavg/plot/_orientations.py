@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg.groups import Group, crystal_symmetry
 from specavg.groups.families import CrystalSymmetry, PointGroup
 from specavg.plot._bands import bands, value_range
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["inverse_pole_figure", "misorientations", "odf_sections"]
-
-Array = NDArray[np.float64]
 
 
 def inverse_pole_figure(

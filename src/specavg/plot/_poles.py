@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.isometries import LeftRight
 from specavg.plot._bands import bands, value_range
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["expanded_pole_density", "indices", "pole_density", "pole_figure", "project", "unit_direction"]
-
-Array = NDArray[np.float64]
 
 
 def pole_density(

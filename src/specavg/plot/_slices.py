@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.plot._bands import bands, value_range
 from specavg.plot._source import source_of
@@ -15,8 +16,6 @@ from specavg.plot._style import CMAP, INK, colorbar_beside, pyplot
 from specavg.spaces import Space, Torus
 
 __all__ = ["slices"]
-
-Array = NDArray[np.float64]
 
 
 def slices(

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, default_group
 from specavg.spaces import Space
 
 __all__ = ["Source", "source_of"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from math import lgamma, log, log10, pi
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.invariants import InvariantBasis
 from specavg.plot._style import COLORS, INK, axes_or_new, pyplot, without_frame
 from specavg.spaces import Space
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["spectrum"]
 
-Array = NDArray[np.float64]
 _LARGEST_LOG = 700.0  # beyond, a float overflows
 
 

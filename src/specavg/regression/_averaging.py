@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.regression._decomposed_path import DecomposedPath, DecomposedPosterior
 from specavg.regression._regression_problem import Posterior
 
 __all__ = ["AveragedPosterior", "Member", "average", "shares"]
 
-Array = NDArray[np.float64]
 _TEMPERATURE = 1.5  # nats of score for a factor e
 _SMALLEST_SHARE = 0.02  # smaller ones are dropped: each spectrum costs a decomposition
 

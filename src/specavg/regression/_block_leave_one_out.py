@@ -13,11 +13,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.regression._regression_problem import Scored, Scores
 
 __all__ = ["BlockLeaveOneOut", "blocks_of"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 _TINY = float(np.finfo(float).tiny)
 _VALUES_HELD = 4e6  # products of two rows held at once: 32 MB

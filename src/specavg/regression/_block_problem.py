@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from specavg._arrays import Array
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, blocks_of
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._moments import Moments
@@ -18,7 +19,6 @@ from specavg.regression._target_units import Units
 
 __all__ = ["BlockMomentProblem", "BlockPosterior", "BlockProblem"]
 
-Array = NDArray[np.float64]
 _TINY = float(np.finfo(float).tiny)
 
 

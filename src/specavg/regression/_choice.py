@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, cast, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._reporting import reported
 from specavg.regression._averaging import Member, average, shares
 from specavg.regression._decomposed_path import DecomposedPath
@@ -18,7 +18,6 @@ from specavg.regression._target_units import Units
 
 __all__ = ["RidgeFit", "Trial", "mean_fit", "ridge_fit", "shortlist"]
 
-Array = NDArray[np.float64]
 _LARGEST_ALPHA = 10.0**1.5  # largest penalty tried, in units of `Scored.top`: only the mean survives it
 _STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chosen
 _FINE_STEPS_PER_DECADE = 4  # penalties tried in each decade for combinations of outputs, whose spectrum is known

@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.regression._regression_problem import Path, Posterior, Problem
 
 __all__ = ["DecomposedPath", "DecomposedPosterior"]
-
-Array = NDArray[np.float64]
 
 
 class DecomposedPath(Path):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from specavg._arrays import Array
 from specavg.regression._regression_problem import Posterior
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Directions", "directions_of"]
 
-Array = NDArray[np.float64]
 _UNDECIDED = 0.5  # nats over all rows: what data cannot tell apart. The larger penalty is taken
 _LEAST_ERROR = 1e-8  # an output predicted better than this, in its standard deviations, counts as noise-free
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.regression import _limits
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._directions import Directions, directions_of
@@ -21,7 +22,6 @@ from specavg.regression._target_units import Units
 
 __all__ = ["FeaturePath", "FeatureProblem", "orbits"]
 
-Array = NDArray[np.float64]
 _SAME_ORBIT = 1e-10  # features closer than this, relative to their size, are those of one orbit: far above rounding
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, blocks_of
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._reduced_rows import ReducedRows
@@ -15,8 +16,6 @@ from specavg.regression._regression_problem import Problem, Scored, Scores
 from specavg.regression._target_units import Units
 
 __all__ = ["GradientProblem", "Observations"]
-
-Array = NDArray[np.float64]
 
 
 @final

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.regression._moments import Sum
 
 __all__ = ["Information"]
 
-Array = NDArray[np.float64]
 Chunks = Iterable[tuple[Array, Array]]
 _RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of a Gram matrix: directions below it have no data
 _LEAST_NOISE = 1e-10  # of the variance of y: without noise, what the functions miss plays its part, or rounding does
@@ -96,11 +95,11 @@ class Information:
         if total is None or offset is None:
             raise ValueError("there are no samples")
         sums = total.value
+        if not np.isfinite(sums).all():
+            raise ValueError("y is too large: the sum of its squares overflows. Divide it by its standard deviation")
         n = round(sums[0, 0])
         centred = sums[1:, 1:] - np.outer(sums[1:, 0], sums[0, 1:]) / n
         G, c, squares = centred[:-1, :-1], centred[:-1, -1], float(centred[-1, -1])
-        if not np.isfinite(squares):
-            raise ValueError("y is too large: the sum of its squares overflows. Divide it by its standard deviation")
         values, vectors = np.linalg.eigh(G)
         kept = values > _RANK_TOLERANCE * max(float(values[-1]), float(n))
         whiten = vectors[:, kept] / np.sqrt(values[kept])  # (p, r): φ·whiten has orthonormal columns

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.regression._regression_problem import Scored, Scores
 
 __all__ = ["LeaveOneOut", "Rows"]
 
-Array = NDArray[np.float64]
 _TINY = float(np.finfo(float).tiny)
 _VALUES_HELD = 4e6  # residuals held at once: 32 MB
 

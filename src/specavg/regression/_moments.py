@@ -7,8 +7,8 @@ from functools import reduce
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._compensated_sums import Sum
 from specavg.regression._target_units import Units
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from specavg.invariants import EquivariantBasis, InvariantBasis
 
 __all__ = ["Moments", "Sum"]
-
-Array = NDArray[np.float64]
 
 
 @final
@@ -47,6 +45,8 @@ class Moments:
         Σ w φ zᵀ.
     gram : Sum of shape (D, D), or None
         Σ w φ φᵀ, where it was asked for: the mean estimator needs none.
+    slopes : Moments or None
+        Those of observed gradients, made by `of_slopes`; None where there are none.
 
     Notes
     -----
@@ -73,6 +73,7 @@ class Moments:
     shifted_squares: Sum
     shifted_cross: Sum
     gram: Sum | None
+    slopes: Moments | None = None
 
     @classmethod
     def of(
@@ -159,6 +160,40 @@ class Moments:
         )
 
     @classmethod
+    def of_slopes(cls, basis: InvariantBasis, X: Array, G: Array, weights: Array) -> Moments:
+        """The moments of gradients: Σ w ∇φ·g, Σ w ∇φ_j·∇φ_l, Σ w |g|², and no first sums; each component is a row.
+
+        Parameters
+        ----------
+        basis : InvariantBasis
+        X : ndarray of shape (n, n_features)
+            The points themselves: at canonical places gradients are others.
+        G : ndarray of shape (n, n_features)
+            Only their tangential part counts.
+        weights : ndarray of shape (n,)
+        """
+        X = basis.space.check_points(X)
+        units, roots, d = Units.without_shift(G.reshape(-1, 1)), np.sqrt(weights), basis.dimension
+        Z = G / units.unit
+        gram, squares = Sum.of(np.zeros((basis.dim, basis.dim))), Sum.of(np.zeros(1))
+        for rows, gradient in basis.gradients_in_chunks(X):  # (m, D, n_features)
+            features = (gradient * roots[rows, None, None]).transpose(0, 2, 1).reshape(-1, basis.dim)
+            gram += Sum.of(features.T @ features)
+            along = np.einsum("nf,nfd->nd", Z[rows], basis.space.tangents(X[rows]))
+            squares += Sum.of(np.array([weights[rows] @ np.sum(along**2, axis=1)]))
+        return cls(
+            count=d * int(np.count_nonzero(weights)),
+            units=units,
+            weight=Sum.of(np.asarray(d * weights.sum())),
+            weight_squares=Sum.of(np.asarray(d * (weights @ weights))),
+            features=Sum.of(np.zeros(basis.dim)),
+            shifted=Sum.of(np.zeros(1)),
+            shifted_squares=squares,
+            shifted_cross=Sum.of(basis.correlate_gradient(X, (weights[:, None] * Z)[:, :, None])),
+            gram=gram,
+        )
+
+    @classmethod
     def total(cls, parts: Iterable[Moments]) -> Moments:
         """The sum of at least one."""
         return reduce(lambda a, b: a + b, parts)
@@ -167,16 +202,18 @@ class Moments:
         if (self.gram is None) != (other.gram is None):
             raise ValueError("one of the moments has a Gram matrix and the other has none: they do not add")
         units = self.units.common(other.units, keep=bool(self.weight.value >= other.weight.value))
-        a, b = self._in(units), other._in(units)
+        a, b = self.in_units(units), other.in_units(units)
+        slopes = [part.slopes for part in (a, b) if part.slopes is not None]
         return Moments(
             count=a.count + b.count,
             units=units,
             gram=None if a.gram is None or b.gram is None else a.gram + b.gram,
+            slopes=Moments.total(slopes) if slopes else None,
             **{name: getattr(a, name) + getattr(b, name) for name in _SUMS},
         )
 
-    def _in(self, units: Units) -> Moments:
-        """The same moments in other units."""
+    def in_units(self, units: Units) -> Moments:
+        """The same moments in other units of the targets."""
         ratio = self.units.unit / units.unit
         step = (self.units.shift - units.shift) / units.unit
         if (ratio == 1).all() and (step == 0).all():
@@ -210,7 +247,9 @@ class Moments:
     def first(self, dim: int) -> Moments:
         """The moments of the first `dim` functions only."""
         gram = None if self.gram is None else self.gram[:dim, :dim]
-        return replace(self, features=self.features[:dim], shifted_cross=self.shifted_cross[:dim], gram=gram)
+        slopes = None if self.slopes is None else self.slopes.first(dim)
+        cross = self.shifted_cross[:dim]
+        return replace(self, features=self.features[:dim], shifted_cross=cross, gram=gram, slopes=slopes)
 
     @property
     def dim(self) -> int:

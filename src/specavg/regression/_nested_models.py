@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._compensated_sums import Sum
 from specavg.regression._target_units import Units
 
 __all__ = ["Comparison", "Models", "permutation_p_values"]
 
-Array = NDArray[np.float64]
 _RANK_TOLERANCE = 1e-10
 _ROUNDING = 1e-12  # a difference of explained variances below this part of the variance of y is rounding
 _LEAST_FREEDOM = 1e-6  # a point that its own fit determines has no residual to speak of

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-__all__ = ["ReducedRows"]
+from specavg._arrays import Array
 
-Array = NDArray[np.float64]
+__all__ = ["ReducedRows"]
 
 
 @final

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.regression._target_units import Units
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ __all__ = [
     "variation",
 ]
 
-Array = NDArray[np.float64]
 ROUGH_ALPHA = 1e-8  # half of the digits are enough above: a kernel matrix has an error of 1e-16 · n of its top
 
 

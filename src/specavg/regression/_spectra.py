@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from specavg._arrays import Array
 
 __all__ = ["SPECTRA", "Levels", "Spectrum", "TypesOfFunctions", "grids_of", "spectrum_candidates"]
 
-Array = NDArray[np.float64]
 SPECTRA = ("sobolev", "matern", "heat", "product", "partition")
 
 # The grids of the automatic choice. "auto" is the two-parameter Matérn family: from kinks (small ν = s − d/2) to nearly

@@ -13,16 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import interpolate
 
+from specavg._arrays import Array
 from specavg.regression._conjugate_gradients import NotConverged, conjugate_gradients
 from specavg.regression._regression_problem import Path, Posterior, Problem, Scores, degrees_of_freedom, variation
 from specavg.regression._target_units import Units
 
 __all__ = ["GramSource", "ToeplitzPath", "ToeplitzPosterior", "ToeplitzProblem"]
 
-Array = NDArray[np.float64]
 _SOLVED = 1e-13  # relative size of the preconditioned residual at which a solution is final
 _SCORED = 1e-6  # good enough to compare penalties
 _TRACED = 0.02  # traces have the square of this as their error

@@ -158,19 +158,23 @@ class CopyTypes(Sequence[Type]):
 
 
 @final
-class OneType(tuple[Type, ...]):
-    """One type by itself, which answers as `CopyTypes` does."""
+class OneType(tuple[Type]):
+    """A single type, where functions of some copies of a larger power are asked for."""
 
     __slots__ = ()
 
+    def __new__(cls, chosen: Type) -> OneType:
+        """The type with these eigenspaces of one copy."""
+        return super().__new__(cls, (chosen,))
+
     @property
     def palette(self) -> tuple[Eigenspace, ...]:
-        """The non-constant eigenspaces of one copy that it uses."""
+        """The eigenspaces of one copy that are used."""
         return tuple(V for V, _ in self[0])
 
     def of(self, allowed: Callable[[Eigenspace], bool]) -> list[Type]:
-        """The type, if it uses `allowed` eigenspaces only."""
-        return [chosen for chosen in self if all(allowed(V) for V, _ in chosen)]
+        """The type, if it uses `allowed` eigenspaces of one copy only."""
+        return list(self) if all(map(allowed, self.palette)) else []
 
 
 def functions_of_type(chosen: Type, copies: int) -> int:

@@ -19,12 +19,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg.spaces._orthogonal_types import Partition, associate, type_dim
 
 __all__ = ["Irrep", "givens", "irrep"]
 
-Array = NDArray[np.float64]
 _WORKING_SET = 1 << 20  # numbers per chunk of points
 _DENSE = 64  # up to this dimension matrices with zeros are not worth the trouble
 

@@ -112,7 +112,7 @@ class Power(Space):
                 yield Eigenspace(value, dim, types)
                 continue
             for one in types:
-                yield Eigenspace(value, functions_of_type(one, self._m), OneType((one,)))
+                yield Eigenspace(value, functions_of_type(one, self._m), OneType(one))
 
     def type_of(self, eigenspace: Eigenspace) -> types_of_functions.Type | None:
         chosen = _types(eigenspace)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._config import require_memory
 from specavg._html import facts_html
 from specavg._immutable import Immutable
-from specavg.functions._combinations import Listed
+from specavg.functions._combinations import Listed, Part
 from specavg.functions._functions import Functions
 from specavg.isometries import Isometry, identity
 from specavg.isometries.fields import Field, rotation
@@ -285,11 +285,11 @@ class Space(Immutable, abc.ABC):
         ndarray of shape (n, n_features, dim)
         """
         n = self.shape[0]
-        frames = X.reshape(len(X), n, -1)
+        frames = X.reshape(len(X), n, self.n_features // n)
         velocities = np.zeros((len(X), n * (n - 1) // 2, *frames.shape[1:]))
         for a, (i, j) in enumerate(combinations(range(n), 2)):
             velocities[:, a, i], velocities[:, a, j] = frames[:, j], -frames[:, i]
-        _, _, Vt = np.linalg.svd(velocities.reshape(len(X), -1, self.n_features), full_matrices=False)
+        _, _, Vt = np.linalg.svd(velocities.reshape(*velocities.shape[:2], self.n_features), full_matrices=False)
         return Vt[:, : self.dim].transpose(0, 2, 1)
 
     def evaluate(self, eigenspace: Eigenspace, X: ArrayLike) -> NDArray[np.float64]:
@@ -310,7 +310,8 @@ class Space(Immutable, abc.ABC):
 
     def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
         """The eigenfunctions of several eigenspaces side by side, as a family that sums and combines them fast."""
-        return Listed([(V.dim, partial(self._evaluate, V), partial(self._gradient, V)) for V in eigenspaces])
+        ways = (self._evaluate, self._gradient, self._combined_gradient)
+        return Listed([Part(V.dim, *(partial(way, V) for way in ways)) for V in eigenspaces])
 
     def _gradient(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The tangential gradients of the eigenfunctions at checked points, from the derivatives along rotations.
@@ -319,16 +320,28 @@ class Space(Immutable, abc.ABC):
         isometries. With S_ij the derivative along A = E_ij − E_ji the gradient is (I − XXᵀ/2) S X. Spaces with other
         points, and families that are faster, write their own.
         """  # (n, n_features) -> (n, m, n_features)
+        return self._gradient_by_rotations(eigenspace, X, np.eye(eigenspace.dim))
+
+    def _combined_gradient(
+        self, eigenspace: Eigenspace, X: NDArray[np.float64], C: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The gradients of combinations of the eigenfunctions."""  # (m, q) -> (n, q, n_features)
+        return np.asarray(C.T @ self._gradient(eigenspace, X))
+
+    def _gradient_by_rotations(
+        self, eigenspace: Eigenspace, X: NDArray[np.float64], C: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The same where it follows from rotations: see `_gradient`."""
         n = self.shape[0]
-        frames = X.reshape(len(X), n, -1)
+        frames = X.reshape(len(X), n, self.n_features // n)
         values = self._evaluate(eigenspace, X)
-        S = np.zeros((len(X), eigenspace.dim, n, n))
+        S = np.zeros((len(X), C.shape[1], n, n))
         for (i, j), dD in zip(combinations(range(n), 2), _rotations(self, eigenspace), strict=True):
-            S[:, :, i, j] = values @ dD
+            S[:, :, i, j] = values @ (dD @ C)
             S[:, :, j, i] = -S[:, :, i, j]
         moved = S @ frames[:, None]
         moved -= 0.5 * frames[:, None] @ (frames.transpose(0, 2, 1)[:, None] @ moved)
-        return moved.reshape(len(X), eigenspace.dim, self.n_features)
+        return moved.reshape(len(X), C.shape[1], self.n_features)
 
     def representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
         """The orthogonal matrix D(g) with D[l, k] = <φ_l, φ_k∘g>, hence φ(gx) = D(g)ᵀ φ(x).

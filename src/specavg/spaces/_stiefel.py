@@ -132,6 +132,11 @@ class Stiefel(Space):
         """The degree of its functions as polynomials in the entries of X."""
         return max(sum(shape) for shape in _types(eigenspace))
 
+    def _combined_gradient(
+        self, eigenspace: Eigenspace, X: NDArray[np.float64], C: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        return self._gradient_by_rotations(eigenspace, X, C)
+
     def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
         turns = givens(nearest_orthonormal(X.reshape(-1, self._n, self._k)))
         parts: list[NDArray[np.float64]] = []

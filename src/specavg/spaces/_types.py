@@ -9,9 +9,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
+
 __all__ = ["Type", "Types"]
 
-Array = NDArray[np.float64]
 Type = tuple[float, ...]
 """The eigenvalues of the non-constant parts of a function, or the lengths of the rows of its partition."""
 

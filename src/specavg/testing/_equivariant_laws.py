@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import expm
 
 from specavg.groups import Representation
@@ -15,7 +14,6 @@ from specavg.testing._law import kept
 
 __all__ = ["check_equivariant_functions", "check_multiplicities", "check_vector_orthonormality"]
 
-Array = NDArray[np.float64]
 _LISTED = 2000  # elements of a group that is listed
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.isometries import Copies, Factors, Isometry
 from specavg.isometries import fields as fields_of
 from specavg.isometries.fields import Field
@@ -15,7 +15,6 @@ from specavg.testing._law import kept
 
 __all__ = ["check_antisymmetry", "check_bracket", "check_flow", "check_velocity", "random_fields"]
 
-Array = NDArray[np.float64]
 TOLERANCE = 1e-12
 DIFFERENCES = 1e-9  # central differences of order 8 lose some digits of 1e-12 to cancellation
 _TIME = 0.7  # where flows are compared: no fraction of a period

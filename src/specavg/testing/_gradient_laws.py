@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.invariants import InvariantBasis
 from specavg.testing._law import kept
 
 __all__ = ["check_gradient", "check_gradient_equivariance"]
 
-Array = NDArray[np.float64]
 EQUIVARIANCE = 1e-12
 DIFFERENCES = 1e-9  # central differences of order 8 lose some digits of 1e-12 to cancellation
 _STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))  # the central difference of order 8

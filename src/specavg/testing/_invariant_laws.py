@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.invariants._fixed_space import UnclearRank
@@ -29,7 +29,6 @@ __all__ = [
     "solver_names",
 ]
 
-Array = NDArray[np.float64]
 INVARIANCE = 1e-12
 PROJECTOR = 1e-10
 CHARACTER = 1e-8  # a mean of traces beside an integer

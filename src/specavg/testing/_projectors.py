@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg.groups import Group
 from specavg.groups.recognition._actions import faithful_action
@@ -15,7 +15,6 @@ from specavg.spaces import Eigenspace, Space
 
 __all__ = ["average_projector", "chain_projector", "paper_projector"]
 
-Array = NDArray[np.float64]
 _ROUNDING, _CLEAR = 3e-14, 1e-5
 _ELEMENTS = 12  # random elements: the largest eigenvalue below 1 of their average was 0.9 or less in all cases tried
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.isometries import Isometry
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import BY_EIGENVALUE, Order
@@ -23,7 +23,6 @@ __all__ = [
     "check_spectrum",
 ]
 
-Array = NDArray[np.float64]
 TOLERANCE = 1e-12
 _ROWS = 20_000  # points of a quadrature rule whose values are held at one time
 

@@ -10,26 +10,26 @@ from specavg.functions._factor_table import SPHERE, TABLE, TORUS
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._tree import fill
 
-__all__ = ["copies_combine", "copies_sums", "copies_values"]
+__all__ = ["TILE", "coordinates", "copies_combine", "copies_sums", "copies_values", "grow1", "grow2", "norm"]
 
 _PAD = 8
-_TILE = 8  # copies whose coordinates are loaded together: a cache line of each point is used whole
+TILE = 8  # copies whose coordinates are loaded together: a cache line of each point is used whole
 
 
 @helper(fastmath=SAFE)
-def _grow1(out: Any, a: Any, b: Any, B: int) -> None:
+def grow1(out: Any, a: Any, b: Any, B: int) -> None:
     for j in range(B):
         out[j] += a[j] * b[j]
 
 
 @helper(fastmath=SAFE)
-def _grow2(out: Any, a: Any, b: Any, c: Any, d: Any, B: int) -> None:
+def grow2(out: Any, a: Any, b: Any, c: Any, d: Any, B: int) -> None:
     for j in range(B):
         out[j] = out[j] + a[j] * b[j] + c[j] * d[j]
 
 
 @helper(fastmath=True)
-def _norm(point: Any) -> float:
+def norm(point: Any) -> float:
     """The norm of one point: the order of the sum depends on the number of coordinates only."""
     total = 0.0
     for i in range(len(point)):
@@ -38,7 +38,7 @@ def _norm(point: Any) -> float:
 
 
 @helper(fastmath=SAFE)
-def _coordinates(table: Any, X: Any, start: int, first: int, last: int, scale: Any, x: Any, B: int) -> None:
+def coordinates(table: Any, X: Any, start: int, first: int, last: int, scale: Any, x: Any, B: int) -> None:
     """Rows of x: the coordinates of copies first..last at one block of points, padded with the last point."""
     n = len(X)
     for b in range(B):
@@ -64,7 +64,7 @@ def _block(program: Any, X: Any, start: int, B: int, scale: Any, x: Any, T: Any,
     for b in range(B):
         scale[b] = table.scale[0]
         if table.mode == SPHERE:
-            scale[b] /= _norm(X[min(start + b, n - 1)])
+            scale[b] /= norm(X[min(start + b, n - 1)])
     begin = len(states)
     for i in range(m):
         if table.mode == TABLE:
@@ -73,24 +73,24 @@ def _block(program: Any, X: Any, start: int, B: int, scale: Any, x: Any, T: Any,
                 for a in range(given):
                     T[a, b] = point[a]
         else:
-            if i % _TILE == 0:
-                _coordinates(table, X, start, i, min(i + _TILE, m), scale, x, B)
-            fill(table, x[i % _TILE : i % _TILE + 1], x, B, T)
+            if i % TILE == 0:
+                coordinates(table, X, start, i, min(i + TILE, m), scale, x, B)
+            fill(table, x[i % TILE : i % TILE + 1], x, B, T)
         while begin > 0 and program.sizes[begin - 1] <= i + 1:  # larger states are still zero
             begin -= 1
         for k in range(begin, len(states)):
             node, e, end = nodes[states[k]], starts[k], starts[k + 1]
             while e + 2 <= end:
-                _grow2(node, T[entries[e, 0]], nodes[entries[e, 1]], T[entries[e + 1, 0]], nodes[entries[e + 1, 1]], B)
+                grow2(node, T[entries[e, 0]], nodes[entries[e, 1]], T[entries[e + 1, 0]], nodes[entries[e + 1, 1]], B)
                 e += 2
             if e < end:
-                _grow1(node, T[entries[e, 0]], nodes[entries[e, 1]], B)
+                grow1(node, T[entries[e, 0]], nodes[entries[e, 1]], B)
 
 
 @helper()
 def _room(program: Any, X: Any, B: int) -> Any:
     """Work space: scale, coordinates, table, states, data."""
-    a = 1 + _TILE
+    a = 1 + TILE
     b = a + max(len(program.table.operations), X.shape[2]) + 1
     work = np.empty((b + len(program.starts) + 1, B + _PAD))
     work[b - 1, :] = 1.0

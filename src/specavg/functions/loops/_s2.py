@@ -19,9 +19,9 @@ import numpy as np
 from specavg.functions.loops._finish import transpose
 from specavg.functions.loops._jit import SAFE, helper, loop
 
-__all__ = ["s2_combine", "s2_sums", "s2_values"]
+__all__ = ["PLAIN", "add_two", "load", "power", "s2_combine", "s2_sums", "s2_values", "step_add"]
 
-_PLAIN = 1000  # up to this degree p stays below 2^700
+PLAIN = 1000  # up to this degree p stays below 2^700
 _STEPS = 32  # steps of the recurrence between two checks of its size: it grows by less than 2^260 at degree 4000
 _UNIT, _LARGE = 2.0**400, 2.0**200
 
@@ -34,7 +34,7 @@ def _rows(B: int) -> Any:
 
 
 @helper(fastmath=SAFE)
-def _load(X: Any, start: int, B: int, x: Any, y: Any, z: Any) -> None:
+def load(X: Any, start: int, B: int, x: Any, y: Any, z: Any) -> None:
     """A block of unit vectors, padded with the last point."""
     n = len(X)
     for b in range(B):
@@ -48,7 +48,7 @@ def _load(X: Any, start: int, B: int, x: Any, y: Any, z: Any) -> None:
 
 
 @helper(fastmath=SAFE)
-def _power(x: Any, y: Any, re: Any, im: Any, B: int) -> None:
+def power(x: Any, y: Any, re: Any, im: Any, B: int) -> None:
     """Multiply re + i im by x + iy."""
     for b in range(B):
         old = re[b]
@@ -137,14 +137,14 @@ def _product(p: Any, f: Any, out: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
-def _add_two(f: Any, g: Any, c: float, s: float, p: Any, B: int) -> None:
+def add_two(f: Any, g: Any, c: float, s: float, p: Any, B: int) -> None:
     for b in range(B):
         f[b] += c * p[b]
         g[b] += s * p[b]
 
 
 @helper(fastmath=SAFE)
-def _step_add(z: Any, u: float, v: float, p: Any, q: Any, c: float, s: float, f: Any, g: Any, B: int) -> None:
+def step_add(z: Any, u: float, v: float, p: Any, q: Any, c: float, s: float, f: Any, g: Any, B: int) -> None:
     """A step of the recurrence in place of p, and its multiples added to f and g."""
     for b in range(B):
         new = u * z[b] * q[b] - v * p[b]
@@ -166,7 +166,7 @@ def s2_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     n = len(X)
     x, y, z, re, im, f, g, p, q, w, lacking, left = _rows(B)
     for start in range(0, n, B):
-        _load(X, start, B, x, y, z)
+        load(X, start, B, x, y, z)
         inside = min(B, n - start)
         for column in range(Y.shape[1]):
             sums = out[column]
@@ -178,13 +178,13 @@ def s2_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
             lacking[:] = 0.0
             for j in range(degree + 1):
                 if j > 0:
-                    _power(x, y, re, im, B)
-                    if degree > _PLAIN:
+                    power(x, y, re, im, B)
+                    if degree > PLAIN:
                         _lift(re, im, lacking, B)
                 if not used[j]:
                     continue
                 _weigh(re, im, w, scale[j], f, g, B)
-                if degree > _PLAIN:
+                if degree > PLAIN:
                     _begin(lacking, left, f, g, B)
                 p[:] = 0.0
                 q[:] = 1.0
@@ -196,7 +196,7 @@ def s2_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
                 k = j + 1
                 while k + 1 <= degree:
                     i = k - j
-                    if degree > _PLAIN and i % _STEPS == 1 and _lower(p, q, f, g, left, B):
+                    if degree > PLAIN and i % _STEPS == 1 and _lower(p, q, f, g, left, B):
                         _weigh(re, im, w, scale[j], f, g, B)
                         _begin(left, left, f, g, B)
                     a, c, d, e = _two_steps(z, u[j, i], v[j, i], u[j, i + 1], v[j, i + 1], p, q, f, g, B)
@@ -224,7 +224,7 @@ def s2_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
     n = len(X)
     x, y, z, re, im, f, g, p, q, w, lacking, left = _rows(B)
     for start in range(0, n, B):
-        _load(X, start, B, x, y, z)
+        load(X, start, B, x, y, z)
         for column in range(len(C)):
             c = C[column]
             w[:] = 0.0
@@ -233,26 +233,26 @@ def s2_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
             lacking[:] = 0.0
             for j in range(degree + 1):
                 if j > 0:
-                    _power(x, y, re, im, B)
-                    if degree > _PLAIN:
+                    power(x, y, re, im, B)
+                    if degree > PLAIN:
                         _lift(re, im, lacking, B)
                 if not used[j]:
                     continue
                 f[:] = 0.0
                 g[:] = 0.0
-                if degree > _PLAIN:
+                if degree > PLAIN:
                     _begin(lacking, left, f, g, B)
                 p[:] = 0.0
                 q[:] = 1.0
                 place = j * j + 2 * j - 1 if j else 0
-                _add_two(f, g, c[place], c[place + 1] if j else 0.0, q, B)
+                add_two(f, g, c[place], c[place + 1] if j else 0.0, q, B)
                 for k in range(j + 1, degree + 1):
-                    if degree > _PLAIN and (k - j) % _STEPS == 1:
+                    if degree > PLAIN and (k - j) % _STEPS == 1:
                         _lower(p, q, f, g, left, B)
                     place = k * k + (2 * j - 1 if j else 0)
-                    _step_add(z, u[j, k - j], v[j, k - j], p, q, c[place], c[place + 1] if j else 0.0, f, g, B)
+                    step_add(z, u[j, k - j], v[j, k - j], p, q, c[place], c[place + 1] if j else 0.0, f, g, B)
                     p, q = q, p
-                if degree > _PLAIN:
+                if degree > PLAIN:
                     _begin(left, left, f, g, B)
                 _collect(w, re, im, f, g, scale[j], B)
             for b in range(min(B, n - start)):
@@ -268,23 +268,23 @@ def s2_values(program: Any, X: Any, B: int, out: Any) -> None:
     values = np.empty((out.shape[1], B + 8))
     w[:] = 1.0
     for start in range(0, n, B):
-        _load(X, start, B, x, y, z)
+        load(X, start, B, x, y, z)
         re[:] = 1.0
         im[:] = 0.0
         lacking[:] = 0.0
         for j in range(degree + 1):
             if j > 0:
-                _power(x, y, re, im, B)
-                if degree > _PLAIN:
+                power(x, y, re, im, B)
+                if degree > PLAIN:
                     _lift(re, im, lacking, B)
             _weigh(re, im, w, scale[j], f, g, B)
-            if degree > _PLAIN:
+            if degree > PLAIN:
                 _begin(lacking, left, f, g, B)
             p[:] = 0.0
             q[:] = 1.0
             for k in range(j, degree + 1):
                 if k > j:
-                    if degree > _PLAIN and (k - j) % _STEPS == 1 and _lower(p, q, f, g, left, B):
+                    if degree > PLAIN and (k - j) % _STEPS == 1 and _lower(p, q, f, g, left, B):
                         _weigh(re, im, w, scale[j], f, g, B)
                         _begin(left, left, f, g, B)
                     _step(z, u[j, k - j], v[j, k - j], p, q, B)

@@ -16,7 +16,7 @@ from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._tree import add4, cosine, fill, load, sine
 
-__all__ = ["tree_gradient_combine", "tree_slope_sums", "tree_slopes"]
+__all__ = ["fill_slopes", "tree_gradient_combine", "tree_slope_sums", "tree_slopes"]
 
 _ANGLE = float(np.sqrt(2.0) * 2 * np.pi)  # the derivative of √2 sin 2πax is this times a cos 2πax
 _PAD = 8
@@ -52,7 +52,7 @@ def _directions(V: Any, start: int, B: int, x: Any, v: Any, radius2: Any, dr: An
 
 
 @helper(fastmath=SAFE)
-def _fill_slopes(table: Any, x: Any, v: Any, radius2: Any, dr: Any, T: Any, dT: Any, B: int) -> None:
+def fill_slopes(table: Any, x: Any, v: Any, radius2: Any, dr: Any, T: Any, dT: Any, B: int) -> None:
     """The derivative of every row of the table along the direction v. The row after them is that of 1."""
     ops, ab = table.operations, table.constants
     last = dT[-1]
@@ -132,7 +132,7 @@ def tree_slope_sums(tree: Any, X: Any, V: Any, B: int, out: Any) -> None:
         fill(tree.table, x, radius2, B, T)
         for column in range(len(V)):
             _directions(V[column], start, B, x, v, radius2, dr)
-            _fill_slopes(tree.table, x, v, radius2, dr, T, dT, B)
+            fill_slopes(tree.table, x, v, radius2, dr, T, dT, B)
             sums = out[column]
             for i in range(len(nodes)):
                 depth, f, slot = nodes[i, 0], nodes[i, 1], nodes[i, 2]
@@ -161,7 +161,7 @@ def tree_slopes(tree: Any, X: Any, V: Any, B: int, out: Any) -> None:
         fill(tree.table, x, radius2, B, T)
         for column in range(len(V)):
             _directions(V[column], start, B, x, v, radius2, dr)
-            _fill_slopes(tree.table, x, v, radius2, dr, T, dT, B)
+            fill_slopes(tree.table, x, v, radius2, dr, T, dT, B)
             for i in range(len(nodes)):
                 depth, f, slot = nodes[i, 0], nodes[i, 1], nodes[i, 2]
                 p, dp = stack[depth], dstack[depth]
@@ -184,28 +184,32 @@ def _add(out: Any, c: float, a: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
-def _share4(p: Any, c: Any, w0: int, a: Any, w1: int, b: Any, w2: int, e: Any, w3: int, d: Any, B: int) -> None:
-    """Add multiples of one row to four others, which are different."""
-    c0, c1, c2, c3 = c[w0], c[w1], c[w2], c[w3]
-    for j in range(B):
-        a[j] += c0 * p[j]
-        b[j] += c1 * p[j]
-        e[j] += c2 * p[j]
-        d[j] += c3 * p[j]
-
-
-@helper(fastmath=SAFE)
 def _add_product(out: Any, c: float, a: Any, b: Any, B: int) -> None:
     for j in range(B):
         out[j] += c * a[j] * b[j]
 
 
 @helper(fastmath=SAFE)
-def _next(p: Any, a: Any, h: Any, out: Any, bar: Any, B: int) -> None:
-    """The product of a node, and what its combination below says of its factor."""
+def _next(p: Any, a: Any, row: Any, bar: Any, B: int) -> None:
+    """What the combination below a node says of its factor, and in its place the product of the node."""
     for j in range(B):
-        out[j] = p[j] * a[j]
-        bar[j] += p[j] * h[j]
+        bar[j] += p[j] * row[j]
+        row[j] = p[j] * a[j]
+
+
+@helper()
+def _add_rows(out: Any, c: Any, rows: Any, chosen: Any, k: int, end: int, B: int) -> None:
+    """Add rows with the numbers chosen[:, 0], times c at the places chosen[:, 1]."""
+    while k + 4 <= end:
+        add4(
+            out, c,
+            chosen[k, 1], rows[chosen[k, 0]], chosen[k + 1, 1], rows[chosen[k + 1, 0]],
+            chosen[k + 2, 1], rows[chosen[k + 2, 0]], chosen[k + 3, 1], rows[chosen[k + 3, 0]], B,
+        )  # fmt: skip
+        k += 4
+    while k < end:
+        _add(out, c[chosen[k, 1]], rows[chosen[k, 0]], B)
+        k += 1
 
 
 @helper()
@@ -238,17 +242,17 @@ def _backwards(table: Any, x: Any, radius2: Any, T: Any, wave: Any, bar: Any, xb
 
 
 @loop
-def tree_gradient_combine(tree: Any, above: Any, X: Any, C: Any, B: int, out: Any) -> None:
+def tree_gradient_combine(tree: Any, back: Any, X: Any, C: Any, B: int, out: Any) -> None:
     """Put ∇(Φ Cᵀ) by the coordinates of the table in `out` (n, d, q) for one chunk of rows, C of shape (q, dim).
 
-    `above` is the parent of each inner node.
+    `back` is the same tree, read backwards.
     """
     n, d = X.shape
     table, nodes, starts, leaves = tree.table, tree.nodes, tree.starts, tree.leaves
     work, bars, a, b = _room(tree, d, B)
-    x, radius2, T, stack = work[:d], work[d:a], work[a:b], work[b:]
+    x, radius2, T = work[:d], work[d:a], work[a:b]
     xbar, rbar, bar = bars[:d], bars[d:a], bars[a:b]
-    below = np.empty((len(nodes), B + _PAD))
+    rows = np.empty((len(nodes), B + _PAD))  # the combination below each inner node; later the product of the node
     wave = np.zeros((len(table.operations), B + _PAD))
     for start in range(0, n, B):
         load(table, X, start, B, x, radius2)
@@ -260,41 +264,19 @@ def tree_gradient_combine(tree: Any, above: Any, X: Any, C: Any, B: int, out: An
         for column in range(len(C)):
             c = C[column]
             bars[:b, :] = 0.0
-            below[:, :] = 0.0
-            for i in range(len(nodes) - 1, 0, -1):
-                h = below[i]
-                k, end = starts[i], starts[i + 1]
-                while k + 4 <= end:
-                    add4(
-                        h, c,
-                        leaves[k, 1], T[leaves[k, 0]], leaves[k + 1, 1], T[leaves[k + 1, 0]],
-                        leaves[k + 2, 1], T[leaves[k + 2, 0]], leaves[k + 3, 1], T[leaves[k + 3, 0]], B,
-                    )  # fmt: skip
-                    k += 4
-                while k < end:
-                    _add(h, c[leaves[k, 1]], T[leaves[k, 0]], B)
-                    k += 1
-                if nodes[i, 2] >= 0:
-                    constant = c[nodes[i, 2]]
-                    for j in range(B):
-                        h[j] += constant
-                _add_product(below[above[i]], 1.0, T[nodes[i, 1]], h, B)
             for i in range(len(nodes)):
-                depth, f = nodes[i, 0], nodes[i, 1]
-                p = stack[depth]
-                if i > 0:
-                    _next(stack[depth - 1], T[f], below[i], p, bar[f], B)
-                k, end = starts[i], starts[i + 1]
-                while k + 4 <= end:
-                    _share4(
-                        p, c,
-                        leaves[k, 1], bar[leaves[k, 0]], leaves[k + 1, 1], bar[leaves[k + 1, 0]],
-                        leaves[k + 2, 1], bar[leaves[k + 2, 0]], leaves[k + 3, 1], bar[leaves[k + 3, 0]], B,
-                    )  # fmt: skip
-                    k += 4
-                while k < end:
-                    _add(bar[leaves[k, 0]], c[leaves[k, 1]], p, B)
-                    k += 1
+                row, constant = rows[i], c[nodes[i, 2]] if nodes[i, 2] >= 0 else 0.0
+                for j in range(B):
+                    row[j] = constant
+            for i in range(len(nodes) - 1, 0, -1):
+                _add_rows(rows[i], c, T, leaves, starts[i], starts[i + 1], B)
+                _add_product(rows[back.above[i]], 1.0, T[nodes[i, 1]], rows[i], B)
+            rows[0, :] = 1.0
+            for i in range(1, len(nodes)):
+                f = nodes[i, 1]
+                _next(rows[back.above[i]], T[f], rows[i], bar[f], B)
+            for f in range(len(back.starts) - 1):
+                _add_rows(bar[f], c, rows, back.owners, back.starts[f], back.starts[f + 1], B)
             _backwards(table, x, radius2, T, wave, bar, xbar, rbar, B)
             for i in range(d):
                 for j in range(min(B, n - start)):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 from specavg._config import require_memory
-from specavg.functions._functions import Functions
+from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.groups._linear_part import determinant
 from specavg.groups.families import Alternating
@@ -78,13 +78,11 @@ class DeterminantsOfCopies(OutputSolver[DeterminantSets]):
         named = (("copy", s) for s in used)
         return Solution.made_of(named, eigenspace, count, self, DeterminantSets(tuple(sets)))
 
-    def functions(self, solutions: Sequence[Solution[DeterminantSets]]) -> Functions:
-        return self._one_copy.determinants([chosen for solution in solutions for chosen in solution.data.sets])
-
-    def coefficients(self, solutions: Sequence[Solution[DeterminantSets]]) -> Any:
+    def functions(self, solutions: Sequence[Solution[DeterminantSets]]) -> VectorFunctions:
         from scipy.sparse import eye_array
 
-        return eye_array(sum(s.invariant_dim for s in solutions), format="csr")
+        found = self._one_copy.determinants([chosen for solution in solutions for chosen in solution.data.sets])
+        return CombinedOutputs(1, found, eye_array(found.dim, format="csr"))
 
 
 def _parity(g: Isometry) -> int:

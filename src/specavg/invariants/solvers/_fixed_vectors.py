@@ -9,6 +9,7 @@ import numpy as np
 
 from specavg.functions._combinations import Blockwise
 from specavg.functions._functions import Array, Functions
+from specavg.functions._vector_functions import VectorFunctions
 from specavg.invariants.solvers._solver import Solution, StoringSolver
 from specavg.invariants.solvers._stored import orthonormal
 from specavg.spaces import Eigenspace
@@ -29,7 +30,7 @@ class FixedVectorSolver(StoringSolver[Array]):
     def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[Array]:
         return self.fixed(eigenspace, orthonormal(arrays, "Q", eigenspace.dim))
 
-    def functions(self, solutions: Sequence[Solution[Array]]) -> Functions:
+    def functions(self, solutions: Sequence[Solution[Array]]) -> Functions | VectorFunctions:
         kept = [s for s in solutions if s.invariant_dim]
         functions = self.space.functions([s.eigenspace for s in kept])
         return Blockwise(functions, [(s.eigenspace.dim, s.data) for s in kept])

@@ -16,6 +16,7 @@ from specavg.functions._functions import Array, Functions
 from specavg.functions._two_sided_sums import SidedBlock, TwoSidedSums
 from specavg.groups import Group
 from specavg.invariants._fixed_space import null_space
+from specavg.invariants.solvers._functions_of_a_direction import turns_about_an_axis
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
 from specavg.invariants.solvers._stored import orthonormal
 from specavg.isometries import Isometry, LeftRight
@@ -48,6 +49,8 @@ class LeftTimesRight(StoringSolver[SidedBlocks]):
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
         if not isinstance(space, Rotations | Stiefel) or not (group.generators or group.fields):
+            return False
+        if turns_about_an_axis(space, group):  # functions of one direction are far fewer
             return False
         solver = cls(space, group)
         return all(len(solver._moving(g)) < 2 for g in group.generators) and all(

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from specavg._config import require_memory
-from specavg.functions._functions import Array, Functions
+from specavg.functions._functions import Array
+from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants._fixed_space import null_space
 from specavg.invariants.solvers._fixed_vectors import FixedVectorSolver
@@ -59,10 +60,8 @@ class NullSpaceOfOutputs(OutputSolver[Array], FixedVectorSolver):
         found = null_space(moved or [np.eye(size)], velocities, steepness=self.space.steepness(V))
         return self.fixed(eigenspace, found.basis, found.residual, found.gap, self._constraints * V.dim**2)
 
-    def functions(self, solutions: Sequence[Solution[Array]]) -> Functions:
-        return self.space.functions([eigenspace_below(s.eigenspace) for s in solutions])
-
-    def coefficients(self, solutions: Sequence[Solution[Array]]) -> Any:
+    def functions(self, solutions: Sequence[Solution[Array]]) -> VectorFunctions:
         from scipy.sparse import block_diag
 
-        return block_diag([s.data for s in solutions], format="csr")
+        scalars = self.space.functions([eigenspace_below(s.eigenspace) for s in solutions])
+        return CombinedOutputs(self.output.dim, scalars, block_diag([s.data for s in solutions], format="csr"))

@@ -11,20 +11,18 @@ import abc
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants.solvers._solver import Data, Solution, Solver
 from specavg.invariants.solvers._stored import Stored
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import Order
 
-__all__ = ["OutputSolver", "carriers", "eigenspace_below"]
+__all__ = ["OutputSolver", "carrier", "carriers", "eigenspace_below"]
 
 
 class OutputSolver(Solver[Data], abc.ABC):
-    """One way to find equivariant functions, for one space and one representation.
-
-    `functions` are the scalar functions that occur, and `coefficients` what each adds to each output.
-    """
+    """One way to find equivariant functions, for one space and one representation."""
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         super().__init__(space, output.group, stored)
@@ -43,13 +41,18 @@ class OutputSolver(Solver[Data], abc.ABC):
         return None
 
     @abc.abstractmethod
-    def coefficients(self, solutions: Sequence[Solution[Data]]) -> Any:
-        """Dense or sparse: row k · p + i has what scalar function k adds to output i of each equivariant function."""
+    def functions(self, solutions: Sequence[Solution[Data]]) -> VectorFunctions:
+        """The equivariant functions of several of its own solutions, in order."""
 
 
 def carriers(space: Space, order: Order, outputs: int) -> Iterator[Eigenspace]:
     """The carriers of a space: p copies of each eigenspace, labelled by it."""
-    return (Eigenspace(V.eigenvalue, V.dim * outputs, V) for V in space.ordered(order))
+    return (carrier(V, outputs) for V in space.ordered(order))
+
+
+def carrier(eigenspace: Eigenspace, outputs: int) -> Eigenspace:
+    """So many copies of one eigenspace."""
+    return Eigenspace(eigenspace.eigenvalue, eigenspace.dim * outputs, eigenspace)
 
 
 def eigenspace_below(carrier: Eigenspace) -> Eigenspace:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
-from specavg.functions._functions import Functions
+from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
 from specavg.invariants.solvers._solver import Solution
@@ -21,6 +21,7 @@ class OutputsLeftAlone(OutputSolver[Solution[Any]]):
 
     name: ClassVar[str] = "closed form"
     preference: int = 0
+    delegates: ClassVar[bool] = True
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         super().__init__(space, output, stored)
@@ -29,6 +30,10 @@ class OutputsLeftAlone(OutputSolver[Solution[Any]]):
     @classmethod
     def carries(cls, space: Space, output: Representation) -> bool:
         return output.is_trivial
+
+    @property
+    def is_closed(self) -> bool:
+        return self._scalar.is_closed
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         return self._scalar.seconds(eigenspace_below(eigenspace))
@@ -44,10 +49,9 @@ class OutputsLeftAlone(OutputSolver[Solution[Any]]):
         found = self._scalar.solve(eigenspace_below(eigenspace))
         return Solution.made_of([("scalar", found)], eigenspace, found.invariant_dim * self.output.dim, self, found)
 
-    def functions(self, solutions: Sequence[Solution[Solution[Any]]]) -> Functions:
-        return self._scalar.functions([s.data for s in solutions])
-
-    def coefficients(self, solutions: Sequence[Solution[Solution[Any]]]) -> Any:
+    def functions(self, solutions: Sequence[Solution[Solution[Any]]]) -> VectorFunctions:
         from scipy.sparse import eye_array
 
-        return eye_array(sum(s.invariant_dim for s in solutions), format="csr")
+        scalars = self._scalar.functions([s.data for s in solutions])
+        p = self.output.dim
+        return CombinedOutputs(p, scalars, eye_array(p * scalars.dim, format="csr"))

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.functions._functions import Functions
-from specavg.groups import Group
+from specavg.functions._vector_functions import VectorFunctions
+from specavg.groups import Group, Representation
 from specavg.invariants.solvers._stored import Stored
 from specavg.spaces import Eigenspace, Space
 
@@ -78,6 +79,7 @@ class Solver(abc.ABC, Generic[Data]):
     """
 
     name: ClassVar[str]
+    delegates: ClassVar[bool] = False  # whether what it finds is as exact as what it was made from
     preference: int = 1  # 0 for closed forms, which are tried first; 2 for the general solver; 3 for what comes last
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
@@ -85,11 +87,16 @@ class Solver(abc.ABC, Generic[Data]):
         self.group = group
         self.stored = stored
 
-    def resolver_of(self, part: str, space: Space, group: Group) -> Resolver:
-        """The choice of solvers for one copy or one factor; `part` names it among stored arrays."""
+    @property
+    def is_closed(self) -> bool:
+        """Whether this is a closed form all the way down: whatever it asks other solvers for has one too."""
+        return self.preference == 0
+
+    def resolver_of(self, part: str, space: Space, group: Group, output: Representation | None = None) -> Resolver:
+        """The choice of solvers for one copy, factor or output; `part` names it among stored arrays."""
         from specavg.invariants._solver_choice import Resolver  # a resolver uses solvers, and some of them use it
 
-        return Resolver(space, group, stored=None if self.stored is None else self.stored.below(part))
+        return Resolver(space, group, stored=None if self.stored is None else self.stored.below(part), output=output)
 
     @classmethod
     @abc.abstractmethod
@@ -117,8 +124,8 @@ class Solver(abc.ABC, Generic[Data]):
         """The invariants of one eigenspace; raises `Unsuitable` where it would lose accuracy."""
 
     @abc.abstractmethod
-    def functions(self, solutions: Sequence[Solution[Data]]) -> Functions:
-        """The invariant functions of several of its own solutions, in order."""
+    def functions(self, solutions: Sequence[Solution[Data]]) -> Functions | VectorFunctions:
+        """The functions of several of its own solutions, in order; vector functions where there is an output."""
 
 
 class StoringSolver(Solver[Data]):

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from specavg.functions._functions import Functions
 from specavg.functions._trigonometric_sums import TrigonometricSums
+from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants._fixed_space import fixed_space
 from specavg.invariants.solvers._frequency_orbits import WaveSums, joined_coefficients, real_invariants
@@ -33,6 +33,10 @@ class WaveOrbitsOfOutputs(OutputSolver[WaveSums]):
             and output.is_exact
             and all(space.check_isometry(g).is_exact for g in output.group.generators)
         )
+
+    @property
+    def is_closed(self) -> bool:
+        return self.space.dim == 1  # two waves of each frequency: there is nothing to search
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         return 4 * QUICK + 3.5e-7 * (len(self.group.generators) + 1) * eigenspace.dim  # as for invariants
@@ -61,12 +65,10 @@ class WaveOrbitsOfOutputs(OutputSolver[WaveSums]):
         count, (rows, columns, values) = real_invariants(len(K) * p, actions)
         return Solution(eigenspace, count, self, WaveSums(K, rows, columns, values))
 
-    def functions(self, solutions: Sequence[Solution[WaveSums]]) -> Functions:
+    def functions(self, solutions: Sequence[Solution[WaveSums]]) -> VectorFunctions:
         from scipy.sparse import eye_array
 
         assert isinstance(self.space, Torus)
         K = np.concatenate([s.data.K for s in solutions])
-        return TrigonometricSums(self.space.period, K, eye_array(2 * len(K), format="csr"))
-
-    def coefficients(self, solutions: Sequence[Solution[WaveSums]]) -> Any:
-        return joined_coefficients(solutions, self.output.dim)
+        waves = TrigonometricSums(self.space.period, K, eye_array(2 * len(K), format="csr"))
+        return CombinedOutputs(self.output.dim, waves, joined_coefficients(solutions, self.output.dim))

@@ -1,0 +1,54 @@
+"""Gradients beside values: what users give, checked, and the moments of both."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.invariants import InvariantBasis
+from specavg.regression._moments import Moments
+
+__all__ = ["checked_gradients", "gradient_moments"]
+
+Array = NDArray[np.float64]
+
+
+def gradient_moments(basis: InvariantBasis, points: Array, y: Any, gradient: Any, weights: Array) -> Moments:
+    """The moments of values and gradients, each where they are not NaN."""
+    targets, G = checked_gradients(points, y, basis.space.as_table(gradient))
+    value, slope = ~np.isnan(targets), ~np.isnan(G).any(axis=1)
+    values = Moments.of(basis, basis.evaluation_points(points[value]), targets[value, None], weights[value])
+    return replace(values, slopes=Moments.of_slopes(basis, points[slope], G[slope], weights[slope]))
+
+
+def checked_gradients(points: Array, y: Any, gradient: Any) -> tuple[Array, Array]:
+    """Targets, NaN where they are missing, and gradients, rows of NaN where they are."""  # (n,), (n, n_features)
+    if y is None:
+        raise ValueError("y is needed beside gradients: a gradient leaves the constant open")
+    targets, G = (np.asarray(values, dtype=np.float64) for values in (y, gradient))
+    if targets.ndim == 2 and targets.shape[1] == 1:
+        targets = targets[:, 0]
+    if targets.ndim != 1:
+        raise ValueError(
+            f"gradients are fitted with one target; y has shape {targets.shape}. Fit one model for each output."
+        )
+    G = G.reshape(len(G), -1) if G.ndim > 1 else G
+    if G.shape != points.shape or len(targets) != len(points):
+        raise ValueError(
+            f"X has shape {points.shape}, y {targets.shape} and gradient {np.shape(gradient)}: there is one target "
+            "and one gradient, with a number for each column of X, for each row"
+        )
+    for name, values in (("y", targets[:, None]), ("gradient", G)):
+        if np.isinf(values).any():
+            raise ValueError(f"{name} has infinite entries in {int(np.isinf(values).any(axis=1).sum())} rows")
+    missing = np.isnan(G)
+    partly = missing.any(axis=1) & ~missing.all(axis=1)
+    if partly.any():
+        raise ValueError(
+            f"gradient has NaN in a part of {int(partly.sum())} rows (first: row {int(partly.argmax())}). A "
+            "missing gradient is a row of NaN; a gradient with missing components cannot be used."
+        )
+    return targets, G

@@ -1,0 +1,118 @@
+"""Discovery: the sequel's random elements on held-out data beside the evidence of all subgroups."""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg import groups
+from specavg.discovery import Discovery, discover_symmetry
+from specavg.discovery._subgroup_lattice import Lattice, lattice
+from specavg.experiments._figure_style import PALETTE, new_figure
+from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
+from specavg.spaces import Sphere
+
+__all__ = ["EXPERIMENT"]
+
+NAME = "discovery"
+DEGREE = 8  # of the targets
+RATIO = 10.0  # variance of the signal over variance of the noise
+INDEX = 8  # the sequel's algorithm is made for subgroups of bounded index
+METHODS = {"all subgroups": "subgroups", "random elements": "sampling"}
+
+
+def run(quick: bool, track: Track) -> Result:
+    """Random functions with the symmetry of each class of subgroups of Oh, and which of two methods finds it."""
+    result = Result(
+        "Algorithm 3 of the sequel draws random elements of a group, compares the fit with each of them on held-out "
+        "data with the fit without, and returns what the accepted ones generate; it assumes isotropic targets and a "
+        f"symmetry of bounded index. Here: the octahedral group with inversion, targets of degree {DEGREE} with "
+        f"independent normal coefficients, signal to noise {RATIO:g}. The symmetry that a function has may be larger "
+        "than the one it was drawn with, if functions of this degree do not tell them apart; that one is right."
+    )
+    space, group = Sphere(3), groups.point_group("Oh")
+    subgroups = lattice(space, group)
+    eigenspaces = tuple(islice(space.eigenspaces(), 1, DEGREE + 1))
+    fixed, functions = subgroups.fixed(eigenspaces), space.functions(eigenspaces)
+    dims = np.array([s.Q.shape[1] for s in fixed])
+    symmetry = np.argmax(np.where(subgroups.inside & (dims[:, None] == dims), subgroups.orders, 0), axis=1)
+    firsts = np.flatnonzero(np.diff(subgroups.class_of, prepend=-1))[:: 8 if quick else 1]
+    sizes = (200, 500) if quick else (100, 200, 500, 1000, 2000)
+    rates: dict[tuple[str, str, str], list[float]] = {}
+    seconds: dict[tuple[str, int], float] = {}
+    for n in track(sizes, "discovery"):
+        answers: dict[str, list[tuple[bool, bool, bool]]] = {name: [] for name in METHODS}
+        taken = dict.fromkeys(METHODS, 0.0)
+        for i in firsts:
+            rng = np.random.default_rng([n, int(i)])
+            X = space.sample(n, rng)
+            coef = fixed[i].Q @ rng.normal(size=dims[i])
+            y = functions.evaluate(X) @ coef / np.linalg.norm(coef) + RATIO**-0.5 * rng.normal(size=n)
+            right = int(symmetry[i])
+            for name, method in METHODS.items():
+                start = time.process_time()
+                found = discover_symmetry(X, y, space, group, method=method, random_state=0)
+                taken[name] += time.process_time() - start
+                answers[name].append(
+                    (group.finite_order / subgroups.orders[right] <= INDEX, *_judged(found, subgroups, right))
+                )
+        for name, judged in answers.items():
+            table = np.array(judged)
+            seconds[name, n] = taken[name] / len(firsts)
+            for part, rows in (("all classes", table), (f"index at most {INDEX}", table[table[:, 0]])):
+                for what, column in (("right", 1), ("too large", 2)):
+                    rates.setdefault((name, part, what), []).append(float(rows[:, column].mean()))
+                    result.records.append(Record(NAME, f"{name}, {part}", what, rates[name, part, what][-1], n=n))
+    _shown(result, sizes, rates, seconds, len(firsts))
+    return result
+
+
+def _judged(found: Discovery, subgroups: Lattice, right: int) -> tuple[bool, bool]:
+    """Whether the group found is the right one, and whether it has a symmetry that the function does not have."""
+    true = subgroups.group(right)
+    together = groups.Group([*true.generators, *found.group.generators], size=true.size).order
+    return found.group.order == together == true.order, together > true.order
+
+
+def _shown(
+    result: Result,
+    sizes: tuple[int, ...],
+    rates: dict[tuple[str, str, str], list[float]],
+    seconds: dict[tuple[str, int], float],
+    classes: int,
+) -> None:
+    shown = [(part, what) for part in _parts() for what in ("right", "too large")]
+    rows = [
+        [str(n), name, *(f"{100 * rates[name, *key][k]:.0f} %" for key in shown), f"{1e3 * seconds[name, n]:.0f} ms"]
+        for k, n in enumerate(sizes)
+        for name in METHODS
+    ]
+    columns = ["n", "method", *(f"{part}: {what}" for part, what in shown), "one search"]
+    result.tables.append(Table(f"One function for each of {classes} classes of subgroups.", columns, rows))
+    figure, ax = new_figure(1, width=5.2, height=3.6)
+    for color, name in zip(PALETTE, METHODS, strict=False):
+        for part, style in zip(_parts(), ("o-", "s--"), strict=True):
+            values: NDArray[np.float64] = 100 * np.array(rates[name, part, "right"])
+            ax.plot(sizes, values, style, color=color, label=f"{name}, {part}")
+    ax.set(xscale="log", xlabel="n", ylabel="right (%)", ylim=(0, 103))
+    ax.legend()
+    result.figures.append(Figure(NAME, figure, "How often the symmetry is found, on S² within Oh."))
+    ours, theirs = (np.array(rates[name, _parts()[1], "right"]) for name in METHODS)
+    result.claims.append(
+        Claim(
+            "Random elements that do not lose on held-out data generate the symmetry.",
+            f"On its own assumptions it is right in {100 * theirs[-1]:.0f} % of the cases at n = {sizes[-1]}, the "
+            f"evidence of all subgroups in {100 * ours[-1]:.0f} %: one false element makes the group too large.",
+            None,
+        )
+    )
+
+
+def _parts() -> tuple[str, str]:
+    return "all classes", f"index at most {INDEX}"
+
+
+EXPERIMENT = Experiment(NAME, "Which symmetry do the data have?", run, timed=True)

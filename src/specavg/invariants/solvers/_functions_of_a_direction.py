@@ -1,0 +1,127 @@
+"""Fibre textures: where all turns about one axis act from one side, functions of a rotation are those of a direction.
+
+If f(R B) = f(R) for every turn B about the axis a, then f(R) = F(R a) with a function F on the sphere, and the same
+degree. What acts from the other side acts on R a as it stands; what maps a to −a changes the sign of the direction.
+From the left it is Rᵀ a. All (2l + 1)² functions of a degree are never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import numpy as np
+
+from specavg.functions._functions import Array, Functions
+from specavg.functions._one_direction import OneDirection
+from specavg.groups import Group
+from specavg.invariants.solvers._solver import QUICK, Solution, Solver
+from specavg.isometries import Isometry, LeftRight, signed_permutation
+from specavg.isometries.fields import RotationField, two_sided
+from specavg.spaces import Eigenspace, Rotations, Space, Sphere
+
+if TYPE_CHECKING:
+    from specavg.invariants._solver_choice import Resolver
+
+__all__ = ["FunctionsOfADirection", "turns_about_an_axis"]
+
+_SAME = 1e-13  # of unit vectors that were made from given matrices: rounding
+
+
+@dataclass(frozen=True, eq=False)
+class _Reduction:
+    """The axis, whether it is turned from the left, and what is left to act on directions."""
+
+    axis: Array
+    transposed: bool
+    group: Group
+
+
+@final
+class FunctionsOfADirection(Solver[None]):
+    """The invariants of a group on the sphere, at the direction of the fibre."""
+
+    name: ClassVar[str] = "closed form"
+    preference: int = 0
+
+    @classmethod
+    def fits(cls, space: Space, group: Group) -> bool:
+        return turns_about_an_axis(space, group)
+
+    @cached_property
+    def _directions(self) -> _Reduction:
+        reduction = _reduction(self.space, self.group)
+        assert reduction is not None
+        return reduction
+
+    @cached_property
+    def _sphere(self) -> Resolver:
+        return self.resolver_of("direction", Sphere(3), self._directions.group)
+
+    def seconds(self, eigenspace: Eigenspace) -> float:
+        return QUICK + self._sphere.seconds(_harmonics(eigenspace))
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        return self._sphere.memory(_harmonics(eigenspace))
+
+    def count(self, eigenspace: Eigenspace) -> int | None:
+        return self._sphere.count(_harmonics(eigenspace))
+
+    def solve(self, eigenspace: Eigenspace) -> Solution[None]:
+        found = self._sphere.solve(_harmonics(eigenspace))
+        return Solution.made_of([("direction", found)], eigenspace, found.invariant_dim, self, None)
+
+    def functions(self, solutions: Sequence[Solution[None]]) -> Functions:
+        found = [inner for solution in solutions for _, inner in solution.parts]
+        directions = self._directions
+        return OneDirection(self._sphere.functions(found), directions.axis, transposed=directions.transposed)
+
+
+def turns_about_an_axis(space: Space, group: Group) -> bool:
+    """Whether all turns about one axis act from one side on rotations, and all else respects this axis."""
+    return _reduction(space, group) is not None
+
+
+@lru_cache(maxsize=64)
+def _reduction(space: Space, group: Group) -> _Reduction | None:
+    if not isinstance(space, Rotations) or not group.fields:
+        return None
+    halves = [two_sided(space.check_field(f), 3) for f in group.fields]
+    if any(not left.is_zero and not right.is_zero for left, right in halves):
+        return None
+    for side in (1, 0):
+        axes = [_axis(pair[side]) for pair in halves if not pair[side].is_zero]
+        if axes and all(np.abs(np.cross(axes[0], axis)).max() <= _SAME for axis in axes):
+            maps = [_on_directions(space.check_isometry(g), side, axes[0]) for g in group.generators]
+            kept = [g for g in maps if g is not None]
+            if len(kept) == len(maps):
+                fields = [pair[1 - side] for pair in halves if not pair[1 - side].is_zero]
+                moving = [g for g in kept if not g.is_identity]
+                return _Reduction(axes[0], side == 0, Group(moving, fields, size=3))
+    return None
+
+
+def _axis(half: RotationField) -> Array:
+    """The unit vector a with A a = 0."""
+    A: Any = half.matrix / np.abs(half.matrix).max()
+    axis = np.array([A[2, 1], A[0, 2], A[1, 0]])
+    return axis / np.linalg.norm(axis)
+
+
+def _on_directions(g: LeftRight, side: int, axis: Array) -> Isometry | None:
+    """How R ↦ A R Bᵀ moves R a (or Rᵀ a); None where it leads away from directions of this axis."""
+    turning, moving = (g.right, g.left) if side == 1 else (g.left, g.right)
+    image = turning.matrix @ axis
+    if np.abs(image - axis).max() <= _SAME:
+        return moving
+    if np.abs(image + axis).max() <= _SAME:
+        return signed_permutation([0, 1, 2], [-1, -1, -1]) @ moving
+    return None
+
+
+def _harmonics(eigenspace: Eigenspace) -> Eigenspace:
+    """The harmonics of the degree of an eigenspace of rotations."""
+    degree: Any = eigenspace.label
+    return Sphere(3).eigenspace(degree)

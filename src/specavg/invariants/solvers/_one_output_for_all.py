@@ -1,0 +1,82 @@
+"""Permuted outputs: functions of one of them, under the subgroup that keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from specavg.functions._vector_functions import Move, MovedOutputs, VectorFunctions
+from specavg.groups import Representation
+from specavg.groups._one_output import OneOutput, one_output
+from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
+from specavg.invariants.solvers._solver import Solution
+from specavg.invariants.solvers._stored import Stored
+from specavg.spaces import Eigenspace, Power, Space, Torus
+
+__all__ = ["OneOutputForAll"]
+
+# Coordinates of a torus with small eigenspaces and non-uniform FFTs: orbits of all waves are as quick there.
+_FEW = 3
+
+
+@final
+class OneOutputForAll(OutputSolver[Solution[Any]]):
+    """F_b(x) = ±f(g_b x), with f a function of the stabiliser of output 0: its closed form is one for F."""
+
+    name: ClassVar[str] = "closed form"
+    preference: int = 0
+    delegates: ClassVar[bool] = True
+
+    def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
+        super().__init__(space, output, stored)
+        found = _stabiliser(space, output)
+        assert found is not None
+        self._one = found
+        self._resolver = self.resolver_of("output", space, found.group, found.output)
+
+    @classmethod
+    def carries(cls, space: Space, output: Representation) -> bool:
+        found = _stabiliser(space, output)
+        return found is not None and cls(space, output).is_closed
+
+    @property
+    def is_closed(self) -> bool:
+        return self._resolver.is_closed
+
+    def _carrier(self, eigenspace: Eigenspace) -> Eigenspace:
+        return carrier(eigenspace_below(eigenspace), 1)
+
+    def seconds(self, eigenspace: Eigenspace) -> float:
+        return self._resolver.seconds(self._carrier(eigenspace))
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        return self._resolver.memory(self._carrier(eigenspace))
+
+    def count(self, eigenspace: Eigenspace) -> int | None:
+        return self._resolver.count(self._carrier(eigenspace))
+
+    def solve(self, eigenspace: Eigenspace) -> Solution[Solution[Any]]:
+        found = self._resolver.solve(self._carrier(eigenspace))
+        return Solution.made_of([("output", found)], eigenspace, found.invariant_dim, self, found)
+
+    def functions(self, solutions: Sequence[Solution[Solution[Any]]]) -> VectorFunctions:
+        one = self._resolver.vector_functions([s.data for s in solutions], 1)
+        width = self.space.base.n_features if isinstance(self.space, Power) else 1
+        order, moves = self._one.order, []
+        for g in self._one.moves:
+            columns = g.image_array[order][:, None] * width + np.arange(width)
+            moves.append(Move(columns.ravel(), np.repeat(g.signs_array[order].astype(float), width)))
+        return MovedOutputs(one, moves, self._one.signs)
+
+
+def _stabiliser(space: Space, output: Representation) -> OneOutput | None:
+    """The stabiliser of one output, where coordinates or copies may be put in another order."""
+    alike = isinstance(space, Power) or (isinstance(space, Torus) and space.is_cubic and space.lattice is None)
+    few = isinstance(space, Torus) and space.dim <= _FEW
+    if not alike or few or output.dim < 2:
+        return None
+    found = one_output(output)
+    # Where nothing but the identity is left, orbits of waves are as exact, and are evaluated once and not p times.
+    return None if found is None or (isinstance(space, Torus) and not found.group.generators) else found

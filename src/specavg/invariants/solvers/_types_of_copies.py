@@ -1,0 +1,277 @@
+"""Types of functions of copies that move together, and the null space of each.
+
+The same isometry acts on every copy. An eigenspace splits into types: which eigenspaces V of one copy are used, by how
+many copies each. Without permutations every arrangement of a type on the copies has the same tensor product ⊗V, which
+is solved once. With all permutations a type is a product of symmetric powers Sym^n(V), whose basis are the symmetric
+functions of multisets: that closed form comes first, and only inside of it fields and isometries act. Outputs that
+move with the copies are one more factor, ρᵀ, at the end.
+
+Inside a type, the first field sorts functions by their integer weights: an invariant has weight zero. What is left is
+the null space of the other fields on weight zero, and then the fixed vectors of the isometries among the few that are
+left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import product as cartesian
+from math import comb, factorial, perm, prod
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.functions._combinations import Blockwise
+from specavg.functions._copy_tensors import CopyTensor, CopyTensors
+from specavg.functions._functions import Array, Functions
+from specavg.functions._symmetric_functions import symmetrized_products
+from specavg.groups import Group, Representation
+from specavg.groups.families import Symmetric
+from specavg.invariants._fixed_space import common_null_space
+from specavg.invariants.solvers._symmetric_powers import applied_power, multisets, power_of_field
+from specavg.invariants.solvers._weights import integer_weights
+from specavg.isometries import Copies, Isometry, SignedPermutation
+from specavg.isometries.fields import CopiesField, Field, integer_speed
+from specavg.spaces import Eigenspace, Power, Space
+from specavg.spaces._copy_types import Type
+
+__all__ = ["Slots", "TypesOfCopies", "copies_move_together"]
+
+Slots = tuple[tuple[Eigenspace, int], ...]
+"""Tensor factors of a type: Sym^n(V) for each (V, n)."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Together:
+    """What acts on every copy alike, with what it does to the outputs, and whether copies are permuted in all ways."""
+
+    isometries: tuple[Isometry, ...]
+    fields: tuple[Field, ...]
+    permuted: bool
+    images: tuple[Array, ...]  # ρ(g)ᵀ of each isometry
+    velocities: tuple[Array, ...]  # dρ(ξ)ᵀ of each field
+
+
+def copies_move_together(space: Space, group: Group, output: Representation | None = None) -> Together | None:
+    """How `group` moves copies together, and outputs with them; None where it does something else."""
+    if not isinstance(space, Power) or space.copies < 2:
+        return None
+    one = np.ones((1, 1))
+    rho = [one] * len(group.generators) if output is None else [g.matrix.T for g in output.images]
+    drho = [0 * one] * len(group.fields) if output is None else [f.matrix.T for f in output.field_images]
+    fields = []
+    for f, velocity in zip((space.check_field(f) for f in group.fields), drho, strict=True):
+        if not isinstance(f, CopiesField) or len(set(f.parts)) > 1:
+            return None
+        if not f.parts[0].is_zero:
+            fields.append((f.parts[0], velocity))
+    isometries, permutations = [], []
+    for g, image in zip((space.check_isometry(g) for g in group.generators), rho, strict=True):
+        assert isinstance(g, Copies)
+        if g.image == tuple(range(g.size)) and len(set(g.parts)) == 1:
+            isometries.append((g.parts[0], image))
+        elif all(part.is_identity for part in g.parts) and np.array_equal(image, np.eye(len(image))):
+            permutations.append(SignedPermutation(g.image, (1,) * g.size))
+        else:
+            return None
+    if not (fields or isometries):
+        return None
+    if permutations and not isinstance(Group(permutations).recognise(), Symmetric):
+        return None
+    moved, images = zip(*isometries, strict=True) if isometries else ((), ())
+    flows, velocities = zip(*fields, strict=True) if fields else ((), ())
+    return Together(moved, flows, bool(permutations), images, velocities)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Invariants of a type, as columns."""
+
+    Q: Array
+    residual: float
+    gap: float
+
+
+@final
+class TypesOfCopies:
+    """The types of each eigenspace, their invariants and their functions."""
+
+    def __init__(self, power: Power, together: Together, outputs: int = 1) -> None:
+        self._power, self._together, self._outputs = power, together, outputs
+        self._known: dict[tuple[Eigenspace, int], _Factor] = {}
+
+    def of(self, eigenspace: Eigenspace) -> list[Slots]:
+        """The types of an eigenspace."""
+        label: Any = eigenspace.label
+        types: Sequence[Type] = label
+        if self._together.permuted:
+            return [tuple(chosen) for chosen in types]
+        return [tuple((V, 1) for V, number in chosen for _ in range(number)) for chosen in types]
+
+    def size(self, slots: Slots) -> int:
+        """How many products of one-copy functions and outputs a type has."""
+        return self._outputs * prod(comb(V.dim + n - 1, n) for V, n in slots)
+
+    def arrangements(self, slots: Slots) -> Iterator[tuple[int, ...]]:
+        """The copies that the slots are put on; slots of one eigenspace in increasing order. With permutations, one."""
+        if self._together.permuted:
+            yield ()
+            return
+
+        def extend(chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+            if len(chosen) == len(slots):
+                yield chosen
+                return
+            place = len(chosen)
+            again = place > 0 and slots[place] == slots[place - 1]
+            for copy in range(chosen[-1] + 1 if again else 0, self._power.copies):
+                if copy not in chosen:
+                    yield from extend((*chosen, copy))
+
+        yield from extend(())
+
+    @cached_property
+    def _fields(self) -> list[Field]:
+        return [integer_speed(f) for f in self._together.fields]
+
+    def _factor(self, V: Eigenspace, n: int) -> _Factor:
+        if (V, n) not in self._known:
+            base = self._power.base
+            self._known[V, n] = _Factor.of(
+                [base.infinitesimal(f, V) for f in self._fields],
+                [base.representation(g, V) for g in self._together.isometries],
+                n,
+            )
+        return self._known[V, n]
+
+    @cached_property
+    def _moves_outputs(self) -> bool:
+        still = all(np.array_equal(image, np.eye(self._outputs)) for image in self._together.images)
+        return not still or any(velocity.any() for velocity in self._together.velocities)
+
+    @cached_property
+    def _output(self) -> _Factor:
+        """ρᵀ; a field at another speed moves outputs at that speed."""
+        pairs = zip(self._together.fields, self._fields, self._together.velocities, strict=True)
+        moved = [velocity * _speed(fast, field) for field, fast, velocity in pairs]
+        return _Factor.of(moved, list(self._together.images), 1)
+
+    def invariants(self, slots: Slots) -> Found:
+        """Weight zero under the first field, the null space of the others, the fixed vectors of the isometries."""
+        size = self.size(slots)
+        if not slots and not self._moves_outputs:
+            return Found(np.eye(size), 0.0, np.inf)
+        powers = [n for _, n in slots] + [1]
+        factors = [self._factor(V, n) for V, n in slots] + [self._output]
+        residual, gap = 0.0, np.inf
+        if not self._fields:
+            Q = np.eye(size)
+        else:
+            weights = reduce(np.add.outer, [factor.weights for factor in factors]).ravel()
+            zero = np.flatnonzero(weights == 0)
+            gap = 1.0 if len(zero) < size else np.inf
+            C = np.eye(len(zero), dtype=complex)
+            if len(self._fields) > 1 and len(zero):
+                others = [
+                    _kronecker_columns([factor.fields[i] for factor in factors], zero)
+                    for i in range(len(self._fields) - 1)
+                ]
+                null = common_null_space(others, size)
+                C, residual, gap = null.basis, null.residual, min(gap, null.gap)
+            if not C.shape[1]:
+                return Found(np.empty((size, 0)), residual, gap)
+            # Back to real functions. The projector CC* is real, so [Re C, Im C] has singular values 1 and 0 only.
+            whole = np.zeros((size, C.shape[1]), dtype=complex)
+            whole[zero] = C
+            whole = _applied([(factor.basis, n) for factor, n in zip(factors, powers, strict=True)], whole)
+            U, singular, _ = np.linalg.svd(
+                np.concatenate([np.real(whole), np.imag(whole)], axis=1), full_matrices=False
+            )
+            Q = U[:, : C.shape[1]]
+            residual += float(np.abs(singular[: C.shape[1]] - 1).max(initial=0.0))
+        if self._together.isometries and Q.shape[1]:
+            moved = [
+                _applied([(factor.matrices[i], n) for factor, n in zip(factors, powers, strict=True)], Q) - Q
+                for i in range(len(self._together.isometries))
+            ]
+            fixed = common_null_space(moved, size)
+            Q, residual, gap = Q @ fixed.basis, max(residual, fixed.residual), min(gap, fixed.gap)
+        return Found(np.ascontiguousarray(Q), residual, gap)
+
+    def functions(self, kept: Sequence[tuple[Slots, Array]]) -> Functions:
+        """The invariant functions of some types, each with the columns that were found for it."""
+        palette = list(dict.fromkeys(V for slots, _ in kept for V, _ in slots))
+        ends = np.cumsum([0, *(V.dim for V in palette)])
+        columns = {V: range(int(end), int(end) + V.dim) for V, end in zip(palette, ends, strict=False)}
+        one_copy, m = self._power.base.functions(palette), self._power.copies
+        if not self._together.permuted:
+            tensors = [
+                CopyTensor(tuple((copy, columns[V]) for copy, (V, _) in zip(copies, slots, strict=True)), Q)
+                for slots, Q in kept
+                for copies in self.arrangements(slots)
+            ]
+            return CopyTensors(one_copy, m, tensors)
+        chosen: list[list[int]] = []
+        for slots, _ in kept:
+            parts = [[[columns[V][a] for a in part] for part in multisets(V.dim, n)] for V, n in slots]
+            chosen.extend([a for part in choice for a in part] for choice in cartesian(*parts))
+        # A sum over injective assignments to copies has this squared norm.
+        norms = [perm(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in chosen]
+        sums = symmetrized_products(one_copy, m, chosen, np.array([1.0 / float(norm) ** 0.5 for norm in norms]))
+        return Blockwise(sums, [(len(Q), Q) for _, Q in kept])
+
+
+@dataclass(frozen=True, eq=False)
+class _Factor:
+    """V and Sym^n(V): a basis of weight vectors of V under the first field, and how V moves.
+
+    `weights` and `fields` (sparse, without the first) are those of Sym^n, in its basis of products of weight vectors.
+    """
+
+    weights: NDArray[np.int64]
+    basis: NDArray[np.complex128]
+    fields: list[Any]
+    matrices: list[Array]
+
+    @classmethod
+    def of(cls, fields: list[Array], matrices: list[Array], n: int) -> _Factor:
+        if not fields:
+            return cls(np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=complex), [], matrices)
+        weights, U = integer_weights(fields[0])
+        several = np.array([sum(weights[list(part)]) for part in multisets(len(U), n)], dtype=np.int64)
+        moved = [power_of_field(_clean(U.conj().T @ A @ U), n) for A in fields[1:]]
+        return cls(several, U, moved, matrices)
+
+
+def _clean(A: NDArray[Any]) -> NDArray[Any]:
+    """Without entries that are rounding: the others stay sparse."""
+    return np.where(np.abs(A) > 1e-13 * max(1.0, float(np.abs(A).max(initial=0.0))), A, 0.0)
+
+
+def _applied(powers: Sequence[tuple[NDArray[Any], int]], Q: NDArray[Any]) -> NDArray[Any]:
+    """(Sym^n(M) ⊗ Sym^k(N) ⊗ …) Q, one factor after the other."""
+    tensor = Q.reshape(*(comb(len(M) + n - 1, n) for M, n in powers), -1)
+    for i, (M, n) in enumerate(powers):
+        front = np.moveaxis(tensor, i, 0)
+        moved = applied_power(M, n, front.reshape(len(front), -1))
+        tensor = np.moveaxis(moved.reshape(front.shape), 0, i)
+    return tensor.reshape(Q.shape)
+
+
+def _kronecker_columns(parts: Sequence[Any], columns: NDArray[np.intp]) -> Any:
+    """Columns of Σ_i 1 ⊗ … ⊗ A_i ⊗ … ⊗ 1, sparse."""
+    from scipy.sparse import kronsum
+
+    # kronsum(A, B) is B ⊗ 1 + 1 ⊗ A.
+    whole = reduce(lambda total, A: kronsum(A, total, format="csr"), parts)
+    return whole.tocsc()[:, columns].tocsr()
+
+
+def _speed(fast: Field, field: Field) -> float:
+    """How many times faster one of two parallel fields is."""
+    speeds = [max((abs(speed) for speed, _ in f.circles()), default=1.0) for f in (fast, field)]
+    return speeds[0] / speeds[1]
