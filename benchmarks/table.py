@@ -36,18 +36,34 @@ def table(comparisons: dict[str, list[dict[str, Any]]]) -> str:
     return "\n".join(lines)
 
 
+ACCURACY = ("<!-- accuracy, from benchmarks/results.json -->", "<!-- end of accuracy -->")
+
+
+def accuracy_table(rows: list[dict[str, Any]]) -> str:
+    """Errors of default models over those of the tuned averaged kernel."""
+    lines = ["| accuracy at default settings | error over that of the averaged kernel | worst split |", "|---|---|---|"]
+    for row in rows:
+        name = row["name"].split(": ", 1)[1]
+        lines.append(f"| {name} | {row['value']:.2f} ± {row['standard_error']:.2f} | {row['worst']:.2f} |")
+    return "\n".join(lines)
+
+
 def readme_table(comparisons: dict[str, list[dict[str, Any]]]) -> str:
     """The rows that have a target."""
     lines = ["| measured on 2 cores | result | target |", "|---|---|---|"]
-    rows = [row for rows in comparisons.values() for row in rows if row["target"] is not None]
+    others = {name: rows for name, rows in comparisons.items() if name != "accuracy"}
+    rows = [row for rows in others.values() for row in rows if row["target"] is not None]
     lines += [f"| {row['name'].replace('|', chr(92) + '|')} | {measured(row)} | {wanted(row)} |" for row in rows]
     return "\n".join(lines)
 
 
 def write_readme(comparisons: dict[str, list[dict[str, Any]]], readme: Path) -> None:
-    """Put the table between its marks."""
+    """Put the tables between their marks."""
     text = readme.read_text(encoding="utf-8")
     if START in text:
         inside = re.escape(START) + r".*?" + re.escape(END)
         text = re.sub(inside, lambda _: f"{START}\n{readme_table(comparisons)}\n{END}", text, flags=re.DOTALL)
+        between = re.escape(ACCURACY[0]) + r".*?" + re.escape(ACCURACY[1])
+        accurate = f"{ACCURACY[0]}\n{accuracy_table(comparisons.get('accuracy', []))}\n{ACCURACY[1]}"
+        text = re.sub(between, lambda _: accurate, text, flags=re.DOTALL)
         readme.write_text(text, encoding="utf-8")

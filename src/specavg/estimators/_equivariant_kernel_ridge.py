@@ -319,6 +319,7 @@ class _Levels:
     eigenvalues: Array
     counts: Array
     dimension: int
+    types: None = None
 
 
 def _levels(basis: EquivariantBasis) -> Levels:

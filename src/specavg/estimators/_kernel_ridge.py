@@ -22,8 +22,9 @@ from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._streamed import PiecewiseEstimator, needs_cutoff
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
-from specavg.invariants import Cutoff, InvariantBasis, Order, further_orders
+from specavg.invariants import Cutoff, InvariantBasis, Order, default_order, further_orders
 from specavg.regression import _limits
+from specavg.regression._averaging import AveragedPosterior
 from specavg.regression._choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
 from specavg.regression._decomposed_path import DecomposedPosterior
 from specavg.regression._gradient_problem import GradientProblem
@@ -58,13 +59,14 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         Where the points live. Default: `Torus(n_features)` with period 2; data wrap and are not rescaled.
     group : Group, optional
         Who acts. Default: the trivial group.
-    spectrum : {"auto", "sobolev", "matern", "heat"}, default "auto"
-        D_λ^(−2s/d) as in the paper, (1 + ℓ²λ)^(−s), exp(−ℓ²λ/2); "auto" chooses s and ℓ of "matern", which comes
-        near the others, or, in four and more dimensions, of functions of few coordinates or particles (see Notes).
+    spectrum : {"auto", "sobolev", "matern", "heat", "product", "partition"}, default "auto"
+        D_λ^(−2s/d) as in the paper, (1 + ℓ²λ)^(−s), exp(−ℓ²λ/2); with ``order="type"`` also ∏(1 + ℓ²λ_i)^(−s) over
+        coordinates, copies or factors, and exp(−s|κ| − ℓ rows(κ)) on Stiefel manifolds, κ the type of a function.
+        "auto" chooses s and ℓ of "matern", which comes near the first three, and of the other two where they apply.
     smoothness : float, optional
-        s, of "sobolev" and "matern"; may lie far above d, for analytic targets.
+        s, of all but "heat"; may lie far above d, for analytic targets.
     length_scale : float, optional
-        ℓ, of "matern" and "heat", in the units of the space.
+        ℓ, of all but "sobolev", in the units of the space.
     alpha : float or "auto", default "auto"
         The penalty, positive, for all outputs; "auto" chooses it, for several outputs one for each direction of them.
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
@@ -107,16 +109,23 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     Notes
     -----
     *Choice.* A grid of spectra and penalties is compared by leave-one-out in closed form, from one decomposition
-    per spectrum, by predictive density and squared error together (`Trial.score`). The grid of "auto" is the Matérn
-    family in s and ℓ together, of which "heat" is the limit of large s. Rows on one orbit are left out together.
-    With more than 400 rows, or with several bases (below), three spectra are short-listed on up to 400 rows (chosen
-    without regard to y) and compared on all.
+    per spectrum, by predictive density and squared error together (`Trial.score`): every second s first, then the
+    neighbours of the best. The grid of "auto" is the Matérn family in s and ℓ together, of which "heat" is the
+    limit of large s; on cubic tori, powers and products "product" beside it, on Stiefel manifolds "partition". Rows on
+    one orbit are left out together. With more than 400 rows, or with several bases (below), the best spectra are
+    short-listed on up to 400 rows (chosen without regard to y) and compared on all.
+
+    *Average.* What the data cannot tell apart is not decided by chance. With one output, and where features are held,
+    the model is the average of all spectra and penalties of the final comparison, with shares proportional to
+    exp(−n(S − min S)/1.5), S the score; shares below 2 % are dropped. `spectrum_`, `alpha_` and `loo_error_` are those
+    of the best. The variance of a prediction is Σ w [σ_m² + (μ_m − μ)²] over the models.
 
     *Many coordinates.* The first eigenspaces of a torus of four and more dimensions hold products of many coordinates
     and only the lowest frequencies of each. With nothing given, two more bases compete with them, on the same rows by
     the same score: those in the order "few coordinates" with steepness c = 4 and 64, whose "heat" spectrum
     ∏(1 + c k_i²)^(−s) prefers sums of functions of few coordinates; on powers and products, of few copies or factors.
-    `basis_.order` says which was chosen. Chunked data and lattices always use the order of eigenvalues.
+    `basis_.order` says which was chosen; "type" is the order of eigenvalues, one type of functions at a time. Chunked
+    data and lattices always use the order of eigenvalues.
 
     *Several outputs* share the spectrum, but each has noise of its own size. Then they are measured in
     units of their own leave-one-out error, rotated to their principal directions, and each direction has its own
@@ -124,8 +133,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     where only moments are known, all have the same penalty and every output is fitted as if it were alone.
 
     *Cutoff.* Where none is given: about 3 invariant functions per distinct point (rounded up to 2^k or 1.5·2^k,
-    so that folds of cross-validation share one basis; at least 96), while n · D · min(n, D) stays below 1e10 and no
-    more than 12,000 eigenfunctions have to be searched numerically for invariants.
+    so that folds of cross-validation share one basis; at least 96), while n · D · min(n, D) stays below 1e10 and the
+    search for invariants takes no more than a second by the forecasts of the solvers (`invariants.plan` shows them).
 
     *Accuracy.* Up to n · D = 3e7, features are decomposed by their singular values, which fits nearly
     noise-free data to 1e-9 and better. Beyond, moments are, by generalised cross-validation, with half the digits.
@@ -152,6 +161,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     """
 
     saved_records: ClassVar[tuple[type, ...]] = (
+        AveragedPosterior,
         DecomposedPosterior,
         Moments,
         Spectrum,
@@ -333,9 +343,11 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
             return [self._basis(cutoff, order)]
         distinct = len(np.unique(places, axis=0))
         target = affordable_dim(distinct if rows is None else distinct * rows // len(places))
-        bases = [affordable_basis(self._basis_in_time, target)]
         given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
-        for other in () if given or self.spectrum != "auto" else further_orders(self._space()):
+        free = not given and self.spectrum == "auto"
+        first = default_order(self._space()) if free else order
+        bases = [affordable_basis(partial(self._basis_in_time, order=first), target)]
+        for other in further_orders(self._space()) if free else ():
             with suppress(MemoryError):  # what cannot be had does not compete
                 bases.append(affordable_basis(partial(self._basis_in_time, order=other), target))
         return [basis for basis in bases if basis.dim > 1] or bases[:1]
@@ -359,7 +371,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
             problem = sample.searched(basis, half_digits=not data.held(basis))
             candidates, score = self._candidates(basis), np.inf
             if problem.count > 1:  # else all rows are on one orbit: nothing can be left out
-                candidates, score = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST)
+                exact = data.count <= _limits.SEARCH_ROWS
+                candidates, score = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST, all_rows=exact)
             found.append((score, basis, candidates))
         _, basis, candidates = min(found, key=lambda entry: entry[0])
         return basis, candidates

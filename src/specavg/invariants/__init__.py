@@ -9,11 +9,12 @@ from specavg.invariants._invariant_tensors import InvariantTensors, invariant_te
 from specavg.invariants._plan import Plan, PlanRow, plan
 from specavg.invariants._restored import restored_basis, restored_equivariant_basis
 from specavg.invariants.solvers._stored import StoredArraysError
-from specavg.spaces._orders import ByDegree, ByEigenvalue, FewCoordinates, Order, further_orders
+from specavg.spaces._orders import ByDegree, ByEigenvalue, ByType, FewCoordinates, Order, default_order, further_orders
 
 __all__ = [
     "ByDegree",
     "ByEigenvalue",
+    "ByType",
     "Cutoff",
     "EquivariantBasis",
     "FewCoordinates",
@@ -26,6 +27,7 @@ __all__ = [
     "Row",
     "StoredArraysError",
     "default_group",
+    "default_order",
     "equivariant_basis",
     "fixed_space",
     "further_orders",

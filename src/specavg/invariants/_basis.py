@@ -22,7 +22,8 @@ from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space, Torus
-from specavg.spaces._orders import Order
+from specavg.spaces._orders import ByType, Order
+from specavg.spaces._types import Types
 
 __all__ = ["BasisTable", "InvariantBasis", "Row", "built_basis", "invariant_basis"]
 
@@ -59,9 +60,10 @@ def invariant_basis(
     solver : {"auto", "closed form", "orbits", "null space", "random elements"}
         "auto" takes the cheapest exact way for each eigenspace; `table` shows which. "random elements" is for
         comparison: the algorithm of the paper's sequel, which draws elements and may be wrong.
-    order : {"eigenvalue", "few coordinates", "degree"} or Order
+    order : {"eigenvalue", "few coordinates", "degree", "type"} or Order
         Which functions come first: the smoothest; those of few coordinates, copies or factors (`FewCoordinates`);
-        those of low total degree. In another order than the first, `max_eigenvalue` bounds its value.
+        those of low total degree; the smoothest, one type at a time (`ByType`). In "few coordinates" and "degree",
+        `max_eigenvalue` bounds the value of the order.
 
     Returns
     -------
@@ -160,7 +162,8 @@ class BasisTable(Immutable):
         self.arrays = dict(arrays)
         dims = [row.invariant_dim for row in self.table]
         self.eigenvalues = np.repeat([row.eigenvalue for row in self.table], dims).astype(float)
-        self.counts = np.repeat(np.cumsum([row.dim for row in self.table]).astype(float), dims)
+        below = np.cumsum([0.0, *(row.dim for row in self.table)])  # types of one eigenvalue count together
+        self.counts = below[np.searchsorted([row.eigenvalue for row in self.table], self.eigenvalues, side="right")]
         for array in (self.eigenvalues, self.counts):
             array.setflags(write=False)
         self.dimension = space.dim
@@ -208,6 +211,8 @@ class InvariantBasis(BasisTable):
         D_λ up to and with the eigenspace of each function.
     dimension : int
         The dimension d of the space.
+    types : Types or None
+        The type of each function, in the order "type" on spaces that have types.
     table : tuple of Row
         One row per eigenspace: .eigenvalue, .dim, .invariant_dim, .solver, .residual, .gap.
     arrays : dict of str to ndarray
@@ -243,6 +248,7 @@ class InvariantBasis(BasisTable):
         super().__init__(space, group, cutoff, order, solver, rows, arrays)
         self.group = group
         self.functions = functions
+        self.types = _types(space, order, solutions)
         self.inner_products = sum(s.inner_products for s in solutions)
         self._exact_as_given = functions.invariant_to_sign_bits
 
@@ -419,3 +425,13 @@ class InvariantBasis(BasisTable):
         facts = [("space", repr(self.space)), ("group", repr(self.group)), ("cutoff", repr(self.cutoff))]
         facts += [("functions", f"{self.dim:,} invariant of {self.total_dim:,}")]
         return facts_html("InvariantBasis", facts) + self.table.as_html()
+
+
+def _types(space: Space, order: Order, solutions: Sequence[Solution[Any]]) -> Types | None:
+    """The types of all functions, where every solution has one."""
+    family = space.type_spectrum if isinstance(order, ByType) else None
+    found = [space.type_of(s.eigenspace) for s in solutions] if family is not None else [None]
+    known = [t for t in found if t is not None]
+    if family is None or len(known) < len(found):
+        return None
+    return Types.of(family, known, (s.invariant_dim for s in solutions))

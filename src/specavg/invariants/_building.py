@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice, takewhile
 from math import exp, inf, log
 from typing import Any
@@ -84,11 +84,17 @@ def solutions_in_time(
     for by it. `what` names the work in reports of progress.
     """
     within = _WithinBudget(eigenspaces, resolver, seconds)
-    found = _solutions_up_to(
-        iter(within) if seconds < inf else _within_reach(eigenspaces, resolver.group, cutoff), resolver, cutoff
-    )
+    reach = iter(within) if seconds < inf else _within_reach(eigenspaces, resolver.group, cutoff)
+    found = _solutions_up_to(reach, resolver, cutoff, quiet=seconds < inf)
     solutions = list(reported(found, what, "eigenspaces"))
-    return solutions, Cutoff("max_eigenvalue", solutions[-1].eigenspace.eigenvalue) if within.ended else cutoff
+    refused = resolver.refused or (within.refused if len(solutions) == within.count else None)
+    if refused is None:
+        if seconds == inf or not _is_barren(solutions):
+            return solutions, cutoff
+        return solutions, Cutoff("max_eigenvalue", solutions[-1].eigenspace.eigenvalue)
+    top = refused.eigenvalue * (1 - TOLERANCE)  # types of one eigenvalue are all there, or none is
+    solutions = [s for s in solutions if s.eigenspace.eigenvalue < top] or solutions[:1]
+    return solutions, Cutoff("max_eigenvalue", solutions[-1].eigenspace.eigenvalue)
 
 
 class _WithinBudget:
@@ -101,16 +107,19 @@ class _WithinBudget:
         self._eigenspaces = eigenspaces
         self._resolver = resolver
         self._seconds = seconds
-        self.ended = False
+        self.count = 0  # eigenspaces that were allowed
+        self.refused: Eigenspace | None = None  # the first that was not
 
     def __iter__(self) -> Iterator[Eigenspace]:
         spent = 0.0
-        yield next(self._eigenspaces)
         for V in self._eigenspaces:
-            spent += self._resolver.seconds(V)
-            self.ended = spent > self._seconds or self._resolver.memory(V) > settings().memory_limit
-            if self.ended:
+            spent += self._resolver.seconds(V) if self.count else 0.0
+            left = self._seconds - spent - self._resolver.seconds_added
+            if self.count and (left < 0 or self._resolver.memory(V) > settings().memory_limit):
+                self.refused = V
                 return
+            self.count += 1
+            self._resolver.seconds_left = max(left, 0.0)
             yield V
 
 
@@ -142,34 +151,56 @@ def _within_reach(eigenspaces: Iterator[Eigenspace], group: Group, cutoff: Cutof
     yield from chain(listed, eigenspaces)
 
 
-def _solutions_up_to(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> Iterator[Solution[Any]]:
-    """The invariants of each eigenspace until the cutoff, whole eigenspaces only."""
+def _is_barren(solutions: Sequence[Solution[Any]]) -> bool:
+    """Whether the last eigenspaces have no invariants, so many that the search was given up."""
+    return len(solutions) > _BARREN and not any(s.invariant_dim for s in solutions[-_BARREN - 1 :])
+
+
+def _solutions_up_to(
+    eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff, *, quiet: bool
+) -> Iterator[Solution[Any]]:
+    """The invariants of each eigenspace until the cutoff, whole eigenspaces only.
+
+    A search that finds nothing more for thousands of eigenspaces is an error, or, if `quiet`, ends.
+    """
     if cutoff.kind == "max_eigenvalue":
         top = cutoff.value * (1 + TOLERANCE)
         wanted = list(takewhile(lambda V: V.eigenvalue <= top, eigenspaces))
         resolver.check_memory(max(wanted, key=lambda V: V.dim))
-        yield from map(resolver.solve, wanted)
+        yield from resolver.solutions(iter(wanted))
         return
     if cutoff.kind == "max_invariant_dim":  # said at once, instead of after hours of listing them
         what = f"a basis of {cutoff.value:.6g} functions"
         require_memory(BYTES_PER_FUNCTION * cutoff.value, what, "Lower max_invariant_dim.")
     total, barren = 0, 0
     most = cutoff.value * (1 + TOLERANCE)  # 1000^(1/3) is 9.999999999999998
-    for V in eigenspaces:
-        if cutoff.kind == "max_dim" and total + V.dim > most:
-            return
-        solution = resolver.solve(V)
+    if cutoff.kind == "max_dim":
+        eigenspaces = _up_to_dim(eigenspaces, most)
+    for solution in resolver.solutions(eigenspaces):
+        V = solution.eigenspace
         total += V.dim if cutoff.kind == "max_dim" else solution.invariant_dim
         if total > most:
             return
         yield solution
         barren = 0 if solution.invariant_dim else barren + 1
         if cutoff.kind == "max_invariant_dim" and barren > _BARREN:
+            if quiet:
+                return
             raise ValueError(
                 f"the {_BARREN} eigenspaces up to eigenvalue {V.eigenvalue:.6g} after the last invariant function "
                 f"have none: max_invariant_dim={cutoff.value:g} may lie out of reach ({total} found). "
                 "Use max_eigenvalue or max_dim."
             )
+
+
+def _up_to_dim(eigenspaces: Iterator[Eigenspace], most: float) -> Iterator[Eigenspace]:
+    """As many eigenspaces as have at most so many functions together."""
+    total = 0
+    for V in eigenspaces:
+        total += V.dim
+        if total > most:
+            return
+        yield V
 
 
 def group_order(group: Group) -> float:

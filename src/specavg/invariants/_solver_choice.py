@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import groupby, pairwise
+from math import inf
 from typing import Any, final
 
 import numpy as np
 
-from specavg._config import require_memory
+from specavg._config import require_memory, settings
 from specavg.functions._combinations import Joined
 from specavg.functions._functions import Array, Functions
 from specavg.functions._vector_functions import JoinedOutputs, VectorFunctions
@@ -45,6 +46,10 @@ from specavg.spaces import Eigenspace, Space
 __all__ = ["SOLVER_NAMES", "Resolver", "arrays_of"]
 
 SOLVER_NAMES = ("auto", "closed form", "orbits", "null space", "random elements")
+
+
+class OutOfTime(Exception):
+    """The solver that was to be quick has declined, and the others take longer than allowed."""
 
 
 SOLVERS: tuple[type[Solver[Any]], ...] = (
@@ -111,6 +116,9 @@ class Resolver:
                 f"{', '.join(others)}"
             )
         self._solved: dict[Eigenspace, Solution[Any]] = {}
+        self.seconds_left = inf  # where the first choice declines, others are tried only if their forecast is below
+        self.seconds_added = 0.0  # the forecasts of those
+        self.refused: Eigenspace | None = None  # the eigenspace that ended `solutions`
 
     @property
     def group(self) -> Group:
@@ -163,11 +171,13 @@ class Resolver:
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         """A forecast of the time of `solve`; 0 where the eigenspace is solved already."""
+        if self._sweep is not None:
+            return self._sweep.seconds(eigenspace)
         return 0.0 if eigenspace in self._solved else next(self.solvers(eigenspace)).seconds(eigenspace)
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        """A forecast of the working memory of the solver that needs least, in bytes."""
-        return self._smallest(eigenspace).memory(eigenspace)
+        """A forecast of the working memory of the solver that needs least, in bytes; 0 where it is solved already."""
+        return 0.0 if eigenspace in self._solved else self._smallest(eigenspace).memory(eigenspace)
 
     def _smallest(self, eigenspace: Eigenspace) -> Solver[Any]:
         """The solver that needs least memory: a closed form, which touches invariants only, where one suits."""
@@ -194,10 +204,39 @@ class Resolver:
             self._solved[eigenspace] = found
         return self._solved[eigenspace]
 
+    @cached_property
+    def _sweep(self) -> FrequencyOrbits | None:
+        """The solver that answers for many eigenspaces at once, where it is the first choice."""
+        first = None if self._stored is not None or self._closed_forms else self._others[0]
+        return first if isinstance(first, FrequencyOrbits) else None
+
+    def solutions(self, eigenspaces: Iterator[Eigenspace]) -> Iterator[Solution[Any]]:
+        """The invariants of eigenspaces in their order; together, where that is faster, as many as came before.
+
+        Ends early, and says where in `refused`, if there is no time for an eigenspace.
+        """
+        if self._sweep is None:
+            for V in eigenspaces:
+                try:
+                    yield self.solve(V)
+                except OutOfTime:
+                    self.refused = V
+                    return
+            return
+        before = 0.0
+        while some := _first(eigenspaces, self._sweep, min(before, settings().memory_limit / 8)):
+            before += sum(map(self._sweep.memory, some))
+            yield from self._sweep.solve_together(some)
+
     def _solve(self, eigenspace: Eigenspace) -> Solution[Any]:
         refusals: list[str] = []
         short_of_memory = False
         for solver in self.solvers(eigenspace):
+            if refusals:
+                added = solver.seconds(eigenspace)
+                if added > self.seconds_left:
+                    raise OutOfTime("; ".join(refusals))
+                self.seconds_added += added
             try:
                 return solver.solve(eigenspace)
             except (Unsuitable, MemoryError) as refusal:
@@ -245,6 +284,17 @@ class Resolver:
     def places(self) -> Places:
         """An empty list of functions, for a solver of copies or factors that collects those it uses."""
         return Places(self)
+
+
+def _first(eigenspaces: Iterator[Eigenspace], solver: Solver[Any], most: float) -> list[Eigenspace]:
+    """Eigenspaces until they take `most` bytes, one at least."""
+    some: list[Eigenspace] = []
+    for V in eigenspaces:
+        some.append(V)
+        most -= solver.memory(V)
+        if most < 0:
+            break
+    return some
 
 
 def _sorted(solvers: list[Solver[Any]], eigenspace: Eigenspace) -> list[Solver[Any]]:

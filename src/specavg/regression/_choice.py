@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any, cast, final
 
 import numpy as np
 
 from specavg._arrays import Array
 from specavg._reporting import reported
-from specavg.regression._regression_problem import Posterior, Problem, Scored, joint_score
-from specavg.regression._spectra import Levels, Spectrum
+from specavg.regression._averaging import Member, average, shares
+from specavg.regression._decomposed_path import DecomposedPath
+from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Posterior, Problem, Scored, joint_score
+from specavg.regression._spectra import Levels, Spectrum, grids_of
 from specavg.regression._target_units import Units
 
 __all__ = ["RidgeFit", "Trial", "mean_fit", "ridge_fit", "shortlist"]
@@ -136,6 +137,18 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
     best = _smallest(problem, tried)
     trial, trials = best.trial, tuple(t.trial for t in tried)
     scale, unit = relative_scale(trial.spectrum, levels, len(problem.mean_features))
+    if problem.averages and len(tried) > 1:  # what a user has chosen is used as it is
+        coefficients, noise, posterior = _averaged(problem, levels, tried)
+        return RidgeFit(
+            problem.solver,
+            trial.spectrum,
+            trial.alpha,
+            trial.error,
+            trials,
+            problem.with_constant(coefficients),
+            noise,
+            posterior,
+        ).of_targets(problem.units)
     path = problem.path(scale)
     directions = path.directions(_alphas(problem, path, _FINE_STEPS_PER_DECADE)) if alpha is None else None
     if directions is not None:
@@ -165,14 +178,46 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
     ).of_targets(problem.units)
 
 
+def _averaged(problem: Problem, levels: Levels, tried: Sequence[_Try]) -> tuple[Array, Array, Posterior]:
+    """The average of all that the data cannot tell apart."""
+    weights = shares(np.array([t.trial.score for t in tried]), problem.count)
+    members: list[Member] = []
+    for spectrum in dict.fromkeys(t.trial.spectrum for t, w in zip(tried, weights, strict=True) if w):
+        mine = [
+            (t.relative_alpha, w) for t, w in zip(tried, weights, strict=True) if w and t.trial.spectrum == spectrum
+        ]
+        path = _path(problem, relative_scale(spectrum, levels, len(problem.mean_features))[0], min(a for a, _ in mine))
+        assert isinstance(path, DecomposedPath)
+        members.append(Member(path, *(np.array(part) for part in zip(*mine, strict=True))))
+    return average(members, problem.mean_features)
+
+
+def _path(problem: Problem, scale: Array, alpha: float) -> Path:
+    """The path for penalties of at least `alpha`."""
+    rough = problem.rough_path(scale)
+    return rough if rough is not None and alpha >= ROUGH_ALPHA * rough.top else problem.path(scale)
+
+
 def shortlist(
-    problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None, size: int
+    problem: Problem,
+    levels: Levels,
+    candidates: Sequence[Spectrum],
+    alpha: float | None,
+    size: int,
+    *,
+    all_rows: bool = False,
 ) -> tuple[list[Spectrum], float]:
-    """The `size` most promising spectra, in their order, and the score of the best."""
+    """The most promising spectra, in their order, and the score of the best: `size`, or all with a share in an average.
+
+    An average of all rows needs all of its spectra again; from some of the rows only the first `size` are of use.
+    """
     tried = _tried(problem, levels, candidates, alpha)
     best = _smallest(problem, tried)
     order = [best, *sorted(tried, key=lambda t: t.trial.score)]
     promising = list(dict.fromkeys(t.trial.spectrum for t in order))[:size]
+    if all_rows:
+        weights = shares(np.array([t.trial.score for t in tried]), problem.count)
+        promising += [t.trial.spectrum for t, w in zip(tried, weights, strict=True) if w]
     return [spectrum for spectrum in candidates if spectrum in promising], best.trial.score
 
 
@@ -190,18 +235,49 @@ class _Try:
 
 
 def _tried(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> list[_Try]:
-    """All candidates with all penalties."""
+    """Candidates with all penalties: every second of a large grid, then the neighbours of the best of a family."""
+    found: dict[Spectrum, list[_Try]] = {}
 
-    def with_all_penalties(spectrum: Spectrum) -> list[_Try]:
-        scale, unit = relative_scale(spectrum, levels, len(problem.mean_features))
-        scored = problem.scored(scale)
-        alphas = _alphas(problem, scored, _STEPS_PER_DECADE) if alpha is None else np.array([alpha / unit])
+    def add(chosen: Sequence[Spectrum]) -> None:
+        new = [spectrum for spectrum in chosen if spectrum not in found]
+        steps = (_with_all_penalties(problem, levels, spectrum, alpha) for spectrum in new)
+        for spectrum, tries in zip(
+            new, reported(steps, "choice of spectrum and penalty", "spectra", len(new)), strict=True
+        ):
+            found[spectrum] = tries
+
+    def score(spectrum: Spectrum) -> float:
+        return min(t.trial.score for t in found[spectrum])
+
+    grids = grids_of(candidates)
+    add([spectrum for grid in grids for spectrum in grid.coarse()])
+    for grid in grids:
+        centre: Spectrum | None = None
+        while centre != (best := min(filter(found.__contains__, grid.spectra), key=score)):
+            centre = best
+            add(grid.around(best))
+    return [t for spectrum in candidates if spectrum in found for t in found[spectrum]]
+
+
+def _with_all_penalties(problem: Problem, levels: Levels, spectrum: Spectrum, alpha: float | None) -> list[_Try]:
+    scale, unit = relative_scale(spectrum, levels, len(problem.mean_features))
+
+    def tries(scored: Scored, alphas: Array) -> list[_Try]:
         scores = scored.scores(alphas)
         table = zip(alphas.tolist(), np.sqrt(scores.error).tolist(), scores.density.tolist(), strict=True)
         return [_Try(Trial(spectrum, a * unit, error, density), a) for a, error, density in table]
 
-    steps = map(with_all_penalties, candidates)
-    return list(chain(*reported(steps, "choice of spectrum and penalty", "spectra", len(candidates))))
+    if alpha is not None:
+        return tries(problem.scored(scale), np.array([alpha / unit]))
+    rough = problem.roughly_scored(scale)
+    if rough is not None:
+        alphas = _alphas(problem, rough, _STEPS_PER_DECADE)
+        found = tries(rough, alphas[alphas >= ROUGH_ALPHA * rough.top])
+        best = min(range(len(found)), key=lambda i: found[i].trial.score)
+        if best < len(found) - 2 * _STEPS_PER_DECADE:  # the best penalty is well above what needs all digits
+            return found
+    scored = problem.scored(scale)
+    return tries(scored, _alphas(problem, scored, _STEPS_PER_DECADE))
 
 
 def _alphas(problem: Problem, scored: Scored, per_decade: int) -> Array:

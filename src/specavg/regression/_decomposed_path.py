@@ -41,6 +41,10 @@ class DecomposedPath(Path):
         s = self.s[:, None]
         return self.scale[:, None] * (self.V @ (s / (s**2 + alpha) * self.c))
 
+    def surprise(self, alphas: Array) -> Array:
+        """Mean squares of what was left out less its prediction, in units of the variance predicted; at least 1."""
+        return np.ones((len(alphas), self.c.shape[1]))  # (A, q)
+
     def posterior(self, alpha: float) -> DecomposedPosterior:
         return self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar, final
 
@@ -49,6 +50,7 @@ class FeatureProblem(Problem):
 
     def __init__(self, features: Array, targets: Array, weights: Array, *, half_digits: bool = False) -> None:
         self.units = Units.of(targets)
+        self.averages = targets.shape[1] == 1  # several outputs have penalties of their own
         targets = self.units.applied(targets)
         first, label = orbits(features)
         w = np.bincount(label, weights)
@@ -82,6 +84,26 @@ class FeatureProblem(Problem):
             U, s = rows.left_vectors_by_squares(scale) if self._half_digits else rows.left_vectors(scale)
         return self._left_out(U, s)
 
+    def roughly_scored(self, scale: Array) -> LeaveOneOut | None:
+        # Beside a noisy output, one without noise would lose its digits.
+        if not self._reduced.is_wide or self._half_digits or self._reduced.Y.shape[1] > 1:
+            return None
+        with _threads(self.count):
+            return self._left_out(*self._reduced.left_vectors_by_squares(scale))
+
+    def rough_path(self, scale: Array) -> FeaturePath | None:
+        reduced = self._reduced
+        if self.count <= _limits.SEARCH_ROWS or not reduced.is_wide:
+            return None
+        with _threads(self.count):
+            U, s = reduced.left_vectors_by_squares(scale)
+        kept = s > 1e-6 * s[0]  # the others are as good as unseen, beside a penalty of 1e-8 of the top
+        U, s = U[:, kept], s[kept]
+        V = (reduced.core * scale).T @ (U / s)
+        unseen = reduced.in_given_rows(reduced.Y - U @ (U.T @ reduced.Y))
+        found = self._left_out(U, s)
+        return FeaturePath(self, scale, V, replace(found, rows=replace(self.rows, rest=unseen)))
+
     def _left_out(self, U: Array, s: Array) -> LeaveOneOut:
         return LeaveOneOut(self.rows, s, self._reduced.in_given_rows(U), U.T @ self._reduced.Y)
 
@@ -109,6 +131,14 @@ class FeaturePath(DecomposedPath):
         parts = (shrunk, rows.rest, rows.within)
         squares = [np.sum((part if back is None else part @ back) ** 2, axis=0) for part in parts]
         return np.sum(squares, axis=0) / degrees_of_freedom(self._features.weight, rows.count)
+
+    def surprise(self, alphas: Array) -> Array:
+        # A row that is left out is predicted with the variance σ²/(αh): see `LeaveOneOut.residuals`.
+        found = np.empty((len(alphas), self.c.shape[1]))
+        for some, residual, h in self.left_out.residuals(alphas):
+            found[some] = np.mean(residual**2 * h[:, :, None], axis=0) * alphas[some][:, None]
+        noise = np.stack([self.noise_variance(float(alpha)) for alpha in alphas])
+        return np.maximum(found / np.maximum(noise, np.finfo(float).tiny), 1.0)
 
     def directions(self, alphas: Array) -> Directions | None:
         return directions_of(self, alphas) if self.c.shape[1] > 1 else None

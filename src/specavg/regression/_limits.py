@@ -8,13 +8,11 @@ from __future__ import annotations
 
 __all__ = [
     "BASIS_SECONDS",
-    "BASIS_WORK",
     "DECOMPOSED",
     "FEATURES_HELD",
     "FEWEST_FUNCTIONS",
     "FUNCTIONS_PER_POINT",
     "ONE_THREAD_ROWS",
-    "ORBIT_DISCOUNT",
     "SEARCH_ROWS",
     "SHORTLIST",
     "WORK",
@@ -55,13 +53,6 @@ FEWEST_FUNCTIONS = 96
 WORK = 1e10
 """Largest n · D · min(n, D), operations of one decomposition up to a small factor: seconds for a short-list."""
 
-BASIS_WORK = 12_000.0
-"""Eigenfunctions that are searched numerically for invariants: about ten seconds."""
-
-BASIS_SECONDS = 5.0
-"""Seconds, by the forecasts of the solvers, after which a default stops looking for further invariants. Forecasts are
-good to a factor of ten. With 10 s allowed, two rotations that are dense in all rotations of S² ended after 5 s, E8 on
-the sphere in R⁸ after 6 s, A5 on five points of a 2-torus after 9 s and H4 on the sphere in R⁴ after 14 s."""
-
-ORBIT_DISCOUNT = 0.2
-"""Orbits cost a fifth of a null space, for each eigenfunction."""
+BASIS_SECONDS = 1.0
+"""Seconds, by the forecasts of the solvers, after which a default stops looking for further invariants. The forecasts
+are those of benchmarks/default_seconds.py, where they are compared with the times that were taken."""

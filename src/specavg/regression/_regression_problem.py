@@ -18,7 +18,19 @@ from specavg.regression._target_units import Units
 if TYPE_CHECKING:
     from specavg.regression._directions import Directions
 
-__all__ = ["Path", "Posterior", "Problem", "Scored", "Scores", "degrees_of_freedom", "joint_score", "variation"]
+__all__ = [
+    "ROUGH_ALPHA",
+    "Path",
+    "Posterior",
+    "Problem",
+    "Scored",
+    "Scores",
+    "degrees_of_freedom",
+    "joint_score",
+    "variation",
+]
+
+ROUGH_ALPHA = 1e-8  # half of the digits are enough above: a kernel matrix has an error of 1e-16 · n of its top
 
 
 @dataclass(frozen=True)
@@ -135,6 +147,7 @@ class Problem(abc.ABC):
     iterations: int = 0
     rounding: ClassVar[float]  # error of a squared error by rounding, relative to the variance of the targets
     solver: ClassVar[str]  # the name that users see
+    averages: bool = False  # whether solutions are averages of models
 
     @abc.abstractmethod
     def path(self, scale: Array) -> Path:
@@ -143,6 +156,14 @@ class Problem(abc.ABC):
     def scored(self, scale: Array) -> Scored:
         """What compares penalties for one spectrum: `path`, or something cheaper."""  # (D,)
         return self.path(scale)
+
+    def roughly_scored(self, scale: Array) -> Scored | None:
+        """The same in less time, right for penalties above `ROUGH_ALPHA` of the top; None if there is no such way."""
+        return None
+
+    def rough_path(self, scale: Array) -> Path | None:
+        """`path` in less time, for such penalties; None if there is no such way."""
+        return None
 
     def with_constant(self, coefficients: Array) -> Array:
         """All coefficients, that of the constant first."""  # (D, q) -> (1 + D, q)

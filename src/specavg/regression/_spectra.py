@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Any, Protocol, final
 
 import numpy as np
 
 from specavg._arrays import Array
 
-__all__ = ["SPECTRA", "Levels", "Spectrum", "spectrum_candidates"]
+__all__ = ["SPECTRA", "Levels", "Spectrum", "TypesOfFunctions", "grids_of", "spectrum_candidates"]
 
-SPECTRA = ("sobolev", "matern", "heat")
+SPECTRA = ("sobolev", "matern", "heat", "product", "partition")
 
 # The grids of the automatic choice. "auto" is the two-parameter Matérn family: from kinks (small ν = s − d/2) to nearly
 # analytic functions, of which "heat" is the limit s → ∞ at fixed sℓ² and a power of λ the limit ℓ → ∞. Lengths are
@@ -22,6 +22,12 @@ _ORDERS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _LENGTHS = tuple(10.0 ** (k / 2) for k in range(-3, 4))
 _HEAT_LENGTHS = tuple(10.0 ** (k / 8) for k in range(-13, 9))
 _FEW_FIRST_SMOOTHNESSES = (0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)  # s = ℓ²/2 of e^(−sμ)
+# "product": four methyl groups on a torus (benchmarks/accuracy_sets.py), whose energy is a sum over pairs and triples;
+# orders and lengths as above, for one part. "partition": contrast functions on frames, sums of functions of a column.
+_PRODUCT_ORDERS = (0.5, 1.0, 2.0, 4.0, 8.0)
+_PRODUCT_LENGTHS = (0.25, 1.0, 4.0, 16.0, 64.0)  # c = ℓ²λ₁
+_BOX_PRICES = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)  # s: nats of variance for a degree
+_ROW_PRICES = (0.5, 1.0, 2.0, 4.0, 8.0)  # ℓ: nats of variance for a row
 _EXPONENTS = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0)  # 2s/d of "sobolev"
 
 
@@ -36,11 +42,35 @@ class Levels(Protocol):
         D_λ: how many functions there are up to and with the same eigenvalue, invariant or not.
     dimension : int
         d, of the space the functions live on.
+    types : TypesOfFunctions or None
+        What "product" and "partition" need: the parts of each function.
     """
 
     eigenvalues: Array
     counts: Array
     dimension: int
+    types: Any
+
+
+class TypesOfFunctions(Protocol):
+    """The parts of functions: eigenvalues of their factors, or rows of a partition.
+
+    Attributes
+    ----------
+    spectrum : str
+        The family that is made for them: "product" or "partition".
+    values : ndarray of shape (p,)
+        One number for each part of each type.
+    first : float
+        The smallest eigenvalue of a part among the functions.
+    """
+
+    spectrum: str
+    values: Array
+
+    @property
+    def first(self) -> float: ...
+    def sums(self, values: Array) -> Array: ...
 
 
 @final
@@ -50,9 +80,10 @@ class Spectrum:
 
     Attributes
     ----------
-    name : {"sobolev", "matern", "heat"}
-        D_λ^(−2s/d) as in the paper (D_λ counts all functions up to λ, invariant or not); (1 + ℓ²λ)^(−s); or
-        exp(−ℓ²λ/2).
+    name : {"sobolev", "matern", "heat", "product", "partition"}
+        D_λ^(−2s/d) as in the paper (D_λ counts all functions up to λ, invariant or not); (1 + ℓ²λ)^(−s);
+        exp(−ℓ²λ/2); ∏ (1 + ℓ²λ_i)^(−s) over the coordinates, copies or factors; or, on Stiefel manifolds,
+        exp(−s|κ| − ℓ rows(κ)) with κ the type of the function, a partition of its degree.
     smoothness : float or None
         s; None for "heat".
     length_scale : float or None
@@ -100,11 +131,29 @@ class Spectrum:
 
     def log_values(self, levels: Levels) -> Array:
         """The logarithm of `values`."""  # (dim,)
+        if self.name in ("product", "partition"):
+            return self._of_types(levels.types)
         return self.logarithms(levels.eigenvalues, levels.counts, levels.dimension)
+
+    def _of_types(self, types: TypesOfFunctions | None) -> Array:
+        if types is None or types.spectrum != self.name:
+            raise ValueError(
+                f"the {self.name!r} spectrum needs functions that are listed by {_TYPES[self.name]}: use order='type'"
+            )
+        s, length = self.smoothness or 0.0, self.length_scale or 0.0
+        if self.name == "product":
+            return -s * types.sums(np.log1p(length**2 * types.values))
+        return -types.sums(s * types.values + length)
 
     def values(self, levels: Levels) -> Array:
         """The spectrum at each function of an invariant basis, or of anything with the same `Levels`."""  # (dim,)
         return np.exp(self.log_values(levels))
+
+
+_TYPES = {
+    "product": "type on a cubic torus of two or more dimensions, a power or a product",
+    "partition": "type on a Stiefel manifold",
+}
 
 
 def spectrum_candidates(
@@ -116,8 +165,9 @@ def spectrum_candidates(
     ----------
     levels : Levels
         The first non-constant eigenvalue sets the scale of lengths.
-    name : {"auto", "sobolev", "matern", "heat"}
-        "auto" is the Matérn family, which comes near the others; with `few_first` it is "heat".
+    name : {"auto", "sobolev", "matern", "heat", "product", "partition"}
+        "auto" is the Matérn family, which comes near "sobolev" and "heat", and beside it "product" or "partition"
+        where functions have types; with `few_first` it is "heat".
     smoothness, length_scale : float or None
         What is given is the same in all of them.
     few_first : bool, default False
@@ -141,6 +191,19 @@ def spectrum_candidates(
         if not few_first:
             lengths = [(t / first) ** 0.5 for t in _HEAT_LENGTHS]
         return [Spectrum("heat", length_scale=length) for length in _given_or(length_scale, lengths)]
+    if name == "product":
+        first = levels.types.first if levels.types is not None else first
+        return [
+            Spectrum("product", s, length)
+            for s in _given_or(smoothness, [0.5 + order for order in _PRODUCT_ORDERS])
+            for length in _given_or(length_scale, [(c / first) ** 0.5 for c in _PRODUCT_LENGTHS])
+        ]
+    if name == "partition":
+        rows = _given_or(length_scale, _ROW_PRICES)
+        return [Spectrum("partition", s, price) for s in _given_or(smoothness, _BOX_PRICES) for price in rows]
+    if name == "auto" and smoothness is None and length_scale is None and levels.types is not None:
+        further = spectrum_candidates(levels, levels.types.spectrum, None, None)
+        return [*spectrum_candidates(levels, "matern", None, None), *further]
     # Below d/2 functions are not even continuous, and nothing could be learned from values at points.
     return [
         Spectrum("matern", s, length)
@@ -151,3 +214,51 @@ def spectrum_candidates(
 
 def _given_or(value: float | None, grid: Sequence[float]) -> Sequence[float]:
     return grid if value is None else [value]
+
+
+@final
+@dataclass(frozen=True)
+class Grid:
+    """The candidates of one family: the smoothness grows from row to row, the length from column to column.
+
+    Attributes
+    ----------
+    spectra : tuple of Spectrum
+        Row after row.
+    columns : int
+    """
+
+    spectra: tuple[Spectrum, ...]
+    columns: int
+
+    def coarse(self) -> list[Spectrum]:
+        """Every second row, and the last; all of a small grid.
+
+        All columns, since without noise the best length lies in a narrow valley.
+        """
+        if len(self.spectra) <= _SMALL_GRID:
+            return list(self.spectra)
+        last = len(self.spectra) // self.columns - 1
+        return [s for k, s in enumerate(self.spectra) if k // self.columns % 2 == 0 or k // self.columns == last]
+
+    def around(self, spectrum: Spectrum) -> list[Spectrum]:
+        """A candidate and its neighbours."""
+        row, column = divmod(self.spectra.index(spectrum), self.columns)
+        near = [divmod(k, self.columns) for k in range(len(self.spectra))]
+        return [s for s, (i, j) in zip(self.spectra, near, strict=True) if max(abs(i - row), abs(j - column)) <= 1]
+
+
+_SMALL_GRID = 12  # candidates, which are all tried
+
+
+def grids_of(candidates: Sequence[Spectrum]) -> list[Grid]:
+    """The families among candidates, as `spectrum_candidates` lists them."""
+    families: dict[str, list[Spectrum]] = {}
+    for spectrum in candidates:
+        families.setdefault(spectrum.name, []).append(spectrum)
+    grids: list[Grid] = []
+    for members in families.values():
+        rows = len({spectrum.smoothness for spectrum in members})
+        regular = len(members) % rows == 0
+        grids.append(Grid(tuple(members), len(members) // rows if regular else len(members)))
+    return grids

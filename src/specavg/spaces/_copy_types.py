@@ -16,7 +16,7 @@ from typing import TypeAlias, final, overload
 
 from specavg.spaces._space import Eigenspace
 
-__all__ = ["CopyTypes", "OneType", "Type", "sums_of_copies"]
+__all__ = ["CopyTypes", "OneType", "Type", "functions_of_type", "sums_of_copies"]
 
 Type: TypeAlias = tuple[tuple[Eigenspace, int], ...]
 """Non-constant eigenspaces of one copy in increasing order, each with the number of copies that use it."""
@@ -175,3 +175,12 @@ class OneType(tuple[Type]):
     def of(self, allowed: Callable[[Eigenspace], bool]) -> list[Type]:
         """The type, if it uses `allowed` eigenspaces of one copy only."""
         return list(self) if all(map(allowed, self.palette)) else []
+
+
+def functions_of_type(chosen: Type, copies: int) -> int:
+    """How many products of functions of one copy have a type."""
+    number, left = 1, copies
+    for V, n in chosen:
+        number *= comb(left, n) * V.dim**n
+        left -= n
+    return number

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import count, groupby, takewhile
 
-from specavg.functions._frequency_types import Type, arrangements
+from specavg.functions._frequency_types import Type, arrangements, types_of_norm
+from specavg.functions._integer_vectors import shell_sizes
 from specavg.spaces._orders import CoordinateOrder
 from specavg.spaces._space import Eigenspace
 
-__all__ = ["type_eigenspaces"]
+__all__ = ["type_eigenspaces", "types_by_eigenvalue"]
 
 
 def type_eigenspaces(d: int, order: CoordinateOrder) -> Iterator[Eigenspace]:
@@ -22,6 +23,13 @@ def type_eigenspaces(d: int, order: CoordinateOrder) -> Iterator[Eigenspace]:
             if key > reached:
                 yield type_eigenspace(d, order, tuple(t for _, t in types), key)
         reached = bound
+
+
+def types_by_eigenvalue(d: int, unit: float) -> Iterator[Eigenspace]:
+    """The frequencies of Z^d by |k|², one type at a time. Eigenvalues are |k|² times `unit`."""
+    for n, _ in shell_sizes(d):
+        for t in types_of_norm(d, n):
+            yield Eigenspace(unit * n, arrangements(d, t) * 2 ** len(t), (t,))
 
 
 def type_eigenspace(d: int, order: CoordinateOrder, types: tuple[Type, ...], key: int) -> Eigenspace:

@@ -24,15 +24,18 @@ __all__ = [
     "BY_EIGENVALUE",
     "ByDegree",
     "ByEigenvalue",
+    "ByType",
     "CoordinateOrder",
     "FewCoordinates",
     "Order",
+    "default_order",
     "first_eigenvalue",
     "further_orders",
     "order_of",
 ]
 
 _MANY_COORDINATES = 4  # up to three dimensions a basis of moderate size has high frequencies of one coordinate anyway
+_FEW_PARTS = 8  # beyond, types are very many, and those that are reached have the lowest eigenvalue in each part
 _STEEPNESSES = (4, 64)  # for what interacts in pairs and triples, and for what hardly interacts
 # The inverse of an order is rounded up by this, so that no function of the value asked for is lost.
 _ROUNDED_UP = 1e-8
@@ -113,6 +116,36 @@ class ByEigenvalue(Order):
 
     def eigenvalue(self, space: Space, value: float) -> float:
         return value
+
+
+@final
+@dataclass(frozen=True)
+class ByType(Order):
+    """Functions by eigenvalue, and those of one eigenvalue by their type. ``order="type"``.
+
+    The functions are those of the order of eigenvalues. A row of the table is one type: the non-constant eigenvalues
+    of the coordinates of a cubic torus, of the copies of a power or of the factors of a product, without regard to
+    their order; the partition of a type of O(n) on Stiefel manifolds. No group mixes types, and a spectrum may give
+    each its own value. Elsewhere an eigenspace is one type.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> import specavg as sa
+    >>> [(round(V.eigenvalue / np.pi**2), V.dim, V.label) for V in islice(sa.Torus(4).ordered(ByType()), 3, 6)]
+    [(3, 32, ((1, 1, 1),)), (4, 16, ((1, 1, 1, 1),)), (4, 8, ((2,),))]
+    """
+
+    name: ClassVar[str] = "type"
+
+    def value(self, space: Space, eigenspace: Eigenspace) -> float:
+        return eigenspace.eigenvalue
+
+    def eigenvalue(self, space: Space, value: float) -> float:
+        return value
+
+    def copies(self, base: Space) -> Iterator[Eigenspace]:
+        return base.eigenspaces()  # a copy is one part
 
 
 @final
@@ -235,7 +268,7 @@ def first_eigenvalue(space: Space) -> float:
 
 
 BY_EIGENVALUE = ByEigenvalue()
-_NAMED: dict[str, Order] = {order.name: order for order in (BY_EIGENVALUE, FewCoordinates(), ByDegree())}
+_NAMED: dict[str, Order] = {order.name: order for order in (BY_EIGENVALUE, FewCoordinates(), ByDegree(), ByType())}
 
 
 def order_of(order: str | Order) -> Order:
@@ -252,6 +285,18 @@ def order_of(order: str | Order) -> Order:
         names = ", ".join(map(repr, _NAMED))
         raise ValueError(f"order must be {names} or an order such as invariants.FewCoordinates(64); got {order!r}")
     return _NAMED[order]
+
+
+def default_order(space: Space) -> Order:
+    """The order of eigenvalues, by type where a space has types.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> default_order(sa.Torus(4)), default_order(sa.Sphere(6))
+    (ByType(), ByEigenvalue())
+    """
+    return BY_EIGENVALUE if space.type_spectrum is None or space.parts > _FEW_PARTS else ByType()
 
 
 def further_orders(space: Space) -> tuple[Order, ...]:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from specavg._random import as_generator
 from specavg.isometries import Copies, Isometry, SignedPermutation
 from specavg.isometries.fields import CopiesField, Field
-from specavg.spaces._copy_types import CopyTypes, sums_of_copies
+from specavg.spaces import _types as types_of_functions
+from specavg.spaces._copy_types import CopyTypes, OneType, functions_of_type, sums_of_copies
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import BY_EIGENVALUE, Order
+from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order
 from specavg.spaces._product import product_rule, row_products, tensor_quadrature
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sums import Values, joined
@@ -104,9 +105,19 @@ class Power(Space):
             table, sums = sums_of_copies(one_copy.up_to(bound)[1:], self._m, bound)  # without the constant
             return sums
 
-        for value, dim, keys in joined(up_to, 2 * one_copy.first, logarithmic=order.logarithmic):
+        for value, dim, keys in joined(up_to, 2 * one_copy.first, order):
             assert table is not None
-            yield Eigenspace(value, dim, CopyTypes(table, keys))
+            types = CopyTypes(table, keys)
+            if not isinstance(order, ByType):
+                yield Eigenspace(value, dim, types)
+                continue
+            for one in types:
+                yield Eigenspace(value, functions_of_type(one, self._m), OneType(one))
+
+    def type_of(self, eigenspace: Eigenspace) -> types_of_functions.Type | None:
+        chosen = _types(eigenspace)
+        found = [tuple(V.eigenvalue for V, count in one for _ in range(count)) for one in chosen]
+        return found[0] if len(found) == 1 else None
 
     def steepness(self, eigenspace: Eigenspace) -> float:
         return max(sum(count * self._base.steepness(V) for V, count in chosen) for chosen in _types(eigenspace))

@@ -17,9 +17,10 @@ from specavg._random import as_generator
 from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import BY_EIGENVALUE, Order
+from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sums import Values, joined
+from specavg.spaces._types import Type
 
 __all__ = ["Product", "parts_up_to", "product_rule", "row_products", "tensor_quadrature"]
 
@@ -95,10 +96,23 @@ class Product(Space):
     def ordered(self, order: Order) -> Iterator[Eigenspace]:
         factors = [Values(factor.ordered(order)) for factor in self._factors]
         first = 2 * max(values.first for values in factors)
-        for value, dim, parts in joined(
-            lambda bound: parts_up_to(bound, factors), first, logarithmic=order.logarithmic
-        ):
-            yield Eigenspace(value, dim, parts)
+        for value, dim, parts in joined(lambda bound: parts_up_to(bound, factors), first, order):
+            if not isinstance(order, ByType):
+                yield Eigenspace(value, dim, parts)
+                continue
+            for one in parts:
+                yield Eigenspace(value, prod(V.dim for V in one), (one,))
+
+    def type_of(self, eigenspace: Eigenspace) -> Type | None:
+        ways = list(_parts(eigenspace))
+        if len(ways) > 1:
+            return None
+        found: list[float] = []
+        for M, V in zip(self._factors, ways[0], strict=True):
+            inner = M.type_of(V) if M.parts > 1 else None  # of its coordinates or copies
+            whole = (V.eigenvalue,) if V.eigenvalue > 0 else ()
+            found += whole if inner is None else inner
+        return tuple(found)
 
     def steepness(self, eigenspace: Eigenspace) -> float:
         return max(sum(A.steepness(V) for A, V in zip(self._factors, p, strict=True)) for p in _parts(eigenspace))

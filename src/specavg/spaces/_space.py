@@ -23,8 +23,10 @@ from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._infinitesimal import circle_derivative
 from specavg.spaces._interpolation import interpolation
 from specavg.spaces._orders import Order, order_of
+from specavg.spaces._types import Type
 
 __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
+
 
 SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
 
@@ -151,6 +153,15 @@ class Space(Immutable, abc.ABC):
     def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A rule as `quadrature` gives it, exact for products of two functions of value up to `top` in `order`."""
         return self.quadrature(order.eigenvalue(self, top))
+
+    @property
+    def type_spectrum(self) -> str | None:
+        """The family of spectra that knows the types of this space: "product", "partition" or None."""
+        return "product" if self.parts > 1 else None
+
+    def type_of(self, eigenspace: Eigenspace) -> Type | None:
+        """The type of an eigenspace in the order `ByType`; None where it has several, or none but its eigenvalue."""
+        return None
 
     def degree(self, eigenspace: Eigenspace) -> int:
         """The degree of the functions of an eigenspace, on spaces where they have one."""

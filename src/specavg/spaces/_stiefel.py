@@ -16,10 +16,12 @@ from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthono
 from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity
 from specavg.isometries.fields import Field, LeftRightField, RotationField, two_sided
 from specavg.spaces._infinitesimal import circle_derivative, kronecker_sum
+from specavg.spaces._orders import ByType, Order
 from specavg.spaces._orthogonal_irreps import givens, short_type
 from specavg.spaces._orthogonal_types import Partition, multiplicity, type_dim, types_up_to
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sphere import Sphere
+from specavg.spaces._types import Type
 
 __all__ = ["Stiefel"]
 
@@ -108,6 +110,20 @@ class Stiefel(Space):
                     dim = sum(self._type_dim(shape) for shape in shapes)
                     yield Eigenspace(float(value), dim, tuple(shapes))
             reached, bound = bound, 2 * bound
+
+    def ordered(self, order: Order) -> Iterator[Eigenspace]:
+        if not isinstance(order, ByType):
+            return super().ordered(order)
+        types = ((V, shape) for V in self.eigenspaces() for shape in _types(V))
+        return (Eigenspace(V.eigenvalue, self._type_dim(shape), (shape,)) for V, shape in types)
+
+    @property
+    def type_spectrum(self) -> str | None:
+        return "partition"
+
+    def type_of(self, eigenspace: Eigenspace) -> Type | None:
+        shapes = _types(eigenspace)
+        return tuple(map(float, shapes[0])) if len(shapes) == 1 else None
 
     def _type_dim(self, shape: Partition) -> int:
         return type_dim(shape, self._n) * multiplicity(shape, self._n, self._k)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import TypeVar
 
+from specavg.spaces._orders import Order
 from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace
 
 __all__ = ["Values", "joined"]
@@ -35,7 +36,7 @@ class Values:
 
 
 def joined(
-    parts_up_to: Callable[[float], list[tuple[float, int, Part]]], first_bound: float, *, logarithmic: bool
+    parts_up_to: Callable[[float], list[tuple[float, int, Part]]], first_bound: float, order: Order
 ) -> Iterator[tuple[float, int, tuple[Part, ...]]]:
     """(eigenvalue, dim, parts) in increasing order, parts with nearly equal eigenvalues joined.
 
@@ -57,4 +58,4 @@ def joined(
                 yield group[0][0], sum(dim for _, dim, _ in group), tuple(part for _, _, part in group)
                 reached = top * (1 + SAME_EIGENVALUE)
             start = end
-        bound = bound + _STEP if logarithmic else bound * 1.6
+        bound = bound + _STEP if order.logarithmic else bound * 1.6

@@ -21,9 +21,10 @@ from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
 from specavg.spaces._frequency_action import FrequencyAction, frequency_action, frequency_speeds
 from specavg.spaces._lattice_reduction import ReducedLattice, reduced
-from specavg.spaces._ordered_frequencies import type_eigenspaces
-from specavg.spaces._orders import BY_EIGENVALUE, CoordinateOrder, Order
+from specavg.spaces._ordered_frequencies import type_eigenspaces, types_by_eigenvalue
+from specavg.spaces._orders import ByEigenvalue, ByType, CoordinateOrder, Order
 from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
+from specavg.spaces._types import Type
 
 __all__ = ["Circle", "Torus", "default_space"]
 
@@ -190,7 +191,7 @@ class Torus(Space):
 
     def check_order(self, order: str | Order) -> Order:
         chosen = super().check_order(order)
-        if self._lattice is not None and chosen != BY_EIGENVALUE:
+        if self._lattice is not None and not isinstance(chosen, ByEigenvalue | ByType):
             raise ValueError(
                 f'{self!r} is a lattice, whose symmetries mix coordinates: it has order="eigenvalue" only; got '
                 f"{order!r}. Other orders are for boxes, as Torus(d, period=...) makes them."
@@ -200,7 +201,25 @@ class Torus(Space):
     def ordered(self, order: Order) -> Iterator[Eigenspace]:
         if self._lattice is None and self.dim > 1 and isinstance(order, CoordinateOrder):
             return type_eigenspaces(self.dim, order)
+        if self._has_types and isinstance(order, ByType):
+            unit = (2 * np.pi / self.side) ** 2
+            return types_by_eigenvalue(self.dim, float(unit))
         return self.as_a_whole(order)
+
+    @property
+    def _has_types(self) -> bool:
+        """Whether coordinates are alike: isometries of a cube permute, flip and shift them."""
+        return self._cubic and self._lattice is None and self.dim > 1
+
+    @property
+    def type_spectrum(self) -> str | None:
+        return "product" if self._has_types else None
+
+    def type_of(self, eigenspace: Eigenspace) -> Type | None:
+        label: Any = eigenspace.label
+        if isinstance(label, int) or not isinstance(label[0], tuple) or len(label) > 1:
+            return None
+        return tuple(float((2 * np.pi * k / self.side) ** 2) for k in label[0])
 
     def degree(self, eigenspace: Eigenspace) -> int:
         if self.dim > 1 or self._lattice is not None:
@@ -220,6 +239,10 @@ class Torus(Space):
             "Lower the cutoff, or use a group whose invariants have a closed form.",
         )
         return _listed(self, eigenspace)
+
+    def frequencies_in(self, eigenspace: Eigenspace, basis: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of `frequencies` that lie in a lattice, given by a basis as rows. Only these are listed."""  # (h, d)
+        return _listed_in(self, eigenspace, basis.shape, basis.tobytes())
 
     def _units(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return X / self.period  # in periods
@@ -296,7 +319,11 @@ class Torus(Space):
 
     def frequency_action(self, g: Isometry, eigenspace: Eigenspace) -> FrequencyAction:
         """How `g` moves the exponentials e_k of an eigenspace."""
-        found = frequency_action(g, self.frequencies(eigenspace))
+        return self.moved_frequencies(g, self.frequencies(eigenspace))
+
+    def moved_frequencies(self, g: Isometry, K: NDArray[np.int64]) -> FrequencyAction:
+        """The same for any list of frequencies that every isometry maps to itself."""
+        found = frequency_action(g, K)
         if found is None:
             raise ValueError(f"{g!r} does not permute the frequencies of {self!r}: it is not an isometry of it")
         return found
@@ -412,15 +439,66 @@ def _listed(space: Torus, eigenspace: Eigenspace) -> NDArray[np.int64]:
     if isinstance(label[0], tuple):  # types of frequencies, in another order than the Laplacian's
         return waves_of_types(space.dim, label)
     low, high = label  # a range of eigenvalues
+    K, values = _ball(space, _rounded_up(high))
+    return _halved(K[slice(*np.searchsorted(values, [low * (1 - 1e-12), high * (1 + 1e-12)]))])
+
+
+def _rounded_up(bound: float) -> float:
+    """The next power of two, so that few listings serve all eigenspaces."""
+    return float(2.0 ** np.ceil(np.log2(bound))) if bound > 0 else 0.0
+
+
+@lru_cache(maxsize=8)
+def _ball(space: Torus, bound: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """All frequencies with eigenvalue up to a little more than `bound`, by eigenvalue."""
     W = space._dual_metric  # pyright: ignore[reportPrivateUsage]
-    K = ellipsoid(W, high * (1 + 1e-12))
-    values = np.einsum("ki,ij,kj->k", K, W, K)
-    K = K[(values >= low * (1 - 1e-12)) & (values <= high * (1 + 1e-12))]
     short = space._short  # pyright: ignore[reportPrivateUsage]
-    K = K if short is None else short.frequencies(K)
+    K, values = _by_value(W, bound)
+    return (K if short is None else short.frequencies(K)), values
+
+
+def _by_value(W: NDArray[np.float64], bound: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    K = ellipsoid(W, bound * (1 + 1e-9))
+    values = np.einsum("ki,ij,kj->k", K, W, K)
+    order = np.argsort(values, kind="stable")
+    return K[order], values[order]
+
+
+def _halved(K: NDArray[np.int64]) -> NDArray[np.int64]:
+    """One of each pair ±k, first non-zero entry positive, sorted."""
     first = np.take_along_axis(K, (K != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
     K = K[(first > 0) | ~K.any(axis=1)]
     return K[np.lexsort(K.T[::-1])]
+
+
+@lru_cache(maxsize=64)
+def _listed_in(space: Torus, eigenspace: Eigenspace, shape: tuple[int, int], basis: bytes) -> NDArray[np.int64]:
+    B = np.frombuffer(basis, dtype=np.int64).reshape(shape)
+    label: Any = eigenspace.label
+    step = int(B[0, 0])
+    if np.array_equal(B, step * np.eye(len(B), dtype=np.int64)):  # every step-th frequency of each coordinate
+        if isinstance(label, int):
+            return step * shell_vectors(space.dim, label // step**2) if label % step**2 == 0 else B[:0]
+        if isinstance(label[0], tuple):
+            types = [tuple(k // step for k in t) for t in label if all(k % step == 0 for k in t)]
+            return step * waves_of_types(space.dim, types) if types else B[:0]
+    if not isinstance(label, int) and isinstance(label[0], tuple):
+        K = waves_of_types(space.dim, label)
+        inside = K @ np.linalg.inv(B)
+        return K[(np.abs(inside - np.rint(inside)) < 1e-6).all(axis=1)]
+    low, high = (eigenspace.eigenvalue, eigenspace.eigenvalue) if isinstance(label, int) else label
+    K, values = _ball_in(space, shape, basis, _rounded_up(high))
+    return _halved(K[slice(*np.searchsorted(values, [low * (1 - 1e-10), high * (1 + 1e-10)]))])
+
+
+@lru_cache(maxsize=8)
+def _ball_in(
+    space: Torus, shape: tuple[int, int], basis: bytes, bound: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """All frequencies of a lattice with eigenvalue up to a little more than `bound`, by eigenvalue."""
+    B = np.frombuffer(basis, dtype=np.int64).reshape(shape)
+    M, values = _by_value(B @ (4 * np.pi**2 * np.linalg.inv(space.metric)) @ B.T, bound)
+    return M @ B, values
 
 
 @lru_cache(maxsize=64)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import lcm
 from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._config import require_memory
 from specavg.functions._functions import Array, Functions
 from specavg.functions._trigonometric_sums import TrigonometricSums
 from specavg.groups import Group
 from specavg.invariants.solvers._orbits import orbits
 from specavg.invariants.solvers._solver import QUICK, Solution, Solver
+from specavg.invariants.solvers._translations import dual_lattice
 from specavg.isometries.fields import ShiftField
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._frequency_action import FrequencyAction, frequency_speeds
@@ -50,27 +53,73 @@ class FrequencyOrbits(Solver[WaveSums]):
             isinstance(f, ShiftField) and f.is_exact for f in fields
         )
 
+    @cached_property
+    def _dual(self) -> NDArray[np.int64]:
+        """A basis of the frequencies that the pure shifts of the group leave alone: no others are listed."""
+        return dual_lattice([self.space.check_isometry(g) for g in self.group.generators], self.space.dim)
+
+    @cached_property
+    def _index(self) -> int:
+        """One in so many frequencies is listed."""
+        return max(1, abs(round(float(np.linalg.det(self._dual.astype(float))))))
+
     def seconds(self, eigenspace: Eigenspace) -> float:
-        # cyclic_shifts(8) on Torus(8): m = 112, 1136, 3136 took 0.4, 1.0, 2.6 ms.
-        return 4 * QUICK + 3.5e-7 * (len(self.group.generators) + 1) * eigenspace.dim
+        # cyclic_shifts(8) on Torus(8): m = 112, 1136, 3136 took 0.4, 1.0, 2.6 ms; many eigenspaces together less.
+        return QUICK + 3.5e-7 * (len(self.group.generators) + 1) * eigenspace.dim / self._index
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        return 4.0 * 8 * eigenspace.dim * self.space.dim
+        return 4.0 * 8 * eigenspace.dim * self.space.dim / self._index
 
     def solve(self, eigenspace: Eigenspace) -> Solution[WaveSums]:
+        return self.solve_together([eigenspace])[0]
+
+    def solve_together(self, eigenspaces: Sequence[Eigenspace]) -> list[Solution[WaveSums]]:
+        """One sweep over the orbits of all frequencies; the same solutions as one by one."""
         assert isinstance(self.space, Torus)
-        K = self.space.frequencies(eigenspace)
-        if eigenspace.dim == 1:  # √2 cos 0, halved
-            zero = np.zeros(1, dtype=np.intp)
-            return Solution(eigenspace, 1, self, WaveSums(K, zero, zero, np.full(1, np.sqrt(0.5))))
-        actions = [self.space.frequency_action(self.space.check_isometry(g), eigenspace) for g in self.group.generators]
+        listed = [self._frequencies(V) for V in eigenspaces]
+        segment = np.repeat(np.arange(len(listed)), [len(K) for K in listed])
+        K = np.concatenate(listed)
+        actions = [self.space.moved_frequencies(self.space.check_isometry(g), K) for g in self.group.generators]
         still = self._still(K)
         if not still.all():
-            K, actions = _restricted(K, actions, still)
-        count, (rows, columns, values) = real_invariants(len(K), actions)
-        used, place = np.unique(rows % len(K), return_inverse=True)  # frequencies that occur
-        rows = place + len(used) * (rows >= len(K))
-        return Solution(eigenspace, count, self, WaveSums(K[used], rows, columns, values))
+            still, actions = _restricted(actions, still)
+            K, segment = K[still], segment[still]
+        _, (rows, columns, values) = real_invariants(len(K), actions)
+        # Orbits are numbered by their first frequency: those of one eigenspace follow each other, as they would alone.
+        k, is_sine = rows % max(len(K), 1), rows >= len(K)
+        order = np.lexsort((np.arange(len(k)), segment[k]))
+        k, is_sine, columns, values = k[order], is_sine[order], columns[order], values[order]
+        bounds = np.searchsorted(segment[k], np.arange(len(eigenspaces) + 1)).tolist()
+        found: list[Solution[WaveSums]] = []
+        nothing = WaveSums(K[:0], rows[:0], columns[:0], values[:0])
+        for V, start, end in zip(eigenspaces, bounds[:-1], bounds[1:], strict=True):
+            if V.dim == 1:  # √2 cos 0, halved
+                zero = np.zeros(1, dtype=np.intp)
+                constant = np.zeros((1, self.space.dim), dtype=np.int64)
+                found.append(Solution(V, 1, self, WaveSums(constant, zero, zero, np.full(1, np.sqrt(0.5)))))
+                continue
+            if start == end:
+                found.append(Solution(V, 0, self, nothing))
+                continue
+            used, place = np.unique(k[start:end], return_inverse=True)  # frequencies that occur
+            numbers, column = np.unique(columns[start:end], return_inverse=True)
+            sums = WaveSums(K[used], place + len(used) * is_sine[start:end], column, values[start:end])
+            found.append(Solution(V, len(numbers), self, sums))
+        return found
+
+    def _frequencies(self, eigenspace: Eigenspace) -> NDArray[np.int64]:
+        """The frequencies that no pure shift changes, without the constant's."""
+        assert isinstance(self.space, Torus)
+        if eigenspace.dim == 1:
+            return np.empty((0, self.space.dim), dtype=np.int64)
+        require_memory(
+            self.memory(eigenspace),
+            f"listing {eigenspace.dim // self._index} frequencies in {self.space.dim} dimensions",
+            "Lower the cutoff, or use a group whose invariants have a closed form.",
+        )
+        if self._index == 1:
+            return self.space.frequencies(eigenspace)
+        return self.space.frequencies_in(eigenspace, self._dual)
 
     def _still(self, K: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which waves no field moves: k·v = 0, in exact arithmetic."""
@@ -84,6 +133,7 @@ class FrequencyOrbits(Solver[WaveSums]):
 
     def functions(self, solutions: Sequence[Solution[WaveSums]]) -> Functions:
         assert isinstance(self.space, Torus)
+        solutions = [s for s in solutions if s.invariant_dim]
         Q = joined_coefficients(solutions)
         Q.data[np.abs(Q.data) < 1e-15] = 0.0  # sums of opposite terms
         Q.eliminate_zeros()
@@ -109,8 +159,8 @@ def joined_coefficients(solutions: Sequence[Solution[WaveSums]], outputs: int = 
 
 
 def _restricted(
-    K: NDArray[np.int64], actions: Sequence[FrequencyAction], still: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], list[FrequencyAction]]:
+    actions: Sequence[FrequencyAction], still: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], list[FrequencyAction]]:
     """The frequencies whose whole orbit is `still`, and the actions on them."""
     size = -1
     while size != still.sum():  # g moves the fields too: k stays only if all that it is moved to stays
@@ -118,9 +168,7 @@ def _restricted(
         for action in actions:
             still = still & still[action.target]
     place = np.cumsum(still) - 1
-    return K[still], [
-        FrequencyAction(place[a.target[still]], a.sign[still], a.phase[still], a.modulus) for a in actions
-    ]
+    return still, [FrequencyAction(place[a.target[still]], a.sign[still], a.phase[still], a.modulus) for a in actions]
 
 
 def real_invariants(
