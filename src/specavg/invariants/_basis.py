@@ -15,6 +15,7 @@ from specavg._html import Records, facts_html
 from specavg._immutable import Immutable
 from specavg.functions._functions import Functions
 from specavg.functions._toeplitz_gram import ToeplitzGram
+from specavg.functions._types_of_functions import Types
 from specavg.groups import Group
 from specavg.invariants._acting_group import canonical_points, group_of_columns
 from specavg.invariants._building import checked_request, solutions_in_time
@@ -23,7 +24,6 @@ from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space, Torus
 from specavg.spaces._orders import ByType, Order
-from specavg.spaces._types import Types
 
 __all__ = ["BasisTable", "InvariantBasis", "Row", "built_basis", "invariant_basis"]
 

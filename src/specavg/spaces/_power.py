@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._random import as_generator
+from specavg.functions import _types_of_functions as types_of_functions
 from specavg.isometries import Copies, Isometry, SignedPermutation
 from specavg.isometries.fields import CopiesField, Field
-from specavg.spaces import _types as types_of_functions
 from specavg.spaces._copy_types import CopyTypes, OneType, functions_of_type, sums_of_copies
 from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order

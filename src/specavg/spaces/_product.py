@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from specavg._config import require_memory
 from specavg._random import as_generator
+from specavg.functions._types_of_functions import Type
 from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
 from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sums import Values, joined
-from specavg.spaces._types import Type
 
 __all__ = ["Product", "parts_up_to", "product_rule", "row_products", "tensor_quadrature"]
 

@@ -17,13 +17,13 @@ from specavg._html import facts_html
 from specavg._immutable import Immutable
 from specavg.functions._combinations import Listed, Part
 from specavg.functions._functions import Functions
+from specavg.functions._types_of_functions import Type
 from specavg.isometries import Isometry, identity
 from specavg.isometries.fields import Field, rotation
 from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._infinitesimal import circle_derivative
 from specavg.spaces._interpolation import interpolation
 from specavg.spaces._orders import Order, order_of
-from specavg.spaces._types import Type
 
 __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error, random_orthonormal
+from specavg.functions._types_of_functions import Type
 from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity
 from specavg.isometries.fields import Field, LeftRightField, RotationField, two_sided
 from specavg.spaces._infinitesimal import circle_derivative, kronecker_sum
@@ -21,7 +22,6 @@ from specavg.spaces._orthogonal_irreps import givens, short_type
 from specavg.spaces._orthogonal_types import Partition, multiplicity, type_dim, types_up_to
 from specavg.spaces._space import Eigenspace, Space
 from specavg.spaces._sphere import Sphere
-from specavg.spaces._types import Type
 
 __all__ = ["Stiefel"]
 

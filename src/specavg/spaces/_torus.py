@@ -16,6 +16,7 @@ from specavg.functions._frequency_types import waves_of_types
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import ellipsoid, shell_sizes, shell_vectors
 from specavg.functions._trigonometric_sums import TrigonometricSums
+from specavg.functions._types_of_functions import Type
 from specavg.isometries import Affine, Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
@@ -24,7 +25,6 @@ from specavg.spaces._lattice_reduction import ReducedLattice, reduced
 from specavg.spaces._ordered_frequencies import type_eigenspaces, types_by_eigenvalue
 from specavg.spaces._orders import ByEigenvalue, ByType, CoordinateOrder, Order
 from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
-from specavg.spaces._types import Type
 
 __all__ = ["Circle", "Torus", "default_space"]
 
