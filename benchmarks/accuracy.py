@@ -87,6 +87,7 @@ def accuracy() -> list[dict[str, Any]]:
                 note=f"± {error:.2g} over {SPLITS} splits, the worst {ratios.max():.2g}",
                 standard_error=error,
                 worst=float(ratios.max()),
+                splits=SPLITS,
             )
         )
     return rows

@@ -41,10 +41,15 @@ ACCURACY = ("<!-- accuracy, from benchmarks/results.json -->", "<!-- end of accu
 
 def accuracy_table(rows: list[dict[str, Any]]) -> str:
     """Errors of default models over those of the tuned averaged kernel."""
-    lines = ["| accuracy at default settings | error over that of the averaged kernel | worst split |", "|---|---|---|"]
+    lines = [
+        "| accuracy at default settings | error over that of the averaged kernel | worst | draws |",
+        "|---|---|---|---|",
+    ]
     for row in rows:
         name = row["name"].split(": ", 1)[1]
-        lines.append(f"| {name} | {row['value']:.2f} ± {row['standard_error']:.2f} | {row['worst']:.2f} |")
+        lines.append(
+            f"| {name} | {row['value']:.2f} ± {row['standard_error']:.2f} | {row['worst']:.2f} | {row['splits']} |"
+        )
     return "\n".join(lines)
 
 
