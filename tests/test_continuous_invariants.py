@@ -352,8 +352,9 @@ def test_chunks_of_a_cluster_give_the_same_model():
     space, group, top = FITTED["directions"]
     X = space.sample(300, 0)
     y = X[:, 0] * X[:, 3] + X[:, 1] * X[:, 4] + X[:, 2] * X[:, 5]
-    local = sa.InvariantKernelRidge(space, group, max_eigenvalue=top, alpha=1e-6).fit(X, y)
-    chunked = sa.InvariantKernelRidge(space, group, max_eigenvalue=top, alpha=1e-6).fit(
+    given = {"max_eigenvalue": top, "alpha": 1e-6, "spectrum": "heat", "length_scale": 0.5}
+    local = sa.InvariantKernelRidge(space, group, **given).fit(X, y)
+    chunked = sa.InvariantKernelRidge(space, group, **given).fit(
         array.from_array(X, chunks=(100, -1)), array.from_array(y, chunks=100)
     )
     np.testing.assert_allclose(chunked.predict(X[:20]), local.predict(X[:20]), atol=1e-9)

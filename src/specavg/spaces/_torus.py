@@ -440,7 +440,7 @@ def _listed(space: Torus, eigenspace: Eigenspace) -> NDArray[np.int64]:
         return waves_of_types(space.dim, label)
     low, high = label  # a range of eigenvalues
     K, values = _ball(space, _rounded_up(high))
-    return _halved(K[slice(*np.searchsorted(values, [low * (1 - 1e-12), high * (1 + 1e-12)]))])
+    return _halved(K[_between(values, low * (1 - 1e-12), high * (1 + 1e-12))])
 
 
 def _rounded_up(bound: float) -> float:
@@ -462,6 +462,11 @@ def _by_value(W: NDArray[np.float64], bound: float) -> tuple[NDArray[np.int64], 
     values = np.einsum("ki,ij,kj->k", K, W, K)
     order = np.argsort(values, kind="stable")
     return K[order], values[order]
+
+
+def _between(values: NDArray[np.float64], low: float, high: float) -> slice:
+    """The places of sorted values from `low` to `high`, both included: the constant has 0 and 0."""
+    return slice(int(np.searchsorted(values, low, "left")), int(np.searchsorted(values, high, "right")))
 
 
 def _halved(K: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -488,7 +493,7 @@ def _listed_in(space: Torus, eigenspace: Eigenspace, shape: tuple[int, int], bas
         return K[(np.abs(inside - np.rint(inside)) < 1e-6).all(axis=1)]
     low, high = (eigenspace.eigenvalue, eigenspace.eigenvalue) if isinstance(label, int) else label
     K, values = _ball_in(space, shape, basis, _rounded_up(high))
-    return _halved(K[slice(*np.searchsorted(values, [low * (1 - 1e-10), high * (1 + 1e-10)]))])
+    return _halved(K[_between(values, low * (1 - 1e-10), high * (1 + 1e-10))])
 
 
 @lru_cache(maxsize=8)
@@ -497,7 +502,11 @@ def _ball_in(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """All frequencies of a lattice with eigenvalue up to a little more than `bound`, by eigenvalue."""
     B = np.frombuffer(basis, dtype=np.int64).reshape(shape)
-    M, values = _by_value(B @ (4 * np.pi**2 * np.linalg.inv(space.metric)) @ B.T, bound)
+    short = space._short  # pyright: ignore[reportPrivateUsage]
+    S = (
+        B if short is None else B @ short.change.T
+    )  # in the short basis, whose metric is not a difference of large terms
+    M, values = _by_value(S @ space._dual_metric @ S.T, bound)  # pyright: ignore[reportPrivateUsage]
     return M @ B, values
 
 
