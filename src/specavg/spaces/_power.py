@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from specavg._random import as_generator
 from specavg.functions import _types_of_functions as types_of_functions
-from specavg.isometries import Copies, Isometry, SignedPermutation
+from specavg.isometries import Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries.fields import CopiesField, Field
 from specavg.spaces._copy_types import CopyTypes, OneType, functions_of_type, sums_of_copies
 from specavg.spaces._infinitesimal import kronecker_sum
@@ -175,6 +175,7 @@ class Power(Space):
         return Copies(tuple(range(self._m)), (self._base.identity,) * self._m)
 
     def check_isometry(self, g: Isometry) -> Isometry:
+        g = flatten(g)  # permutations of several blocks of copies are one permutation
         if isinstance(g, SignedPermutation) and g.is_permutation and g.size == self._m:
             return Copies(g.image, (self._base.identity,) * self._m)
         if not isinstance(g, Copies):
