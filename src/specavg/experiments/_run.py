@@ -27,7 +27,7 @@ from specavg.experiments import (
     _sequel,
     _weyl,
 )
-from specavg.experiments._ahead import compiling_ahead
+from specavg.experiments._compiled_ahead import compiling_ahead
 from specavg.experiments._figure_style import own_settings, save
 from specavg.experiments._paper_task import Changes
 from specavg.experiments._progress import progress

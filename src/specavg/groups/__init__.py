@@ -26,8 +26,8 @@ from specavg.groups._catalogue import (
 from specavg.groups._crystal_symmetry import crystal_symmetry
 from specavg.groups._group import Group
 from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
-from specavg.groups._minimal import minimal_generators
-from specavg.groups._point_groups import point_group
+from specavg.groups._minimal_generators import minimal_generators
+from specavg.groups._point_group_names import point_group
 from specavg.groups._representation import Representation, representation
 from specavg.groups._space_groups import (
     plane_group,

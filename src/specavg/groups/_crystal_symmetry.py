@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from specavg.groups._group import Group
-from specavg.groups._point_groups import point_group
+from specavg.groups._point_group_names import point_group
 from specavg.groups.families import AxialGroup, CrystalSymmetry, PointGroup
 from specavg.groups.families._two_sided import rotation_of_space
 from specavg.isometries import LeftRight, identity

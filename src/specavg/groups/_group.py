@@ -16,7 +16,7 @@ from specavg._random import as_generator
 from specavg.groups._algebra import Algebra, generated_algebra
 from specavg.groups._canonical import Level, least_image
 from specavg.groups._coordinates import levels, on_columns
-from specavg.groups._given import columns, common_size, fields_from, isometries_from, neutral, one_kind
+from specavg.groups._given_generators import columns, common_size, fields_from, isometries_from, neutral, one_kind
 from specavg.groups._molien import molien_series
 from specavg.groups._product_replacement import random_product
 from specavg.groups._structure import Structure, infinitely_many

@@ -20,7 +20,6 @@ from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
 from specavg.invariants.solvers._copies_together import CopiesAndOutputsTogether, CopiesTogether
 from specavg.invariants.solvers._determinants_of_copies import DeterminantsOfCopies
 from specavg.invariants.solvers._even_harmonics import EvenHarmonics
-from specavg.invariants.solvers._everything import Everything
 from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
 from specavg.invariants.solvers._factor_by_factor import FactorByFactor
 from specavg.invariants.solvers._factors_and_outputs import FactorsAndOutputs
@@ -40,6 +39,7 @@ from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace
 from specavg.invariants.solvers._signed_frequencies import SignedFrequencies
 from specavg.invariants.solvers._solver import Solution, Solver, StoringSolver, Unsuitable
 from specavg.invariants.solvers._stored import Stored, StoredArraysError
+from specavg.invariants.solvers._trivial_group import Everything
 from specavg.invariants.solvers._wave_orbits_of_outputs import WaveOrbitsOfOutputs
 from specavg.spaces import Eigenspace, Space
 

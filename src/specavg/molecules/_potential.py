@@ -17,7 +17,7 @@ from specavg.molecules._choice_of_model import best_fit, contradiction
 from specavg.molecules._distances import PairScale, distances
 from specavg.molecules._equations import Equations
 from specavg.molecules._terms import MoleculeTerms, like_atoms
-from specavg.persistence._saving import Savable
+from specavg.persistence._saved_model import Savable
 
 __all__ = ["InvariantPotential"]
 

@@ -18,7 +18,7 @@ from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order
 from specavg.spaces._product import product_rule, row_products, tensor_quadrature
 from specavg.spaces._space import Eigenspace, Space
-from specavg.spaces._sums import Values, joined
+from specavg.spaces._sums_of_eigenvalues import Values, joined
 
 __all__ = ["Power"]
 

@@ -20,7 +20,7 @@ from specavg.isometries.fields import FactorsField, Field, still
 from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order
 from specavg.spaces._space import Eigenspace, Space
-from specavg.spaces._sums import Values, joined
+from specavg.spaces._sums_of_eigenvalues import Values, joined
 
 __all__ = ["Product", "parts_up_to", "product_rule", "row_products", "tensor_quadrature"]
 

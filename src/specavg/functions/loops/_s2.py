@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions.loops._finish import transpose
+from specavg.functions.loops._feature_rows import transpose
 from specavg.functions.loops._jit import SAFE, helper, loop
 
 __all__ = ["PLAIN", "add_two", "load", "power", "s2_combine", "s2_sums", "s2_values", "step_add"]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHERE, TORUS
-from specavg.functions.loops._finish import finish
+from specavg.functions.loops._feature_rows import finish
 from specavg.functions.loops._jit import SAFE, helper, loop
 
 __all__ = ["add4", "cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions.loops._finish import finish
+from specavg.functions.loops._feature_rows import finish
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._tree import cosine, sine
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions.loops._finish import transpose
+from specavg.functions.loops._feature_rows import transpose
 from specavg.functions.loops._jit import SAFE, helper, loop
 
 __all__ = ["wigner_combine", "wigner_sums", "wigner_values"]

@@ -18,7 +18,7 @@ from specavg.isometries import Isometry, SignedPermutation
 from specavg.spaces import Eigenspace, Power, Product, Space, Torus
 from specavg.spaces._copy_types import OneType
 from specavg.spaces._product import parts_up_to
-from specavg.spaces._sums import Values
+from specavg.spaces._sums_of_eigenvalues import Values
 
 __all__ = ["FactorEigenspaces", "acts_on_factors"]
 

@@ -1,4 +1,4 @@
-"""Kernels that are needed later, compiled meanwhile by a second process: on two cores a first run waits half as long.
+"""Loops that are needed later, compiled meanwhile by a second process: on two cores a first run waits half as long.
 
 The second process leaves machine code in numba's cache on disk, where this one finds it. If there is no cache, or it is
 filled already, nothing is lost but a few seconds of the other core. Both compile each loop for the same types: it
@@ -22,7 +22,7 @@ def compiling_ahead(wanted: bool = True) -> Generator[Callable[[], None]]:
     if not wanted or (os.cpu_count() or 1) < 2:
         yield lambda: None
         return
-    command = "from specavg.experiments._ahead import fit_small_models; fit_small_models()"
+    command = "from specavg.experiments._compiled_ahead import fit_small_models; fit_small_models()"
     quiet = subprocess.DEVNULL
     process = subprocess.Popen([sys.executable, "-c", command], stdin=quiet, stdout=quiet, stderr=quiet)
 
