@@ -325,7 +325,8 @@ def test_a_failed_prediction_leaves_the_old_file(here, capsys):
 def test_an_interrupted_run_leaves_no_file(here, number, code):
     """A prediction that is waiting for its input when the signal comes."""
     script = (
-        "import sys, time\n"
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored by children of a background shell
         "from specavg.cli import main, _tables\n"
         "class Slow:\n"
         "    def write(self, frame):\n"
@@ -337,13 +338,12 @@ def test_an_interrupted_run_leaves_no_file(here, number, code):
     )
     assert main(["fit", "data.csv", *FIT, "-o", "m", "--quiet"]) == 0
     before = sorted(p.name for p in here.iterdir())
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=os.environ)
-    assert process.stdout.readline() == "writing\n"
-    assert [p for p in here.iterdir() if "unfinished" in p.name]
-    time.sleep(0.1)
-    process.send_signal(number)
-    assert process.wait(60) == code
-    process.stdout.close()
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=os.environ) as process:
+        assert process.stdout.readline() == "writing\n"
+        assert [p for p in here.iterdir() if "unfinished" in p.name]
+        time.sleep(0.1)
+        process.send_signal(number)
+        assert process.wait(60) == code
     assert sorted(p.name for p in here.iterdir()) == before
 
 
