@@ -24,7 +24,7 @@ from specavg.experiments import (
     Record,
     Result,
     Table,
-    _ahead,
+    _compiled_ahead,
     reproduce,
 )
 from specavg.experiments import _alternatives as alternatives
@@ -297,14 +297,14 @@ def test_a_second_process_compiles_and_is_waited_for(monkeypatch):
         def kill(self):
             started.append("killed")
 
-    monkeypatch.setattr(_ahead.subprocess, "Popen", Process)
-    monkeypatch.setattr(_ahead.os, "cpu_count", lambda: 2)
-    with _ahead.compiling_ahead() as compiled:
+    monkeypatch.setattr(_compiled_ahead.subprocess, "Popen", Process)
+    monkeypatch.setattr(_compiled_ahead.os, "cpu_count", lambda: 2)
+    with _compiled_ahead.compiling_ahead() as compiled:
         compiled()
     assert "fit_small_models" in started[0][-1]
     assert started[1:] == ["waited", "killed", "waited"]
     started.clear()
-    with _ahead.compiling_ahead(wanted=False) as compiled:
+    with _compiled_ahead.compiling_ahead(wanted=False) as compiled:
         compiled()
     assert not started
 
@@ -328,7 +328,7 @@ def test_the_small_models_use_the_kernels_that_are_compiled_ahead(monkeypatch):
 
     monkeypatch.setattr("specavg.estimators.SpecAvgRegressor", Model)
     monkeypatch.setattr(InvariantBasis, "evaluate", evaluate)
-    _ahead.fit_small_models()
+    _compiled_ahead.fit_small_models()
     assert len(fitted) == 3
     assert min(fitted) > 1
     assert len(set(evaluated)) == 4  # one family of functions each
