@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product as cartesian
 from math import prod
-from typing import Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specavg.functions._functions import Functions
 from specavg.functions._tensor_products import TensorProducts
@@ -17,20 +19,72 @@ from specavg.groups.families import DirectProduct
 from specavg.invariants.solvers._factor_eigenspaces import FactorEigenspaces, acts_on_factors
 from specavg.invariants.solvers._solver import QUICK, Solution, Solver
 from specavg.invariants.solvers._stored import Stored
-from specavg.spaces import Eigenspace, Space
+from specavg.spaces import Eigenspace, Product, Space
 
-__all__ = ["FactorByFactor"]
+if TYPE_CHECKING:
+    from specavg.invariants._solver_choice import Places, Resolver
+
+__all__ = ["FactorByFactor", "FactorSolutions", "FactorwiseSolver"]
 
 
 @dataclass(frozen=True, eq=False)
 class FactorSolutions:
-    """The invariants are products: for each entry, those of one solution of each factor."""
+    """The functions are products: for each entry, those of one solution of each factor."""
 
     products: tuple[tuple[Solution[Any], ...], ...]
 
 
+class FactorwiseSolver(Solver[FactorSolutions], abc.ABC):
+    """What solvers share that solve each factor by itself: a resolver a factor, and products of their solutions."""
+
+    _product: Product
+    _resolvers: list[Resolver]
+
+    @abc.abstractmethod
+    def _ways(self, eigenspace: Eigenspace) -> Sequence[tuple[Eigenspace, ...]]:
+        """The eigenspaces of the factors whose products lie in `eigenspace`, one for each factor."""
+
+    def seconds(self, eigenspace: Eigenspace) -> float:
+        pairs = (pair for way in self._ways(eigenspace) for pair in zip(self._resolvers, way, strict=True))
+        return 2 * QUICK + sum(resolver.seconds(V) for resolver, V in pairs)
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        pairs = (pair for way in self._ways(eigenspace) for pair in zip(self._resolvers, way, strict=True))
+        return max((resolver.memory(V) for resolver, V in pairs), default=0.0)
+
+    def count(self, eigenspace: Eigenspace) -> int | None:
+        counts = [[r.count(V) for r, V in zip(self._resolvers, way, strict=True)] for way in self._ways(eigenspace)]
+        known = [[c for c in way if c is not None] for way in counts]
+        return sum(map(prod, known)) if counts == known else None
+
+    def solve(self, eigenspace: Eigenspace) -> Solution[FactorSolutions]:
+        products = tuple(
+            tuple(resolver.solve(V) for resolver, V in zip(self._resolvers, way, strict=True))
+            for way in self._ways(eigenspace)
+        )
+        parts = {(i, s.eigenspace): s for chosen in products for i, s in enumerate(chosen)}
+        count = sum(prod(s.invariant_dim for s in chosen) for chosen in products)
+        named = ((f"factor{i}", s) for (i, _), s in parts.items())
+        return Solution.made_of(named, eigenspace, count, self, FactorSolutions(products))
+
+    @staticmethod
+    def _index(places: Sequence[Places], solutions: Sequence[Solution[FactorSolutions]]) -> NDArray[np.intp]:
+        """Which function of each factor every product is made of."""  # (dim, number of factors)
+        index: list[tuple[int, ...]] = []
+        for solution in solutions:
+            for chosen in solution.data.products:
+                columns = [place.columns(s) for place, s in zip(places, chosen, strict=True)]
+                index.extend(cartesian(*columns))
+        return np.array(index, dtype=np.intp).reshape(len(index), len(places))
+
+    @property
+    def _widths(self) -> list[int]:
+        """How many columns the points of each factor have."""
+        return [factor.n_features for factor in self._product.factors]
+
+
 @final
-class FactorByFactor(Solver[FactorSolutions]):
+class FactorByFactor(FactorwiseSolver):
     """Products of the factors' invariants."""
 
     name: ClassVar[str] = "closed form"
@@ -50,46 +104,10 @@ class FactorByFactor(Solver[FactorSolutions]):
     def fits(cls, space: Space, group: Group) -> bool:
         return acts_on_factors(space, group) is not None
 
-    def seconds(self, eigenspace: Eigenspace) -> float:
-        return 2 * QUICK + sum(
-            resolver.seconds(V)
-            for part in self._eigenspaces.of(eigenspace)
-            for resolver, V in zip(self._resolvers, part, strict=True)
-        )
-
-    def memory(self, eigenspace: Eigenspace) -> float:
-        needs = (
-            resolver.memory(V)
-            for part in self._eigenspaces.of(eigenspace)
-            for resolver, V in zip(self._resolvers, part, strict=True)
-        )
-        return max(needs, default=0.0)
-
-    def count(self, eigenspace: Eigenspace) -> int | None:
-        counts = [
-            [resolver.count(V) for resolver, V in zip(self._resolvers, part, strict=True)]
-            for part in self._eigenspaces.of(eigenspace)
-        ]
-        known = [[c for c in part if c is not None] for part in counts]
-        return sum(map(prod, known)) if counts == known else None
-
-    def solve(self, eigenspace: Eigenspace) -> Solution[FactorSolutions]:
-        products = tuple(
-            tuple(resolver.solve(V) for resolver, V in zip(self._resolvers, part, strict=True))
-            for part in self._eigenspaces.of(eigenspace)
-        )
-        parts = {(i, s.eigenspace): s for chosen in products for i, s in enumerate(chosen)}
-        count = sum(prod(s.invariant_dim for s in chosen) for chosen in products)
-        named = ((f"factor{i}", s) for (i, _), s in parts.items())
-        return Solution.made_of(named, eigenspace, count, self, FactorSolutions(products))
+    def _ways(self, eigenspace: Eigenspace) -> Sequence[tuple[Eigenspace, ...]]:
+        return self._eigenspaces.of(eigenspace)
 
     def functions(self, solutions: Sequence[Solution[FactorSolutions]]) -> Functions:
         places = [resolver.places() for resolver in self._resolvers]
-        index: list[tuple[int, ...]] = []
-        for solution in solutions:
-            for chosen in solution.data.products:
-                columns = [place.columns(s) for place, s in zip(places, chosen, strict=True)]
-                index.extend(cartesian(*columns))
-        table = np.array(index, dtype=np.intp).reshape(len(index), len(places))
-        widths = [factor.n_features for factor in self._product.factors]
-        return TensorProducts(widths, [place.functions() for place in places], table)
+        index = self._index(places, solutions)  # first: the places collect what is used
+        return TensorProducts(self._widths, [place.functions() for place in places], index)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import product as cartesian
-from math import prod
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -14,24 +11,18 @@ from specavg.functions._products_of_outputs import ProductsOfOutputs
 from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Representation
 from specavg.groups.families import DirectProduct
+from specavg.invariants.solvers._factor_by_factor import FactorSolutions, FactorwiseSolver
 from specavg.invariants.solvers._factor_eigenspaces import FactorEigenspaces, acts_on_factors
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
-from specavg.invariants.solvers._solver import QUICK, Solution
+from specavg.invariants.solvers._solver import Solution
 from specavg.invariants.solvers._stored import Stored
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["FactorsAndOutputs"]
 
 
-@dataclass(frozen=True, eq=False)
-class FactorSolutions:
-    """The functions are products: for each entry, those of one solution of each factor."""
-
-    products: tuple[tuple[Solution[Any], ...], ...]
-
-
 @final
-class FactorsAndOutputs(OutputSolver[FactorSolutions]):
+class FactorsAndOutputs(FactorwiseSolver, OutputSolver[FactorSolutions]):
     """Equivariant functions of one factor times invariant, or sign-changing, functions of the others."""
 
     name: ClassVar[str] = "closed form"
@@ -55,44 +46,15 @@ class FactorsAndOutputs(OutputSolver[FactorSolutions]):
     def is_closed(self) -> bool:
         return all(resolver.is_closed for resolver in self._resolvers)
 
-    def _carriers(self, eigenspace: Eigenspace) -> list[tuple[Eigenspace, ...]]:
+    def _ways(self, eigenspace: Eigenspace) -> Sequence[tuple[Eigenspace, ...]]:
         ways = self._eigenspaces.of(eigenspace_below(eigenspace))
         return [tuple(carrier(V, p) for V, p in zip(way, self._outputs, strict=True)) for way in ways]
 
-    def seconds(self, eigenspace: Eigenspace) -> float:
-        pairs = (pair for way in self._carriers(eigenspace) for pair in zip(self._resolvers, way, strict=True))
-        return 2 * QUICK + sum(resolver.seconds(V) for resolver, V in pairs)
-
-    def memory(self, eigenspace: Eigenspace) -> float:
-        pairs = (pair for way in self._carriers(eigenspace) for pair in zip(self._resolvers, way, strict=True))
-        return max((resolver.memory(V) for resolver, V in pairs), default=0.0)
-
-    def count(self, eigenspace: Eigenspace) -> int | None:
-        counts = [[r.count(V) for r, V in zip(self._resolvers, way, strict=True)] for way in self._carriers(eigenspace)]
-        known = [[c for c in way if c is not None] for way in counts]
-        return sum(map(prod, known)) if counts == known else None
-
-    def solve(self, eigenspace: Eigenspace) -> Solution[FactorSolutions]:
-        products = tuple(
-            tuple(resolver.solve(V) for resolver, V in zip(self._resolvers, way, strict=True))
-            for way in self._carriers(eigenspace)
-        )
-        parts = {(i, s.eigenspace): s for chosen in products for i, s in enumerate(chosen)}
-        count = sum(prod(s.invariant_dim for s in chosen) for chosen in products)
-        named = ((f"factor{i}", s) for (i, _), s in parts.items())
-        return Solution.made_of(named, eigenspace, count, self, FactorSolutions(products))
-
     def functions(self, solutions: Sequence[Solution[FactorSolutions]]) -> VectorFunctions:
         places = [resolver.places() for resolver in self._resolvers]
-        index: list[tuple[int, ...]] = []
-        for solution in solutions:
-            for chosen in solution.data.products:
-                columns = [place.columns(s) for place, s in zip(places, chosen, strict=True)]
-                index.extend(cartesian(*columns))
-        table = np.array(index, dtype=np.intp).reshape(len(index), len(places))
-        widths = [factor.n_features for factor in self._product.factors]
+        index = self._index(places, solutions)
         families = [place.vector_functions(p) for place, p in zip(places, self._outputs, strict=True)]
-        return ProductsOfOutputs(widths, families, table)
+        return ProductsOfOutputs(self._widths, families, index)
 
 
 def _factors_of(output: Representation) -> list[Representation] | None:
