@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import product as cartesian
 from itertools import takewhile
-from math import prod
+from math import fsum, prod
 from typing import Any, final
 
 import numpy as np
@@ -64,6 +64,10 @@ class Product(Space):
     @property
     def volume(self) -> float:
         return prod(factor.volume for factor in self._factors)
+
+    @property
+    def log_volume(self) -> float:
+        return fsum(factor.log_volume for factor in self._factors)
 
     @property
     def shape(self) -> tuple[int, ...]:
