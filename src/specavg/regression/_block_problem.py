@@ -52,6 +52,10 @@ class BlockPosterior(Posterior):
 
     def covariance(self, values: Array) -> Array:
         """The covariance of the outputs, from values of all functions."""  # (n, p, k + D) -> (n, p, p)
+        return self._in_units(values) * float(self.unit[0]) * float(self.unit[0])
+
+    def _in_units(self, values: Array) -> Array:
+        """The same in squares of `unit`, which are no numbers for very small and very large targets."""
         constants, centred = self._split(values)
         seen = centred @ self.V
         shrunk = seen / np.sqrt(self.s**2 + self.alpha)
@@ -59,12 +63,12 @@ class BlockPosterior(Posterior):
         if self.V.shape[1] < self.V.shape[0]:  # there are directions no data point has
             rest = centred - seen @ self.V.T
             total += rest @ rest.transpose(0, 2, 1) / self.alpha
-        return total * float(self.noise[0] * self.unit[0] ** 2)
+        return total * float(self.noise[0])
 
     def variance(self, features: Array, *, slopes: bool = False) -> Array:
         if slopes:
             raise NotImplementedError("derivatives of vector functions have no posterior here")
-        return np.einsum("npp->np", self.covariance(features)) / float(self.unit[0] ** 2)
+        return np.einsum("npp->np", self._in_units(features))
 
     def _split(self, values: Array) -> tuple[Array, Array]:
         k = len(self.root)
@@ -121,8 +125,8 @@ class BlockProblem(VectorProblem):
     weights : ndarray of shape (N,)
     labels : ndarray of int, shape (N,)
         Rows with the same label are left out together.
-    within : float, default 0
-        The weighted sum of squares of what was averaged away before: the noise of repeated observations.
+    spread : float, default 0
+        The root of the weighted sum of squares of what was averaged away before: the noise of repeated observations.
     """
 
     smallest_alpha = 1e-18
@@ -136,12 +140,12 @@ class BlockProblem(VectorProblem):
         targets: Array,
         weights: Array,
         labels: NDArray[np.intp],
-        within: float = 0.0,
+        spread: float = 0.0,
     ) -> None:
         self.units = Units.without_shift(targets[:, None])
         y = self.units.applied(targets[:, None])
         root, k = np.sqrt(weights)[:, None], constants.shape[1]
-        self.within = within / float(self.units.unit[0]) ** 2
+        self.within = (spread / float(self.units.unit[0])) ** 2
         self.weight = float(weights.sum())
         self.freedom = max(self.weight - k, 1.0)
         self.blocks = blocks_of(labels)
