@@ -29,7 +29,7 @@ __all__ = [
     "solutions_in_time",
 ]
 
-TOLERANCE = 1e-9
+TOLERANCE = 1e-9  # relative: an eigenvalue that exceeds a cutoff by less is rounding, and belongs to it
 BYTES_PER_FUNCTION = 64.0  # at least: its eigenvalue, its place in the space, its value at a point
 BYTES_PER_EIGENSPACE = 500.0  # its label, its solution and its row of the table: 20,000 of a circle took 12 MB
 _SAMPLED = 1_000  # eigenspaces that are listed before their number is forecast: some milliseconds

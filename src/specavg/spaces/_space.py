@@ -30,7 +30,7 @@ __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
 
 SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
 
-REPRESENTATION_TOLERANCE = 1e-9
+REPRESENTATION_TOLERANCE = 1e-9  # of D(g): interpolation rounds to 1e-13, and maps that are no isometries miss by 1e-3
 _SOME_TIME = 0.6180339887498949  # the time at which a flow is checked: the golden ratio is no fraction of a period
 
 

@@ -28,7 +28,7 @@ from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
 
 __all__ = ["Circle", "Torus", "default_space"]
 
-METRIC_TOLERANCE = 1e-9
+METRIC_TOLERANCE = 1e-9  # relative change of a scalar product of lattice vectors: cells are published with ten digits
 
 
 @final
