@@ -217,12 +217,12 @@ class Products(Compiled):
     def _spread(self, C: Array) -> Array:
         return np.asarray(C.T if self.weights is None else (C * self.weights[:, None]).T)
 
-    def values(self, X: Array) -> Array:
+    def _looped_values(self, X: Array) -> Array:
         values = self._mixed(X, NO_MIXING, self.dim)
         return values if self.weights is None else np.multiply(values, self.weights, out=values)
 
     def mixed_values(self, X: Array, Q: Any) -> Array:
-        if isinstance(Q, np.ndarray):
+        if isinstance(Q, np.ndarray) or self._few(len(X), len(X)):
             return super().mixed_values(X, Q)
         mixing = Mixing.of(Q)  # the product is taken block by block, and Φ is never held
         return self._mixed(X, mixing if self.weights is None else mixing.weighted(self.weights), mixing.dim)

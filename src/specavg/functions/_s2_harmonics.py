@@ -19,6 +19,7 @@ from specavg.functions._wigner_matrices import rotation_derivatives
 
 __all__ = ["S2Harmonics"]
 
+_PLAIN_DEGREE = 1000  # up to here p, at most 2^700, is too small to lift a product that has underflowed
 _NOISE = 1e-14  # a coefficient of an orthonormal combination below this is rounding
 
 
@@ -113,8 +114,33 @@ class S2Harmonics(Compiled, Derivations):
         return values if self._everything else values[:, self._places]
 
     def plain_values(self, X: Array) -> Array:
-        unit = normalized(X)
-        return np.concatenate([np.empty((len(X), 0)), *(harmonics(unit, k) for k in self._degrees)], axis=1)
+        # Above degree 1000 a power of x + iy may be too small for a float where its product with p is not.
+        if self._top > _PLAIN_DEGREE:
+            unit = normalized(X)
+            return np.concatenate([harmonics(unit, k) for k in self._degrees], axis=1)
+        x, y, z = normalized(X).T
+        top, used, scale, u, v = self._recurrence
+        power = np.empty((top + 1, len(X)), dtype=complex)
+        power[0] = 1.0
+        for j in range(top):
+            power[j + 1] = power[j] * (x + 1j * y)
+        orders = np.flatnonzero(used)
+        power = power[orders] * scale[orders, None]
+        re, im = power.real.copy(), power.imag.copy()
+        start = np.full(top + 1, -1)  # of each degree among the functions
+        start[list(self._degrees)] = np.cumsum([0, *(2 * k + 1 for k in self._degrees)])[:-1]
+        values = np.zeros((self.dim, len(X)))
+        before, now = np.zeros((len(orders), len(X))), np.ones((len(orders), len(X)))
+        for i in range(top + 1):  # all orders at once: the recurrence of order j is at degree i + j
+            a = int(np.searchsorted(orders, top - i, side="right"))
+            before, now, j = before[:a], now[:a], orders[:a]
+            if i:
+                before, now = now, u[j, i, None] * z * now - v[j, i, None] * before
+            mine = np.flatnonzero(start[i + j] >= 0)
+            cosine, sine = mine, mine[j[mine] > 0]  # order 0 has no sine
+            values[start[i + j[cosine]] + np.maximum(2 * j[cosine] - 1, 0)] = re[cosine] * now[cosine]
+            values[start[i + j[sine]] + 2 * j[sine]] = im[sine] * now[sine]
+        return values.T
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
         from specavg.functions.loops._s2 import PLAIN
