@@ -15,7 +15,9 @@ from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import FEW_ROWS, PLAIN_BYTES, Functions
 from specavg.functions._threads import CACHE, SMALLEST_BLOCK, block_size, in_order, read_only, row_chunks
 
-__all__ = ["Compiled", "Loops"]
+__all__ = ["FEW_COLUMNS", "Compiled", "Loops"]
+
+FEW_COLUMNS = 8  # of data or coefficients, up to which a pass for each beats values and a matrix product
 
 
 class Loops(NamedTuple):
@@ -121,17 +123,23 @@ class Compiled(Functions):
         return self._gathered(compensated_sum(in_order(work, chunks), shape))
 
     def combine(self, X: Array, C: Array) -> Array:
-        out = np.empty((len(X), C.shape[1]))
         if self._few(len(X)):
-            for rows in self.chunks(len(X)):
-                # A product for each row: in a product of matrices, rounding depends on the other rows.
-                values = np.ascontiguousarray(self.plain_values(X[rows]))
-                out[rows] = np.matmul(values[:, None, :], C)[:, 0]
-            return out
+            return self._plain_combination(read_only(X), C)
+        out = np.empty((len(X), C.shape[1]))
         return self._filled(self._loops.combine, X, (read_only(self._spread(C)), self._block(X)), out)
 
+    def _plain_combination(self, X: Array, C: Array) -> Array:
+        """Φ C by plain NumPy, each row with the bits that it has alone."""
+        out = np.empty((len(X), C.shape[1]))
+        for rows in self.chunks(len(X)):
+            # A product for each row: in a product of matrices, rounding depends on the other rows.
+            values = np.ascontiguousarray(self.plain_values(X[rows]))
+            out[rows] = np.matmul(values[:, None, :], C)[:, 0]
+        return out
+
     def values(self, X: Array) -> Array:
-        return self.plain_values(X) if self._few(len(X), len(X)) else self._looped_values(X)
+        # Points are made contiguous, as for the loops: sums over coordinates are rounded by their order in memory.
+        return self.plain_values(read_only(X)) if self._few(len(X), len(X)) else self._looped_values(X)
 
     def _looped_values(self, X: Array) -> Array:
         """`values` by the loop."""

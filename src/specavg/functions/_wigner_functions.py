@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._compiled import Compiled, Loops
+from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._derivations import Derivations
 from specavg.functions._orthonormal_matrices import nearest_orthonormal
 from specavg.functions._threads import read_only
@@ -126,20 +126,36 @@ class WignerFunctions(Compiled, Derivations):
         return out if self._everything else out[:, self._places]
 
     def plain_values(self, X: Array) -> Array:
-        L, recurrence = self._top, self._recurrence
-        angles = _euler(X)
-        # e^{i(jα + kγ)}, k from −L to L
-        left, right = (_powers(angles[:, i] + 1j * angles[:, i + 1], L) for i in (0, 2))
-        waves = left[:, :, None] * np.concatenate([right[:, :0:-1].conj(), right], axis=1)[:, None, :]
-        cosines, sines = waves.real.copy(), waves.imag.copy()
         start = dict(zip(self._degrees, np.cumsum([0, *((2 * l + 1) ** 2 for l in self._degrees)]), strict=False))
         values = np.empty((len(X), self.dim))
-        for l, d in enumerate(recurrence.run(angles[:, 4], angles[:, 5], angles[:, 6])):
+        cosines, sines, steps = self._steps(X)
+        for l, inside, d in steps:
             if l in start:
-                inside = np.s_[:, : l + 1, L - l : L + l + 1]
                 entries = _entries(np.stack([d * cosines[inside], d * sines[inside]], axis=3))
                 values[:, start[l] : start[l] + entries.shape[1]] = entries
         return values
+
+    def _plain_combination(self, X: Array, C: Array) -> Array:
+        if C.shape[1] > FEW_COLUMNS:
+            return super()._plain_combination(X, C)
+        cosines, sines, steps = self._steps(X)
+        spread = self._spread(C)  # (q, l, j, L + k, 2)
+        of_cosines, of_sines = np.zeros((2, C.shape[1], *cosines.shape))
+        for l, inside, d in steps:
+            mine = spread[:, None, l][(slice(None), *inside)]
+            of_cosines[(slice(None), *inside)] += mine[..., 0] * d
+            of_sines[(slice(None), *inside)] += mine[..., 1] * d
+        total = cosines * of_cosines + sines * of_sines
+        return np.ascontiguousarray(total.reshape(*total.shape[:2], -1).sum(axis=2).T)
+
+    def _steps(self, X: Array) -> tuple[Array, Array, Iterator[tuple[int, Any, Array]]]:
+        """Cosines and sines of jα + kγ, k from −L to L; and for each degree the part of them that it has, and its d."""
+        L, angles = self._top, _euler(X)
+        left, right = (_powers(angles[:, i] + 1j * angles[:, i + 1], L) for i in (0, 2))
+        waves = left[:, :, None] * np.concatenate([right[:, :0:-1].conj(), right], axis=1)[:, None, :]
+        degrees = enumerate(self._recurrence.run(*angles[:, 4:].T))
+        steps = ((l, np.s_[:, : l + 1, L - l : L + l + 1], d) for l, d in degrees)
+        return waves.real.copy(), waves.imag.copy(), steps
 
     @cached_property
     def _derivations(self) -> list[Any]:
