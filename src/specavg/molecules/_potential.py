@@ -171,8 +171,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         energies, forces = np.empty(len(positions)), np.empty(positions.shape)
         for rows, x, slope, pairs in self._chunks(positions):
             functions, C = self._terms().functions, self.coef_[:, None]
-            energies[rows] = functions.combine(x, C)[:, 0]
-            forces[rows] = pairs.forces_on_atoms(functions.combine_gradient(x, C)[:, :, 0] * slope)
+            energy, gradient = functions.combine_both(x, C)
+            energies[rows] = energy[:, 0]
+            forces[rows] = pairs.forces_on_atoms(gradient[:, :, 0] * slope)
         return energies + self.mean_energy_, forces
 
     def calculator(self, *, energy_unit: float = 1.0, length_unit: float = 1.0) -> Any:
