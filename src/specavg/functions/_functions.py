@@ -106,6 +106,10 @@ class Functions(abc.ABC):
             combined[rows] = self.gradient(X[rows]).transpose(0, 2, 1) @ C
         return combined
 
+    def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
+        """Φ C and its gradient: in one pass where there is one for both."""  # (n, q), (n, n_features, q)
+        return self.combine(X, C), self.combine_gradient(X, C)
+
     def pointwise_gradient(self, X: Array, W: Array) -> Array:
         """Σ_j W_ij ∇φ_j(x_i) at one chunk of checked points: coefficients of its own for each."""
         # (n, dim) -> (n, n_features)
