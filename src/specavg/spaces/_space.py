@@ -134,6 +134,11 @@ class Space(Immutable, abc.ABC):
         """How many parts an order tells apart: coordinates of a box, copies of a power, factors of a product."""
         return 1
 
+    @property
+    def has_unlike_parts(self) -> bool:
+        """Whether parts have no common unit of length: factors whose first eigenvalues differ."""
+        return False
+
     def check_order(self, order: str | Order) -> Order:
         """`order`, or the one of that name; an error that says why if the space has no such order."""
         return order_of(order)
