@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
-from specavg.groups import Group, Representation, representation
+from specavg.groups import Group, representation
 from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
 from specavg.groups._linear_part import linear_part
 from specavg.groups._representation import output_kind
-from specavg.invariants._fixed_space import FixedSpace, common_null_space, fixed_space
+from specavg.invariants._parts_of_outputs import fixed_outputs
 
 __all__ = ["InvariantTensors", "invariant_tensors"]
 
@@ -133,7 +133,7 @@ def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | Non
     rho = representation(group, symmetries, lattice=lattice)
     size = linear_part(group.identity, lattice).size
     index = index_symmetry(equations, size)
-    found = _fixed(rho)
+    found = fixed_outputs(rho)
     require_memory(
         8.0 * 4 * found.dim * size**index.rank,
         f"{found.dim} tensors with {size**index.rank} entries each",
@@ -148,13 +148,6 @@ def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | Non
         from_entries = np.rint(from_entries)  # each entry is zero, or plus or minus an independent one
     names = tuple(labels.name(i) for i in chosen)
     return InvariantTensors(index.tensors(basis), names, found.solver, found.residual, from_entries)
-
-
-def _fixed(rho: Representation) -> FixedSpace:
-    if not rho.field_images:
-        return fixed_space(rho.images, size=rho.dim)
-    one = np.eye(rho.dim)
-    return common_null_space([g.matrix - one for g in rho.images] + [f.matrix for f in rho.field_images], rho.dim)
 
 
 def _independent(entries: Array, order: NDArray[np.intp], exact: bool) -> list[int]:
