@@ -155,15 +155,13 @@ def _independent(entries: Array, order: NDArray[np.intp], exact: bool) -> list[i
     if exact:  # a column belongs to one row at most
         return order[(entries[:, order] != 0).argmax(axis=1)].tolist() if len(entries) else []
     chosen: list[int] = []
-    directions = np.empty((0, len(entries)))
-    for column in order:
-        rest = entries[:, column] - directions.T @ (directions @ entries[:, column])
-        rest -= directions.T @ (directions @ rest)
-        if (length := float(np.linalg.norm(rest))) > _DEPENDENT:
-            directions = np.vstack([directions, rest / length])
-            chosen.append(int(column))
-        if len(chosen) == len(entries):
-            break
+    rest = entries[:, order]  # less what the chosen columns determine
+    while len(chosen) < len(entries):
+        squares = np.einsum("ij,ij->j", rest, rest)
+        column = int(np.argmax(squares > _DEPENDENT**2))
+        chosen.append(int(order[column]))
+        direction = rest[:, column] / np.sqrt(squares[column])
+        rest = rest - np.multiply.outer(direction, direction @ rest)
     return chosen
 
 
@@ -175,7 +173,8 @@ class _Labels:
         self._size, self._entries = index.size, index.entries
         self._letter, self._pairs = "T", ()
         for equations, (letter, pairs) in _CUSTOMARY.items():
-            if index.size == 3 and index == index_symmetry(equations, 3):
+            alike = index.size == 3 and index.rank == equations.index("=")
+            if alike and index == index_symmetry(equations, 3):
                 self._letter, self._pairs = letter, pairs
 
     @property
