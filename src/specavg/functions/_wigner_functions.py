@@ -14,7 +14,7 @@ from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._derivations import Derivations
 from specavg.functions._orthonormal_matrices import nearest_orthonormal
 from specavg.functions._threads import read_only
-from specavg.functions._wigner_matrices import euler_angles, rotation_derivatives, wigner_matrices
+from specavg.functions._wigner_matrices import rotation_derivatives, wigner_matrices
 
 __all__ = ["WignerFunctions"]
 
@@ -83,7 +83,11 @@ class WignerFunctions(Compiled, Derivations):
         return 8 * self._top + 20
 
     def _loaded(self, X: Array) -> Array:
-        return read_only(_euler(X))
+        from specavg.functions.loops._wigner import wigner_angles
+
+        angles = np.empty((len(X), 7))
+        wigner_angles(read_only(X), angles)
+        return read_only(angles)
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -173,10 +177,3 @@ class WignerFunctions(Compiled, Derivations):
             plus[..., 1] = M[:, 2::2, 1::2] - M[:, 1::2, 2::2]
             minus[..., 1] = M[:, 2::2, 1::2] + M[:, 1::2, 2::2]
         return waves
-
-
-def _euler(X: Array) -> Array:
-    """What the loops read: cos α, sin α, cos γ, sin γ, cos β, cos β/2, sin β/2."""  # (n, 9) -> (n, 7)
-    alpha, beta, gamma = euler_angles(nearest_orthonormal(X.reshape(-1, 3, 3)))
-    around = [function(angle) for angle in (alpha, gamma) for function in (np.cos, np.sin)]
-    return np.stack([*around, np.cos(beta), np.cos(beta / 2), np.sin(beta / 2)], axis=1)
