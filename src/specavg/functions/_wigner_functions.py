@@ -102,7 +102,11 @@ class WignerFunctions(Compiled, Derivations):
         return 8 * self._top + 20
 
     def _loaded(self, X: Array) -> Array:
-        return read_only(_euler(X))
+        from specavg.functions.loops._wigner import wigner_angles
+
+        angles = np.empty((len(X), 7))
+        wigner_angles(read_only(X), angles)
+        return read_only(angles)
 
     @property
     def _shape(self) -> tuple[int, ...]:
