@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import as_given
 from specavg._config import require_memory
 from specavg.invariants._independent_blocks import independent_blocks, small_end, unpacked
 from specavg.invariants.solvers._orbits import orbits
@@ -76,7 +77,7 @@ class FixedSpace:
         return self.basis.T
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return np.array(self.basis, dtype=dtype, copy=copy)
+        return as_given(self.basis, dtype, copy)
 
     def __matmul__(self, other: Any) -> Any:
         return self.basis @ other
