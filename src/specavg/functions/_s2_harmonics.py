@@ -166,6 +166,8 @@ class S2Harmonics(Compiled, Derivations):
         return power[orders] * scale[orders, None], steps()
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
+        if self._few(len(X)):
+            return super().combine_gradient(X, C)
         from specavg.functions.loops._s2 import PLAIN
         from specavg.functions.loops._s2_slopes import s2_gradient_combine
 
