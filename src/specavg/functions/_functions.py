@@ -14,7 +14,7 @@ from specavg.functions._compensated_sums import Sum, compensated_sum
 
 if TYPE_CHECKING:
     from specavg.functions._factor_table import FactorTable
-    from specavg.functions._toeplitz_gram import ToeplitzGram
+    from specavg.functions._gram_operator import GramOperator
 
 __all__ = ["FEW_ROWS", "PLAIN_BYTES", "Functions"]
 
@@ -109,6 +109,10 @@ class Functions(abc.ABC):
             combined[rows] = self.gradient(X[rows]).transpose(0, 2, 1) @ C
         return combined
 
+    def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
+        """Φ C and its gradient: in one pass where there is one for both."""  # (n, q), (n, n_features, q)
+        return self.combine(X, C), self.combine_gradient(X, C)
+
     def pointwise_gradient(self, X: Array, W: Array) -> Array:
         """Σ_j W_ij ∇φ_j(x_i) at one chunk of checked points: coefficients of its own for each."""
         # (n, dim) -> (n, n_features)
@@ -152,11 +156,11 @@ class Functions(abc.ABC):
         upper = gram.value
         return sums.value, np.triu(upper) + np.triu(upper, 1).T
 
-    def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[ToeplitzGram, Array] | None:
+    def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
         """Φᵀ diag(weights) Φ as an operator, and Φᵀ (w, wY), where the matrix is Toeplitz; None elsewhere."""
         return None
 
-    def gram_of_density(self, density: Array) -> ToeplitzGram:
+    def gram_of_density(self, density: Array) -> GramOperator:
         """The operator of `gram_operator` again, from the density that it keeps of the data."""
         raise ValueError(
             f"the Gram matrix of these {self.dim} functions is not Toeplitz: only functions on tori of up to three "

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._derivations import Derivations
+from specavg.functions._euler_gram import EulerGram, euler_density, step_of
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._sphere_harmonics import harmonics
 from specavg.functions._threads import read_only
@@ -191,6 +192,55 @@ class S2Harmonics(Compiled, Derivations):
         growth = np.sqrt(i * (i + 2 * j - 1) * (2 * j + 1) / np.maximum(2 * j, 1))  # p_i′ over the next order's
         along = np.where((j > 1) | ((j == 1) & ~sine), scale[before] * growth, 0.0)  # order 0 has no sine
         return k * k + np.maximum(2 * before - 1 + sine, 0), j * scale[j], along
+
+    # --- as waves: see `_euler_gram` ---
+
+    @property
+    def top(self) -> int:
+        """The highest degree."""
+        return self._top
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """What all orders that matter are multiples of; there is no second angle."""
+        return step_of(np.flatnonzero(self._recurrence.used)), 0
+
+    def wave_table(self, j: NDArray[np.intp], k: NDArray[np.intp], cosines: Array) -> Array:
+        """Harmonics at azimuth zero."""  # (P, N, top + 1)
+        from specavg.functions._wave_tables import harmonic_table
+
+        return harmonic_table(self._recurrence, j, cosines)
+
+    def _wave_places(self, j: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Where cosines and sines of each order and degree stand among all harmonics, and whether they exist."""
+        degree = np.arange(self._top + 1)
+        cosine = degree**2 + np.maximum(2 * j[:, None] - 1, 0)
+        there = (degree >= j[:, None])[..., None] & np.stack([j >= 0, j > 0], axis=1)[:, None]
+        return np.where(there, np.stack([cosine, cosine + 1], axis=-1), 0), there  # (P, top + 1, 2)
+
+    def to_waves(self, C: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> Array:
+        """Coefficients of cosines and sines."""  # (dim, q) -> (P, top + 1, 2, q)
+        full = self._spread(C).T  # (all, q)
+        places, there = self._wave_places(j)
+        return np.where(there[..., None], full[places], 0.0)
+
+    def from_waves(self, waves: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> Array:
+        """Sums with the functions from sums with cosines and sines."""
+        places, there = self._wave_places(j)
+        full = np.zeros((*self._shape, waves.shape[3]))
+        full[places[there]] = waves[there]
+        return full if self._everything else full[self._places]
+
+    def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[EulerGram, Array]:
+        orders = np.zeros(2 * self._top + 1, dtype=bool)
+        orders[:: self.steps[0] or 2 * self._top + 1] = True
+        twice = S2Harmonics(range(2 * self._top + 1), orders)
+        density = euler_density(self, twice, twice.correlate(X, weights[:, None])[:, 0])
+        sums = self.correlate(X, np.column_stack([weights, weights[:, None] * Y]))
+        return EulerGram(self, density), sums
+
+    def gram_of_density(self, density: Array) -> EulerGram:
+        return EulerGram(self, density)
 
     @cached_property
     def _derivations(self) -> list[Any]:

@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._derivations import Derivations
+from specavg.functions._euler_gram import EulerGram, euler_density, step_of
 from specavg.functions._orthonormal_matrices import nearest_orthonormal
 from specavg.functions._threads import read_only
 from specavg.functions._wigner_matrices import euler_angles, rotation_derivatives
 
 __all__ = ["WignerFunctions"]
+
+_NOISE = 1e-14  # a coefficient of an orthonormal combination below this is rounding
 
 
 class WignerRecurrence(NamedTuple):
@@ -55,10 +58,14 @@ class WignerFunctions(Compiled, Derivations):
     Parameters
     ----------
     degrees : sequence of int
+    steps : pair of int, default (1, 1)
+        What the orders of rows and of columns are multiples of, where other functions do not matter; only the Gram
+        matrix as an operator makes use of it.
     """
 
-    def __init__(self, degrees: Sequence[int]) -> None:
+    def __init__(self, degrees: Sequence[int], steps: tuple[int, int] = (1, 1)) -> None:
         self._degrees = tuple(degrees)
+        self._steps = steps
         self._top = L = max(self._degrees, default=0)
         ends = np.cumsum([0, *((2 * l + 1) ** 2 for l in range(L + 1))])
         self._full = int(ends[-1])
@@ -102,7 +109,11 @@ class WignerFunctions(Compiled, Derivations):
         return 8 * self._top + 20
 
     def _loaded(self, X: Array) -> Array:
-        return read_only(_euler(X))
+        from specavg.functions.loops._wigner import wigner_angles
+
+        angles = np.empty((len(X), 7))
+        wigner_angles(read_only(X), angles)
+        return read_only(angles)
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -159,6 +170,52 @@ class WignerFunctions(Compiled, Derivations):
         degrees = enumerate(self._recurrence.run(*angles[:, 4:].T))
         steps = ((l, np.s_[:, : l + 1, L - l : L + l + 1], d) for l, d in degrees)
         return waves.real.copy(), waves.imag.copy(), steps
+
+    def restricted(self, size: Array) -> WignerFunctions:
+        rows, columns, end = [np.zeros(1, dtype=int)], [np.zeros(1, dtype=int)], 0
+        for l in self._degrees:
+            start, end = end, end + (2 * l + 1) ** 2
+            used = size[start:end].reshape(2 * l + 1, 2 * l + 1) > _NOISE
+            for found, axis in ((rows, 1), (columns, 0)):
+                found.append((np.flatnonzero(used.any(axis=axis)) + 1) // 2)
+        return WignerFunctions(self._degrees, (step_of(np.concatenate(rows)), step_of(np.concatenate(columns))))
+
+    # --- as waves: see `_euler_gram` ---
+
+    @property
+    def top(self) -> int:
+        """The highest degree."""
+        return self._top
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """What the orders of rows and of columns are multiples of."""
+        return self._steps
+
+    def wave_table(self, j: NDArray[np.intp], k: NDArray[np.intp], cosines: Array) -> Array:
+        """d^l_{jk}."""  # (P, N, top + 1)
+        from specavg.functions._wave_tables import wigner_table
+
+        return wigner_table(self._recurrence, j, k, cosines)
+
+    def to_waves(self, C: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> Array:
+        """Coefficients of cosines and sines of jα + kγ."""  # (dim, q) -> (P, top + 1, 2, q)
+        return np.moveaxis(self._spread(C)[:, :, j, self._top + k], (2, 1, 3, 0), (0, 1, 2, 3))
+
+    def from_waves(self, waves: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> Array:
+        """Sums with the functions from sums with those cosines and sines."""
+        full = np.zeros((waves.shape[3], *self._shape))
+        full[:, :, j, self._top + k] = waves.transpose(3, 1, 0, 2)
+        return self._gathered(full)
+
+    def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[EulerGram, Array]:
+        twice = WignerFunctions(range(2 * self._top + 1), self._steps)
+        density = euler_density(self, twice, twice.correlate(X, weights[:, None])[:, 0])
+        sums = self.correlate(X, np.column_stack([weights, weights[:, None] * Y]))
+        return EulerGram(self, density), sums
+
+    def gram_of_density(self, density: Array) -> EulerGram:
+        return EulerGram(self, density)
 
     @cached_property
     def _derivations(self) -> list[Any]:
