@@ -93,7 +93,8 @@ def accuracy_row(problem: ProblemSet, outcomes: list[Outcome]) -> dict[str, Any]
         1.0,
         at_most=True,
         unit="×",
-        note=f"± {error:.2g} over {len(ratios)} splits, the worst {ratios.max():.2g}; 90 % intervals hold {share:.0f} %",
+        note=f"± {error:.2g} over {len(ratios)} splits, the worst {ratios.max():.2g}; "
+        f"90 % intervals hold {share:.0f} %",
         standard_error=error,
         worst=float(ratios.max()),
         splits=len(ratios),
