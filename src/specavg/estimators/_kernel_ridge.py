@@ -118,8 +118,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     *Error bars.* The posterior of a model with a given `alpha` takes it as true. That of a chosen one, where features
     are held, is calibrated. Let v be the posterior variance, m the mean square of what was left out in units of its
     predicted variance, p the degrees of freedom of the fit and T the prior variance of the functions beyond the cutoff.
-    Then the variance is (p + 3)/p · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part of the
-    function, and so is noise that the truncation explains; three numbers were chosen from the data. Roughness that
+    Then the variance is (p + 3)/p · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part of
+    the function, and so is noise that the truncation explains; three numbers were chosen from the data. Roughness that
     looks like noise (kinks on a six-dimensional torus) is not told from noise, and intervals are then too narrow.
 
     *Many coordinates.* The first eigenspaces of a torus of four and more dimensions hold products of many coordinates
