@@ -35,7 +35,7 @@ from specavg.invariants.solvers._outputs_apart import OutputsApart
 from specavg.invariants.solvers._outputs_left_alone import OutputsLeftAlone
 from specavg.invariants.solvers._partitions import SymmetricPolynomials
 from specavg.invariants.solvers._random_elements import RandomElements
-from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace
+from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace, OrdersAlongAnAxis
 from specavg.invariants.solvers._signed_frequencies import SignedFrequencies
 from specavg.invariants.solvers._solver import Solution, Solver, StoringSolver, Unsuitable
 from specavg.invariants.solvers._stored import Stored, StoredArraysError
@@ -63,6 +63,7 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     BlocksOfDirections,
     FunctionsOfADirection,
     LeftTimesRight,
+    OrdersAlongAnAxis,
     FrequencyOrbits,
     MonomialOrbits,
     ExponentOrbits,
