@@ -109,10 +109,9 @@ for n, draws in ((10, 16), (20, 16), (120, 2)):
     ours = np.array([split["equivariant"] for split in splits])
     for name in splits[0]:
         values = np.array([split[name] for split in splits])
-        spread, ratio = np.std(values, ddof=1) / draws**0.5, ours / values
-        print(
-            f"  {name:28s} {np.mean(values):5.2f} ± {spread:.2f}   {np.mean(ratio):.2f} ± {np.std(ratio, ddof=1) / draws**0.5:.2f}"
-        )
+        ratio, one = ours / values, draws**0.5
+        print(f"  {name:28s} {np.mean(values):5.2f} ± {np.std(values, ddof=1) / one:.2f}", end="")
+        print(f"   {np.mean(ratio):.2f} ± {np.std(ratio, ddof=1) / one:.2f}")
 
 # %%
 # With few stations a symmetry that is nearly right is worth more than the freedom to be exactly right. With 120
