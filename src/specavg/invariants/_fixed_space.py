@@ -17,7 +17,7 @@ from specavg.isometries import Orthogonal, SignedPermutation
 __all__ = ["FixedSpace", "UnclearRank", "fixed_space"]
 
 Array = NDArray[np.float64]
-ORTHOGONALITY_TOLERANCE = 1e-9
+ORTHOGONALITY_TOLERANCE = 1e-9  # largest |DᵀD − I|: products of many rotations are off by 1e-13
 # BᵀB squares the singular values of B: it decides only when none lies in the range that squaring blurs.
 _CLEAR_SQUARE = 1e-6
 _CLEAR = 1e-7
