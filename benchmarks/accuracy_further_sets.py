@@ -37,9 +37,7 @@ def _tetrahedral_wells(X: Array) -> Array:
     """Narrow wells towards the corners of a tetrahedron, and a crease between them."""
     corners = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) / 3**0.5
     near = X @ corners.T
-    return np.exp(6 * (near - 1)).sum(axis=1) - 0.5 * np.abs(
-        np.sort(near, axis=1)[:, -1] - np.sort(near, axis=1)[:, -2]
-    )
+    return np.exp(6 * (near - 1)).sum(axis=1) - 0.5 * np.abs(np.sort(near, axis=1)[:, -1] - np.sort(near, axis=1)[:, -2])
 
 
 def _rotor_above_a_surface(X: Array) -> Array:
@@ -83,9 +81,7 @@ def _four_charges(X: Array) -> Array:
 def _torsions(X: Array) -> Array:
     """Six torsions with even potentials and couplings of neighbours."""
     c = np.cos(np.pi * X)
-    return (
-        (np.array([3.0, 2.0, 1.5, 1.0, 0.6, 0.3]) * c).sum(axis=1) + (c[:, 1:] * c[:, :-1]).sum(axis=1) + c[:, 0] ** 3
-    )
+    return (np.array([3.0, 2.0, 1.5, 1.0, 0.6, 0.3]) * c).sum(axis=1) + (c[:, 1:] * c[:, :-1]).sum(axis=1) + c[:, 0] ** 3
 
 
 def _deep_well(X: Array) -> Array:
@@ -142,18 +138,9 @@ def FURTHER_SETS() -> list[ProblemSet]:
         ProblemSet("facets, S², Ih", S2, groups.point_group("Ih"), 200, _icosahedral_facets),
         ProblemSet("wells, S², Td", S2, groups.point_group("Td"), 300, _tetrahedral_wells),
         ProblemSet("rotor, S¹×S²", sa.Product(sa.Torus(1), S2), rotor, 200, _rotor_above_a_surface),
-        ProblemSet(
-            "hexagonal slip, SO(3)", sa.spaces.Rotations(), groups.crystal_symmetry("D6", "D2"), 300, _prismatic_slip
-        ),
+        ProblemSet("hexagonal slip, SO(3)", sa.spaces.Rotations(), groups.crystal_symmetry("D6", "D2"), 300, _prismatic_slip),
         ProblemSet("touching bands, T³", hexagonal, groups.space_group(191), 200, _hexagonal_bands),
-        ProblemSet(
-            "axes with noise, V(4, 2)",
-            sa.spaces.Stiefel(4, 2),
-            signs_and_exchanges(4, 2),
-            200,
-            _planes_with_noise,
-            noise=0.1,
-        ),
+        ProblemSet("axes with noise, V(4, 2)", sa.spaces.Stiefel(4, 2), signs_and_exchanges(4, 2), 200, _planes_with_noise, noise=0.1),
         ProblemSet("four charges, (S²)⁴", sa.Power(S2, 4), groups.symmetric(4), 200, _four_charges),
         ProblemSet("torsions with noise, T⁶", sa.Torus(6), groups.sign_flips(6), 200, _torsions, noise=0.3),
         ProblemSet("deep well, T², few points", T2, square, 30, _deep_well),
@@ -161,13 +148,6 @@ def FURTHER_SETS() -> list[ProblemSet]:
         ProblemSet("deep well, T², much noise", T2, square, 200, _deep_well, noise=1.0),
         ProblemSet("anisotropy, S², much noise", S2, cube, 200, _cubic_anisotropy, noise=1.0),
         ProblemSet("mixture, [0, 2]³", sa.Power(sa.Interval(0.0, 2.0), 3), groups.symmetric(3), 200, _mixture),
-        ProblemSet(
-            "bends with noise, [−1, 1]²",
-            sa.Power(sa.Interval(), 2),
-            groups.symmetric(2),
-            200,
-            _steps_in_a_box,
-            noise=0.2,
-        ),
+        ProblemSet("bends with noise, [−1, 1]²", sa.Power(sa.Interval(), 2), groups.symmetric(2), 200, _steps_in_a_box, noise=0.2),
         _ThreeTurned("three directions, O(3)×S₃", sa.Power(S2, 3), turned, 60, _angles_of_three),
     ]

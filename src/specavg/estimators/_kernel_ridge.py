@@ -331,7 +331,9 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     def _default_basis(self, rows: int | None) -> InvariantBasis | None:
         return None if rows is None else affordable_basis(self._basis_in_time, affordable_dim(rows))
 
-    def _bases(self, places: Array, order: Order, cutoff: Cutoff | None, rows: int | None = None) -> list[_Made]:
+    def _bases(
+        self, places: Array, order: Order, cutoff: Cutoff | None, rows: int | None = None
+    ) -> list[_Made]:
         """With the cutoff given; otherwise as many functions as the data can use within the budget.
 
         `places` are canonical points, `rows` is the number of observations where a point has several.

@@ -40,7 +40,9 @@ class MappedGram:
         Q and Qᵀ times columns.
     """
 
-    def __init__(self, gram: GramOperator, spread: Callable[[Array], Array], reduced: Callable[[Array], Array]) -> None:
+    def __init__(
+        self, gram: GramOperator, spread: Callable[[Array], Array], reduced: Callable[[Array], Array]
+    ) -> None:
         self._gram, self._spread, self._reduced = gram, spread, reduced
 
     @property

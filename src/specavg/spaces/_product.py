@@ -116,9 +116,7 @@ class Product(Space):
         for M, V in zip(self._factors, ways[0], strict=True):
             inner = M.type_of(V) if M.parts > 1 else None  # of its coordinates or copies
             unit = sum(inner) / V.eigenvalue if inner else 1.0  # that of a balanced order
-            found += (
-                [value / unit for value in inner] if inner is not None else [V.eigenvalue] if V.eigenvalue > 0 else []
-            )
+            found += [value / unit for value in inner] if inner is not None else [V.eigenvalue] if V.eigenvalue > 0 else []
         return tuple(found)
 
     def steepness(self, eigenspace: Eigenspace) -> float:
