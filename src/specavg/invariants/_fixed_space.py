@@ -139,7 +139,7 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
     for i, (matrix, exact) in enumerate(zip(matrices, signed, strict=True)):
         if exact is None:
             D = _packed(matrix)
-            scale = _field_scale(i, D)
+            scale = None if isinstance(matrix, Orthogonal) else _field_scale(i, D)  # which was checked when it was made
             # How fast a field flows changes nothing: with its largest entry at one, rounding is small beside all of
             # them.
             (moving if scale is None else fields).append(D if scale is None else D / scale)
