@@ -145,7 +145,11 @@ def _rotations(reach: int, track: Track, result: Result) -> None:
             )
         )
     result.tables.append(
-        Table(f"The circle, frequencies up to {reach}", ["|G|", "|S|", "there are", "invariants found"], rows)
+        Table(
+            f"The circle, frequencies up to {reach}",
+            ["|G|", "generators", "invariants expected", "invariants found"],
+            rows,
+        )
     )
     result.claims.append(
         Claim(
@@ -171,21 +175,31 @@ def _generators(track: Track, result: Result) -> None:
         families.setdefault(family, []).append((logarithm, count))
         settings = {"group": repr(group), "log2_order": logarithm, "pruned": small}
         result.records.append(Record(NAME, family, "generators", float(count), settings=settings))
-    for (family, points), colour in zip(
-        families.items(), [*PALETTE, "#e377c2", "#17a2b8", "#8c6d31", "#393b79"], strict=False
-    ):
-        axes.plot(*zip(*points, strict=True), "o", ms=5, color=colour, alpha=0.8, label=family.replace("_", " "))
+    looks = zip([*PALETTE, "#e377c2", "#4b3fbf", "#8c6d31", "#111111"], "os^Dv<>Ph*X", strict=True)
+    for place, ((family, points), (colour, marker)) in enumerate(zip(families.items(), looks, strict=True)):
+        # Families with the same number of generators are drawn a little apart, so that none hides another.
+        x, y = np.array(points).T
+        apart = y if family == "sign_flips" else y * 1.055 ** (place - 5)
+        axes.plot(x, apart, marker, ms=5.5, mfc="none", mew=1.2, color=colour, label=family.replace("_", " "))
     line = np.geomspace(1, 10_000)
     axes.plot(line, line, "--", color=REFERENCE, lw=1.2, label="log₂|G|")
     axes.set(xscale="log", yscale="log", xlabel="log₂ |G|", ylabel="generators")
     axes.set_title("How many generators a group needs")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    result.figures.append(Figure("generators", figure, "Every group lies on or below the line ρ(G) ≤ log₂|G|."))
+    result.figures.append(
+        Figure(
+            "generators",
+            figure,
+            "The number of generators ρ(G) against log₂|G|: every group lies on or below the line. Families with the "
+            "same "
+            "number are drawn a little above each other, so that none hides another.",
+        )
+    )
     result.claims.append(
         Claim(
             "ρ(G) ≤ log₂|G| for every finite group.",
-            f"It holds for all {total} groups of the catalogue that were tried; sign flips attain it, S_d and "
-            "cyclic groups stay at 2 and 1."
+            f"It holds for all {total} groups of the catalogue that were tried. Sign flips attain the bound; "
+            "symmetric groups need two generators and cyclic groups one, however large they are."
             if fits
             else "A group of the catalogue has more generators than log₂ of its order.",
             bool(fits),

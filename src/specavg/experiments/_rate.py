@@ -107,7 +107,8 @@ def run(quick: bool, track: Track) -> Result:
                 + (
                     "inside the interval."
                     if inside
-                    else f"outside the interval, {abs(slope / expected - 1):.0%} off (10 % is allowed)."
+                    else f"outside the interval, {100 * abs(slope / expected - 1):.0f} % away (up to 10 % counts as "
+                    "agreement)."
                 ),
                 bool(inside or close),
             )
