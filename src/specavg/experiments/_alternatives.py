@@ -266,7 +266,7 @@ def _claims(found: dict[str, list[Row]]) -> list[Claim]:
             "(not in the paper) Exactness costs no accuracy.",
             f"Invariant kernel ridge is within 10 % of the lowest error on {len(better)} of {len(found)} "
             "tasks. The errors of Algorithm 1 are "
-            + ", ".join(f"{rows[t, 'Spec-Avg'].error / rows[t, 'invariant kernel ridge'].error:.2g}" for t in found)
+            + ", ".join(f"{rows[t, 'Spec-Avg'].error / rows[t, 'invariant kernel ridge'].error:.0f}" for t in found)
             + " times those of invariant kernel ridge.",
             len(better) == len(found),
         )

@@ -114,7 +114,7 @@ def _permutations(quick: bool, track: Track, result: Result) -> None:
         for quantity, value in (("invariant dim", sum(dims)), ("basis seconds", elapsed), ("ID", float(found)),
                                 ("ID without canonical points, relative", plain_relative)):  # fmt: skip
             result.records.append(Record(NAME, "permutations", quantity, float(value), 200, 1, settings))
-    header = ["d", "|G| = d!", "|S|", "log₂|G|", "invariants of degree 0–4", "all functions", "basis",
+    header = ["d", "|G| = d!", "generators", "log₂|G|", "invariants of degree 0–4", "all functions", "basis",
               "ID", "ID of the basis itself, relative"]  # fmt: skip
     result.tables.append(Table("Permutations of the coordinates of S^(d−1)", header, rows))
     result.claims.append(
@@ -177,10 +177,9 @@ def _generators(track: Track, result: Result) -> None:
         result.records.append(Record(NAME, family, "generators", float(count), settings=settings))
     looks = zip([*PALETTE, "#e377c2", "#4b3fbf", "#8c6d31", "#111111"], "os^Dv<>Ph*X", strict=True)
     for place, ((family, points), (colour, marker)) in enumerate(zip(families.items(), looks, strict=True)):
-        # Families with the same number of generators are drawn a little apart, so that none hides another.
-        x, y = np.array(points).T
-        apart = y if family == "sign_flips" else y * 1.055 ** (place - 5)
-        axes.plot(x, apart, marker, ms=5.5, mfc="none", mew=1.2, color=colour, label=family.replace("_", " "))
+        # Open markers of different sizes: none hides another.
+        name, size = family.replace("_", " "), 3.5 + 0.7 * place
+        axes.plot(*zip(*points, strict=True), marker, ms=size, mfc="none", mew=1.1, color=colour, label=name)
     line = np.geomspace(1, 10_000)
     axes.plot(line, line, "--", color=REFERENCE, lw=1.2, label="log₂|G|")
     axes.set(xscale="log", yscale="log", xlabel="log₂ |G|", ylabel="generators")
@@ -190,9 +189,7 @@ def _generators(track: Track, result: Result) -> None:
         Figure(
             "generators",
             figure,
-            "The number of generators ρ(G) against log₂|G|: every group lies on or below the line. Families with the "
-            "same "
-            "number are drawn a little above each other, so that none hides another.",
+            "The number of generators ρ(G) against log₂|G|: every group lies on or below the line.",
         )
     )
     result.claims.append(

@@ -142,7 +142,7 @@ _INDEX = re.compile(r"_(\([^()]*\)|\{[^{}]*\}|[A-Za-z0-9λ]+(?:,G)?)")
 
 def _text(text: str) -> str:
     """Escaped text with x^2, D_λ and 1e-9 set with exponents and indices."""
-    powers = _SCIENTIFIC.sub(lambda m: f"{m[1]} × 10^{{{m[2].strip('+')}{m[3]}}}", escape(text))
+    powers = _SCIENTIFIC.sub(lambda m: f"{m[1]}\u00a0×\u00a010^{{{m[2].strip('+')}{m[3]}}}", escape(text))
     safe = _MINUS.sub("−", powers)
 
     def inner(match: re.Match[str]) -> str:

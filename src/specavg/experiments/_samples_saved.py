@@ -228,7 +228,7 @@ def _draw(
         values, color = risks[way.title], colors[way.title]
         mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
         left.fill_between(sizes, mean - 2 * error, mean + 2 * error, color=color, alpha=0.2, lw=0)
-        left.plot(sizes, mean, "o-", color=color, label=f"{way.title}: {slopes[way.title][0]:.2f}")
+        left.plot(sizes, mean, "o-", color=color, label=f"{way.title}: −{-slopes[way.title][0]:.2f}")
     for way in (WAYS[0], WAYS[3]):
         mean = risks[way.title].mean(axis=0)
         middle = np.exp(np.log(mean).mean() - way.slope * np.log(sizes).mean())
