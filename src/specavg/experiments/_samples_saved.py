@@ -81,7 +81,10 @@ def samples_saved(result: Result, track: Track, quick: bool) -> None:
         )
     )
     result.notes.append(
-        "Each cutoff is the degree at which variance plus squared bias of its problem is smallest, by formula: no "
+        "The expected risk is the mean over all samples, computed without sampling; where a measured slope misses "
+        "that of "
+        f"the expected risk, it is the chance of {seeds} seeds. Each cutoff is the degree at which variance plus "
+        f"squared bias of its problem is smallest, by formula: no "
         f"constant was tuned. C{TURNS} leaves what C∞ leaves up to degree {TURNS - 1}: small samples cannot tell them "
         "apart. The target and the finite group were changed once after a first look: with coefficients of one sign "
         "(a peak at the pole) and C8, six seeds gave a slope of −0.71 (−0.84 to −0.54) under SO(2)."

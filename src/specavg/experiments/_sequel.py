@@ -202,7 +202,7 @@ def _describe(result: Result, cases: tuple[Case, ...], found: list[Comparison], 
             f"the "
             "largest change of the functions found under random elements. A dash: no gap is needed in a closed form.",
             ["case", "r", "invariants", "fields: gap", "time", "ID",
-             "random elements: draws T", "time", "invariants", "ID"],
+             "random elements: T", "time", "invariants", "ID"],
             [
                 [case.title, f"{c.r}", f"{c.right}", _gap(c.gap), _seconds(c.ours), _small(c.our_change),
                  f"{number_of_draws(c.r)}", _seconds(c.theirs), _range(c.dims), _small(c.change)]
