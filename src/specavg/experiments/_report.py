@@ -208,6 +208,10 @@ summary { cursor: pointer; font-weight: 600; margin-top: 1rem; }
 .note { color: var(--quiet); font-size: .92rem; }
 sup, sub { line-height: 0; font-size: .75em; }
 code { background: #f3f5f8; padding: 0 .25em; border-radius: 3px; }
+@media (max-width: 640px) {
+  figure svg { min-width: 560px; } /* smaller letters cannot be read: the figure scrolls */
+  .glance td:last-child { white-space: normal; }
+}
 @media print { details, figure { break-inside: avoid; } }
 """
 
