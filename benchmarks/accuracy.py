@@ -33,17 +33,17 @@ def _squared_distances(A: Array, B: Array) -> Array:
 
 def averaged_kernel_ridge(problem: ProblemSet, X: Array, y: Array, Z: Array) -> Array:
     """Predictions at `Z` of kernel ridge regression with the averaged kernel, tuned by leave-one-out."""
-    space, elements = problem.space, list(problem.group.elements())
-    E = embedded(space, X)
+    images = [embedded(problem.space, moved) for moved in problem.images(X)]
+    E = embedded(problem.space, X)
     unit = _squared_distances(E, E).mean()
     kernels = np.zeros((len(WIDTHS), len(X), len(X)))
-    for g in elements:
-        distances = _squared_distances(embedded(space, space.act(g, X)), E)
+    for moved in images:
+        distances = _squared_distances(moved, E)
         for kernel, width in zip(kernels, WIDTHS, strict=True):
             kernel += np.exp(-width / unit * distances)
     centre = y.mean(axis=0)
     best: tuple[float, float, Any] = (np.inf, 0.0, None)
-    for kernel, width in zip(kernels / len(elements), WIDTHS, strict=True):
+    for kernel, width in zip(kernels / len(images), WIDTHS, strict=True):
         values, V = np.linalg.eigh((kernel + kernel.T) / 2)
         c = V.T @ (y - centre)
         for penalty in PENALTIES * values[-1]:
@@ -53,11 +53,11 @@ def averaged_kernel_ridge(problem: ProblemSet, X: Array, y: Array, Z: Array) -> 
             if error < best[0]:
                 best = (error, width, dual)
     _, width, dual = best
-    moved = embedded(space, Z)
+    points = embedded(problem.space, Z)
     kernel = np.zeros((len(Z), len(X)))
-    for g in elements:
-        kernel += np.exp(-width / unit * _squared_distances(moved, embedded(space, space.act(g, X))))
-    return kernel / len(elements) @ dual + centre
+    for moved in images:
+        kernel += np.exp(-width / unit * _squared_distances(points, moved))
+    return kernel / len(images) @ dual + centre
 
 
 def _ratio(problem: ProblemSet, seed: int) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations, product
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import specavg as sa
 from specavg import groups, isometries
 
-__all__ = ["SETS", "ProblemSet", "embedded"]
+__all__ = ["SETS", "ProblemSet", "embedded", "signs_and_exchanges"]
 
 Array = NDArray[np.float64]
 
@@ -58,6 +58,10 @@ class ProblemSet:
             X, y = X[rows], y[rows]
         seen = y[: self.n] + self.noise * y.std(axis=0) * rng.normal(size=y[: self.n].shape)
         return X[: self.n], seen, X[self.n :], y[self.n :]
+
+    def images(self, X: Array) -> Iterator[Array]:
+        """The points, moved by each element of the group."""
+        return (self.space.act(g, X) for g in self.group.elements())
 
 
 def embedded(space: Any, X: Array) -> Array:
@@ -141,7 +145,7 @@ def _contrast(data: str, n: int, k: int, power: float) -> Callable[[Array], Arra
     return target
 
 
-def _signs_and_exchanges(n: int, k: int) -> Any:
+def signs_and_exchanges(n: int, k: int) -> Any:
     """Signed permutations of the columns of n × k frames."""
     identity = np.eye(k)
     turned = identity[[*range(1, k), 0]]
@@ -237,14 +241,14 @@ def SETS() -> list[ProblemSet]:
         ProblemSet(
             "kurtosis of wine, V(5, 3)",
             sa.spaces.Stiefel(5, 3),
-            _signs_and_exchanges(5, 3),
+            signs_and_exchanges(5, 3),
             200,
             _contrast("wine", 5, 3, 4),
         ),
         ProblemSet(
             "log cosh of wine, V(5, 3)",
             sa.spaces.Stiefel(5, 3),
-            _signs_and_exchanges(5, 3),
+            signs_and_exchanges(5, 3),
             200,
             _contrast("wine", 5, 3, 1),
         ),

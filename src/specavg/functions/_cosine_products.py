@@ -47,7 +47,7 @@ class CosineProducts(Products):
 
     @property
     def invariant_to_sign_bits(self) -> bool:
-        return True  # the compiled cosine is even to the last bit
+        return True  # cosines are even to the last bit, compiled or not
 
     def nanoseconds(self) -> float:
         """A forecast of the time for a point."""
@@ -107,7 +107,9 @@ class CosineProducts(Products):
         turns -= np.rint(turns)
         cosines = np.empty((self._highest + 1, self._d, len(X)))
         for value in range(1, self._highest + 1):
-            cosines[value] = np.sqrt(2) * np.cos(2 * np.pi * value * turns)
+            angle = value * turns
+            angle -= np.rint(angle)
+            cosines[value] = np.sqrt(2) * np.cos(2 * np.pi * np.abs(angle))  # the same bits at x and −x
         values = np.empty((len(tree.norm), len(X)))
         values[0] = 1.0
         for depth in range(1, int(tree.depth.max(initial=0)) + 1):

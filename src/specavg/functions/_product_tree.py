@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.functions._compensated_sums import compensated_sum
-from specavg.functions._compiled import Compiled, Loops
+from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._factor_table import SPHERE, FactorTable
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._threads import in_order, read_only, row_chunks
@@ -155,8 +155,6 @@ def _depths(parent: Indices) -> Indices:
 class Products(Compiled):
     """Weighted products of factors along a tree. A subclass says which tree, and has a plain version to check it."""
 
-    _FEW = 8  # columns of data up to which one run through the tree for each beats values and a matrix product
-
     @cached_property
     @abc.abstractmethod
     def tree(self) -> ProductTree:
@@ -186,12 +184,12 @@ class Products(Compiled):
     def _spread(self, C: Array) -> Array:
         return np.asarray(C.T if self.weights is None else (C * self.weights[:, None]).T)
 
-    def values(self, X: Array) -> Array:
+    def _looped_values(self, X: Array) -> Array:
         values = self._mixed(X, NO_MIXING, self.dim)
         return values if self.weights is None else np.multiply(values, self.weights, out=values)
 
     def mixed_values(self, X: Array, Q: Any) -> Array:
-        if isinstance(Q, np.ndarray):
+        if isinstance(Q, np.ndarray) or self._few(len(X), len(X)):
             return super().mixed_values(X, Q)
         mixing = Mixing.of(Q)  # the product is taken block by block, and Φ is never held
         return self._mixed(X, mixing if self.weights is None else mixing.weighted(self.weights), mixing.dim)
@@ -201,10 +199,10 @@ class Products(Compiled):
         return self._filled(self._loops.values, X, (mixing, self._block(X, self.dim)), out)
 
     def correlate(self, X: Array, Y: Array) -> Array:
-        return super().correlate(X, Y) if Y.shape[1] <= self._FEW else self._correlate_values(X, Y)
+        return super().correlate(X, Y) if Y.shape[1] <= FEW_COLUMNS else self._correlate_values(X, Y)
 
     def combine(self, X: Array, C: Array) -> Array:
-        return super().combine(X, C) if C.shape[1] <= self._FEW else self._combine_values(X, C)
+        return super().combine(X, C) if C.shape[1] <= FEW_COLUMNS else self._combine_values(X, C)
 
     # --- gradients -----------------------------------------------------------------------------------
 

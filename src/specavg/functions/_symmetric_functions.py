@@ -286,7 +286,9 @@ class SymmetrizedProducts(Compiled):
     def plain_values(self, X: Array) -> Array:
         if self._program.table.mode == SPHERE:  # the loops normalise points themselves
             X = normalized(X)
-        copies = np.ascontiguousarray(self._copy_values(X).transpose(2, 0, 1))  # (A, n, m)
+        flat = X.reshape(len(X) * self._copies, -1)
+        values = self._one_copy.plain_values(flat).reshape(len(X), self._copies, self._one_copy.dim)
+        copies = np.ascontiguousarray(values.transpose(2, 0, 1))  # (A, n, m)
         return (self._weights[:, None] * self._program.run(copies)).T
 
     # --- gradients -----------------------------------------------------------------------------------

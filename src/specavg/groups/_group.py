@@ -223,10 +223,12 @@ class Group(Immutable):
     def random(self, random_state: int | np.random.Generator | np.random.RandomState | None = None) -> Isometry:
         """One element drawn uniformly, without listing the group.
 
-        With fields it is uniform too (Haar), where the group is known well enough: SO(d), O(d), shifts, axial point
-        groups, circles, their products, and finite groups that normalise one of these. Otherwise it is refused. Where
-        the generators of a group without fields show no stabiliser chain (an infinite group, or one with no short
-        orbit) the element comes from product replacement, which is only approximately uniform.
+        With fields it is uniform too (Haar): in closed form for SO(d), O(d), shifts, axial point groups, circles and
+        whatever is like SU(2); from the Lie algebra for other connected groups (to rounding, in milliseconds); and with
+        the finite part of a group after it. It is refused where a flow never comes back, and where the generators
+        beside the fields show no finite group. Where the generators of a group without fields show no stabiliser chain
+        (an infinite group, or one with no short orbit) the element comes from product replacement, which is only
+        approximately uniform.
 
         Parameters
         ----------

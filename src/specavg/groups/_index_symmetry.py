@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import final
 
 import numpy as np
@@ -157,6 +157,7 @@ class IndexSymmetry:
         return SignedPermutation(tuple(component[source].tolist()), tuple((s * signs[source]).tolist()))
 
 
+@lru_cache(maxsize=64)
 def index_symmetry(equations: str, size: int) -> IndexSymmetry:
     """The index symmetries written as equations.
 

@@ -13,7 +13,7 @@ import numpy as np
 from specavg._config import require_memory, settings
 from specavg.functions._combinations import Joined
 from specavg.functions._functions import Array, Functions
-from specavg.functions._vector_functions import JoinedOutputs, VectorFunctions
+from specavg.functions._vector_functions import JoinedOutputs, Part, VectorFunctions
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
@@ -277,9 +277,9 @@ class Resolver:
         if len(families) == 1:
             return families[0]
         ends = np.cumsum([0, *(family.dim for family in families)])
-        everywhere = np.arange(outputs)
-        places = (np.arange(a, b) for a, b in pairwise(ends))
-        return JoinedOutputs(outputs, [(f, everywhere, at) for f, at in zip(families, places, strict=True)])
+        places = (np.arange(a, b)[None] for a, b in pairwise(ends))
+        parts = [Part(f, np.eye(outputs)[None], at) for f, at in zip(families, places, strict=True)]
+        return JoinedOutputs(outputs, parts, apart=False)
 
     def places(self) -> Places:
         """An empty list of functions, for a solver of copies or factors that collects those it uses."""
