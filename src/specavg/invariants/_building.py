@@ -17,7 +17,7 @@ from specavg.invariants._acting_group import check_group, default_group
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
-from specavg.isometries.fields import ShiftField, flatten
+from specavg.isometries.fields import Field, ShiftField, flatten, period
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import Order
 
@@ -30,7 +30,7 @@ __all__ = [
     "within_reach",
 ]
 
-TOLERANCE = 1e-9
+TOLERANCE = 1e-9  # relative: an eigenvalue that exceeds a cutoff by less is rounding, and belongs to it
 BYTES_PER_FUNCTION = 64.0  # at least: its eigenvalue, its place in the space, its value at a point
 BYTES_PER_EIGENSPACE = 1200.0  # its label, its solution and its row of the table: 100,000 of a circle took 130 MB
 _SAMPLED = 1_000  # eigenspaces that are listed before their number is forecast: some milliseconds
@@ -68,7 +68,7 @@ def checked_request(
 
 
 def _warn_of_slopes(space: Space, group: Group) -> None:
-    """Say so where floating-point numbers decide which shifts of a torus close."""
+    """Say so where floating-point numbers decide whether a flow closes."""
     for field in group.fields:
         velocity = flatten(space.check_field(field))
         if isinstance(velocity, ShiftField) and not velocity.is_exact and np.count_nonzero(velocity.vector) > 1:
@@ -79,6 +79,19 @@ def _warn_of_slopes(space: Space, group: Group) -> None:
                 UserWarning,
                 stacklevel=4,
             )
+        elif group.structure is None and not isinstance(velocity, ShiftField) and _never_comes_back(velocity, group):
+            speeds = sorted({round(abs(speed), 4) for speed, _ in velocity.circles()})
+            warnings.warn(
+                f"the flow of {field!r} does not come back: its planes turn with speeds {speeds}, of no small ratio as "
+                "far as floating-point numbers tell. It fills a larger group, whose invariants are computed. "
+                "(Shifts are in periods, rotations in radians: 2π times a rotation goes with one period.)",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def _never_comes_back(field: Field, group: Group) -> bool:
+    return period(field) is None and group.algebra.is_abelian
 
 
 def solutions_in_time(

@@ -13,7 +13,7 @@ import numpy as np
 from specavg._config import human_size, require_memory, settings
 from specavg.functions._combinations import Joined
 from specavg.functions._functions import Array, Functions
-from specavg.functions._vector_functions import JoinedOutputs, VectorFunctions
+from specavg.functions._vector_functions import JoinedOutputs, Part, VectorFunctions
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
@@ -35,7 +35,7 @@ from specavg.invariants.solvers._outputs_apart import OutputsApart
 from specavg.invariants.solvers._outputs_left_alone import OutputsLeftAlone
 from specavg.invariants.solvers._partitions import SymmetricPolynomials
 from specavg.invariants.solvers._random_elements import RandomElements
-from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace
+from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace, OrdersAlongAnAxis
 from specavg.invariants.solvers._signed_frequencies import SignedFrequencies
 from specavg.invariants.solvers._solver import Solution, Solver, StoringSolver, Unsuitable
 from specavg.invariants.solvers._stored import Stored, StoredArraysError
@@ -63,6 +63,7 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     BlocksOfDirections,
     FunctionsOfADirection,
     LeftTimesRight,
+    OrdersAlongAnAxis,
     FrequencyOrbits,
     MonomialOrbits,
     ExponentOrbits,
@@ -280,9 +281,9 @@ class Resolver:
         if len(families) == 1:
             return families[0]
         ends = np.cumsum([0, *(family.dim for family in families)])
-        everywhere = np.arange(outputs)
-        places = (np.arange(a, b) for a, b in pairwise(ends))
-        return JoinedOutputs(outputs, [(f, everywhere, at) for f, at in zip(families, places, strict=True)])
+        places = (np.arange(a, b)[None] for a, b in pairwise(ends))
+        parts = [Part(f, np.eye(outputs)[None], at) for f, at in zip(families, places, strict=True)]
+        return JoinedOutputs(outputs, parts, apart=False)
 
     def places(self) -> Places:
         """An empty list of functions, for a solver of copies or factors that collects those it uses."""

@@ -18,8 +18,8 @@ from specavg.functions._types_of_functions import Type
 from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order
-from specavg.spaces._space import Eigenspace, Space
+from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order, first_eigenvalue
+from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
 
 __all__ = ["Product", "parts_up_to", "product_rule", "row_products", "tensor_quadrature"]
@@ -94,11 +94,16 @@ class Product(Space):
     def parts(self) -> int:
         return len(self._factors)
 
+    @property
+    def has_unlike_parts(self) -> bool:
+        first = [first_eigenvalue(factor) for factor in self._factors]
+        return max(first) > min(first) * (1 + SAME_EIGENVALUE)
+
     def eigenspaces(self) -> Iterator[Eigenspace]:
         return self.ordered(BY_EIGENVALUE)
 
     def ordered(self, order: Order) -> Iterator[Eigenspace]:
-        factors = [Values(factor.ordered(order)) for factor in self._factors]
+        factors = [Values(order.of_factor(factor)) for factor in self._factors]
         first = 2 * max(values.first for values in factors)
         for value, dim, parts in joined(lambda bound: parts_up_to(bound, factors), first, order):
             if not isinstance(order, ByType):
@@ -114,8 +119,10 @@ class Product(Space):
         found: list[float] = []
         for M, V in zip(self._factors, ways[0], strict=True):
             inner = M.type_of(V) if M.parts > 1 else None  # of its coordinates or copies
-            whole = (V.eigenvalue,) if V.eigenvalue > 0 else ()
-            found += whole if inner is None else inner
+            unit = sum(inner) / V.eigenvalue if inner else 1.0  # that of a balanced order
+            found += (
+                [value / unit for value in inner] if inner is not None else [V.eigenvalue] if V.eigenvalue > 0 else []
+            )
         return tuple(found)
 
     def steepness(self, eigenspace: Eigenspace) -> float:

@@ -25,13 +25,14 @@ from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._infinitesimal import circle_derivative
 from specavg.spaces._interpolation import interpolation
 from specavg.spaces._orders import Order, order_of
+from specavg.spaces._von_mises import VonMises
 
 __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
 
 
 SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
 
-REPRESENTATION_TOLERANCE = 1e-9
+REPRESENTATION_TOLERANCE = 1e-9  # of D(g): interpolation rounds to 1e-13, and maps that are no isometries miss by 1e-3
 _SOME_TIME = 0.6180339887498949  # the time at which a flow is checked: the golden ratio is no fraction of a period
 
 
@@ -140,6 +141,11 @@ class Space(Immutable, abc.ABC):
         """How many parts an order tells apart: coordinates of a box, copies of a power, factors of a product."""
         return 1
 
+    @property
+    def has_unlike_parts(self) -> bool:
+        """Whether parts have no common unit of length: factors whose first eigenvalues differ."""
+        return False
+
     def check_order(self, order: str | Order) -> Order:
         """`order`, or the one of that name; an error that says why if the space has no such order."""
         return order_of(order)
@@ -164,6 +170,11 @@ class Space(Immutable, abc.ABC):
     def type_spectrum(self) -> str | None:
         """The family of spectra that knows the types of this space: "product", "partition" or None."""
         return "product" if self.parts > 1 else None
+
+    @property
+    def von_mises(self) -> VonMises | None:
+        """Narrow positive kernels that every isometry keeps; None where the space has none in closed form."""
+        return None
 
     def type_of(self, eigenspace: Eigenspace) -> Type | None:
         """The type of an eigenspace in the order `ByType`; None where it has several, or none but its eigenvalue."""

@@ -20,6 +20,7 @@ from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrice
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.isometries.fields import Field, RotationField
 from specavg.spaces._space import Eigenspace, Space
+from specavg.spaces._von_mises import OnSphere, VonMises
 
 __all__ = ["Sphere"]
 
@@ -131,6 +132,10 @@ class Sphere(Space):
 
     def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.abs(np.sqrt(np.einsum("ni,ni->n", X, X)) - 1)
+
+    @property
+    def von_mises(self) -> VonMises:
+        return OnSphere(self._d)
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         return normalized(as_generator(random_state).standard_normal((n, self._d)))
