@@ -37,6 +37,7 @@ from specavg.experiments import _samples_saved as samples_saved
 from specavg.experiments._figure_style import new_figure, own_settings, save
 from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, _text, write_report
+from specavg.functions._functions import FEW_ROWS
 from specavg.invariants import InvariantBasis
 
 
@@ -354,6 +355,7 @@ def test_the_small_models_use_the_kernels_that_are_compiled_ahead(monkeypatch):
             self.basis_ = sa.invariant_basis(space, group, max_dim=max_dim)
 
         def fit(self, X, y):
+            assert len(X) > FEW_ROWS
             fitted.append(len(self.basis_.eigenvalues))
             return self
 
@@ -361,6 +363,7 @@ def test_the_small_models_use_the_kernels_that_are_compiled_ahead(monkeypatch):
             self.basis_.space.check_points(X)
 
     def evaluate(basis, X):
+        assert len(X) > FEW_ROWS
         evaluated.append(type(basis.functions).__name__)
 
     monkeypatch.setattr("specavg.estimators.SpecAvgRegressor", Model)

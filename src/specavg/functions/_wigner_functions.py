@@ -166,7 +166,9 @@ class WignerFunctions(Compiled, Derivations):
         """Cosines and sines of jα + kγ, k from −L to L; and for each degree the part of them that it has, and its d."""
         L, angles = self._top, _euler(X)
         left, right = (_powers(angles[:, i] + 1j * angles[:, i + 1], L) for i in (0, 2))
-        waves = left[:, :, None] * np.concatenate([right[:, :0:-1].conj(), right], axis=1)[:, None, :]
+        waves: NDArray[np.complex128] = (
+            left[:, :, None] * np.concatenate([right[:, :0:-1].conj(), right], axis=1)[:, None, :]
+        )
         degrees = enumerate(self._recurrence.run(*angles[:, 4:].T))
         steps = ((l, np.s_[:, : l + 1, L - l : L + l + 1], d) for l, d in degrees)
         return waves.real.copy(), waves.imag.copy(), steps
