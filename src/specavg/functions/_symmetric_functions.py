@@ -30,7 +30,9 @@ __all__ = ["CopyByCopy", "SymmetrizedProducts"]
 
 Indices = NDArray[np.int64]
 Multiset = tuple[int, ...]
-_BACKWARDS_BYTES = 2e6  # memory of all states at a block of points: on T^100 1e6 take 3.8 µs a point, 2e6 3.2, 4e6 3.0
+# Memory of the states at a block of points, on the way back. On T^100 with 78 functions 256 points and stretches of 10
+# copies (2.8 MB) take 10.1 µs a point, 128 points 11.3 µs, and 128 points with all copies at once (6 MB) 11.3 to 12.7 µs.
+_BACKWARDS_BYTES = 3e6
 _MANY_COPIES = 256  # plain NumPy joins halves from this many copies on: one step a copy would take a second
 # Points of a block and memory of its states: 285 states on T^10 take 830 ns a point in blocks of 64, 570 in blocks of
 # 256 (which is 600 kB) and 610 in blocks of 512; 2483 states on T^40 take 45, 35 and 56 µs.
@@ -129,18 +131,25 @@ class CopyByCopy(NamedTuple):
                 sums[state] += copies[label, :, i] * before[rest]
         return sums
 
-    @property
-    def grown_from(self) -> tuple[Indices, Indices]:
-        """The same growth, seen from what is grown from: the first state, then the others in reverse order.
-
-        The k-th of these grows to the entries starts[k]..starts[k + 1]: one-copy function, and the state with it.
-        """
+    def backwards(self) -> CopiesBackwards:
+        """The same growth, seen from what is grown from."""
+        labels, rest = self.entries.T
+        places = np.concatenate([[0], self.states[::-1][np.isin(self.states[::-1], rest)]])  # smallest first
+        number = np.full(len(self.starts), -1)
+        number[places] = np.arange(len(places))
         grown = np.repeat(self.states, np.diff(self.starts))
-        rank = np.concatenate([[0], len(self.starts) - self.states])  # of each state in this order
-        order = np.argsort(rank[self.entries[:, 1]], kind="stable")
-        starts = np.searchsorted(rank[self.entries[order, 1]], np.arange(len(self.starts) + 1))
-        entries = np.stack([self.entries[order, 0], grown[order]], axis=1)
-        return starts.astype(np.int64), np.ascontiguousarray(entries)
+        inner = np.flatnonzero(number[grown] >= 0)
+        inner = inner[np.argsort(number[grown[inner]], kind="stable")]
+        order = np.argsort(number[rest], kind="stable")
+        edges = np.arange(len(places) + 1)
+        return CopiesBackwards(
+            places,
+            np.concatenate([[0], self.sizes])[places],
+            np.searchsorted(number[grown[inner]], edges).astype(np.int64),
+            np.ascontiguousarray(np.stack([labels[inner], number[rest[inner]]], axis=1)),
+            np.searchsorted(number[rest[order]], edges).astype(np.int64),
+            np.ascontiguousarray(np.stack([labels[order], grown[order]], axis=1)),
+        )
 
     def by_function(self) -> list[tuple[int, Indices, Indices]]:
         """For each one-copy function: the states that have it, and the same states without it."""
@@ -164,6 +173,31 @@ class CopyByCopy(NamedTuple):
             )
             shares.append((one, other))
         return shares
+
+
+class CopiesBackwards(NamedTuple):
+    """The states that others grow from, I of them, smallest first, as the reverse pass of gradients reads them.
+
+    Attributes
+    ----------
+    places, sizes : ndarrays of int, shape (I,)
+        The number of each among all states, and how many factors it has.
+    starts : ndarray of int, shape (I + 1,)
+        The k-th of them grows by the entries starts[k]..starts[k + 1].
+    entries : ndarray of int, shape (E, 2)
+        One-copy function, and which of them is the state without it.
+    ends : ndarray of int, shape (I + 1,)
+        The k-th of them is grown from by ends[k]..ends[k + 1] of `grown`.
+    grown : ndarray of int, shape (E, 2)
+        One-copy function, and the number among all states of the state with it.
+    """
+
+    places: Indices
+    sizes: Indices
+    starts: Indices
+    entries: Indices
+    ends: Indices
+    grown: Indices
 
 
 def _up_to(counts: list[int]) -> Iterator[tuple[int, ...]]:
@@ -278,7 +312,9 @@ class SymmetrizedProducts(Compiled):
     def plain_values(self, X: Array) -> Array:
         if self._program.table.mode == SPHERE:  # the loops normalise points themselves
             X = normalized(X)
-        copies = np.ascontiguousarray(self._copy_values(X).transpose(2, 0, 1))  # (A, n, m)
+        flat = X.reshape(len(X) * self._copies, -1)
+        values = self._one_copy.plain_values(flat).reshape(len(X), self._copies, self._one_copy.dim)
+        copies = np.ascontiguousarray(values.transpose(2, 0, 1))  # (A, n, m)
         return (self._weights[:, None] * self._program.run(copies)).T
 
     # --- gradients -----------------------------------------------------------------------------------
@@ -297,17 +333,15 @@ class SymmetrizedProducts(Compiled):
     def combine_gradient(self, X: Array, C: Array) -> Array:
         from specavg.functions.loops._copies_backwards import copies_gradient
 
-        program, coefficients, m = self._program, read_only(self._spread(C)), self._copies
-        kept = (m + 2) * len(program.starts) + (m + 1) * self._one_copy.dim  # all states, until the way back
-        block = int(np.clip(_BACKWARDS_BYTES / (8.0 * kept), 8, 256)) // 8 * 8
-        require_memory(8.0 * 8 * kept, f"{len(program.starts)} sums over {m} copies at 8 points", "Lower the cutoff.")
+        program, back, coefficients, m = self._program, self._backwards, read_only(self._spread(C)), self._copies
+        block, stretch = self._block_and_stretch()
         given, combined = program.table.mode == TABLE, np.empty((*X.shape, C.shape[1]))
 
         def work(rows: slice) -> None:
             for part in self._pieces(rows):
                 points = X[part]
                 by = np.empty((len(points), m, self._one_copy.dim if given else 1, C.shape[1]))
-                copies_gradient(program, program.grown_from, self._loaded(points), coefficients, block, by)
+                copies_gradient(program, back, self._loaded(points), coefficients, block, stretch, by)
                 for q in range(C.shape[1]) if given else ():
                     flat, W = points.reshape(len(points) * m, -1), by[..., q].reshape(len(points) * m, -1)
                     combined[part, :, q] = self._one_copy.pointwise_gradient(flat, W).reshape(points.shape)
@@ -318,6 +352,24 @@ class SymmetrizedProducts(Compiled):
         for _ in in_order(work, row_chunks(len(X))):
             pass
         return combined
+
+    def _block_and_stretch(self) -> tuple[int, int]:
+        """Points of a block of the reverse pass, and copies whose states are kept at a time: all, or about √m."""
+        from specavg.functions.loops._copies_backwards import HALF, LARGEST_BLOCK
+
+        m, states, functions = self._copies, len(self._program.starts), self._one_copy.dim
+
+        def numbers(stretch: int) -> int:
+            return (stretch - m // -stretch) * len(self._backwards.places) + 2 * (states + stretch * functions)
+
+        stretch = m if 8.0 * 128 * numbers(m) <= _BACKWARDS_BYTES else int(np.ceil(np.sqrt(m)))
+        what = f"{states} sums over {stretch} of {m} copies at {HALF} points"
+        require_memory(8.0 * HALF * numbers(stretch), what, "Lower the cutoff.")
+        return int(np.clip(_BACKWARDS_BYTES / (8.0 * numbers(stretch)) // 64 * 64, 64, LARGEST_BLOCK)), stretch
+
+    @cached_property
+    def _backwards(self) -> CopiesBackwards:
+        return self._program.backwards()
 
     def _copies_and_slopes(self, X: Array) -> tuple[Array, Array]:
         """Values and gradients of the one-copy functions on each copy."""  # (A, n, m), (A, n, m, f)

@@ -17,9 +17,10 @@ from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHE
 from specavg.functions.loops._feature_rows import finish
 from specavg.functions.loops._jit import SAFE, helper, loop
 
-__all__ = ["add4", "cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values"]
+__all__ = ["ANGLE", "cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values"]
 
 _ROOT2 = float(np.sqrt(2.0))
+ANGLE = float(np.sqrt(2.0) * 2 * np.pi)  # the derivative of √2 sin 2πax is this times a cos 2πax
 
 _PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 
@@ -186,7 +187,7 @@ def _add1(out: Any, c: float, a: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
-def add4(out: Any, c: Any, w0: int, a: Any, w1: int, b: Any, w2: int, e: Any, w3: int, d: Any, B: int) -> None:
+def _add4(out: Any, c: Any, w0: int, a: Any, w1: int, b: Any, w2: int, e: Any, w3: int, d: Any, B: int) -> None:
     c0, c1, c2, c3 = c[w0], c[w1], c[w2], c[w3]
     for j in range(B):
         out[j] = out[j] + c0 * a[j] + c1 * b[j] + c2 * e[j] + c3 * d[j]
@@ -261,7 +262,7 @@ def _block_combine(tree: Any, T: Any, C: Any, B: int, stack: Any) -> None:
         product = stack[depth]  # holds Σ factor · value over the inner children
         k, end = starts[i], starts[i + 1]
         while k + 4 <= end:
-            add4(
+            _add4(
                 product, C,
                 leaves[k, 1], T[leaves[k, 0]], leaves[k + 1, 1], T[leaves[k + 1, 0]],
                 leaves[k + 2, 1], T[leaves[k + 2, 0]], leaves[k + 3, 1], T[leaves[k + 3, 0]], B,
