@@ -220,8 +220,10 @@ def _product(a: Wave, b: Wave) -> list[tuple[Wave | None, float]]:
         return [((j + k, False), -half if first else half), difference]
     if first:
         j, k = k, j  # k is the frequency of the sine
-    sine: tuple[Wave | None, float] = ((abs(k - j), True), half if k > j else -half)
-    return [((j + k, True), half)] + ([sine] if j != k else [])
+    total: list[tuple[Wave | None, float]] = [((j + k, True), half)]
+    if j != k:
+        total.append(((abs(k - j), True), half if k > j else -half))
+    return total
 
 
 # --- sums of waves -------------------------------------------------------------------------------
