@@ -69,7 +69,7 @@ class FeatureProblem(Problem):
         self._reduced = ReducedRows(root[:, None], (features - self.mean_features) * root[:, None], centred)
         self.rows = Rows(root, centred, self._reduced.rest, within, variance)
         few = self.count <= _limits.SEARCH_ROWS  # then they are held twice
-        self._held = (features, means, w) if few else None
+        self._held = (features, means, np.asarray(w, dtype=np.float64)) if few else None
         self._decomposed: dict[bytes, tuple[Array, Array]] = {}
         self._half_digits = half_digits and self._reduced.is_wide
         if self._half_digits:
