@@ -27,6 +27,8 @@ Array = NDArray[np.float64]
 _DISTANCES = 50_000
 _FEW_ATOMS = 6  # from this many atoms on, functions of few atoms come first: five have 10 pairs, six have 15
 _MOST_FUNCTIONS = {False: 1200, True: 5000}  # by whether few atoms come first: below a minute on one core
+# Products of distances, of which many permutations leave few functions: all are listed, some 10 µs each, and evaluated.
+_MOST_PRODUCTS = 200_000
 _MOST_WORK = 5e11  # equations × functions²: about a minute on one core
 _DEGREES_TRIED = 3  # the highest that data and time allow, and two below
 _COMPARED_FUNCTIONS = 500  # that tell whether forces and energies agree: a second on one core
@@ -254,7 +256,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             table = {2: d + 4, 3: d + 2, 4: d} if few else {N: d}
             terms = MoleculeTerms.of(N, classes, table)
             most = min(rows, _MOST_FUNCTIONS[few], int((_MOST_WORK / rows) ** 0.5))
-            if best is not None and terms.most_products / terms.permutations > 4 * most:
+            products = terms.most_products
+            if best is not None and (products > _MOST_PRODUCTS or products / terms.permutations > 4 * most):
                 break
             terms = _cached_terms(N, classes, terms.degrees)
             if best is not None and terms.functions.dim > most:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import product as cartesian
 from itertools import takewhile
-from math import prod
+from math import fsum, prod
 from typing import Any, final
 
 import numpy as np
@@ -64,6 +64,10 @@ class Product(Space):
     @property
     def volume(self) -> float:
         return prod(factor.volume for factor in self._factors)
+
+    @property
+    def log_volume(self) -> float:
+        return fsum(factor.log_volume for factor in self._factors)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -246,6 +250,9 @@ def _parts(eigenspace: Eigenspace) -> tuple[tuple[Eigenspace, ...], ...]:
     return eigenspace.label  # pyright: ignore[reportReturnType]
 
 
+_MOST_ENTRIES = 50_000_000  # in the list of products, a product of k factors being k: 10 s and 400 MB
+
+
 def parts_up_to(bound: float, factors: Sequence[Values]) -> list[tuple[float, int, tuple[Eigenspace, ...]]]:
     """(value, dim, parts) of all products of one eigenspace of each factor, of value up to `bound`."""
     found: list[tuple[float, int, tuple[Eigenspace, ...]]] = [(0.0, 1, ())]
@@ -256,6 +263,11 @@ def parts_up_to(bound: float, factors: Sequence[Values]) -> list[tuple[float, in
             for total, dim, chosen in found
             for V in takewhile(lambda V, total=total: total + V.eigenvalue <= bound, mine)
         ]
+        if len(found) * len(factors) > _MOST_ENTRIES:
+            raise ValueError(
+                f"a product of {len(factors)} factors has too many products of their functions up to {bound:.6g} to list "
+                f"them (more than {len(found)}). Lower the cutoff, or use Power for equal factors."
+            )
     return found
 
 
