@@ -115,9 +115,10 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     one orbit are left out together. With more than 400 rows, or with several bases (below), the best spectra are
     short-listed on up to 400 rows (chosen without regard to y) and compared on all.
 
-    *Error bars.* The posterior of a model with a given `alpha` takes it as true. That of a chosen one, where features
-    are held, is calibrated. Let v be the posterior variance, m the mean square of what was left out in units of its
-    predicted variance, p the degrees of freedom of the fit and T the prior variance of the functions beyond the cutoff.
+    *Error bars.* The posterior of a model with a given `alpha` takes it as true, and so does that of several outputs.
+    That of a single output with a chosen penalty, where features are held, is calibrated. Let v be the posterior
+    variance, m the mean square of what was left out in units of its predicted variance, p the degrees of freedom of the
+    fit and T the prior variance of the functions beyond the cutoff.
     Then the variance is (p + 3)/p · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part of
     the function, and so is noise that the truncation explains; three numbers were chosen from the data. Roughness that
     looks like noise (kinks on a six-dimensional torus) is not told from noise, and intervals are then too narrow.
