@@ -1,5 +1,6 @@
 """The command line as a user meets it: what it prints, writes and returns, with good and bad input."""
 
+import io
 import json
 import os
 import re
@@ -167,6 +168,11 @@ def test_targets_that_move_as_a_vector(here, capsys):
     model = sa.load("m")
     X = pd.read_csv("new.csv")
     np.testing.assert_array_equal(model.predict(-X), -model.predict(X))
+    code, out, _ = run(capsys, "predict", "m", "new.csv", "--std")
+    assert code == 0
+    found = pd.read_csv(io.StringIO(out))
+    assert list(found) == ["prediction_0", "prediction_1", "std_0", "std_1"]
+    np.testing.assert_allclose(found, np.hstack(model.predict(X, return_std=True)), rtol=1e-12)
     code, _, err = run(capsys, "fit", "both.csv", "--target", "y", "--targets-are", "vector", *rest)
     assert code == 2
     assert "needs 2 targets; got 1" in err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,12 +23,16 @@ from specavg.estimators._exponential_family import (
     exponential_fit,
     exponential_fit_from_moments,
 )
+from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
+from specavg.estimators._node_orbits import one_of_each_orbit
 from specavg.estimators._quadrature import Rule, quadratures
 from specavg.estimators._streamed import StreamedEstimator
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, Order
+from specavg.regression._feature_path import orbits
 from specavg.regression._moments import Moments
 from specavg.spaces import Space
+from specavg.spaces._von_mises import VonMises
 
 __all__ = ["InvariantDensity"]
 
@@ -38,7 +42,19 @@ MOST_NODES = 6_000
 STRETCH = 10  # an exact rule of so many times more nodes is still better than random nodes
 TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
 _LOWEST_ACCEPTANCE = 1e-6
+_OF_THE_EXPONENTIAL_FAMILY = (
+    "coef_",
+    "shrinkage_",
+    "smoothness_",
+    "l2_risk_",
+    "quadrature_",
+    "normalisation_error_",
+)
 _SHRINKAGES = (0.0, *(float(t) for t in np.geomspace(1e-4, 3.0, 46)))
+
+
+class NotNormalised(ValueError):
+    """No density of the exponential family has an integral that the nodes can tell."""
 
 
 class InvariantDensity(DensityMixin, StreamedEstimator):
@@ -107,7 +123,10 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     True
     """
 
+    saved_records: ClassVar[tuple[type, ...]] = (KernelMixture,)
     _has_targets = False
+
+    kernels_: KernelMixture
 
     def __init__(
         self,
@@ -139,6 +158,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         -------
         self
         """
+        for name in ("kernels_", "loo_log_likelihood_"):
+            vars(self).pop(name, None)
         stream = self._stream(X, None, sample_weight)
         if stream is not None:
             return self._fit_stream(stream)
@@ -147,10 +168,11 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         points, weights = points[weights > 0], weights[weights > 0]
         given = self._cutoff()
         self._take_basis(self._default_basis(int(weights.sum())) if given is None else self._basis(given))
-        features = self.basis_.evaluate(self.basis_.evaluation_points(points))[:, 1:]
+        points = self.basis_.evaluation_points(points)
+        features = self.basis_.evaluate(points)[:, 1:]
         self._require_functions()
         if self.positive:
-            self._fit_positive(float(weights.sum()), partial(exponential_fit, features, weights))
+            self._fit_either(points, features, weights, given is None)
         else:
             self._fit_series(len(features), float(weights.sum()), weights @ features, weights @ features**2)
         return self
@@ -193,6 +215,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
             if risks[k] < best[0]:
                 best = (float(risks[k]), t, int(ends[k]))
         risk, self.shrinkage_, last = best
+        self.form_ = "series"
         self.l2_risk_ = risk - 1.0  # with the constant function: 1 − 2
         w = np.where(np.arange(len(values)) <= last, np.exp(-self.shrinkage_ * values / values[0]), 0.0)
         self.coef_ = np.concatenate([[1.0], w * mean])
@@ -218,7 +241,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
                 if since_best == 2:
                     break
         if best is None:
-            raise ValueError(
+            raise NotNormalised(
                 f"even the smoothest density cannot be normalised with {rule.description}: lower the cutoff "
                 f"({self.cutoff_.kind} = {self.cutoff_.value:.6g})."
             )
@@ -227,17 +250,37 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         fit = maximise(nodes, penalty, fit.coefficients, tolerance=1e-16)
         self.loo_log_likelihood_, self.l2_risk_ = fit.loo_log_likelihood, fit.l2_risk
         self.coef_ = np.concatenate([[-fit.log_z], fit.coefficients])
-        self.quadrature_ = rule.description
+        self.form_, self.quadrature_ = "exponential", rule.description
         self.normalisation_error_ = _normalisation_error(others, check.random, fit)
+
+    def _fit_either(self, points: Array, features: Array, weights: Array, free: bool) -> None:
+        """The exponential family; kernels where they are `free` to compete and make more likely what was left out."""
+        found: KernelMixture | None = None
+        if free:
+            first, label = orbits(features)
+            each = np.bincount(label, weights).astype(np.float64)
+            found = fitted_mixture(self.basis_.space, self.basis_.group, points[first], each)
+        try:
+            self._fit_positive(float(weights.sum()), partial(exponential_fit, features, weights))
+        except NotNormalised:
+            if found is None:
+                raise
+        if found is not None and found.loo_log_likelihood > getattr(self, "loo_log_likelihood_", -np.inf):
+            for name in _OF_THE_EXPONENTIAL_FAMILY:
+                vars(self).pop(name, None)
+            self.form_, self.kernels_, self.loo_log_likelihood_ = "kernels", found, found.loo_log_likelihood
 
     def _nodes(self, rule: Rule) -> Nodes:
         """The nodes, one for each orbit where nodes share one: an invariant integrand needs no more."""
-        points = self.basis_.canonical(rule.points)
+        basis = self.basis_
+        if not basis.has_canonical:
+            points, weights = one_of_each_orbit(basis.space, basis.group, rule.points, rule.weights)
+            return Nodes(basis.evaluate(points)[:, 1:], weights)
+        points = basis.canonical(rule.points)
         size = np.abs(points).max(axis=0)  # of each column: the space may be of any size
         rounded = np.round(points / np.where(size > 0, size, 1.0), 12)
         _, first, orbit = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
-        values = self.basis_.evaluate(points[first])[:, 1:]
-        return Nodes(values, np.bincount(orbit.ravel(), rule.weights).astype(np.float64))
+        return Nodes(basis.evaluate(points[first])[:, 1:], np.bincount(orbit.ravel(), rule.weights).astype(np.float64))
 
     def density(self, X: ArrayLike) -> Array:
         """The density at `X`, relative to the uniform probability measure: exactly invariant.
@@ -246,8 +289,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         -------
         ndarray of shape (n,)
         """
-        values = self._series(X)
-        return np.exp(values) if self.positive else values
+        values = self._values(X)
+        return np.exp(values) if self.form_ == "exponential" else values
 
     def score_samples(self, X: ArrayLike) -> Array:
         """The log density at `X`, relative to the uniform probability measure.
@@ -263,8 +306,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         """
         if is_dask(X):
             return distributed_apply(self, "score_samples", X, ())
-        values = self._series(X)
-        if self.positive:
+        values = self._values(X)
+        if self.form_ == "exponential":
             return values
         with np.errstate(divide="ignore"):
             return np.log(np.maximum(values, 0.0))
@@ -293,10 +336,12 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
             return distributed_apply(self, "gradient", X, (self.n_features_in_,))
         check_is_fitted(self)
         points = self._points(X, reset=False)
+        if self.form_ == "kernels":
+            return self.kernels_.gradient(self._von_mises, points)
         slopes = self.basis_.combine_gradient(points, self.coef_[:, None])[:, :, 0]
-        if self.positive:
+        if self.form_ == "exponential":
             return slopes
-        values = self._series(X)[:, None]
+        values = self._values(X)[:, None]
         return np.where(values > 0, slopes / np.where(values > 0, values, 1.0), np.nan)
 
     def score(self, X: ArrayLike, y: Any = None) -> float:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -328,6 +373,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         check_is_fitted(self)
         rng = as_generator(random_state)
         space = self.basis_.space
+        if self.form_ == "kernels":
+            return self.kernels_.sample(space, self._von_mises, n_samples, rng)
         bound = 2.0 * float(self.density(space.sample(10_000, rng)).max())
         accepted: list[Array] = []
         found = tried = 0
@@ -346,9 +393,18 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
                 )
         return np.concatenate(accepted)[:n_samples]
 
-    def _series(self, X: ArrayLike) -> Array:
+    @property
+    def _von_mises(self) -> VonMises:
+        family = self.basis_.space.von_mises
+        assert family is not None
+        return family
+
+    def _values(self, X: ArrayLike) -> Array:
+        """The density, or its logarithm in the exponential family."""
         check_is_fitted(self)
         points = self.basis_.evaluation_points(self._points(X, reset=False))
+        if self.form_ == "kernels":
+            return self.kernels_.density(self._von_mises, points)
         return self.basis_.combine(points, self.coef_[:, None])[:, 0]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
+from specavg.functions._gram_operator import GramOperator, MappedGram
 
 __all__ = ["Blockwise", "Combinations", "Joined", "Listed", "Part"]
 
@@ -134,6 +135,13 @@ class Blockwise(Functions):
     def pointwise_gradient(self, X: Array, W: Array) -> Array:
         return self._functions.pointwise_gradient(X, self._spread(W.T).T)
 
+    def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
+        found = self._functions.gram_operator(X, weights, Y)
+        return None if found is None else (MappedGram(found[0], self._spread, self._mixed), self._mixed(found[1]))
+
+    def gram_of_density(self, density: Array) -> GramOperator:
+        return MappedGram(self._functions.gram_of_density(density), self._spread, self._mixed)
+
     def _mixed(self, sums: Array) -> Array:
         """Sums of these functions from those of the φ."""
         parts = [
@@ -186,6 +194,9 @@ class Combinations(Functions):
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
         return self._functions.combine_gradient(X, np.asarray(self._matrix @ C))
+
+    def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
+        return self._functions.combine_both(X, np.asarray(self._matrix @ C))
 
     def pointwise_gradient(self, X: Array, W: Array) -> Array:
         return self._functions.pointwise_gradient(X, np.asarray(self._matrix @ W.T).T)

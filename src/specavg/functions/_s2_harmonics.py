@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, final
 
@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._compiled import Compiled, Loops
+from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._derivations import Derivations
+from specavg.functions._euler_gram import EulerGram, euler_density, step_of
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._sphere_harmonics import harmonics
 from specavg.functions._threads import read_only
@@ -19,6 +20,7 @@ from specavg.functions._wigner_matrices import rotation_derivatives
 
 __all__ = ["S2Harmonics"]
 
+_PLAIN_DEGREE = 1000  # up to here p, at most 2^700, is too small to lift a product that has underflowed
 _NOISE = 1e-14  # a coefficient of an orthonormal combination below this is rounding
 
 
@@ -113,10 +115,60 @@ class S2Harmonics(Compiled, Derivations):
         return values if self._everything else values[:, self._places]
 
     def plain_values(self, X: Array) -> Array:
-        unit = normalized(X)
-        return np.concatenate([np.empty((len(X), 0)), *(harmonics(unit, k) for k in self._degrees)], axis=1)
+        # Above degree 1000 a power of x + iy may be too small for a float where its product with p is not.
+        if self._top > _PLAIN_DEGREE:
+            unit = normalized(X)
+            return np.concatenate([harmonics(unit, k) for k in self._degrees], axis=1)
+        start = np.full(self._top + 1, -1)  # of each degree among the functions
+        start[list(self._degrees)] = np.cumsum([0, *(2 * k + 1 for k in self._degrees)])[:-1]
+        values = np.zeros((self.dim, len(X)))
+        powers, steps = self._steps(X)
+        for j, degrees, p in steps:
+            first = start[degrees]
+            cosine, sine = first >= 0, (first >= 0) & (j > 0)  # order 0 has no sine
+            values[(first + np.maximum(2 * j - 1, 0))[cosine]] = powers.real[: len(j)][cosine] * p[cosine]
+            values[(first + 2 * j)[sine]] = powers.imag[: len(j)][sine] * p[sine]
+        return values.T
+
+    def _plain_combination(self, X: Array, C: Array) -> Array:
+        if self._top > _PLAIN_DEGREE or C.shape[1] > FEW_COLUMNS:
+            return super()._plain_combination(X, C)
+        spread = self._spread(C)[:, :, None]  # (q, functions, 1)
+        out = np.empty((len(X), C.shape[1]))
+        for rows in self.chunks(len(X), 8.0 * (6 + 4 * C.shape[1]) * (self._top + 1)):
+            powers, steps = self._steps(X[rows])
+            cosines, sines = np.zeros((2, C.shape[1], *powers.shape))
+            for j, degrees, p in steps:
+                place = degrees**2 + 2 * j
+                cosines[:, : len(j)] += spread[:, np.maximum(place - 1, degrees**2)] * p
+                sines[:, : len(j)] += spread[:, place] * p  # order 0 has no sine, and a power that is real
+            total = powers.real * cosines + powers.imag * sines  # (q, orders, n)
+            out[rows] = np.ascontiguousarray(total.transpose(2, 0, 1)).sum(axis=2)
+        return out
+
+    def _steps(self, X: Array) -> tuple[NDArray[np.complex128], Iterator[tuple[Any, Any, Any]]]:
+        """Powers of x + iy of the orders that matter, and p_i for i = 0, 1, …, with their orders and degrees."""
+        x, y, z = normalized(X).T
+        top, used, scale, u, v = self._recurrence
+        power = np.ones((top + 1, len(X)), dtype=np.complex128)
+        for j in range(top):
+            power[j + 1] = power[j] * (x + 1j * y)
+        orders = np.flatnonzero(used)
+
+        def steps() -> Iterator[tuple[Any, Any, Any]]:
+            before, now, left = np.zeros((len(orders), len(X))), np.ones((len(orders), len(X))), orders
+            for i in range(top + 1):  # all orders at once, as long as i + j is a degree
+                left = left[: np.searchsorted(left, top - i, side="right")]
+                before, now = before[: len(left)], now[: len(left)]
+                if i:
+                    before, now = now, u[left, i, None] * z * now - v[left, i, None] * before
+                yield left, i + left, now
+
+        return power[orders] * scale[orders, None], steps()
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
+        if self._few(len(X)):
+            return super().combine_gradient(X, C)
         from specavg.functions.loops._s2 import PLAIN
         from specavg.functions.loops._s2_slopes import s2_gradient_combine
 
@@ -140,6 +192,55 @@ class S2Harmonics(Compiled, Derivations):
         growth = np.sqrt(i * (i + 2 * j - 1) * (2 * j + 1) / np.maximum(2 * j, 1))  # p_i′ over the next order's
         along = np.where((j > 1) | ((j == 1) & ~sine), scale[before] * growth, 0.0)  # order 0 has no sine
         return k * k + np.maximum(2 * before - 1 + sine, 0), j * scale[j], along
+
+    # --- as waves: see `_euler_gram` ---
+
+    @property
+    def top(self) -> int:
+        """The highest degree."""
+        return self._top
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """What all orders that matter are multiples of; there is no second angle."""
+        return step_of(np.flatnonzero(self._recurrence.used)), 0
+
+    def wave_table(self, j: NDArray[np.intp], k: NDArray[np.intp], cosines: Array) -> Array:
+        """Harmonics at azimuth zero."""  # (P, N, top + 1)
+        from specavg.functions._wave_tables import harmonic_table
+
+        return harmonic_table(self._recurrence, j, cosines)
+
+    def _wave_places(self, j: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Where cosines and sines of each order and degree stand among all harmonics, and whether they exist."""
+        degree = np.arange(self._top + 1)
+        cosine = degree**2 + np.maximum(2 * j[:, None] - 1, 0)
+        there = (degree >= j[:, None])[..., None] & np.stack([j >= 0, j > 0], axis=1)[:, None]
+        return np.where(there, np.stack([cosine, cosine + 1], axis=-1), 0), there  # (P, top + 1, 2)
+
+    def to_waves(self, C: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> Array:
+        """Coefficients of cosines and sines."""  # (dim, q) -> (P, top + 1, 2, q)
+        full = self._spread(C).T  # (all, q)
+        places, there = self._wave_places(j)
+        return np.where(there[..., None], full[places], 0.0)
+
+    def from_waves(self, waves: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> Array:
+        """Sums with the functions from sums with cosines and sines."""
+        places, there = self._wave_places(j)
+        full = np.zeros((*self._shape, waves.shape[3]))
+        full[places[there]] = waves[there]
+        return full if self._everything else full[self._places]
+
+    def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[EulerGram, Array]:
+        orders = np.zeros(2 * self._top + 1, dtype=bool)
+        orders[:: self.steps[0] or 2 * self._top + 1] = True
+        twice = S2Harmonics(range(2 * self._top + 1), orders)
+        density = euler_density(self, twice, twice.correlate(X, weights[:, None])[:, 0])
+        sums = self.correlate(X, np.column_stack([weights, weights[:, None] * Y]))
+        return EulerGram(self, density), sums
+
+    def gram_of_density(self, density: Array) -> EulerGram:
+        return EulerGram(self, density)
 
     @cached_property
     def _derivations(self) -> list[Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.functions._functions import Functions
+from specavg.functions._gram_operator import GramOperator, MappedGram
 
 __all__ = ["SidedBlock", "TwoSidedSums"]
 
@@ -39,7 +40,8 @@ class TwoSidedSums(Functions):
 
     def __init__(self, functions: Functions, blocks: Sequence[SidedBlock]) -> None:
         self._blocks = list(blocks)
-        self._all = functions
+        sizes = [np.outer(*(np.abs(Q).max(axis=1, initial=0.0) for Q in (b.left, b.right))).ravel() for b in blocks]
+        self._all = functions.restricted(np.concatenate([np.empty(0), *sizes]))
         self._ends = np.cumsum([0, *(block.dim for block in self._blocks)])
         self._full_ends = np.cumsum([0, *(block.full_dim for block in self._blocks)])
 
@@ -87,6 +89,13 @@ class TwoSidedSums(Functions):
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
         return self._all.combine_gradient(X, self._spread(C))
+
+    def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
+        found = self._all.gram_operator(X, weights, Y)
+        return None if found is None else (MappedGram(found[0], self._spread, self._reduced), self._reduced(found[1]))
+
+    def gram_of_density(self, density: Array) -> GramOperator:
+        return MappedGram(self._all.gram_of_density(density), self._spread, self._reduced)
 
     def _reduced(self, full: Array) -> Array:
         """Sums of these functions from those of all entries of M."""

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._html import Records, facts_html
 from specavg._immutable import Immutable
 from specavg.functions._functions import Functions
-from specavg.functions._toeplitz_gram import ToeplitzGram
+from specavg.functions._gram_operator import GramOperator
 from specavg.functions._types_of_functions import Types
 from specavg.groups import Group
 from specavg.invariants._acting_group import canonical_points, group_of_columns
@@ -380,7 +380,7 @@ class InvariantBasis(BasisTable):
         """`correlate` and `gram` together, from values that are computed once."""  # (dim, q), (dim, dim)
         return self.functions.correlate_and_gram(self.space.check_points(X), Y, weights)
 
-    def gram_operator(self, X: ArrayLike, weights: Array, Y: Array) -> tuple[ToeplitzGram, Array] | None:
+    def gram_operator(self, X: ArrayLike, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
         """The Gram matrix as an operator, without its entries, where it is Toeplitz; None elsewhere.
 
         That is on tori of up to three dimensions, with the extra ``specavg[nufft]`` installed. Beside it, from the
@@ -394,7 +394,7 @@ class InvariantBasis(BasisTable):
         """
         return self.functions.gram_operator(self.space.check_points(X), weights, Y)
 
-    def gram_of_density(self, density: Array) -> ToeplitzGram:
+    def gram_of_density(self, density: Array) -> GramOperator:
         """The operator of `gram_operator` again, from its attribute `density`: it keeps nothing else of the data."""
         return self.functions.gram_of_density(density)
 

@@ -20,6 +20,7 @@ from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutatio
 from specavg.isometries.fields import Field, two_sided
 from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._space import Eigenspace, Space
+from specavg.spaces._von_mises import OnRotations, VonMises
 
 __all__ = ["Rotations", "rotations_from_bunge", "rotations_from_quaternions", "rotations_from_scipy"]
 
@@ -177,13 +178,20 @@ class Rotations(Space):
         matrices = X.reshape(-1, 3, 3)
         return np.maximum(orthonormality_error(matrices), np.abs(np.linalg.det(matrices) - 1) / 2)
 
+    @property
+    def von_mises(self) -> VonMises:
+        return OnRotations()
+
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         quaternions = as_generator(random_state).standard_normal((n, 4))
         return rotations_from_quaternions(quaternions).reshape(n, 9)
 
     def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         degree = int(np.floor(np.sqrt(0.25 + max_eigenvalue * (1 + 1e-9)) - 0.5 + 1e-9))
-        turns, heights = 2 * degree + 1, degree + 1
+        # 2·degree + 1 angles are enough. A multiple of 12 (of 4, where that is much more) is kept by the turns of a
+        # crystal around its axis: nodes then come in orbits, of which one node is evaluated (`one_of_each_orbit`).
+        step = 12 if degree > 11 else 4
+        turns, heights = step * -(-(2 * degree + 1) // step), degree + 1
         total = float(turns) ** 2 * heights
         require_memory(32.0 * total * 9, f"a product rule of {total:.3g} rotations", "Lower max_eigenvalue.")
         angle = 2 * np.pi * np.arange(turns) / turns

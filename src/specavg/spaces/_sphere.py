@@ -20,6 +20,7 @@ from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrice
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.isometries.fields import Field, RotationField
 from specavg.spaces._space import Eigenspace, Space
+from specavg.spaces._von_mises import OnSphere, VonMises
 
 __all__ = ["Sphere"]
 
@@ -63,7 +64,11 @@ class Sphere(Space):
 
     @property
     def volume(self) -> float:
-        return float(np.exp(np.log(2) + self._d / 2 * np.log(pi) - lgamma(self._d / 2)))
+        return float(np.exp(self.log_volume))
+
+    @property
+    def log_volume(self) -> float:
+        return float(np.log(2) + self._d / 2 * np.log(pi) - lgamma(self._d / 2))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sphere) and self._d == other._d
@@ -127,6 +132,10 @@ class Sphere(Space):
 
     def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.abs(np.sqrt(np.einsum("ni,ni->n", X, X)) - 1)
+
+    @property
+    def von_mises(self) -> VonMises:
+        return OnSphere(self._d)
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         return normalized(as_generator(random_state).standard_normal((n, self._d)))

@@ -1,0 +1,199 @@
+"""The Gram matrix of functions on S² and SO(3), without forming it: a density on a grid of Euler angles.
+
+Products of two functions of degree up to L have degree up to 2L. So Φᵀ diag(w) Φ follows from the sums Σ w φ of degree up to
+2L, whatever n is: they are a density, and on a product rule that is exact up to degree 4L multiplying by the Gram matrix
+is what it means: evaluate the function at the nodes, multiply by the density, and take the coefficients back. On a grid
+of Euler angles (α, β, γ) both are a small matrix product for each pair of orders and an FFT. On S² there is no γ.
+
+A symmetry axis leaves orders that are multiples of a number: the grid then covers one period only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from math import gcd
+from typing import Any, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._arrays import Array
+from specavg._config import require_memory, settings
+
+__all__ = ["EulerGram", "WaveFamily", "euler_density", "step_of"]
+
+_BATCH_BYTES = 64e6  # memory of the grids that are transformed together
+_TABLE_BYTES = 64e6  # memory of the tables of high degree that a density is made with, at a time
+_NANOSECONDS_A_NODE = 40.0  # of a multiplication, for each column: two FFTs and what lies between; measured
+_NANOSECONDS_A_PRODUCT = 0.3  # of an entry of a table, for each column
+
+
+class WaveFamily(Protocol):
+    """Functions Σ_l T_{jkl}(β) (A_{jkl} cos(jα + kγ) + B_{jkl} sin(jα + kγ)), j ≥ 0; where j = 0, k ≥ 0 too."""
+
+    @property
+    def top(self) -> int:
+        """The highest degree l."""
+        ...
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """What all orders j, and all orders k, are multiples of; 0 where there is no other order than 0."""
+        ...
+
+    def wave_table(self, j: NDArray[np.intp], k: NDArray[np.intp], cosines: Array) -> Array:
+        """T at the nodes cos β."""  # (P,), (P,), (N,) -> (P, N, top + 1)
+        ...
+
+    def to_waves(self, C: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> Array:
+        """A and B from coefficients of the functions."""  # (dim, q) -> (P, top + 1, 2, q)
+        ...
+
+    def from_waves(self, waves: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> Array:
+        """Sums with the functions from sums with waves: the transpose of `to_waves`."""
+        ...
+
+
+def step_of(orders: NDArray[np.intp]) -> int:
+    """What all of `orders` are multiples of; 0 for zeros."""
+    return gcd(*(int(order) for order in orders)) if len(orders) else 0
+
+
+@final
+class _Grid:
+    """Nodes for functions of degree up to `top`: exact for products of four of them."""
+
+    def __init__(self, family: WaveFamily) -> None:
+        fft: Any = import_module("scipy.fft")
+        self.top = L = family.top
+        self.steps = family.steps
+        self.cosines, weights = np.polynomial.legendre.leggauss(2 * L + 1)
+        self.weights = weights / 2
+        self.turns = tuple(
+            1 if step == 0 else int(fft.next_fast_len(4 * L // step + 1, real=axis == 0))
+            for axis, step in enumerate(self.steps)
+        )
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Heights, turns around the second axis, turns around the first."""
+        return len(self.cosines), self.turns[1], self.turns[0]
+
+    def orders(self, top: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """All pairs of orders up to `top`, the first one slowest."""
+        first, second = (np.arange(0, top + 1, step) if step else np.zeros(1, dtype=int) for step in self.steps)
+        both = np.concatenate([-second[:0:-1], second])
+        j, k = (part.ravel() for part in np.meshgrid(first, both, indexing="ij"))
+        kept = (j > 0) | (k >= 0)
+        return j[kept], k[kept]
+
+    def places(self, j: NDArray[np.intp], k: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Where pairs of orders stand in a flattened real spectrum."""
+        a, b = (order // step if step else order for order, step in zip((j, k), self.steps, strict=True))
+        return (b % self.turns[1]) * (self.turns[0] // 2 + 1) + a
+
+    def spectrum(self, q: int) -> NDArray[np.complex128]:
+        """Zeros of the shape of a real spectrum at each height, flattened."""
+        return np.zeros((len(self.cosines), q, self.turns[1] * (self.turns[0] // 2 + 1)), dtype=complex)
+
+    def put(
+        self,
+        spectrum: NDArray[np.complex128],
+        waves: Array,
+        j: NDArray[np.intp],
+        k: NDArray[np.intp],
+    ) -> None:
+        """Write A cos + B sin into spectra; `waves` are those at each height."""  # (P, N, 2, q)
+        c = 0.5 * (waves[:, :, 0] - 1j * waves[:, :, 1]).transpose(1, 2, 0)  # (N, q, P)
+        c[..., (j == 0) & (k == 0)] *= 2
+        spectrum[..., self.places(j, k)] = c
+        plane = np.flatnonzero((j == 0) & (k > 0))  # there both (0, k) and (0, −k) are stored
+        spectrum[..., self.places(j[plane], -k[plane])] = np.conj(c[..., plane])
+
+    def values(self, spectrum: NDArray[np.complex128]) -> Array:
+        """On the grid."""  # (N, q, S) -> (N, q, turns)
+        fft: Any = import_module("scipy.fft")
+        N, q, _ = spectrum.shape
+        shaped = spectrum.reshape(N, q, self.turns[1], self.turns[0] // 2 + 1)
+        found = fft.irfft2(shaped, s=(self.turns[1], self.turns[0]), norm="forward", workers=settings().n_threads)
+        return np.asarray(found)
+
+
+@final
+class EulerGram:
+    """Φᵀ diag(w) Φ as an operator on coefficients.
+
+    Parameters
+    ----------
+    family : WaveFamily
+    density : ndarray
+        Σ w δ(x − x_i), of degree up to twice that of the family, on its grid: all that is kept of the data.
+    """
+
+    def __init__(self, family: WaveFamily, density: Array) -> None:
+        self._family = family
+        self._grid = grid = _Grid(family)
+        self.density = density
+        self._j, self._k = grid.orders(grid.top)
+        require_memory(
+            8.0 * len(self._j) * len(grid.cosines) * (grid.top + 1),
+            f"tables of degree {grid.top} for {len(self._j)} pairs of orders",
+            "Lower the cutoff, or take more memory.",
+        )
+        self._table = family.wave_table(self._j, self._k, grid.cosines)
+        self._scaled = density * (grid.weights / (grid.turns[0] * grid.turns[1]))[:, None, None]
+
+    def __matmul__(self, C: Array) -> Array:
+        """Φᵀ diag(w) Φ C."""  # (dim, q) -> (dim, q)
+        out = np.empty_like(C, dtype=float)
+        step = max(1, int(min(_BATCH_BYTES, settings().memory_limit / 8) / (32 * self._scaled.size)))
+        for start in range(0, C.shape[1], step):
+            out[:, start : start + step] = self._apply(C[:, start : start + step])
+        return out
+
+    def _apply(self, C: Array) -> Array:
+        fft: Any = import_module("scipy.fft")
+        grid, q = self._grid, C.shape[1]
+        waves = self._family.to_waves(C, self._j, self._k)  # (P, L + 1, 2, q)
+        P, N = len(waves), len(grid.cosines)
+        at_heights = (self._table @ waves.reshape(P, grid.top + 1, 2 * q)).reshape(P, N, 2, q)
+        spectrum = grid.spectrum(q)
+        grid.put(spectrum, at_heights, self._j, self._k)
+        values = grid.values(spectrum)
+        values *= self._scaled[:, None]
+        back = fft.rfft2(values, workers=settings().n_threads).reshape(N, q, -1)[..., grid.places(self._j, self._k)]
+        sums = np.stack([back.real, -back.imag], axis=1).transpose(3, 0, 1, 2)  # (P, N, 2, q)
+        waves = (self._table.transpose(0, 2, 1) @ sums.reshape(P, N, 2 * q)).reshape(P, grid.top + 1, 2, q)
+        return self._family.from_waves(waves, self._j, self._k)
+
+    @property
+    def nanoseconds(self) -> float:
+        """A forecast of one multiplication, for each column."""
+        return forecast(self._family)
+
+
+def forecast(family: WaveFamily) -> float:
+    """Nanoseconds of one multiplication by the Gram matrix, for each column."""
+    grid = _Grid(family)
+    nodes = float(np.prod(grid.shape))
+    entries = len(grid.orders(grid.top)[0]) * float(len(grid.cosines)) * (grid.top + 1)
+    return _NANOSECONDS_A_NODE * nodes + 4 * _NANOSECONDS_A_PRODUCT * entries
+
+
+def euler_density(family: WaveFamily, twice: WaveFamily, sums: Array) -> Array:
+    """The density of data on the grid of `family`, from the sums of the functions `twice` of twice the degree."""
+    grid = _Grid(family)
+    spectrum = grid.spectrum(1)
+    for j, k in _blocks(grid, twice.top):
+        waves = twice.to_waves(sums[:, None], j, k)[..., 0]  # (P, 2L + 1, 2)
+        at_heights = twice.wave_table(j, k, grid.cosines) @ waves
+        grid.put(spectrum, at_heights[..., None], j, k)
+    return grid.values(spectrum)[:, 0]
+
+
+def _blocks(grid: _Grid, top: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    j, k = grid.orders(top)
+    step = max(1, int(_TABLE_BYTES / (8.0 * len(grid.cosines) * (top + 1))))
+    for start in range(0, len(j), step):
+        yield j[start : start + step], k[start : start + step]

@@ -1,0 +1,57 @@
+"""A Gram matrix that is multiplied by and never formed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, final
+
+from specavg._arrays import Array
+
+__all__ = ["GramOperator", "MappedGram"]
+
+
+class GramOperator(Protocol):
+    """Φᵀ diag(w) Φ, symmetric."""
+
+    @property
+    def density(self) -> Array:
+        """All that it keeps of the data."""
+        ...
+
+    @property
+    def nanoseconds(self) -> float:
+        """A forecast of one multiplication, for each column."""
+        ...
+
+    def __matmul__(self, C: Array) -> Array:
+        """Its product with columns."""  # (dim, q) -> (dim, q)
+        ...
+
+
+@final
+class MappedGram:
+    """Qᵀ G Q, with G an operator and Q a map of coefficients.
+
+    Parameters
+    ----------
+    gram : GramOperator
+        G.
+    spread, reduced : callable
+        Q and Qᵀ times columns.
+    """
+
+    def __init__(
+        self, gram: GramOperator, spread: Callable[[Array], Array], reduced: Callable[[Array], Array]
+    ) -> None:
+        self._gram, self._spread, self._reduced = gram, spread, reduced
+
+    @property
+    def density(self) -> Array:
+        return self._gram.density
+
+    @property
+    def nanoseconds(self) -> float:
+        return self._gram.nanoseconds
+
+    def __matmul__(self, C: Array) -> Array:
+        return self._reduced(self._gram @ self._spread(C))
