@@ -1,6 +1,7 @@
 """Further problems for the comparison of default models, of other kinds than those the default was made with.
 
-They were written after the default had been settled, and nothing was chosen by what came out on them.
+On the rotor the default had 2.5 times the error of the averaged kernel: it was the reason to let factors of a product
+have units of their own. The others were looked at for their error bars only.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 import specavg as sa
 from benchmarks.accuracy_sets import ProblemSet, signs_and_exchanges
@@ -37,7 +37,9 @@ def _tetrahedral_wells(X: Array) -> Array:
     """Narrow wells towards the corners of a tetrahedron, and a crease between them."""
     corners = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) / 3**0.5
     near = X @ corners.T
-    return np.exp(6 * (near - 1)).sum(axis=1) - 0.5 * np.abs(np.sort(near, axis=1)[:, -1] - np.sort(near, axis=1)[:, -2])
+    return np.exp(6 * (near - 1)).sum(axis=1) - 0.5 * np.abs(
+        np.sort(near, axis=1)[:, -1] - np.sort(near, axis=1)[:, -2]
+    )
 
 
 def _rotor_above_a_surface(X: Array) -> Array:
@@ -81,7 +83,9 @@ def _four_charges(X: Array) -> Array:
 def _torsions(X: Array) -> Array:
     """Six torsions with even potentials and couplings of neighbours."""
     c = np.cos(np.pi * X)
-    return (np.array([3.0, 2.0, 1.5, 1.0, 0.6, 0.3]) * c).sum(axis=1) + (c[:, 1:] * c[:, :-1]).sum(axis=1) + c[:, 0] ** 3
+    return (
+        (np.array([3.0, 2.0, 1.5, 1.0, 0.6, 0.3]) * c).sum(axis=1) + (c[:, 1:] * c[:, :-1]).sum(axis=1) + c[:, 0] ** 3
+    )
 
 
 def _deep_well(X: Array) -> Array:
@@ -109,22 +113,14 @@ def _angles_of_three(X: Array) -> Array:
     return np.exp(-2 * (1 - cosines)).sum(axis=0) + 0.5 * np.prod(cosines, axis=0)
 
 
-def _turns_of_space(count: int) -> list[Array]:
-    """Rotations that stand for all: the 60 of the icosahedron, each with `count` evenly spread others."""
-    inner = [np.asarray(g.matrix, float) for g in groups.point_group("I").elements()]
-    outer = Rotation.random(count, random_state=20_261).as_matrix()
-    return [A @ B for A in inner for B in outer]
-
-
 class _ThreeTurned(ProblemSet):
-    """Directions under all rotations and mirrors and S_3, whose average is one over many rotations."""
+    """Directions under all rotations, mirrors and exchanges; the kernel is averaged over 720 of them, Ih × S_3."""
 
     def images(self, X: Array) -> Iterator[Array]:
         P = X.reshape(-1, 3, 3)
-        for R in _turns_of_space(8):
+        for g in groups.point_group("Ih").elements():
             for order in permutations(range(3)):
-                yield (P[:, order] @ R.T).reshape(len(X), 9)
-                yield -(P[:, order] @ R.T).reshape(len(X), 9)
+                yield g(P[:, order].reshape(-1, 3)).reshape(len(X), 9)
 
 
 def FURTHER_SETS() -> list[ProblemSet]:
@@ -138,9 +134,18 @@ def FURTHER_SETS() -> list[ProblemSet]:
         ProblemSet("facets, S², Ih", S2, groups.point_group("Ih"), 200, _icosahedral_facets),
         ProblemSet("wells, S², Td", S2, groups.point_group("Td"), 300, _tetrahedral_wells),
         ProblemSet("rotor, S¹×S²", sa.Product(sa.Torus(1), S2), rotor, 200, _rotor_above_a_surface),
-        ProblemSet("hexagonal slip, SO(3)", sa.spaces.Rotations(), groups.crystal_symmetry("D6", "D2"), 300, _prismatic_slip),
+        ProblemSet(
+            "hexagonal slip, SO(3)", sa.spaces.Rotations(), groups.crystal_symmetry("D6", "D2"), 300, _prismatic_slip
+        ),
         ProblemSet("touching bands, T³", hexagonal, groups.space_group(191), 200, _hexagonal_bands),
-        ProblemSet("axes with noise, V(4, 2)", sa.spaces.Stiefel(4, 2), signs_and_exchanges(4, 2), 200, _planes_with_noise, noise=0.1),
+        ProblemSet(
+            "axes with noise, V(4, 2)",
+            sa.spaces.Stiefel(4, 2),
+            signs_and_exchanges(4, 2),
+            200,
+            _planes_with_noise,
+            noise=0.1,
+        ),
         ProblemSet("four charges, (S²)⁴", sa.Power(S2, 4), groups.symmetric(4), 200, _four_charges),
         ProblemSet("torsions with noise, T⁶", sa.Torus(6), groups.sign_flips(6), 200, _torsions, noise=0.3),
         ProblemSet("deep well, T², few points", T2, square, 30, _deep_well),
@@ -148,6 +153,13 @@ def FURTHER_SETS() -> list[ProblemSet]:
         ProblemSet("deep well, T², much noise", T2, square, 200, _deep_well, noise=1.0),
         ProblemSet("anisotropy, S², much noise", S2, cube, 200, _cubic_anisotropy, noise=1.0),
         ProblemSet("mixture, [0, 2]³", sa.Power(sa.Interval(0.0, 2.0), 3), groups.symmetric(3), 200, _mixture),
-        ProblemSet("bends with noise, [−1, 1]²", sa.Power(sa.Interval(), 2), groups.symmetric(2), 200, _steps_in_a_box, noise=0.2),
+        ProblemSet(
+            "bends with noise, [−1, 1]²",
+            sa.Power(sa.Interval(), 2),
+            groups.symmetric(2),
+            200,
+            _steps_in_a_box,
+            noise=0.2,
+        ),
         _ThreeTurned("three directions, O(3)×S₃", sa.Power(S2, 3), turned, 60, _angles_of_three),
     ]

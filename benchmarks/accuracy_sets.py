@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, permutations, product
+from itertools import combinations, islice, permutations, product
 from typing import Any
 
 import numpy as np
@@ -66,6 +66,12 @@ class ProblemSet:
 
 def embedded(space: Any, X: Array) -> Array:
     """Points in a Euclidean space, so that distances are those of the embedding."""
+    if isinstance(space, sa.Torus) and space.lattice is not None:
+        waves: list[Array] = []  # of the longest wavelengths in all directions, which the isometries permute
+        for V in islice(space.eigenspaces(), 1, None):
+            waves.append(space.evaluate(V, X))
+            if sum(wave.shape[1] for wave in waves) >= 2 * space.dim:
+                return np.concatenate(waves, axis=1)
     if isinstance(space, sa.Torus):
         angle = 2 * np.pi * X / space.period
         return np.concatenate([np.cos(angle), np.sin(angle)], axis=1)

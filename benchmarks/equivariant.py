@@ -33,7 +33,7 @@ def invariant_tensors() -> list[dict[str, Any]]:
     for name, text in TENSORS.items():
         group: sa.groups.Group = eval(f"sa.groups.{text}")
         found = sa.invariant_tensors(group, RANK)
-        later = best_times([lambda group=group: sa.invariant_tensors(group, RANK)], [50])[0]
+        later = best_times([lambda group=group: sa.invariant_tensors(group, RANK)], [50], time.process_time)[0]
         first = first_call(f"group = sa.groups.{text}; sa.invariant_tensors", f"sa.invariant_tensors(group, {RANK!r})")
         theirs = emlp_answer(python, [g.matrix for g in group.generators], [], len(RANK))
         title = f"invariant_tensors, {name}, rank 4 ({group.size**4} entries), over emlp 1.0.3"

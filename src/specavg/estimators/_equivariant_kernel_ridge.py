@@ -277,18 +277,22 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         places, leading = elements.places(points)
         return elements.taken_back(basis.combine(places, self.coef_), leading)
 
-    def gradient(self, X: Any) -> Any:
+    def gradient(self, X: Any, return_std: bool = False) -> Any:
         """Gradients of every output of the estimated function.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features) or (n, *space.shape)
             A Dask array gives a lazy Dask array.
+        return_std : bool, default False
+            Whether to return the posterior standard deviation of each derivative too.
 
         Returns
         -------
-        ndarray of shape (n, n_features, p), or (n, n_features) where y had one number for each point
+        gradient : ndarray of shape (n, n_features, p), or (n, n_features) where y had one number for each point
             By the coordinates of `X`, as `InvariantKernelRidge.gradient` says.
+        std : ndarray of the same shape
+            Only if `return_std`.
 
         Examples
         --------
@@ -301,10 +305,19 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         """
         check_is_fitted(self)
         if is_dask(X):
+            if return_std:
+                raise ValueError("return_std is not available for Dask collections: they are taken one by one")
             return distributed_apply(self, "gradient", X, (self.n_features_in_, *self.output_shape_))
         points = self._points(X, reset=False)
-        found = self.basis_.combine_gradient(points, self.coef_)
-        return found.reshape(*points.shape, *self.output_shape_)
+        found = self.basis_.combine_gradient(points, self.coef_).reshape(*points.shape, *self.output_shape_)
+        if not return_std:
+            return found
+        variance = np.zeros((*points.shape, self.basis_.n_outputs))
+        if self._posterior is not None:
+            for rows, slopes in self.basis_.gradients_in_chunks(points):  # constants have none
+                covariance = self._posterior.covariance(slopes.reshape(-1, *slopes.shape[2:]))
+                variance[rows] = np.einsum("npp->np", covariance).reshape(variance[rows].shape)
+        return found, np.sqrt(variance).reshape(found.shape)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -115,12 +115,12 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     one orbit are left out together. With more than 400 rows, or with several bases (below), the best spectra are
     short-listed on up to 400 rows (chosen without regard to y) and compared on all.
 
-    *Error bars.* The posterior of a given model takes it as true. That of a chosen one, where features are held, is
-    calibrated: with v the posterior variance, m the mean square of what was left out in units of its predicted variance,
-    p the degrees of freedom of the fit and T the prior variance of the functions beyond the cutoff, the variance is
-    (p + 3)/p · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part of the function, and so is
-    noise that the truncation explains; three numbers were chosen from the data. Roughness that looks like noise in
-    many dimensions (kinks on a six-dimensional torus) is not told from noise: intervals are then too narrow.
+    *Error bars.* The posterior of a model with a given `alpha` takes it as true. That of a chosen one, where features
+    are held, is calibrated. Let v be the posterior variance, m the mean square of what was left out in units of its
+    predicted variance, p the degrees of freedom of the fit and T the prior variance of the functions beyond the cutoff.
+    Then the variance is (p + 3)/p · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part of
+    the function, and so is noise that the truncation explains; three numbers were chosen from the data. Roughness that
+    looks like noise (kinks on a six-dimensional torus) is not told from noise, and intervals are then too narrow.
 
     *Many coordinates.* The first eigenspaces of a torus of four and more dimensions hold products of many coordinates
     and only the lowest frequencies of each. With nothing given, two more bases compete with them, on the same rows by
@@ -331,9 +331,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     def _default_basis(self, rows: int | None) -> InvariantBasis | None:
         return None if rows is None else affordable_basis(self._basis_in_time, affordable_dim(rows))
 
-    def _bases(
-        self, places: Array, order: Order, cutoff: Cutoff | None, rows: int | None = None
-    ) -> list[_Made]:
+    def _bases(self, places: Array, order: Order, cutoff: Cutoff | None, rows: int | None = None) -> list[_Made]:
         """With the cutoff given; otherwise as many functions as the data can use within the budget.
 
         `places` are canonical points, `rows` is the number of observations where a point has several.

@@ -134,14 +134,17 @@ class S2Harmonics(Compiled, Derivations):
         if self._top > _PLAIN_DEGREE or C.shape[1] > FEW_COLUMNS:
             return super()._plain_combination(X, C)
         spread = self._spread(C)[:, :, None]  # (q, functions, 1)
-        powers, steps = self._steps(X)
-        cosines, sines = np.zeros((2, C.shape[1], *powers.shape))
-        for j, degrees, p in steps:
-            place = degrees**2 + 2 * j
-            cosines[:, : len(j)] += spread[:, np.maximum(place - 1, degrees**2)] * p
-            sines[:, : len(j)] += spread[:, place] * p  # order 0 has no sine, and a power that is real
-        total = powers.real * cosines + powers.imag * sines  # (q, orders, n)
-        return np.ascontiguousarray(total.transpose(2, 0, 1)).sum(axis=2)
+        out = np.empty((len(X), C.shape[1]))
+        for rows in self.chunks(len(X), 8.0 * (6 + 4 * C.shape[1]) * (self._top + 1)):
+            powers, steps = self._steps(X[rows])
+            cosines, sines = np.zeros((2, C.shape[1], *powers.shape))
+            for j, degrees, p in steps:
+                place = degrees**2 + 2 * j
+                cosines[:, : len(j)] += spread[:, np.maximum(place - 1, degrees**2)] * p
+                sines[:, : len(j)] += spread[:, place] * p  # order 0 has no sine, and a power that is real
+            total = powers.real * cosines + powers.imag * sines  # (q, orders, n)
+            out[rows] = np.ascontiguousarray(total.transpose(2, 0, 1)).sum(axis=2)
+        return out
 
     def _steps(self, X: Array) -> tuple[NDArray[np.complex128], Iterator[tuple[Any, Any, Any]]]:
         """Powers of x + iy of the orders that matter, and p_i for i = 0, 1, …, with their orders and degrees."""
@@ -164,6 +167,8 @@ class S2Harmonics(Compiled, Derivations):
         return power[orders] * scale[orders, None], steps()
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
+        if self._few(len(X)):
+            return super().combine_gradient(X, C)
         from specavg.functions.loops._s2 import PLAIN
         from specavg.functions.loops._s2_slopes import s2_gradient_combine
 

@@ -139,7 +139,7 @@ class WignerFunctions(Compiled, Derivations):
     def plain_values(self, X: Array) -> Array:
         start = dict(zip(self._degrees, np.cumsum([0, *((2 * l + 1) ** 2 for l in self._degrees)]), strict=False))
         values = np.empty((len(X), self.dim))
-        cosines, sines, steps = self._steps(X)
+        cosines, sines, steps = self._degree_by_degree(X)
         for l, inside, d in steps:
             if l in start:
                 entries = _entries(np.stack([d * cosines[inside], d * sines[inside]], axis=3))
@@ -149,17 +149,20 @@ class WignerFunctions(Compiled, Derivations):
     def _plain_combination(self, X: Array, C: Array) -> Array:
         if C.shape[1] > FEW_COLUMNS:
             return super()._plain_combination(X, C)
-        cosines, sines, steps = self._steps(X)
         spread = self._spread(C)  # (q, l, j, L + k, 2)
-        of_cosines, of_sines = np.zeros((2, C.shape[1], *cosines.shape))
-        for l, inside, d in steps:
-            mine = spread[:, None, l][(slice(None), *inside)]
-            of_cosines[(slice(None), *inside)] += mine[..., 0] * d
-            of_sines[(slice(None), *inside)] += mine[..., 1] * d
-        total = cosines * of_cosines + sines * of_sines
-        return np.ascontiguousarray(total.reshape(*total.shape[:2], -1).sum(axis=2).T)
+        out = np.empty((len(X), C.shape[1]))
+        for rows in self.chunks(len(X), 8.0 * (6 + 4 * C.shape[1]) * (self._top + 1) * (2 * self._top + 1)):
+            cosines, sines, steps = self._degree_by_degree(X[rows])
+            of_cosines, of_sines = np.zeros((2, C.shape[1], *cosines.shape))
+            for l, inside, d in steps:
+                mine, place = spread[:, None, l][:, *inside], np.s_[:, *inside]
+                of_cosines[place] += mine[..., 0] * d
+                of_sines[place] += mine[..., 1] * d
+            total = cosines * of_cosines + sines * of_sines  # (q, n, j, L + k)
+            out[rows] = total.reshape(*total.shape[:2], -1).sum(axis=2).T
+        return out
 
-    def _steps(self, X: Array) -> tuple[Array, Array, Iterator[tuple[int, Any, Array]]]:
+    def _degree_by_degree(self, X: Array) -> tuple[Array, Array, Iterator[tuple[int, Any, Array]]]:
         """Cosines and sines of jα + kγ, k from −L to L; and for each degree the part of them that it has, and its d."""
         L, angles = self._top, _euler(X)
         left, right = (_powers(angles[:, i] + 1j * angles[:, i + 1], L) for i in (0, 2))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import as_given
 from specavg._config import require_memory
 from specavg.invariants._independent_blocks import independent_blocks, small_end, unpacked
 from specavg.invariants.solvers._orbits import orbits
@@ -76,7 +77,7 @@ class FixedSpace:
         return self.basis.T
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return np.array(self.basis, dtype=dtype, copy=copy)
+        return as_given(self.basis, dtype, copy)
 
     def __matmul__(self, other: Any) -> Any:
         return self.basis @ other
@@ -138,7 +139,7 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
     for i, (matrix, exact) in enumerate(zip(matrices, signed, strict=True)):
         if exact is None:
             D = _packed(matrix)
-            scale = _field_scale(i, D)
+            scale = None if isinstance(matrix, Orthogonal) else _field_scale(i, D)  # which was checked when it was made
             # How fast a field flows changes nothing: with its largest entry at one, rounding is small beside all of
             # them.
             (moving if scale is None else fields).append(D if scale is None else D / scale)

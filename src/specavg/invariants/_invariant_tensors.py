@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import as_given
 from specavg._config import require_memory
 from specavg.groups import Group, representation
 from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
@@ -86,7 +87,7 @@ class InvariantTensors:
         return self.tensors[index]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return np.array(self.tensors, dtype=dtype, copy=copy)
+        return as_given(self.tensors, dtype, copy)
 
     def tensor(self, **entries: float) -> Array:
         """The invariant tensor with these independent entries, one for each of `names`."""  # (d, d, ...)

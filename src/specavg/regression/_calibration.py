@@ -1,6 +1,6 @@
-"""Error bars of a chosen model: what choosing, truncating and a prior that is too smooth add to the posterior variance.
+"""Error bars of a chosen model: what choosing, truncating and too smooth a prior add to the posterior variance.
 
-The posterior of ridge regression takes the spectrum and the penalty as known. They were chosen, and three things follow.
+The posterior of ridge regression takes the spectrum and the penalty as known. They were chosen: three things follow.
 
 *Surprise.* A row that is left out has a predicted variance σ²/(αh). With m the mean of squared errors in units of it,
 the variance v of the function becomes m v. What exceeds 1 is no noise, which was estimated beside the function: it is a
@@ -9,8 +9,8 @@ part of the function, (m − 1)σ² at every point.
 *Truncation.* Functions beyond the cutoff have a prior variance too, T in all, and look like noise: of the noise σ², up
 to T belongs to the function.
 
-*Choice.* Smoothness, length and penalty are three numbers that the data have decided, beside p = tr H for the functions.
-Three more of them make p + 3 of p.
+*Choice.* Smoothness, length and penalty are three numbers that the data have decided, beside p = tr H for the
+functions. Three more of them make p + 3 of p.
 
 Together: (p + 3)/p · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²].
 """

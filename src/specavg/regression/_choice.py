@@ -288,8 +288,8 @@ class _Comparison:
 def _lowest_hope(tries: Sequence[_Try]) -> float:
     """The score that a spectrum may reach with smaller penalties, as far as those that were tried can tell.
 
-    Infinite where the best penalty is a decade above the smallest that was tried; otherwise the gain of the last decade,
-    some times over.
+    Infinite where the best penalty is a decade above the smallest that was tried; otherwise the gain of the last
+    decade, some times over.
     """
     scores = [t.trial.score for t in tries]
     if int(np.argmin(scores)) < len(scores) - _STEPS_PER_DECADE:

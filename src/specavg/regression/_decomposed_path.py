@@ -50,9 +50,7 @@ class DecomposedPath(Path):
         p = self._problem
         factor, share = (1.0, 0.0) if calibration is None else (calibration.factor[:, None], calibration.share[:, None])
         floor = np.sum(share * noise, axis=0)
-        return DecomposedPosterior(
-            p.weight, p.mean_features, self.scale, self.V, self.s, alphas, factor * noise, floor
-        )
+        return DecomposedPosterior(p.weight, p.mean_features, self.scale, self.V, self.s, alphas, factor * noise, floor)
 
 
 @final

@@ -79,13 +79,14 @@ class BlockPosterior(Posterior):
     unit: Array = field(default_factory=lambda: np.ones(1))
 
     def covariance(self, values: Array) -> Array:
-        """The covariance of the outputs, from values of all functions."""  # (n, p, dim) -> (n, p, p)
+        """The covariance of the outputs, from values of all functions, or that of derivatives from derivatives.
+
+        Constants are among the functions, and their derivatives are zero: both follow the same formula.
+        """  # (n, p, dim) -> (n, p, p)
         total = np.zeros((*values.shape[:2], values.shape[1]))
         for part in self.parts:
             total += part.covariance(values, self.alpha)
         return total * float(self.noise[0] * self.unit[0] ** 2)
 
     def variance(self, features: Array, *, slopes: bool = False) -> Array:
-        if slopes:
-            raise NotImplementedError("derivatives of vector functions have no posterior here")
         return np.einsum("npp->np", self.covariance(features)) / float(self.unit[0] ** 2)

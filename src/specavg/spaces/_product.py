@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import product as cartesian
 from itertools import takewhile
-from math import prod
+from math import fsum, prod
 from typing import Any, final
 
 import numpy as np
@@ -66,6 +66,10 @@ class Product(Space):
         return prod(factor.volume for factor in self._factors)
 
     @property
+    def log_volume(self) -> float:
+        return fsum(factor.log_volume for factor in self._factors)
+
+    @property
     def shape(self) -> tuple[int, ...]:
         return (int(self._ends[-1]),)
 
@@ -116,7 +120,9 @@ class Product(Space):
         for M, V in zip(self._factors, ways[0], strict=True):
             inner = M.type_of(V) if M.parts > 1 else None  # of its coordinates or copies
             unit = sum(inner) / V.eigenvalue if inner else 1.0  # that of a balanced order
-            found += [value / unit for value in inner] if inner is not None else [V.eigenvalue] if V.eigenvalue > 0 else []
+            found += (
+                [value / unit for value in inner] if inner is not None else [V.eigenvalue] if V.eigenvalue > 0 else []
+            )
         return tuple(found)
 
     def steepness(self, eigenspace: Eigenspace) -> float:
@@ -244,6 +250,9 @@ def _parts(eigenspace: Eigenspace) -> tuple[tuple[Eigenspace, ...], ...]:
     return eigenspace.label  # pyright: ignore[reportReturnType]
 
 
+_MOST_ENTRIES = 50_000_000  # in the list of products, a product of k factors being k: 10 s and 400 MB
+
+
 def parts_up_to(bound: float, factors: Sequence[Values]) -> list[tuple[float, int, tuple[Eigenspace, ...]]]:
     """(value, dim, parts) of all products of one eigenspace of each factor, of value up to `bound`."""
     found: list[tuple[float, int, tuple[Eigenspace, ...]]] = [(0.0, 1, ())]
@@ -254,6 +263,11 @@ def parts_up_to(bound: float, factors: Sequence[Values]) -> list[tuple[float, in
             for total, dim, chosen in found
             for V in takewhile(lambda V, total=total: total + V.eigenvalue <= bound, mine)
         ]
+        if len(found) * len(factors) > _MOST_ENTRIES:
+            raise ValueError(
+                f"a product of {len(factors)} factors has too many products of their functions up to {bound:.6g} to list "
+                f"them (more than {len(found)}). Lower the cutoff, or use Power for equal factors."
+            )
     return found
 
 

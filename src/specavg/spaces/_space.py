@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import combinations, islice
+from math import exp, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,7 @@ class Space(Immutable, abc.ABC):
     @property
     @abc.abstractmethod
     def volume(self) -> float:
-        """Riemannian volume vol(M)."""
+        """Riemannian volume vol(M); infinite or zero where it is beyond floating-point numbers."""
 
     @property
     @abc.abstractmethod
@@ -127,6 +128,11 @@ class Space(Immutable, abc.ABC):
     @abc.abstractmethod
     def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The checked map `g` on checked points."""
+
+    @property
+    def log_volume(self) -> float:
+        """Log vol(M), a number also where the volume itself is beyond floating-point numbers."""
+        return log(self.volume)
 
     # --- orders: which functions come first ---------------------------------------------------------
 
@@ -186,7 +192,7 @@ class Space(Immutable, abc.ABC):
         try:
             return float(self.degree(eigenspace))
         except ValueError:
-            return float(np.sqrt(max(eigenspace.eigenvalue, 0.0)) * self.volume ** (1 / self.dim))
+            return sqrt(max(eigenspace.eigenvalue, 0.0)) * exp(self.log_volume / self.dim)
 
     # --- shared ------------------------------------------------------------------------------------
 
