@@ -31,7 +31,7 @@ __all__ = ["CopyByCopy", "SymmetrizedProducts"]
 Indices = NDArray[np.int64]
 Multiset = tuple[int, ...]
 # Memory of the states at a block of points, on the way back. On T^100 with 78 functions 256 points and stretches of 10
-# copies (2.8 MB) take 10.1 µs a point, 128 points 11.3 µs, and 128 points with all copies at once (6 MB) 11.3 to 12.7 µs.
+# copies (2.8 MB) take 10.1 µs a point, 128 points 11.3 µs, and 128 points with all copies at once (6 MB) 11 to 13 µs.
 _BACKWARDS_BYTES = 3e6
 _MANY_COPIES = 256  # plain NumPy joins halves from this many copies on: one step a copy would take a second
 # Points of a block and memory of its states: 285 states on T^10 take 830 ns a point in blocks of 64, 570 in blocks of

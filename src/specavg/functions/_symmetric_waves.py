@@ -126,7 +126,6 @@ class SumsOverCopies(Products):
         copies_values(program, read_only(X)[:, :, None], program.block(len(X)), sums)
         return read_only(sums)
 
-
     def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
         from specavg.functions.loops._copies_backwards import copies_gradient
 

@@ -1,7 +1,7 @@
 """Sums over choices of copies, backwards: what a combination of them changes with the coordinates of every copy.
 
-Forwards E(S) += Σ_a ψ_a(x_i) E(S without a), copy by copy, with all states kept that others grow from. Backwards, from
-the last copy to the first, every state T hears of the larger ones that grow from it: bar(T) += Σ ψ_a(x_i) bar(T with a).
+Forwards E(S) += Σ_a ψ_a(x_i) E(S without a), copy by copy, with all states kept that others grow from. Backwards,
+from the last copy to the first, every state T hears of those that grow from it: bar(T) += Σ ψ_a(x_i) bar(T with a).
 The same sum with derivatives of ψ_a in place of ψ_a, times E(T) before copy i, is what T adds to the derivative by x_i;
 both are taken in one loop, with derivatives of ψ_a beside ψ_a, and the sum over states so far beside bar(T). With many
 copies states are kept for a stretch of them at a time, so that they stay in cache, and are computed twice.
