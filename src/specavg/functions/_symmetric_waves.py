@@ -118,6 +118,17 @@ class SumsOverCopies(Products):
         for start in range(rows.start, rows.stop, _PIECE):
             yield slice(start, min(start + _PIECE, rows.stop))
 
+    def plain_values(self, X: Array) -> Array:
+        table = self._sums.table
+        unit, count = table.constants[0, 0], table.size // 2
+        angles = 2 * np.pi * unit * table.scale[0] * X * np.arange(1, count + 1)[:, None, None]  # (count, n, m)
+        waves = np.sqrt(2) * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        sums = self._sums.run(waves.reshape(2 * count, *X.shape))  # (K, n)
+        values = np.ones((len(X), self.dim))
+        for column, product in zip(values.T, self._products, strict=True):
+            column *= sums[list(product)].prod(axis=0)
+        return values
+
     def _loaded(self, X: Array) -> Array:
         from specavg.functions.loops._copies import copies_values
 
@@ -232,8 +243,10 @@ def _product(a: Wave, b: Wave) -> list[tuple[Wave | None, float]]:
         return [((j + k, False), -half if first else half), difference]
     if first:
         j, k = k, j  # k is the frequency of the sine
-    sine: tuple[Wave | None, float] = ((abs(k - j), True), half if k > j else -half)
-    return [((j + k, True), half)] + ([sine] if j != k else [])
+    total: list[tuple[Wave | None, float]] = [((j + k, True), half)]
+    if j != k:
+        total.append(((abs(k - j), True), half if k > j else -half))
+    return total
 
 
 # --- sums of waves -------------------------------------------------------------------------------
