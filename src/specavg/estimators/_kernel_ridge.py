@@ -18,6 +18,7 @@ from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, checked_alpha, weights_or_ones
 from specavg.estimators._gradient_data import GradientData, ratios_of, warn_of_contradicting_moments
+from specavg.estimators._growth import grown
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._streamed import PiecewiseEstimator, needs_cutoff
 from specavg.functions._compensated_sums import Sum
@@ -234,7 +235,12 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         problem = data.problem(basis, features, candidates, alpha)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
-        self._keep(self._solved(problem, candidates, alpha), targets.shape[1:], data.count)
+        fit = self._solved(problem, candidates, alpha)
+        if cutoff is None and alpha is None and data.count >= _limits.LARGE_ROWS:
+            at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
+            basis, fit = grown(data, basis, fit, at, self._candidates)
+            self._take_basis(basis)
+        self._keep(fit, targets.shape[1:], data.count)
         question_vectors(basis, targets.shape[1:], self.loo_error_)
         return self
 
