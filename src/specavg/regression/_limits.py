@@ -72,9 +72,9 @@ LARGE_SECONDS = 100.0
 """Seconds of one thread, by the forecasts of Gram matrices that are not formed, for larger and larger bases: about a
 minute with two threads."""
 
-LARGE_BASIS_SECONDS = 20.0
+LARGE_BASIS_SECONDS = 25.0
 """As `BASIS_SECONDS`, for each of these larger bases. Forecasts are pessimistic there: 8,164 functions on S² under Oh
-take 2 s, and are said to take 15 s."""
+take 2 s, and are said to take 20 s."""
 
 COLUMNS = 400
 """Multiplications by a Gram matrix, times columns, that the choice of a penalty and the solution take: measured 250 to
