@@ -25,6 +25,7 @@ COMPARISONS = {
     "octahedral": "sphere:octahedral",
     "toeplitz": "ridge:toeplitz",
     "emlp": "fixed_space:emlp",
+    "emlp-rotations": "fixed_space:emlp_rotations",
     "random-elements": "random_elements:random_elements",
     "symmetric": "sphere:symmetric_group",
     "memory": "torus:memory_and_time_in_n",

@@ -8,13 +8,15 @@ closed form. A ratio below one says that the default model has the smaller test 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import specavg as sa
+from benchmarks.accuracy_further_sets import FURTHER_SETS
 from benchmarks.accuracy_sets import SETS, ProblemSet, embedded
 from benchmarks.timing import row
 
@@ -33,17 +35,17 @@ def _squared_distances(A: Array, B: Array) -> Array:
 
 def averaged_kernel_ridge(problem: ProblemSet, X: Array, y: Array, Z: Array) -> Array:
     """Predictions at `Z` of kernel ridge regression with the averaged kernel, tuned by leave-one-out."""
-    space, elements = problem.space, list(problem.group.elements())
-    E = embedded(space, X)
+    images = [embedded(problem.space, moved) for moved in problem.images(X)]
+    E = embedded(problem.space, X)
     unit = _squared_distances(E, E).mean()
     kernels = np.zeros((len(WIDTHS), len(X), len(X)))
-    for g in elements:
-        distances = _squared_distances(embedded(space, space.act(g, X)), E)
+    for moved in images:
+        distances = _squared_distances(moved, E)
         for kernel, width in zip(kernels, WIDTHS, strict=True):
             kernel += np.exp(-width / unit * distances)
     centre = y.mean(axis=0)
     best: tuple[float, float, Any] = (np.inf, 0.0, None)
-    for kernel, width in zip(kernels / len(elements), WIDTHS, strict=True):
+    for kernel, width in zip(kernels / len(images), WIDTHS, strict=True):
         values, V = np.linalg.eigh((kernel + kernel.T) / 2)
         c = V.T @ (y - centre)
         for penalty in PENALTIES * values[-1]:
@@ -53,49 +55,63 @@ def averaged_kernel_ridge(problem: ProblemSet, X: Array, y: Array, Z: Array) -> 
             if error < best[0]:
                 best = (error, width, dual)
     _, width, dual = best
-    moved = embedded(space, Z)
+    points = embedded(problem.space, Z)
     kernel = np.zeros((len(Z), len(X)))
-    for g in elements:
-        kernel += np.exp(-width / unit * _squared_distances(moved, embedded(space, space.act(g, X))))
-    return kernel / len(elements) @ dual + centre
+    for moved in images:
+        kernel += np.exp(-width / unit * _squared_distances(points, moved))
+    return kernel / len(images) @ dual + centre
 
 
-def _ratio(problem: ProblemSet, seed: int) -> float:
+@dataclass(frozen=True)
+class Outcome:
+    """What one split gave: the ratio of test errors, and the share of the truth in 90 % intervals."""
+
+    ratio: float
+    covered: float
+
+
+def outcome(problem: ProblemSet, seed: int) -> Outcome:
+    """One split of a problem: the default model and the averaged kernel."""
     X, y, Z, truth = problem.split(seed)
     model = sa.InvariantKernelRidge(problem.space, problem.group).fit(X, y)
     columns = truth.reshape(len(truth), -1)
     theirs = averaged_kernel_ridge(problem, X, y.reshape(len(y), -1), Z)
-    ours = model.predict(Z).reshape(columns.shape)
-    return float(np.sqrt(np.mean((ours - columns) ** 2) / np.mean((theirs - columns) ** 2)))
+    mean, deviation = model.predict(Z, return_std=True)
+    ours = mean.reshape(columns.shape)
+    inside = float(np.mean(np.abs(mean - truth) <= NORMAL_90 * deviation))
+    return Outcome(float(np.sqrt(np.mean((ours - columns) ** 2) / np.mean((theirs - columns) ** 2))), inside)
+
+
+def accuracy_row(problem: ProblemSet, outcomes: list[Outcome]) -> dict[str, Any]:
+    """The geometric mean of the ratios of one problem, and the mean coverage."""
+    ratios, inside = (np.array([getattr(o, name) for o in outcomes]) for name in ("ratio", "covered"))
+    mean = float(np.exp(np.log(ratios).mean()))
+    error = mean * float(np.log(ratios).std(ddof=1)) / len(ratios) ** 0.5
+    share = 100 * float(inside.mean())
+    return row(
+        f"error at default settings over the averaged kernel: {problem.name}, n = {problem.n}",
+        mean,
+        1.0,
+        at_most=True,
+        unit="×",
+        note=f"± {error:.2g} over {len(ratios)} splits, the worst {ratios.max():.2g}; "
+        f"90 % intervals hold {share:.0f} %",
+        standard_error=error,
+        worst=float(ratios.max()),
+        splits=len(ratios),
+        covered=share,
+    )
 
 
 def accuracy() -> list[dict[str, Any]]:
-    """One row for each problem: the geometric mean of the ratios of test errors."""
+    """One row for each problem: the geometric mean of the ratios of test errors, and how well error bars hold."""
     warnings.simplefilter("ignore", UserWarning)
-    rows = []
-    for problem in SETS():
-        ratios = np.array([_ratio(problem, seed) for seed in range(SPLITS)])
-        mean = float(np.exp(np.log(ratios).mean()))
-        error = mean * float(np.log(ratios).std(ddof=1)) / SPLITS**0.5
-        rows.append(
-            row(
-                f"error at default settings over the averaged kernel: {problem.name}, n = {problem.n}",
-                mean,
-                1.0,
-                at_most=True,
-                unit="×",
-                note=f"± {error:.2g} over {SPLITS} splits, the worst {ratios.max():.2g}",
-                standard_error=error,
-                worst=float(ratios.max()),
-                splits=SPLITS,
-            )
-        )
-    return rows
+    problems = [*SETS(), *FURTHER_SETS()]
+    return [accuracy_row(problem, [outcome(problem, seed) for seed in range(SPLITS)]) for problem in problems]
 
 
-def coverage() -> list[dict[str, Any]]:
-    """How many of the values lie in 90 % intervals: smooth and kinked targets, without and with noise."""
-    warnings.simplefilter("ignore", UserWarning)
+def coverage_problems(sizes: Sequence[int] = (30, 100, 300, 1000)) -> list[ProblemSet]:
+    """Smooth and kinked targets, without and with noise, of several sizes."""
     S2, T2 = sa.Sphere(3), sa.Torus(2)
     oh, squares = sa.groups.point_group("Oh"), sa.groups.hyperoctahedral(2)
     by_name = {problem.name: problem for problem in SETS()}
@@ -107,19 +123,34 @@ def coverage() -> list[dict[str, Any]]:
     }
     for name in ("four methyls, T⁴", "ring of six, T⁶", "kurtosis of wine, V(5, 3)"):
         targets[name] = (by_name[name].space, by_name[name].group, by_name[name].target)
-    rows = []
-    for name, (space, group, target) in targets.items():
-        for noise in (0.0, 0.2):
-            for n in (30, 100, 300, 1000):
-                problem = ProblemSet(name, space, group, n, target, noise=noise)
-                inside = []
-                for seed in range(SPLITS):
-                    X, y, Z, truth = replace(problem, n=n).split(seed)
-                    model = sa.InvariantKernelRidge(space, group).fit(X, y)
-                    mean, deviation = model.predict(Z, return_std=True)
-                    inside.append(np.mean(np.abs(mean - truth) <= NORMAL_90 * deviation))
-                share = 100 * float(np.mean(inside))
-                note = f"± {100 * np.std(inside, ddof=1) / SPLITS**0.5:.1f}; wanted are 85 to 95 %"
-                kind = "with noise" if noise else "without noise"
-                rows.append(row(f"values in 90 % intervals: {name}, {kind}, n = {n}", share, unit=" %", note=note))
-    return rows
+    return [
+        ProblemSet(name, space, group, n, target, noise=noise)
+        for n in sizes
+        for name, (space, group, target) in targets.items()
+        for noise in (0.0, 0.2)
+    ]
+
+
+def covered(problem: ProblemSet, seed: int) -> float:
+    """The share of the truth in 90 % intervals of a default model, for one split."""
+    X, y, Z, truth = problem.split(seed)
+    mean, deviation = sa.InvariantKernelRidge(problem.space, problem.group).fit(X, y).predict(Z, return_std=True)
+    return float(np.mean(np.abs(mean - truth) <= NORMAL_90 * deviation))
+
+
+def coverage_row(problem: ProblemSet, inside: Sequence[float]) -> dict[str, Any]:
+    """The mean share of one problem."""
+    kind = "with noise" if problem.noise else "without noise"
+    error = 100 * np.std(inside, ddof=1) / len(inside) ** 0.5
+    return row(
+        f"values in 90 % intervals: {problem.name}, {kind}, n = {problem.n}",
+        100 * float(np.mean(inside)),
+        unit=" %",
+        note=f"± {error:.1f} over {len(inside)} splits; wanted are 85 to 95 %",
+    )
+
+
+def coverage() -> list[dict[str, Any]]:
+    """How many of the values lie in 90 % intervals: smooth and kinked targets, without and with noise."""
+    warnings.simplefilter("ignore", UserWarning)
+    return [coverage_row(p, [covered(p, seed) for seed in range(SPLITS)]) for p in coverage_problems()]

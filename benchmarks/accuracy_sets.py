@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, permutations, product
+from itertools import combinations, islice, permutations, product
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import specavg as sa
 from specavg import groups, isometries
 
-__all__ = ["SETS", "ProblemSet", "embedded"]
+__all__ = ["SETS", "ProblemSet", "embedded", "signs_and_exchanges"]
 
 Array = NDArray[np.float64]
 
@@ -59,9 +59,19 @@ class ProblemSet:
         seen = y[: self.n] + self.noise * y.std(axis=0) * rng.normal(size=y[: self.n].shape)
         return X[: self.n], seen, X[self.n :], y[self.n :]
 
+    def images(self, X: Array) -> Iterator[Array]:
+        """The points, moved by each element of the group."""
+        return (self.space.act(g, X) for g in self.group.elements())
+
 
 def embedded(space: Any, X: Array) -> Array:
     """Points in a Euclidean space, so that distances are those of the embedding."""
+    if isinstance(space, sa.Torus) and space.lattice is not None:
+        waves: list[Array] = []  # of the longest wavelengths in all directions, which the isometries permute
+        for V in islice(space.eigenspaces(), 1, None):
+            waves.append(space.evaluate(V, X))
+            if sum(wave.shape[1] for wave in waves) >= 2 * space.dim:
+                return np.concatenate(waves, axis=1)
     if isinstance(space, sa.Torus):
         angle = 2 * np.pi * X / space.period
         return np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
@@ -141,7 +151,7 @@ def _contrast(data: str, n: int, k: int, power: float) -> Callable[[Array], Arra
     return target
 
 
-def _signs_and_exchanges(n: int, k: int) -> Any:
+def signs_and_exchanges(n: int, k: int) -> Any:
     """Signed permutations of the columns of n × k frames."""
     identity = np.eye(k)
     turned = identity[[*range(1, k), 0]]
@@ -237,14 +247,14 @@ def SETS() -> list[ProblemSet]:
         ProblemSet(
             "kurtosis of wine, V(5, 3)",
             sa.spaces.Stiefel(5, 3),
-            _signs_and_exchanges(5, 3),
+            signs_and_exchanges(5, 3),
             200,
             _contrast("wine", 5, 3, 4),
         ),
         ProblemSet(
             "log cosh of wine, V(5, 3)",
             sa.spaces.Stiefel(5, 3),
-            _signs_and_exchanges(5, 3),
+            signs_and_exchanges(5, 3),
             200,
             _contrast("wine", 5, 3, 1),
         ),

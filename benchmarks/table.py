@@ -42,14 +42,14 @@ ACCURACY = ("<!-- accuracy, from benchmarks/results.json -->", "<!-- end of accu
 def accuracy_table(rows: list[dict[str, Any]]) -> str:
     """Errors of default models over those of the tuned averaged kernel."""
     lines = [
-        "| accuracy at default settings | error over that of the averaged kernel | worst | draws |",
-        "|---|---|---|---|",
+        "| accuracy at default settings | error over that of the averaged kernel | worst | in 90 % intervals | draws |",
+        "|---|---|---|---|---|",
     ]
     for row in rows:
         name = row["name"].split(": ", 1)[1]
-        lines.append(
-            f"| {name} | {row['value']:.2f} ± {row['standard_error']:.2f} | {row['worst']:.2f} | {row['splits']} |"
-        )
+        ratio = f"{row['value']:.2f} ± {row['standard_error']:.2f}"
+        covered = f"{row['covered']:.0f} %" if "covered" in row else ""
+        lines.append(f"| {name} | {ratio} | {row['worst']:.2f} | {covered} | {row['splits']} |")
     return "\n".join(lines)
 
 

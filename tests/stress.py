@@ -5,11 +5,8 @@ case: ``python tests/stress.py --seed N`` runs that case of every check again.
 """
 
 import argparse
-import hashlib
-import io
+import contextlib
 import json
-import os
-import resource
 import sys
 import tempfile
 import time
@@ -19,6 +16,8 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from crafted import cases, crafted, entries_with_sums, written
+from limited import ended_within
 
 import specavg as sa
 from specavg import groups
@@ -232,9 +231,7 @@ def _lying(entries, rng):
         container[key] = container[key] * int(10 ** rng.uniform(0, 4))
     else:
         container[key] = [-1, 0, 10 ** int(rng.integers(1, 19)), 1e300, 0.5][rng.integers(5)]
-    entries = {**entries, "model.json": json.dumps(document).encode()}
-    sums = [f"{hashlib.sha256(d).hexdigest()}  {n}\n" for n, d in entries.items() if n != "SHA256SUMS"]
-    return {**entries, "SHA256SUMS": "".join(sums).encode()}
+    return entries_with_sums({**entries, "model.json": json.dumps(document).encode()})
 
 
 def damaged_files_are_read_or_refused_within_limits(rng):
@@ -251,34 +248,30 @@ def damaged_files_are_read_or_refused_within_limits(rng):
         model.save(path)
         with zipfile.ZipFile(path) as file:
             entries = {name: file.read(name) for name in file.namelist()}
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as file:
-            for name, data in _lying(entries, rng).items():
-                file.writestr(name, data)
-        data = bytearray(buffer.getvalue())
+        written(path, _lying(entries, rng))
         if rng.random() < 0.3:
+            data = bytearray(path.read_bytes())
             data[rng.integers(len(data))] ^= 1 << int(rng.integers(8))
-        path.write_bytes(data)
-        child = os.fork()  # limits hold for a process
-        if child == 0:
-            os._exit(_read_within_limits(path))
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert status == 0, f"reading ended with {status}: {space!r}, {group!r}"
+            path.write_bytes(data)
+        _check_reading(path, f"{space!r}, {group!r}")
 
 
-def _read_within_limits(path):
-    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (held + _FILE_BYTES,) * 2)
-    used = int(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))
-    resource.setrlimit(resource.RLIMIT_CPU, (used + _FILE_SECONDS,) * 2)
-    try:
-        sa.load(path)
-    except sa.io.ModelFileError:
-        return 0
-    except BaseException as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return 1
-    return 0
+def small_files_that_declare_large_things_are_read_or_refused_within_limits(rng):
+    listed = list(cases(rng))
+    name, *declared = listed[rng.integers(len(listed))]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.specavg"
+        crafted(path, *declared)
+        _check_reading(path, name)
+
+
+def _check_reading(path, what):
+    def read():
+        with contextlib.suppress(sa.io.ModelFileError):
+            sa.load(path)
+
+    status = ended_within(read, _FILE_SECONDS, _FILE_BYTES)
+    assert status == 0, f"reading ended with {status}: {what}"
 
 
 CHECKS = [
@@ -296,6 +289,7 @@ CHECKS = [
     many_copies_stay_invariant,
     threads_find_the_same_basis,
     damaged_files_are_read_or_refused_within_limits,
+    small_files_that_declare_large_things_are_read_or_refused_within_limits,
 ]
 
 

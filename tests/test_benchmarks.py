@@ -48,15 +48,26 @@ def test_the_first_use_is_measured_once_without_and_once_with_compiled_loops(mon
     first_use = importlib.import_module("benchmarks.first_use")
     caches = []
 
-    def seconds(case, cache):
+    def seconds(script, cache):
         caches.append(cache)
         return 5.0 if len(caches) % 2 else 1.0
 
     monkeypatch.setattr(first_use, "_cpu_seconds", seconds)
-    rows = first_use.first_use()
-    assert len(rows) == 2 * len(first_use.CASES)
-    assert [row["met"] for row in rows[:3]] == [False, True, None]  # targets are those of README's lines
+    monkeypatch.setattr(first_use.subprocess, "run", lambda *_, **__: None)  # bytecode
+    *rows, floor = first_use.first_use()
+    assert [row["met"] for row in rows] == [False, True] * len(first_use.CASES)
+    assert floor["met"] is None
     assert caches[0] == caches[1] != caches[2]
+
+
+def test_the_first_use_is_that_of_the_readme(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    first_use = importlib.import_module("benchmarks.first_use")
+    code = (ROOT / "README.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    lines = [line.split("  #")[0].rstrip() for line in code.splitlines() if line]
+    script = first_use.SCRIPT.format(case=next(iter(first_use.CASES.values()))).replace(", random_state=0)\n", ")\n")
+    ours = [line for line in script.splitlines() if line]
+    assert ours == [line.replace("300, random_state=0", "300") for line in lines]
 
 
 def test_bounds_and_missing_numbers_are_quoted_as_such(table):

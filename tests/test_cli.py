@@ -1,5 +1,6 @@
 """The command line as a user meets it: what it prints, writes and returns, with good and bad input."""
 
+import io
 import json
 import os
 import re
@@ -167,6 +168,11 @@ def test_targets_that_move_as_a_vector(here, capsys):
     model = sa.load("m")
     X = pd.read_csv("new.csv")
     np.testing.assert_array_equal(model.predict(-X), -model.predict(X))
+    code, out, _ = run(capsys, "predict", "m", "new.csv", "--std")
+    assert code == 0
+    found = pd.read_csv(io.StringIO(out))
+    assert list(found) == ["prediction_0", "prediction_1", "std_0", "std_1"]
+    np.testing.assert_allclose(found, np.hstack(model.predict(X, return_std=True)), rtol=1e-12)
     code, _, err = run(capsys, "fit", "both.csv", "--target", "y", "--targets-are", "vector", *rest)
     assert code == 2
     assert "needs 2 targets; got 1" in err
@@ -231,6 +237,7 @@ BAD = {
     "no multiple of pi": (["info", "--space", "torus:2,period=xpi"], 2, "'xpi' is not a number"),
     "an unknown experiment": (["reproduce", "--only", "figure-9"], 2, "no experiment 'figure-9'; there are figure-1"),
     "a penalty of zero": (["reproduce", "--lambda", "0"], 2, "λ must be positive"),
+    "a group of other coordinates": (["reproduce", "--group", "sign_flips:3"], 2, "has 10 coordinates"),
     "sizes that fall": (["reproduce", "--n", "100,50"], 2, "must increase"),
     "a negative cutoff": (["info", *TORUS, "--max-dim", "-5"], 2, "--max-dim must be"),
     "a cutoff too large": (["info", *TORUS, "--max-invariant-dim", "1e12"], 2, "must be at most 1e\\+07"),

@@ -17,6 +17,23 @@ from specavg.isometries import fields
 AROUND_Z = fields.rotation([[0, -1, 0], [1, 0, 0], [0, 0, 0]])
 AROUND_X = fields.rotation([[0, 0, 0], [0, 0, -1], [0, 1, 0]])
 
+
+def plane(i, j, d=4):
+    """The rotation in the plane of two coordinates."""
+    A = np.zeros((d, d))
+    A[i, j], A[j, i] = -1.0, 1.0
+    return A
+
+
+CONJUGATION = [fields.left_right(f.matrix, f.matrix) for f in (AROUND_Z, AROUND_X)]
+SU2 = [fields.rotation(plane(0, 1) + plane(2, 3)), fields.rotation(plane(0, 2) - plane(1, 3))]
+U1 = fields.rotation(plane(0, 1) - plane(2, 3))
+SU3 = [  # real and imaginary parts side by side; SO(3) on both, and one more
+    *(fields.rotation(np.kron(np.eye(2), f.matrix)) for f in (AROUND_Z, AROUND_X)),
+    fields.rotation(np.kron([[0, -1], [1, 0]], np.diag([1, -1, 0]))),
+]
+FROM_THE_RIGHT = [fields.left_right(np.zeros((3, 3)), f.matrix) for f in (AROUND_Z, AROUND_X)]
+
 CATALOGUE = {
     "SO(3)": (groups.special_orthogonal(3), sa.Sphere(3)),
     "O(4)": (groups.orthogonal(4), sa.Sphere(4)),
@@ -30,6 +47,31 @@ CATALOGUE = {
         groups.joined(groups.symmetric(3), groups.diagonal(groups.orthogonal(3), 3)),
         sa.Power(sa.Sphere(3), 3),
     ),
+    "A R Aᵀ": (Group(fields=CONJUGATION), sa.Rotations()),
+    "A R Aᵀ and inverses of half turns": (
+        Group([iso.left_right(np.diag([1, -1, -1]), np.eye(3))], CONJUGATION),
+        sa.Rotations(),
+    ),
+    "copies of A R Aᵀ": (groups.diagonal(Group(fields=CONJUGATION), 2), sa.Power(sa.Rotations(), 2)),
+    "SU(2)": (Group(fields=SU2), sa.Sphere(4)),
+    "U(2)": (Group(fields=[SU2[0] + 3 * U1, SU2[1]]), sa.Sphere(4)),
+    "SU(3)": (Group(fields=SU3), sa.Sphere(6)),
+    "SO(2) × SO(2)": (Group(fields=[fields.rotation(plane(0, 1)), fields.rotation(plane(2, 3))]), sa.Sphere(4)),
+    "an axis and an angle": (
+        Group(fields=[fields.factors([2 * np.pi * AROUND_Z, fields.shift([1])])]),
+        sa.Product(sa.Sphere(3), sa.Circle()),
+    ),
+    "R and x together": (
+        Group(fields=[fields.factors([a, b]) for a, b in zip(FROM_THE_RIGHT, (AROUND_Z, AROUND_X), strict=True)]),
+        sa.Product(sa.Rotations(), sa.Sphere(3)),
+    ),
+    "copies of a product": (
+        groups.joined(
+            groups.diagonal(groups.direct_product(groups.orthogonal(3), groups.shifts([1])), 2), groups.symmetric(2)
+        ),
+        sa.Power(sa.Product(sa.Sphere(3), sa.Circle()), 2),
+    ),
+    "moved axis": (Group(groups.point_group("T").generators, [AROUND_Z]), sa.Sphere(3)),
     "plain": (Group([iso.signed_permutation([0, 1, 2], [1, -1, -1])], [AROUND_Z]), sa.Sphere(3)),
 }
 catalogue = pytest.mark.parametrize("group, space", CATALOGUE.values(), ids=CATALOGUE.keys())
@@ -80,6 +122,69 @@ def test_haar_of_so3_by_the_angle_and_of_o3_by_the_determinant():
     signs = [np.linalg.det(groups.orthogonal(3).random(rng).matrix) for _ in range(400)]
     assert 140 < sum(s > 0 for s in signs) < 260
     assert all(np.linalg.det(groups.point_group("D∞").random(rng).matrix) > 0 for _ in range(50))
+
+
+def test_uniform_elements_of_a_lie_algebra():
+    """A of R ↦ A R Aᵀ has the angles of a uniform rotation; columns of SU(2) and U(2) are uniform on S³, so is det."""
+    rng = np.random.default_rng(2)
+    conjugation = Group(fields=CONJUGATION)
+    both = [conjugation.random(rng) for _ in range(500)]
+    assert all(np.array_equal(g.left.matrix, g.right.matrix) for g in both)
+    angles = np.arccos(np.clip((np.array([np.trace(g.left.matrix) for g in both]) - 1) / 2, -1, 1))
+    assert kstest(angles, lambda t: (t - np.sin(t)) / np.pi).pvalue > 1e-3
+    for extra in ([], [U1]):
+        unitary = Group(fields=[*SU2, *extra])
+        drawn = np.array([unitary.random(rng).matrix for _ in range(500)])
+        for i in range(4):  # a coordinate of a uniform point of S³ has the density 2/π √(1 − x²)
+            x = np.clip(drawn[:, i, 1], -1, 1)
+            assert kstest(x, lambda x: 0.5 + (x * np.sqrt(1 - x * x) + np.arcsin(x)) / np.pi).pvalue > 1e-3
+    J = U1.matrix  # the complex structure that SU(2) and U(2) keep: z = a + ib with i acting as J
+    assert np.abs(J @ drawn - drawn @ J).max() < 1e-13
+    rows = np.array([[1, 0, 0, 0], [0, 0, 1, 0]], dtype=float)  # a complex basis is e_0, e_2
+    complex_entries = np.einsum("ai,nij,bj->nab", rows, drawn, rows) - 1j * np.einsum(
+        "ai,ik,nkj,bj->nab", rows, J, drawn, rows
+    )
+    determinants = np.linalg.det(complex_entries)
+    np.testing.assert_allclose(np.abs(determinants), 1, atol=1e-12)
+    assert kstest(np.angle(determinants) / (2 * np.pi) % 1, "uniform").pvalue > 1e-3
+
+
+def _irreducible(degree):
+    """Rotations of R³ on the harmonics of a degree, as fields of R^(2l + 1)."""
+    V = sa.Sphere(3).eigenspace(degree)
+    return [fields.rotation(sa.Sphere(3).infinitesimal(f, V)) for f in (AROUND_Z, AROUND_X)]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[AROUND_Z, AROUND_X], _irreducible(2), _irreducible(3), SU2, SU3, groups.special_orthogonal(5).fields],
+    ids=["SO(3)", "degree 2", "degree 3", "SU(2)", "SU(3)", "SO(5)"],
+)
+def test_a_step_keeps_a_third_of_what_is_not_uniform(given):
+    """The mean of D over one step is c on each irreducible representation: c ≤ 1/3, or 1 on invariants."""
+    from specavg.groups.families._semisimple import Semisimple, combination
+
+    structure, rng = Semisimple(Group(fields=given).algebra.fields), np.random.default_rng(0)
+    steps = rng.standard_normal((1000, len(structure.fields))) @ structure._spread.T
+    moves = [combination(step, structure.fields).flow(1.0) for step in steps]
+    space = sa.Sphere(structure.size)
+    for degree in (1, 2):
+        V = space.eigenspace(degree)
+        mean = np.mean([space.representation(g, V) for g in moves], axis=0)
+        fixed = sa.invariant_basis(space, Group(fields=given), max_eigenvalue=V.eigenvalue).table[-1].invariant_dim
+        kept = np.sort(np.linalg.eigvalsh((mean + mean.T) / 2))[: V.dim - fixed]
+        assert np.abs(kept).max() < 1 / 3 + 0.1  # 1000 draws: a standard deviation of 0.03 an entry at most
+
+
+def test_a_field_that_is_moved_elsewhere_makes_the_group_larger():
+    """An axis and the rotations of a tetrahedron generate all rotations; with a mirror, all of O(3)."""
+    from specavg.groups.families import OrthogonalGroup
+
+    for name, proper in (("T", True), ("Td", False)):
+        group = Group(groups.point_group(name).generators, [AROUND_Z])
+        assert group.recognise() == OrthogonalGroup(3, special=proper)
+    around = Group(groups.hyperoctahedral(4).generators, [fields.rotation(plane(0, 1) + 2 * plane(2, 3))])
+    assert around.recognise() == OrthogonalGroup(4, special=False)
 
 
 def test_names_of_point_groups():
@@ -137,10 +242,11 @@ def test_shifts_are_exact_along_their_directions():
             ValueError,
             "Haar",
         ),
+        (lambda: Group([AROUND_Z.flow(1.0)], [AROUND_Z]).random(0), ValueError, "recognised as finite"),
         (
-            lambda: Group(groups.point_group("T").generators, [AROUND_Z]).random(0),
+            lambda: Group(fields=[fields.factors([AROUND_Z, fields.shift([1])])]).random(0),
             ValueError,
-            "larger than the product",
+            "does not come back.*periods",
         ),
         (lambda: Group(fields=AROUND_Z), TypeError, r"fields=\[f\]"),
         (lambda: Group([AROUND_Z]), TypeError, r"fields=\["),

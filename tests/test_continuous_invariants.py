@@ -462,3 +462,142 @@ def test_a_fibre_texture_is_found_in_orientations(crystal):
     exact = weight / weight.mean()
     assert np.corrcoef(density, exact)[0, 1] > 0.97
     assert density.mean() == pytest.approx(1.0, abs=0.03)
+
+
+# --- unusual groups, counted by hand -----------------------------------------------------------------------
+
+
+def _plane(i, j, d=4):
+    A = np.zeros((d, d))
+    A[i, j], A[j, i] = -1.0, 1.0
+    return A
+
+
+def _counts(space, group, top):
+    basis = sa.invariant_basis(space, group, max_eigenvalue=top)
+    assert sa.testing.check_invariance(basis, n_elements=3) <= 1e-12
+    return {row.eigenvalue: row.invariant_dim for row in basis.table if row.invariant_dim}
+
+
+_Z, _X = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 0]]), np.array([[0, 0, 0], [0, 0, -1], [0, 1, 0]])
+_HALF = [_plane(0, 1) + _plane(2, 3), _plane(0, 2) - _plane(1, 3)]
+
+
+def test_rotations_up_to_conjugation_are_functions_of_the_angle():
+    """R ↦ A R Aᵀ leaves the character of each degree; R ↦ A R leaves nothing."""
+    group = Group(fields=[fields.left_right(A, A) for A in (_Z, _X)])
+    assert _counts(sa.Rotations(), group, 90) == {degree * (degree + 1.0): 1 for degree in range(10)}
+    basis = sa.invariant_basis(sa.Rotations(), group, max_eigenvalue=90)
+    R = sa.Rotations().sample(20, 0)
+    angle = np.arccos((np.trace(R.reshape(-1, 3, 3), axis1=1, axis2=2) - 1) / 2)
+    characters = np.sin(np.outer(angle, np.arange(10) + 0.5)) / np.sin(angle / 2)[:, None]
+    np.testing.assert_allclose(np.abs(basis.evaluate(R)), np.abs(characters), atol=1e-11)
+
+
+def test_planes_of_s3_by_their_weights():
+    """Harmonics of degree k of S³ have the weights (a, b) in two planes with |a| + |b| ≤ k and k − |a| − |b| even."""
+    for (p, q), top in (((1, 1), 8), ((1, 2), 8), ((2, 3), 10), ((1, 0), 8)):
+        weights = {
+            k * (k + 2.0): sum(
+                p * a + q * b == 0
+                for a in range(-k, k + 1)
+                for b in range(-k, k + 1)
+                if abs(a) + abs(b) <= k and (k - abs(a) - abs(b)) % 2 == 0
+            )
+            for k in range(top + 1)
+        }
+        group = Group(fields=[fields.rotation(p * _plane(0, 1) + q * _plane(2, 3))])
+        assert _counts(sa.Sphere(4), group, top * (top + 2)) == {k: n for k, n in weights.items() if n}
+    torus = Group(fields=[fields.rotation(_plane(0, 1)), fields.rotation(_plane(2, 3))])
+    assert _counts(sa.Sphere(4), torus, 80) == {k * (k + 2.0): 1 for k in range(0, 9, 2)}
+    circle = Group(fields=[fields.rotation(_plane(0, 1) - _plane(2, 3))])  # the Hopf map: functions on S²
+    assert _counts(sa.Sphere(4), circle, 80) == {k * (k + 2.0): k + 1 for k in range(0, 9, 2)}
+
+
+def test_unitary_groups_are_transitive_on_a_sphere_and_not_on_pairs():
+    """SU(2) on pairs of points of S³ leaves functions of x⁻¹y, all of S³; U(2) leaves the functions of ⟨x, y⟩ in C."""
+    su2 = Group(fields=[fields.rotation(A) for A in _HALF])
+    u2 = Group(fields=[*su2.fields, fields.rotation(_plane(0, 1) - _plane(2, 3))])
+    assert _counts(sa.Sphere(4), su2, 48) == _counts(sa.Sphere(4), u2, 48) == {0.0: 1}
+    pairs = sa.Power(sa.Sphere(4), 2)
+    assert _counts(pairs, groups.diagonal(su2, 2), 30) == {2 * k * (k + 2.0): (k + 1) ** 2 for k in range(4)}
+    # U(1) turns x⁻¹y by conjugation: zonal functions of weight zero, k + 1 of each degree.
+    assert _counts(pairs, groups.diagonal(u2, 2), 30) == {2 * k * (k + 2.0): k + 1 for k in range(4)}
+    assert _counts(pairs, groups.diagonal(groups.special_orthogonal(4), 2), 96) == {
+        2 * k * (k + 2.0): 1 for k in range(7)
+    }
+
+
+def test_rotations_together_with_something_else_are_relative_positions():
+    """A R and A R' leave Rᵀ R'; A R and A x leave Rᵀ x; R Bᵀ and B x leave R x."""
+    left = groups.diagonal(groups.special_orthogonal(3), 2)
+    assert _counts(sa.Power(sa.Rotations(), 2), left, 24) == {2.0 * j * (j + 1): (2 * j + 1) ** 2 for j in range(4)}
+    both = sa.Product(sa.Rotations(), sa.Sphere(3))
+    from_left = Group(fields=[fields.factors([fields.rotation(A)] * 2) for A in (_Z, _X)])
+    from_right = Group(fields=[fields.factors([fields.left_right(0 * A, A), fields.rotation(A)]) for A in (_Z, _X)])
+    for group in (from_left, from_right):
+        assert _counts(both, group, 24) == {2.0 * j * (j + 1): 2 * j + 1 for j in range(4)}
+
+
+def test_an_axis_and_an_angle_turn_together():
+    """Y_lm e^{ikφ} with m + k = 0; at other speeds, m p + k q = 0. A slope that does not close is said to be one."""
+    space = sa.Product(sa.Sphere(3), sa.Circle())
+    for p, q in ((1, 1), (2, 1), (3, 2)):
+        group = Group(fields=[fields.factors([2 * np.pi * p * fields.rotation(_Z), fields.shift([q])])])
+        wanted = {}
+        for degree in range(5):
+            for k in range(-5, 6):
+                value = degree * (degree + 1.0) + k * k
+                if value <= 20 and sum(p * m + q * k == 0 for m in range(-degree, degree + 1)):
+                    wanted[value] = wanted.get(value, 0) + 1
+        assert _counts(space, group, 20) == wanted
+    with pytest.warns(UserWarning, match="does not come back"):
+        basis = sa.invariant_basis(
+            space, Group(fields=[fields.factors([fields.rotation(_Z), fields.shift([1])])]), max_eigenvalue=6
+        )
+    assert basis.dim == 3  # what rotations and shifts leave apart from each other
+
+
+def test_matrices_from_the_right_leave_a_grassmannian_or_a_smaller_stiefel_manifold():
+    """Stiefel(4, 2) mod SO(2): oriented planes, S² × S². Stiefel(4, 3) mod SO(3), its orthogonal complement: S³."""
+    planes = Group(fields=[fields.left_right(np.zeros((4, 4)), [[0, -1], [1, 0]])])
+    found = sorted(_counts(sa.Stiefel(4, 2), planes, 8).values())
+    assert found == [1, 6, 9]  # degrees (0, 0); (1, 0) and (0, 1); (1, 1)
+    group = Group(fields=[fields.left_right(np.zeros((4, 4)), A) for A in (_Z, _X)])
+    assert list(_counts(sa.Stiefel(4, 3), group, 8).values()) == [1, 4, 9]
+
+
+@pytest.mark.parametrize("mirrors", [False, True])
+def test_unequal_kinds_of_directions_have_as_many_invariants_as_characters_say(mirrors):
+    """(S²)^5 under rotations and S_2 × S_3: mean characters over the classes of both, without one line of a solver."""
+    top = 12
+    turn = groups.orthogonal(3) if mirrors else groups.special_orthogonal(3)
+    swaps = [[1, 0, 2, 3, 4], [0, 1, 3, 2, 4], [0, 1, 3, 4, 2]]
+    kinds = Group([isometries.permutation(image) for image in swaps])
+    group = groups.joined(groups.diagonal(turn, 5), kinds)
+    theta = np.pi * (np.arange(200) + 0.5) / 200  # characters are trigonometric polynomials: exact
+    weight = (1 - np.cos(theta)) / 200
+    wanted = {}
+    cycles = [(a, b, n * m) for a, n in (((1, 1), 1), ((2,), 1)) for b, m in (((1, 1, 1), 1), ((2, 1), 3), ((3,), 2))]
+    for sign in (1, -1) if mirrors else (1,):
+        for first, second, count in cycles:
+            values = {0: np.ones_like(theta)}  # by eigenvalue: the trace of the permutation times the rotation
+            for length in (*first, *second):
+                new = {}
+                for total, character in values.items():
+                    degree = 0
+                    while total + length * degree * (degree + 1) <= top:
+                        one = sum(np.cos(m * length * theta) for m in range(-degree, degree + 1)) * sign ** (
+                            degree * length
+                        )
+                        key = total + length * degree * (degree + 1)
+                        new[key] = new.get(key, 0) + character * one
+                        degree += 1
+                values = new
+            for total, character in values.items():
+                mean = float(weight @ character) * count / 12 / (2 if mirrors else 1)
+                wanted[total] = wanted.get(total, 0) + mean
+    assert _counts(sa.Power(sa.Sphere(3), 5), group, top) == {
+        float(key): round(mean) for key, mean in sorted(wanted.items()) if round(mean)
+    }
+    assert max(abs(mean - round(mean)) for mean in wanted.values()) < 1e-9

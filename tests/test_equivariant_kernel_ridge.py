@@ -204,6 +204,28 @@ def test_the_gradient_of_an_energy_is_an_equivariant_field():
     np.testing.assert_allclose(J, J.transpose(0, 2, 1), atol=1e-3 * np.abs(J).max())  # no curl
 
 
+@pytest.mark.parametrize("name, output", [("D3", "vector"), ("C3v", "ij=ji"), ("O", "scalar")])
+def test_deviations_of_values_and_slopes_are_those_of_the_normal_equations(name, output):
+    """σ² J (ΦᵀΦ + αΛ⁻¹)⁻¹ Jᵀ with dense matrices, J values or derivatives; constants have no penalty."""
+    space, group = sa.Sphere(3), groups.point_group(name)
+    X, Z = space.sample(40, random_state=0), space.sample(4, random_state=1)
+    p = groups.representation(group, output).dim
+    Y = np.random.default_rng(0).normal(size=(40, p)).squeeze()
+    given = {"spectrum": "heat", "length_scale": 0.5, "alpha": 0.3, "max_eigenvalue": 30.0}
+    model = sa.EquivariantKernelRidge(space, group, output, **given).fit(X, Y)
+    basis = model.basis_
+    table = basis.evaluate(X).transpose(0, 2, 1).reshape(40 * p, basis.dim)
+    penalty = np.where(basis.eigenvalues > 0, 0.3 * np.exp(0.125 * basis.eigenvalues), 0.0)
+    inverse = model.noise_variance_ * np.linalg.inv(table.T @ table + np.diag(penalty))
+    values, slopes = basis.evaluate(Z), basis.gradient(Z)  # (n, dim, p), (n, dim, p, n_features)
+    expected = np.einsum("njp,jl,nlp->np", values, inverse, values)
+    np.testing.assert_allclose(model.predict(Z, return_std=True)[1].reshape(4, p) ** 2, expected, rtol=1e-9)
+    expected = np.einsum("njpi,jl,nlpi->nip", slopes, inverse, slopes)
+    found, deviation = model.gradient(Z, return_std=True)
+    np.testing.assert_array_equal(found, model.gradient(Z))
+    np.testing.assert_allclose(deviation.reshape(4, 3, p) ** 2, expected, rtol=1e-9, atol=1e-14)
+
+
 def test_saved_models_have_the_same_bits_in_another_process(tmp_path):
     molecules = groups.joined(groups.diagonal(groups.orthogonal(3), 2), groups.symmetric(2))
     particles = groups.Representation(groups.symmetric(5), groups.symmetric(5).generators)

@@ -33,6 +33,7 @@ from specavg.experiments import _examples as examples
 from specavg.experiments import _group_size as group_size
 from specavg.experiments import _paper_task as task
 from specavg.experiments import _rate as rate
+from specavg.experiments import _samples_saved as samples_saved
 from specavg.experiments._figure_style import new_figure, own_settings, save
 from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, _text, write_report
@@ -104,11 +105,47 @@ def test_sizes_seeds_and_the_penalty_of_the_figures_can_be_changed(tmp_path):
         ({"seed": -1}, "seed must be at least 0"),
         ({"sizes": ()}, "must increase and be at least 2"),
         ({"sizes": (100, 50)}, "must increase and be at least 2"),
+        ({"group": groups.sign_flips(9)}, "has 10 coordinates"),
+        ({"group": groups.orthogonal(10)}, "permutes them and changes their signs"),
+        ({"group": groups.cyclic(10)}, "has 10 coordinates"),
     ],
 )
 def test_impossible_changes_are_refused(given, complaint):
     with pytest.raises(ValueError, match=complaint):
         Changes(**given)
+
+
+def test_weights_of_the_target_are_means_over_orbits_of_coordinates():
+    assert np.array_equal(Changes().weights, np.arange(1.0, 11))
+    assert np.array_equal(Changes(group=groups.hyperoctahedral(10)).weights, np.full(10, 5.5))
+    swap = groups.Group([sa.isometries.permutation([3, 1, 2, 0, *range(4, 10)])])
+    assert np.array_equal(Changes(group=swap).weights, [2.5, 2, 3, 2.5, *range(5, 11)])
+
+
+@pytest.mark.slow
+def test_the_group_of_the_figures_can_be_changed(tmp_path):
+    changes = Changes(sizes=(20, 40), group=groups.cyclic_shifts(10))
+    page = reproduce(tmp_path, quick=True, only=["figure-1"], stream=io.StringIO(), changes=changes)
+    assert "100 random elements of cyclic_shifts" in re.sub(r"<[^>]*>", "_", page.read_text(encoding="utf-8"))
+    with (tmp_path / "results.csv").open(encoding="utf-8") as file:
+        found = [(row["series"], float(row["value"])) for row in csv.DictReader(file)]
+    assert max(value for series, value in found if series == "Spec-Avg") <= 1e-12
+    assert min(value for series, value in found if series == "KRR") > 0.01
+
+
+def test_the_expected_risk_is_the_mean_over_samples():
+    """With 60 samples of n = 100 and n = 316, under rotations about an axis and without symmetry."""
+    sizes = np.array([100, 316])
+    for way in (samples_saved.WAYS[0], samples_saved.WAYS[3]):
+        risks = []
+        for seed in range(60):
+            rng = np.random.default_rng(1000 + seed)
+            X = sa.Sphere(3).sample(316, rng)
+            y = samples_saved._target(X) + samples_saved.NOISE * rng.standard_normal(316)
+            risks.append([samples_saved._risk(way, X[:n], y[:n]) for n in sizes])
+        error = np.std(risks, axis=0, ddof=1) / np.sqrt(60)
+        expected = samples_saved._expected_risks(way.group, sizes)
+        assert np.all(np.abs(np.mean(risks, axis=0) - expected) < 4 * error)
 
 
 @pytest.mark.parametrize("spec, krr, holds", [(1.0, 2.0, True), (1.0, 100.0, False), (5.0, 1.0, False)])

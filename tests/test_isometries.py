@@ -229,3 +229,17 @@ def test_products_that_no_longer_fit_are_refused():
     one, other = iso.affine([[1, 2**40], [0, 1]], [0, 0]), iso.affine([[1, 0], [2**40, 1]], [0, 0])
     with pytest.raises(ValueError, match="do not generate a finite group"):
         _ = one @ other
+
+
+@pytest.mark.parametrize("entry", [3, 10**5, 10**10, 2**52 + 1])
+def test_large_integers_lose_no_digits_when_applied(entry):
+    A = np.array([[1, entry, 0], [0, 1, 0], [0, -entry, 1]])
+    rng = np.random.default_rng(entry % 1000)
+    points = np.concatenate([rng.random((20, 3)), 1e-9 * rng.standard_normal((5, 3)), 50 * rng.standard_normal((5, 3))])
+    with_shift, without = iso.affine(A, ["1/3", 0, 0.25]), iso.affine(A, [0, 0, 0])
+    rational = [[[int(a) * Fraction(float(x)) for a, x in zip(row, u, strict=True)] for row in A] for u in points]
+    exact = np.array([[sum(terms) for terms in rows] for rows in rational])
+    np.testing.assert_array_equal(without(points), exact.astype(float))  # rounded once
+    shifted = np.add(exact, [Fraction(1, 3), 0, Fraction(1, 4)]).ravel()
+    errors = [Fraction(float(u)) - v for u, v in zip(with_shift.turned(points).ravel(), shifted, strict=True)]
+    assert max(abs(error - round(error)) for error in errors) < 1e-15

@@ -8,6 +8,8 @@ import pytest
 import specavg as sa
 from specavg import groups, spaces
 from specavg.functions._compensated_sums import compensated_sum
+from specavg.functions._compiled import Compiled
+from specavg.functions._functions import FEW_ROWS
 from specavg.functions._product_tree import depth_first
 from specavg.functions._s2_harmonics import S2Harmonics
 from specavg.functions._threads import block_size, in_order, row_chunks
@@ -44,12 +46,23 @@ CASES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def way(request, monkeypatch):
+    """Loops for any number of rows; plain NumPy in tests of `both_ways`."""
+    chosen = getattr(request, "param", "loops")
+    monkeypatch.setattr(Compiled, "_few", lambda self, n, rows=1: chosen == "plain")
+
+
+both_ways = pytest.mark.parametrize("way", ["loops", "plain"], indirect=True)
+
+
 def case(name: str, n: int = 700):
     space, group, cutoff = CASES[name]
     basis = sa.invariant_basis(space, group, **cutoff)
     return basis, space.sample(n, random_state=1)
 
 
+@both_ways
 @pytest.mark.parametrize("name", CASES)
 def test_values_sums_and_combinations_equal_the_plain_ones(name):
     basis, X = case(name)
@@ -68,6 +81,7 @@ def test_values_sums_and_combinations_equal_the_plain_ones(name):
     assert np.abs(basis.gram(X, w) - gram).max() <= TOLERANCE * np.abs(gram).max()
 
 
+@both_ways
 @pytest.mark.parametrize("name", CASES)
 def test_compiled_functions_are_invariant_without_canonical_points(name):
     basis, X = case(name, 200)
@@ -81,6 +95,7 @@ def test_compiled_functions_are_invariant_without_canonical_points(name):
         )
 
 
+@both_ways
 @pytest.mark.parametrize("name", CASES)
 def test_a_point_has_the_same_bits_wherever_it_stands(name):
     basis, X = case(name, 130)
@@ -88,6 +103,18 @@ def test_a_point_has_the_same_bits_wherever_it_stands(name):
     together = basis.combine(X, C)
     apart = np.concatenate([basis.combine(X[i : i + 1], C) for i in (0, 1, 63, 64, 129)])
     assert np.array_equal(together[[0, 1, 63, 64, 129]], apart)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_few_rows_have_the_values_of_many(name, monkeypatch):
+    basis, X = case(name, FEW_ROWS + 1)
+    C = np.random.default_rng(0).normal(size=(basis.dim, 2))
+    values, combinations = basis.evaluate(X), basis.combine(X, C)
+    monkeypatch.undo()  # as it is for users: all rows by the loops, all but one in plain NumPy
+    monkeypatch.setattr(Compiled, "_loops", property(lambda self: pytest.fail("a loop for few rows")))
+    few = basis.evaluate(X[1:]), basis.combine(X[1:], C)
+    assert np.abs(few[0] - values[1:]).max() <= 1e-13 * np.abs(values).max()
+    assert np.abs(few[1] - combinations[1:]).max() <= 1e-13 * np.abs(combinations).max()
 
 
 @pytest.mark.parametrize("name", ["cosines", "waves", "octahedral", "few copies of a circle", "sphere in R^6"])
@@ -101,6 +128,7 @@ def test_results_do_not_depend_on_the_number_of_threads(name):
     assert all(np.array_equal(a, b) for a, b in zip(one, three, strict=True))
 
 
+@both_ways
 def test_cosines_are_even_to_the_last_bit():
     basis, X = case("cosines")
     C = np.random.default_rng(0).normal(size=(basis.dim, 1))
@@ -110,6 +138,7 @@ def test_cosines_are_even_to_the_last_bit():
     assert basis.evaluation_points(X) is X
 
 
+@both_ways
 def test_read_only_and_strided_points_are_taken():
     basis, X = case("cosines")
     C = np.ones((basis.dim, 1))
@@ -121,6 +150,7 @@ def test_read_only_and_strided_points_are_taken():
     assert np.array_equal(basis.combine(np.asfortranarray(X), C), basis.combine(X, C))
 
 
+@both_ways
 def test_nan_is_reported_though_no_pass_looks_for_it():
     basis, X = case("cosines")
     X[3, 1] = np.nan
@@ -130,6 +160,7 @@ def test_nan_is_reported_though_no_pass_looks_for_it():
         basis.combine(X, np.ones((basis.dim, 1)))
 
 
+@both_ways
 def test_no_points_give_no_values():
     for name in ("cosines", "waves", "octahedral", "few copies of a circle", "many copies of a circle"):
         basis, X = case(name, 1)

@@ -105,6 +105,51 @@ def test_symmetric_polynomials_of_many_coordinates_keep_their_digits(d):
         assert np.abs(moved - values).max() < 1e-12 * np.abs(values).max()
 
 
+POLYNOMIALS = [
+    (sa.Torus(4), groups.symmetric(4), 120),
+    (sa.Torus(3, period=1.7), groups.hyperoctahedral(3), 60),
+    (sa.Torus(17), groups.symmetric(17), 300),
+    (sa.Torus(30), groups.symmetric(30), 250),
+    (sa.Torus(30), groups.hyperoctahedral(30), 150),
+    (sa.Torus(100), groups.symmetric(100), 100),
+]
+
+
+@pytest.mark.parametrize("space, group, size", POLYNOMIALS, ids=repr)
+def test_polynomials_in_sums_over_copies_keep_their_digits(space, group, size):
+    # Against the sums that subtract nothing; at points, too, where all terms of a polynomial have their largest size.
+    functions = sa.invariant_basis(space, group, max_invariant_dim=size).functions
+    functions = getattr(functions, "_functions", functions)
+    polynomials = functions._make_polynomials(nanoseconds=np.inf)
+    assert polynomials._functions.dim > functions.dim  # products that are no functions of the family
+    rng, m, period = np.random.default_rng(0), space.dim, space.period[0]
+    points = [
+        space.sample(200, 0),
+        period * np.repeat(rng.random((50, 1)), m, axis=1),
+        period * rng.choice([0.0, 0.25, 0.5, 0.75], size=(50, m)),
+        1e-3 * rng.normal(size=(50, m)),
+        np.zeros((1, m)),
+    ]
+    X = np.concatenate(points)
+    expected = functions.plain_values(X)
+    assert (np.abs(polynomials.values(X) - expected) <= 5e-14 * np.abs(expected).max(axis=0)).all()
+    Y, C = rng.normal(size=(len(X), 2)), rng.normal(size=(functions.dim, 2))
+    assert np.abs(polynomials.correlate(X, Y) - expected.T @ Y).max() <= 1e-12 * np.abs(expected.T @ Y).max()
+    assert np.abs(polynomials.combine(X, C) - expected @ C).max() <= 1e-13 * np.abs(expected @ C).max()
+
+
+def test_sums_over_many_points_go_by_polynomials():
+    space, n = sa.Torus(60), 20_000
+    functions = sa.invariant_basis(space, groups.symmetric(60), max_invariant_dim=60).functions
+    X = space.sample(n, 0)
+    Y, C = np.ones((n, 1)), np.ones((functions.dim, 1))
+    assert functions._faster(n) is functions._polynomials
+    assert functions._faster(100) is None
+    values = functions.values(X)
+    assert np.abs(functions.correlate(X, Y) - values.T @ Y).max() <= 1e-12 * n
+    assert np.abs(functions.combine(X, C) - values @ C).max() <= 1e-12 * np.abs(values @ C).max()
+
+
 def test_halves_joined_are_all_copies_one_after_the_other():
     values = np.random.default_rng(0).standard_normal((3, 2, 700))
     multisets = [[0], [0, 0], [0, 1], [0, 0, 1], [0, 1, 2], [2, 2, 2]]

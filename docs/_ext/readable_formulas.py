@@ -11,7 +11,8 @@ from sphinx.addnodes import desc_signature, pending_xref
 from sphinx.transforms import SphinxTransform
 
 _INDEX = re.compile(
-    r"(?<![A-Za-z0-9])(?P<below>[A-Za-zΑ-ωƒ][̂]?)_(?P<sub>\{[^{}]*\}|[A-Za-z0-9λℓ])(?![A-Za-z0-9_])"
+    # A Latin letter that stands alone, or any Greek letter or sign: cΔ_i has an index, max_dim has none.
+    r"(?P<below>(?:(?<![A-Za-z0-9])[A-Za-z]|[Α-ωƒℓ∏∑])[̂]?)_(?P<sub>\{[^{}]*\}|[A-Za-z0-9λℓ])(?![A-Za-z0-9_])"
     r"|(?<=\))_(?P<sub2>\{[^{}]*\})"
     r"|(?<=[\w)\]}])\^(?P<sup>\{[^{}]*\}|\([^()]*\)|\d+|[A-Za-zλ])(?![A-Za-z0-9_])"
 )

@@ -11,6 +11,7 @@ angles turns them round, and the exchange of the methyl groups swaps their compo
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.gaussian_process.kernels import RBF
 
 import specavg as sa
 from specavg.datasets import load_propane
@@ -23,27 +24,70 @@ print(*zip(group.generators, sa.groups.representation(group, "vector").images, s
 # %%
 # The gradient of the energy, learned from its values at a few points
 # -------------------------------------------------------------------
-# What the models see is the gradient of a fit to 160 energies, good to a millionth. Errors are means over five draws of
-# 15 points, with standard errors.
+# What the models see is the gradient of a fit to 160 energies, good to a millionth. Beside the equivariant model stand
+# the same model without a group; kernel ridge regression with the matrix-valued kernel averaged over the 36 elements,
+# k(gx, y) ρ(g)ᵀ; and kernel ridge regression on the data and six random images of each point (with all 36 images it
+# would be the averaged kernel again). Both use a Gaussian kernel of the cosines and sines of the angles; width and
+# penalty minimise the error of leaving out a point, with all its images. Errors are means over eight draws of 15
+# points, with standard errors.
 Z = space.sample(500, random_state=1)
 truth = energy.gradient(Z)
+pairs = [(g, rho.matrix) for g, rho in sa.groups.representation(group, "vector").elements()]
+widths, penalties = 10.0 ** np.arange(-0.5, 0.8, 0.25), 10.0 ** np.arange(-12, 0.0)
+nothing = (group.identity, np.eye(2))
+
+
+def circles(A):
+    return np.hstack([np.cos(A), np.sin(A)])
+
+
+class KernelOfAngles:
+    """Kernel ridge regression with the kernel averaged over `elements`, on the images of the data under `copies`."""
+
+    def __init__(self, elements=(nothing,), copies=(nothing,)):
+        self.elements, self.copies = elements, copies
+
+    def kernel(self, A, B, width):
+        each = (np.kron(RBF(width)(circles(space.act(g, A)), circles(B)), rho.T) for g, rho in self.elements)
+        return sum(each) / len(self.elements)
+
+    def fit(self, A, Y):
+        best = np.inf
+        rows = np.tile(np.repeat(np.arange(len(A)), 2), len(self.copies))
+        self.A = np.vstack([space.act(g, A) for g, _ in self.copies])
+        y = np.vstack([Y @ rho.T for _, rho in self.copies]).ravel()
+        blocks = [np.flatnonzero(rows == i) for i in range(len(A))]
+        for width in widths:
+            values, vectors = np.linalg.eigh(self.kernel(self.A, self.A, width))
+            for penalty in penalties:
+                scaled = vectors / np.sqrt(np.maximum(values, 0) + penalty)
+                c = scaled @ (scaled.T @ y)
+                error = sum(np.sum(np.linalg.solve(scaled[b] @ scaled[b].T, c[b]) ** 2) for b in blocks)
+                if error < best:
+                    best, self.width, self.c = error, width, c
+        return self
+
+    def predict(self, B):
+        return (self.kernel(B, self.A, self.width) @ self.c).reshape(len(B), 2)
 
 
 def errors(seed):
     X = space.sample(15, random_state=100 + seed)
-    Y = energy.gradient(X)
+    Y, rng = energy.gradient(X), np.random.default_rng(seed)
     models = {
         "equivariant": sa.EquivariantKernelRidge(space, group, "vector"),
         "without the symmetry": sa.EquivariantKernelRidge(space, None, "vector"),
+        "averaged matrix kernel": KernelOfAngles(elements=pairs),
+        "augmented": KernelOfAngles(copies=[nothing, *(pairs[i] for i in rng.choice(36, 6, replace=False))]),
     }
     return {name: np.sqrt(np.mean((m.fit(X, Y).predict(Z) - truth) ** 2)) for name, m in models.items()}, models
 
 
-splits = [errors(seed)[0] for seed in range(5)]
+splits = [errors(seed)[0] for seed in range(8)]
 print(f"size of the gradient: {np.sqrt(np.mean(truth**2)):.3f} kcal/mol/rad")
 for name in splits[0]:
     values = [split[name] for split in splits]
-    print(f"{name:22s} {np.mean(values):.1e} ± {np.std(values, ddof=1) / 5**0.5:.0e}")
+    print(f"{name:24s} {np.mean(values):.1e} ± {np.std(values, ddof=1) / 8**0.5:.0e}")
 
 # %%
 # A vector field that is learned as such need not be a gradient: nothing has told the model that its curl vanishes. From

@@ -11,7 +11,7 @@ __all__ = ["Records", "facts_html", "table_html"]
 
 T = TypeVar("T")
 _SHOWN = 24  # rows: what fits on a screen; of longer tables the first and the last are shown
-_LAST = 4
+_LAST = 4  # of them from the end, where the largest eigenvalues are
 
 
 @final

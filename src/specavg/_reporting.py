@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar, final
 
 from specavg._config import settings
 
-__all__ = ["reported"]
+__all__ = ["WrittenLine", "reported"]
 
 T = TypeVar("T")
 
@@ -38,47 +38,53 @@ def reported(items: Iterable[T], what: str, unit: str, total: int | None = None)
     if not settings().progress or getattr(_running, "line", None) is not None:
         yield from items
         return
-    line = _Line(what, unit, total)
-    _running.line = line
+    done, start = 0, time.monotonic()
+    of = f" of {total:,}" if total else ""
+    _running.line = line = WrittenLine(lambda: f"{what}: {done:,}{of} {unit}, {time.monotonic() - start:.0f} s")
     try:
         for item in items:
             yield item
-            line.done += 1
+            done += 1
     finally:
         _running.line = None
         line.end()
 
 
 @final
-class _Line:
-    def __init__(self, what: str, unit: str, total: int | None) -> None:
-        self.done = 0
-        self._what, self._unit, self._total = what, unit, total
-        self._start = time.monotonic()
+class WrittenLine:
+    """A line of text on standard error that is written again and again by a thread of its own, until `end`.
+
+    Parameters
+    ----------
+    text : callable
+        What is to be read now.
+    stays : bool, default True
+        Whether the last text stays; otherwise the line is cleared, and a log gets nothing.
+    """
+
+    def __init__(self, text: Callable[[], str], *, stays: bool = True) -> None:
+        self._text, self._stays = text, stays
         self._out: Any = sys.stderr
         self._rewritten = self._out.isatty() or "ipykernel" in sys.modules  # notebooks obey \r as terminals do
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._write, daemon=True)
         self._thread.start()
 
-    def __str__(self) -> str:
-        of = f" of {self._total:,}" if self._total else ""
-        return f"{self._what}: {self.done:,}{of} {self._unit}, {time.monotonic() - self._start:.0f} s"
-
     def _write(self) -> None:
         wait, longest = _PATIENCE, 0
         while not self._ended.wait(wait):
             wait = _EVERY
             if self._rewritten:
-                text = str(self)
+                text = self._text()
                 longest = max(longest, len(text))
                 print(f"\r{text:<{longest}}", end="", file=self._out, flush=True)
         if longest:
-            print(f"\r{self!s:<{longest}}", file=self._out, flush=True)
-        elif wait == _EVERY:  # in a log: one line for what took long
-            print(str(self), file=self._out, flush=True)
+            last = f"{self._text():<{longest}}\n" if self._stays else "\033[K"  # which clears a line of a terminal
+            print(f"\r{last}", end="", file=self._out, flush=True)
+        elif self._stays and wait == _EVERY:  # in a log: one line for what took long
+            print(self._text(), file=self._out, flush=True)
 
     def end(self) -> None:
-        """Stop writing; the last state stays."""
+        """Stop writing."""
         self._ended.set()
         self._thread.join()

@@ -237,7 +237,7 @@ def weyl_count(space: Space, eigenvalue: float | Array) -> float | Array:
     """
     d = space.dim
     constant = math.exp(
-        math.log(unit_ball_volume(d)) + math.log(space.volume) - d * math.log(2 * math.pi)
+        math.log(unit_ball_volume(d)) + space.log_volume - d * math.log(2 * math.pi)
     )  # in logarithms: each factor alone may overflow in high dimension
     return constant * eigenvalue ** (d / 2)
 

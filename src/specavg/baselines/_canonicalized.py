@@ -20,7 +20,7 @@ from specavg.spaces import Space, Torus
 
 __all__ = ["Canonicalized", "canonical", "embedded", "functional", "orbit", "wrapped"]
 
-LARGEST_ORBIT = 20_000
+LARGEST_ORBIT = 20_000  # elements that are listed and applied to every point: seconds for a thousand points
 
 
 def canonical(space: Space, group: Group, X: ArrayLike) -> Array:

@@ -93,7 +93,7 @@ def _write(model: Any, table: Table, features: list[str], writer: Writer, option
 
     from specavg.cli._progress_bar import Progress
 
-    outputs = model.coef_.shape[1:]
+    outputs = getattr(model, "output_shape_", model.coef_.shape[1:])  # vectors have one coefficient for all outputs
     names = ["prediction"] if not outputs else [f"prediction_{j}" for j in range(outputs[0])]
     labels = list(getattr(model, "feature_names_in_", features))
     done = 0

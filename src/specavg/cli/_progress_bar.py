@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from types import TracebackType
 from typing import final
 
-__all__ = ["Progress"]
+from specavg._reporting import WrittenLine
 
-_PATIENCE = 0.5  # seconds before anything is said: short work needs no words
-_EVERY = 0.2
+__all__ = ["Progress"]
 
 
 @final
@@ -31,8 +29,7 @@ class Progress:
 
     def __init__(self, what: str, total: int | None = None, *, quiet: bool = False) -> None:
         self._shown = not quiet and sys.stderr.isatty()
-        self._done = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._written: WrittenLine | None = None
         self.phase(what, total)
 
     def phase(self, what: str, total: int | None = None) -> None:
@@ -49,23 +46,13 @@ class Progress:
         rows = f"  {self._rows:,} rows" if self._rows else ""
         return f"{self._what}{share}{rows}  {time.monotonic() - self._start:.0f} s"
 
-    def _write(self) -> None:
-        wait, written = _PATIENCE, False
-        while not self._done.wait(wait):
-            print(f"\r\033[K{self.line()}", end="", file=sys.stderr, flush=True)
-            wait, written = _EVERY, True
-        if written:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-
     def __enter__(self) -> Progress:
         if self._shown:
-            self._thread = threading.Thread(target=self._write, daemon=True)
-            self._thread.start()
+            self._written = WrittenLine(self.line, stays=False)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._done.set()
-        if self._thread is not None:
-            self._thread.join()
+        if self._written is not None:
+            self._written.end()

@@ -20,6 +20,7 @@ def add_parser(commands: Any) -> None:
         epilog=(
             "examples:\n  specavg reproduce --quick --out results\n"
             "  specavg reproduce --only figure-2 --n 500,2000 --lambda 10 --seed 7\n"
+            "  specavg reproduce --only figure-1 --group hyperoctahedral:10\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -38,6 +39,12 @@ def add_parser(commands: Any) -> None:
         metavar="L",
         help="the λ of the paper's claim (default: 50)",
     )
+    parser.add_argument(
+        "--group",
+        metavar="GROUP",
+        help="another group on the ten coordinates of figures 1 and 2, such as hyperoctahedral:10 or cyclic_shifts:10 "
+        "(default: sign_flips:10)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -48,13 +55,16 @@ def _sizes(text: str) -> tuple[int, ...]:
 def run(options: argparse.Namespace) -> int:
     """Run the experiments."""
     from specavg import experiments
+    from specavg.cli._specs import group_of
+    from specavg.spaces import Torus
 
     names = [experiment.name for experiment in experiments.EXPERIMENTS]
     unknown = [name for name in options.only or () if name not in names]
     if unknown:
         raise Problem(f"there is no experiment {unknown[0]!r}; there are {', '.join(names)}", 2)
     try:
-        changes = experiments.Changes(options.n, options.seed, options.penalty)
+        group = {"group": group_of(options.group, Torus(10))} if options.group else {}
+        changes = experiments.Changes(options.n, options.seed, options.penalty, **group)
     except ValueError as error:
         raise Problem(str(error), 2) from None
     report = experiments.reproduce(options.out, options.quick, options.only, changes=changes)

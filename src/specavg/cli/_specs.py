@@ -28,7 +28,7 @@ _GROUP_HELP = (
     "crystal_symmetry:O,Cinf; diagonal:(orthogonal:3),4 moves four copies together; G*H is a direct product, G+H what "
     "two groups on one space generate; or a TOML or JSON file with generators (default: no symmetry)"
 )
-_MOST_FUNCTIONS = 1e7
+_MOST_FUNCTIONS = 1e7  # their eigenvalues and coefficients alone take 160 MB
 _CUTOFFS = ("max_eigenvalue", "max_dim", "max_invariant_dim")
 
 

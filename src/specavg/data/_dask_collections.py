@@ -16,7 +16,7 @@ from specavg.regression._moments import Moments
 
 __all__ = ["DaskStream", "distributed_apply"]
 
-_FAN_IN = 8
+_FAN_IN = 8  # sums that one task adds: 10,000 chunks then need five levels, and no worker holds more than nine sums
 
 
 def _dask() -> Any:

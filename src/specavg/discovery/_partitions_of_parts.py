@@ -17,7 +17,7 @@ __all__ = ["Blocks", "Parts"]
 
 Array = NDArray[np.float64]
 Blocks = list[list[int]]
-_RANK_TOLERANCE = 1e-10
+_RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of a covariance: directions below it are rounding
 _TWO_KINDS = 1.0  # of the level; the test is cautious: blocks that are all alike are cut in 1 to 4 of 100 searches
 
 

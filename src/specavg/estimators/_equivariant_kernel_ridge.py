@@ -23,12 +23,13 @@ from specavg.groups import Group, Representation
 from specavg.invariants import Cutoff, EquivariantBasis, Order
 from specavg.invariants._equivariant_basis import built_equivariant_basis, output_representation
 from specavg.regression import _limits
-from specavg.regression._block_problem import BlockMomentProblem, BlockPosterior, BlockProblem
+from specavg.regression._block_problem import BlockMomentProblem, BlockProblem, PartPlaces, PartRows
 from specavg.regression._choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Levels, Spectrum, spectrum_candidates
 from specavg.regression._target_units import Units
+from specavg.regression._vector_posterior import BlockPosterior, PartPosterior
 from specavg.spaces import Space
 
 __all__ = ["EquivariantKernelRidge"]
@@ -91,7 +92,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
     True
     """
 
-    saved_records: ClassVar[tuple[type, ...]] = (BlockPosterior, Moments, Spectrum, Sum, Trial, Units)
+    saved_records: ClassVar[tuple[type, ...]] = (BlockPosterior, Moments, PartPosterior, Spectrum, Sum, Trial, Units)
     saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
 
     basis_: Any  # an EquivariantBasis, where other estimators have an InvariantBasis
@@ -183,9 +184,9 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         candidates = self._candidates(basis)
         few = _limits.SEARCH_ROWS
         if len(candidates) > _limits.SHORTLIST and basis.dim > few > basis.n_constants:
-            problem = BlockMomentProblem(moments.first(few), basis.n_constants, basis.n_outputs)
+            problem = _moment_problem(basis, moments.first(few))
             candidates, _ = shortlist(problem, _levels(basis), candidates, alpha, _limits.SHORTLIST)
-        problem = BlockMomentProblem(moments, basis.n_constants, basis.n_outputs)
+        problem = _moment_problem(basis, moments)
         return self._keep(self._solved(problem, candidates, alpha), outputs)
 
     def _candidates(self, basis: EquivariantBasis) -> list[Spectrum]:
@@ -276,18 +277,22 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         places, leading = elements.places(points)
         return elements.taken_back(basis.combine(places, self.coef_), leading)
 
-    def gradient(self, X: Any) -> Any:
+    def gradient(self, X: Any, return_std: bool = False) -> Any:
         """Gradients of every output of the estimated function.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features) or (n, *space.shape)
             A Dask array gives a lazy Dask array.
+        return_std : bool, default False
+            Whether to return the posterior standard deviation of each derivative too.
 
         Returns
         -------
-        ndarray of shape (n, n_features, p), or (n, n_features) where y had one number for each point
+        gradient : ndarray of shape (n, n_features, p), or (n, n_features) where y had one number for each point
             By the coordinates of `X`, as `InvariantKernelRidge.gradient` says.
+        std : ndarray of the same shape
+            Only if `return_std`.
 
         Examples
         --------
@@ -300,10 +305,19 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         """
         check_is_fitted(self)
         if is_dask(X):
+            if return_std:
+                raise ValueError("return_std is not available for Dask collections: they are taken one by one")
             return distributed_apply(self, "gradient", X, (self.n_features_in_, *self.output_shape_))
         points = self._points(X, reset=False)
-        found = self.basis_.combine_gradient(points, self.coef_)
-        return found.reshape(*points.shape, *self.output_shape_)
+        found = self.basis_.combine_gradient(points, self.coef_).reshape(*points.shape, *self.output_shape_)
+        if not return_std:
+            return found
+        variance = np.zeros((*points.shape, self.basis_.n_outputs))
+        if self._posterior is not None:
+            for rows, slopes in self.basis_.gradients_in_chunks(points):  # constants have none
+                covariance = self._posterior.covariance(slopes.reshape(-1, *slopes.shape[2:]))
+                variance[rows] = np.einsum("npp->np", covariance).reshape(variance[rows].shape)
+        return found, np.sqrt(variance).reshape(found.shape)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -368,20 +382,30 @@ class _VectorData:
 
     def problem(self) -> Problem:
         """From features where they can be held, else from moments."""
-        values = self.targets.size * self.basis.dim
+        parts = self.basis.functions.parts
+        values = len(self.points) * sum(part.functions.n_outputs * part.functions.dim for part in parts)
         if values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= _config.settings().memory_limit / 2:
             return self.features_problem(self.basis.dim)
         moments = Moments.of_vectors(self.basis, self.points, self.targets, self.weights)
         averaged = Sum.of(np.array([self.within]) / moments.units.unit**2)
         moments = replace(moments, shifted_squares=moments.shifted_squares + averaged)
-        return BlockMomentProblem(moments, self.basis.n_constants, self.basis.n_outputs)
+        return _moment_problem(self.basis, moments)
 
     def features_problem(self, most: int) -> BlockProblem:
         """With the first `most` functions."""
-        basis, p = self.basis, self.basis.n_outputs
-        values = np.empty((len(self.points), p, min(most, basis.dim)))
-        for rows, chunk in basis.values_in_chunks(self.points):
-            values[rows] = chunk[:, :, :most]
-        table, k = values.reshape(len(self.points) * p, -1), basis.n_constants
-        weights, labels = np.repeat(self.weights, p), np.repeat(np.arange(len(self.points)), p)
-        return BlockProblem(table[:, k:], table[:, :k], self.targets.ravel(), weights, labels, self.within)
+        points, n = self.basis.space.check_points(self.points), len(self.points)
+        rows: list[PartRows] = []
+        for part in self.basis.functions.parts:
+            functions, at = part.functions, PartPlaces.of(part, self.basis.n_constants, most)
+            k, D = at.constants.shape[1], at.others.shape[1]  # constants come first, and then what `most` leaves
+            values = np.empty((n, functions.n_outputs, k + D))
+            for some in functions.chunks(n):
+                values[some] = functions.values(points[some])[:, :, : k + D]
+            table = values.reshape(n * functions.n_outputs, k + D)
+            targets = part.targets(self.targets).reshape(len(table), -1)
+            rows.append(PartRows(at, table[:, k:], table[:, :k], targets))
+        return BlockProblem(rows, self.weights, min(most, self.basis.dim), self.within)
+
+
+def _moment_problem(basis: EquivariantBasis, moments: Moments) -> BlockMomentProblem:
+    return BlockMomentProblem(moments, basis.functions.parts, basis.n_constants, basis.n_outputs)

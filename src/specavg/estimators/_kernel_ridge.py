@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar, Literal, overload
@@ -25,7 +25,6 @@ from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_order, further_orders
 from specavg.regression import _limits
-from specavg.regression._averaging import AveragedPosterior
 from specavg.regression._choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
 from specavg.regression._decomposed_path import DecomposedPosterior
 from specavg.regression._gradient_problem import GradientProblem
@@ -40,6 +39,7 @@ from specavg.spaces import Space
 __all__ = ["InvariantKernelRidge"]
 
 Array = NDArray[np.float64]
+_Made = Callable[[int | None], InvariantBasis]  # a basis of at most so many functions; None: as many as are affordable
 _FEWEST_VALUES = 8  # that gradients are compared with: the fit of fewer says nothing of them
 
 _NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: less than 2 % of the variance is explained
@@ -116,10 +116,12 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     one orbit are left out together. With more than 400 rows, or with several bases (below), the best spectra are
     short-listed on up to 400 rows (chosen without regard to y) and compared on all.
 
-    *Average.* What the data cannot tell apart is not decided by chance. With one output, and where features are held,
-    the model is the average of all spectra and penalties of the final comparison, with shares proportional to
-    exp(−n(S − min S)/1.5), S the score; shares below 2 % are dropped. `spectrum_`, `alpha_` and `loo_error_` are those
-    of the best. The variance of a prediction is Σ w [σ_m² + (μ_m − μ)²] over the models.
+    *Error bars.* The posterior of a model with a given `alpha` takes it as true. That of a chosen one, where features
+    are held, is calibrated. Let v be the posterior variance, m the mean square of what was left out in units of its
+    predicted variance, p the degrees of freedom of the fit and T the prior variance of the functions beyond the cutoff.
+    Then the variance is (p + 3)/p · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part of
+    the function, and so is noise that the truncation explains; three numbers were chosen from the data. Roughness that
+    looks like noise (kinks on a six-dimensional torus) is not told from noise, and intervals are then too narrow.
 
     *Many coordinates.* The first eigenspaces of a torus of four and more dimensions hold products of many coordinates
     and only the lowest frequencies of each. With nothing given, two more bases compete with them, on the same rows by
@@ -169,7 +171,6 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     """
 
     saved_records: ClassVar[tuple[type, ...]] = (
-        AveragedPosterior,
         DecomposedPosterior,
         Moments,
         Spectrum,
@@ -260,7 +261,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         alpha, order, cutoff = checked_alpha(self.alpha), self._order(), self._cutoff()
         self._check_gradients(data)
         found: list[tuple[float, InvariantBasis, list[Spectrum], float]] = []
-        for basis in self._bases(self._canonical(data.points), order, cutoff, data.rows(self._space().dim)):
+        bases = self._bases(self._canonical(data.points), order, cutoff, data.rows(self._space().dim))
+        for _, basis in _competing(bases, None):
             values, slopes = data.searched(basis)
             ratios = ratios_of(float(values.targets.std()), float(np.sqrt(np.mean(slopes.targets**2))))
             found.append(self._with_ratio(partial(GradientProblem, values, slopes), ratios, basis))
@@ -342,28 +344,27 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     def _default_basis(self, rows: int | None) -> InvariantBasis | None:
         return None if rows is None else affordable_basis(self._basis_in_time, affordable_dim(rows))
 
-    def _bases(
-        self, places: Array, order: Order, cutoff: Cutoff | None, rows: int | None = None
-    ) -> list[InvariantBasis]:
+    def _bases(self, places: Array, order: Order, cutoff: Cutoff | None, rows: int | None = None) -> list[_Made]:
         """With the cutoff given; otherwise as many functions as the data can use within the budget.
 
         `places` are canonical points, `rows` is the number of observations where a point has several.
 
         Where everything is to be chosen there may be several: one in the order of eigenvalues, and others with
-        functions of few coordinates or particles first.
+        functions of few coordinates or particles first. Each is made when it is asked for, with no more functions than
+        are wanted: a search needs fewer than the fit.
         """
         if cutoff is not None:
-            return [self._basis(cutoff, order)]
+            return [lambda most: self._basis(cutoff, order)]
         distinct = len(np.unique(places, axis=0))
         target = affordable_dim(distinct if rows is None else distinct * rows // len(places))
         given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
         free = not given and self.spectrum == "auto"
+
+        def basis(order: Order, most: int | None) -> InvariantBasis:
+            return affordable_basis(partial(self._basis_in_time, order=order), min(most or target, target))
+
         first = default_order(self._space()) if free else order
-        bases = [affordable_basis(partial(self._basis_in_time, order=first), target)]
-        for other in further_orders(self._space()) if free else ():
-            with suppress(MemoryError):  # what cannot be had does not compete
-                bases.append(affordable_basis(partial(self._basis_in_time, order=other), target))
-        return [basis for basis in bases if basis.dim > 1] or bases[:1]
+        return [partial(basis, other) for other in (first, *(further_orders(self._space()) if free else ()))]
 
     def _candidates(self, basis: InvariantBasis) -> list[Spectrum]:
         """The spectra to choose from."""
@@ -372,23 +373,24 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         )
 
     def _searched(
-        self, bases: list[InvariantBasis], data: RidgeData, alpha: float | None
+        self, bases: list[_Made], data: RidgeData, alpha: float | None
     ) -> tuple[InvariantBasis, list[Spectrum]]:
         """The most promising basis and spectra, on some of the rows; no spectra where all of them can be compared."""
-        many = data.count > _limits.SEARCH_ROWS and len(self._candidates(bases[0])) > _limits.SHORTLIST
-        if bases[0].dim == 1 or not (len(bases) > 1 or many):
-            return bases[0], []
+        if len(bases) == 1:
+            basis = bases[0](None)
+            many = data.count > _limits.SEARCH_ROWS and len(self._candidates(basis)) > _limits.SHORTLIST
+            if basis.dim == 1 or not many:
+                return basis, []
         sample = data.sample(_limits.SEARCH_ROWS)
-        found: list[tuple[float, InvariantBasis, list[Spectrum]]] = []
-        for basis in bases:
+        found: list[tuple[float, _Made, list[Spectrum]]] = []
+        for make, basis in _competing(bases, affordable_dim(sample.count) if len(bases) > 1 else None):
             problem = sample.searched(basis, half_digits=not data.held(basis))
             candidates, score = self._candidates(basis), np.inf
-            if problem.count > 1:  # else all rows are on one orbit: nothing can be left out
-                exact = data.count <= _limits.SEARCH_ROWS
-                candidates, score = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST, all_rows=exact)
-            found.append((score, basis, candidates))
-        _, basis, candidates = min(found, key=lambda entry: entry[0])
-        return basis, candidates
+            if basis.dim > 1 and problem.count > 1:  # else all rows are on one orbit: nothing can be left out
+                candidates, score = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST)
+            found.append((score, make, candidates))
+        _, make, candidates = min(found, key=lambda entry: entry[0])
+        return make(None), candidates
 
     def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
         """The best fit among `candidates`."""
@@ -434,8 +436,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         return_std : bool, default False
             Whether to return the posterior standard deviation of f(x) too: the same model read as a Gaussian
             process, with a flat prior on the constant. It is that of the function; an observation adds
-            `noise_variance_` to its square. It trusts the prior: for nearly noise-free data and a "heat" spectrum,
-            which takes the target to be analytic, real errors can be several times larger.
+            `noise_variance_` to its square. That of a chosen model is calibrated (see the notes); that of a model whose
+            spectrum and `alpha` are given trusts both.
 
         Returns
         -------
@@ -503,3 +505,13 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
                 columns = slopes[:, 1:].transpose(0, 2, 1).reshape(-1, self.basis_.dim - 1)
                 deviation[rows] = self._posterior.deviation(columns, slopes=True).reshape(deviation[rows].shape)
         return mean, deviation.reshape(mean.shape)
+
+
+def _competing(bases: list[_Made], most: int | None) -> Iterator[tuple[_Made, InvariantBasis]]:
+    """The bases, with `most` functions; what cannot be had does not compete with the first."""
+    yield bases[0], bases[0](most)
+    for make in bases[1:]:
+        with suppress(MemoryError):
+            basis = make(most)
+            if basis.dim > 1:
+                yield make, basis

@@ -114,7 +114,7 @@ def _permutations(quick: bool, track: Track, result: Result) -> None:
         for quantity, value in (("invariant dim", sum(dims)), ("basis seconds", elapsed), ("ID", float(found)),
                                 ("ID without canonical points, relative", plain_relative)):  # fmt: skip
             result.records.append(Record(NAME, "permutations", quantity, float(value), 200, 1, settings))
-    header = ["d", "|G| = d!", "|S|", "log₂|G|", "invariants of degree 0–4", "all functions", "basis",
+    header = ["d", "|G| = d!", "generators", "log₂|G|", "invariants of degree 0–4", "all functions", "basis",
               "ID", "ID of the basis itself, relative"]  # fmt: skip
     result.tables.append(Table("Permutations of the coordinates of S^(d−1)", header, rows))
     result.claims.append(
@@ -145,7 +145,11 @@ def _rotations(reach: int, track: Track, result: Result) -> None:
             )
         )
     result.tables.append(
-        Table(f"The circle, frequencies up to {reach}", ["|G|", "|S|", "there are", "invariants found"], rows)
+        Table(
+            f"The circle, frequencies up to {reach}",
+            ["|G|", "generators", "invariants expected", "invariants found"],
+            rows,
+        )
     )
     result.claims.append(
         Claim(
@@ -171,21 +175,28 @@ def _generators(track: Track, result: Result) -> None:
         families.setdefault(family, []).append((logarithm, count))
         settings = {"group": repr(group), "log2_order": logarithm, "pruned": small}
         result.records.append(Record(NAME, family, "generators", float(count), settings=settings))
-    for (family, points), colour in zip(
-        families.items(), [*PALETTE, "#e377c2", "#17a2b8", "#8c6d31", "#393b79"], strict=False
-    ):
-        axes.plot(*zip(*points, strict=True), "o", ms=5, color=colour, alpha=0.8, label=family.replace("_", " "))
+    looks = zip([*PALETTE, "#e377c2", "#4b3fbf", "#8c6d31", "#111111"], "os^Dv<>Ph*X", strict=True)
+    for place, ((family, points), (colour, marker)) in enumerate(zip(families.items(), looks, strict=True)):
+        # Open markers of different sizes: none hides another.
+        name, size = family.replace("_", " "), 3.5 + 0.7 * place
+        axes.plot(*zip(*points, strict=True), marker, ms=size, mfc="none", mew=1.1, color=colour, label=name)
     line = np.geomspace(1, 10_000)
     axes.plot(line, line, "--", color=REFERENCE, lw=1.2, label="log₂|G|")
     axes.set(xscale="log", yscale="log", xlabel="log₂ |G|", ylabel="generators")
     axes.set_title("How many generators a group needs")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    result.figures.append(Figure("generators", figure, "Every group lies on or below the line ρ(G) ≤ log₂|G|."))
+    result.figures.append(
+        Figure(
+            "generators",
+            figure,
+            "The number of generators ρ(G) against log₂|G|: every group lies on or below the line.",
+        )
+    )
     result.claims.append(
         Claim(
             "ρ(G) ≤ log₂|G| for every finite group.",
-            f"It holds for all {total} groups of the catalogue that were tried; sign flips attain it, S_d and "
-            "cyclic groups stay at 2 and 1."
+            f"It holds for all {total} groups of the catalogue that were tried. Sign flips attain the bound; "
+            "symmetric groups need two generators and cyclic groups one, however large they are."
             if fits
             else "A group of the catalogue has more generators than log₂ of its order.",
             bool(fits),

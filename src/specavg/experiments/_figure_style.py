@@ -66,29 +66,35 @@ def save(figure: Any, path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    for axes in figure.axes:
-        _plain_log(axes)
+    for axis in ("xaxis", "yaxis"):
+        _plain_log([getattr(axes, axis) for axes in figure.axes])
     figure.dpi = _DOTS
     FigureCanvasAgg(figure).print_png(path.with_suffix(".png"))
     figure.set_layout_engine("none")
     FigureCanvasSVG(figure).print_svg(path.with_suffix(".svg"), metadata={"Date": None})
 
 
-def _plain_log(axes: Any) -> None:
+def _plain_log(axes: list[Any]) -> None:
     """Log axes with powers of ten as plain text, 10⁻³, and in between only where there are few.
+
+    All panels of a figure write numbers in the same way.
 
     Matplotlib would parse each as a formula, which takes longer than all the rest of a figure.
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-    for axis in (axes.xaxis, axes.yaxis):
-        if axis.get_scale() != "log" or isinstance(axis.get_major_locator(), FixedLocator):  # chosen by hand
-            continue
+    logarithmic = [
+        axis
+        for axis in axes
+        if axis.get_scale() == "log" and not isinstance(axis.get_major_locator(), FixedLocator)  # chosen by hand
+    ]
+    plain = all(min(a.get_view_interval()) > 2e-3 and max(a.get_view_interval()) < 5e4 for a in logarithmic)
+    for axis in logarithmic:
         low, high = sorted(axis.get_view_interval())
         decades = np.log10(high / low)
         short = decades < 1.8
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,)))
-        axis.set_major_formatter(FuncFormatter(_number_text if low > 2e-3 and high < 5e4 else _power_text))
+        axis.set_major_formatter(FuncFormatter(_number_text if plain else _power_text))
         if decades > 2.5:
             axis.set_minor_locator(NullLocator())
         axis.set_minor_formatter(NullFormatter())

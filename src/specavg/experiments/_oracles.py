@@ -43,22 +43,22 @@ def run(quick: bool, track: Track) -> Result:
     slopes = {key: float(np.polyfit(np.log(columns["n"]), np.log(columns[key]), 1)[0]) for key in columns if key != "n"}
     result.claims = [
         Claim(
-            "O(log|G| n^(2/(1+α)) + n^((2+α)/(1+α))) oracle calls.",
-            f"Algorithm 1's calls are between {ratio.min():.2f} and {ratio.max():.2f} of the expression, at "
-            "every n below it with constant one; here "
-            f"{columns['calls made'][-1] / columns['calls of Algorithm 1'][-1]:.1%} of them were made at n = "
-            f"{sizes[-1]}, since only invariant functions are evaluated.",
+            "Algorithm 1 makes O(log|G| n^(2/(1+α)) + n^((2+α)/(1+α))) oracle calls.",
+            f"As written, it makes {ratio.min():.2f} to {ratio.max():.2f} times as many calls as this expression with "
+            "constant one. This library evaluates invariant functions only, and makes "
+            f"{100 * columns['calls made'][-1] / columns['calls of Algorithm 1'][-1]:.1f} % of these calls at n = "
+            f"{sizes[-1]:,}.",
             bool((ratio <= 1).all()),
         ),
         Claim(
-            "Time O(log³|G| n^(3/(1+α)) + n^((2+α)/(1+α))).",
-            f"Fit time grows as n^{slopes['fit seconds']:.2f}, the bound as n^{slopes['bound on time']:.2f} "
+            "A fit takes the time O(log³|G| n^(3/(1+α)) + n^((2+α)/(1+α))).",
+            f"The time of a fit grows as n^{slopes['fit seconds']:.2f}, the bound as n^{slopes['bound on time']:.2f} "
             "over the same range.",
             slopes["fit seconds"] <= slopes["bound on time"] + 0.1,
         ),
         Claim(
-            "A prediction takes O(n^(1/(1+α))).",
-            f"Time per prediction grows as n^{slopes['prediction µs']:.2f}, the bound as "
+            "A prediction takes the time O(n^(1/(1+α))).",
+            f"The time of a prediction {_growth(slopes['prediction µs'])}, the bound grows as "
             f"n^{slopes['bound on prediction']:.2f}.",
             slopes["prediction µs"] <= slopes["bound on prediction"] + 0.1,
         ),
@@ -109,7 +109,11 @@ def _row(n: int) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+
+
+def _growth(slope: float) -> str:
+    return f"grows as n^{slope:.2f}" if slope > 0 else f"does not grow (n^{slope:.2f})"
 
 
 def _figure(columns: dict[str, Any]) -> Any:

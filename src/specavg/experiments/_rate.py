@@ -107,7 +107,8 @@ def run(quick: bool, track: Track) -> Result:
                 + (
                     "inside the interval."
                     if inside
-                    else f"outside the interval, {abs(slope / expected - 1):.0%} off (10 % is allowed)."
+                    else f"outside the interval, {100 * abs(slope / expected - 1):.0f} % away (up to 10 % counts as "
+                    "agreement)."
                 ),
                 bool(inside or close),
             )
@@ -151,9 +152,9 @@ def _draw(ax: Any, case: Case, sizes: Array, risks: Array, slope: float, expecte
     mean = risks.mean(axis=0)
     error = risks.std(axis=0, ddof=1) / np.sqrt(len(risks))
     ax.fill_between(sizes, mean - 2 * error, mean + 2 * error, color=PALETTE[0], alpha=0.2, lw=0)
-    ax.plot(sizes, mean, "o-", color=PALETTE[0], label=f"measured: slope {slope:.2f}")
+    ax.plot(sizes, mean, "o-", color=PALETTE[0], label=f"measured: slope −{-slope:.2f}")
     middle = np.exp(np.log(mean).mean() - expected * np.log(sizes).mean())
-    ax.plot(sizes, middle * sizes**expected, "--", color=REFERENCE, lw=1.2, label=f"theorem: slope {expected:.2f}")
+    ax.plot(sizes, middle * sizes**expected, "--", color=REFERENCE, lw=1.2, label=f"theorem: slope −{-expected:.2f}")
     ax.set(xscale="log", yscale="log", xlabel="number of samples n")
     ax.set_title(case.title)
     ax.legend(title=f"s = {case.s:g}", loc="lower left")

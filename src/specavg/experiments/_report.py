@@ -40,7 +40,8 @@ def write_report(folder: Path, sections: list[Section], quick: bool, seconds: fl
         "run.</p>",
         f"<p>{how}{len(claims)} claims and questions: <b class=yes>{count[True]} hold or are answered yes</b>, "
         f"<b class=no>{count[False]} not</b>, <b class=open>{count[None]} depend</b> on what the paper leaves open "
-        f"or on the case. Took {seconds:.0f} s; every number is in <code>results.csv</code>.</p></header>",
+        f"or on the case. Took {_minutes(seconds)}; every number is in <code>results.csv</code>.</p>",
+        f"<p class=note>{_text(_WORDS)}</p></header>",
         _summary(sections, quick),
     ]
     body += [_section(folder, i, s, quick) for i, s in enumerate(sections, start=1)]
@@ -51,6 +52,18 @@ def write_report(folder: Path, sections: list[Section], quick: bool, seconds: fl
     path = folder / "report.html"
     path.write_text(page, encoding="utf-8")
     return path
+
+
+_WORDS = (
+    "Words: Spec-Avg is the paper's Algorithm 1, with D functions. KRR is kernel ridge regression, with the penalty "
+    "λ. G "
+    "is the group and |G| the number of its elements. The invariance discrepancy ID(f) is the largest |f(gx) − f(x)| "
+    "over elements g and test points x; it is 0 for an exactly invariant function."
+)
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
 
 
 def _badge(claim: Claim, quick: bool) -> str:
@@ -79,7 +92,8 @@ def _section(folder: Path, number: int, section: Section, quick: bool) -> str:
     name, result = section.experiment.name, section.result
     parts = [
         f"<section id='{name}'><h2>{number}. {escape(section.experiment.title)}</h2>",
-        f"<p><b>What was run.</b> {_text(result.summary)} <span class=quiet>({section.seconds:.0f} s)</span></p>",
+        f"<p><b>What was run.</b> {_text(result.summary)} <span class=quiet>(This took "
+        f"{_minutes(section.seconds)}.)</span></p>",
         "<ul class=claims>",
         *(
             f"<li>{_badge(c, quick)} <b>{_text(c.text)}</b><br><span class=verdict>{_text(c.verdict)}</span></li>"
@@ -128,7 +142,7 @@ _INDEX = re.compile(r"_(\([^()]*\)|\{[^{}]*\}|[A-Za-z0-9λ]+(?:,G)?)")
 
 def _text(text: str) -> str:
     """Escaped text with x^2, D_λ and 1e-9 set with exponents and indices."""
-    powers = _SCIENTIFIC.sub(lambda m: f"{m[1]} × 10^{{{m[2].strip('+')}{m[3]}}}", escape(text))
+    powers = _SCIENTIFIC.sub(lambda m: f"{m[1]}\u00a0×\u00a010^{{{m[2].strip('+')}{m[3]}}}", escape(text))
     safe = _MINUS.sub("−", powers)
 
     def inner(match: re.Match[str]) -> str:
@@ -194,11 +208,16 @@ summary { cursor: pointer; font-weight: 600; margin-top: 1rem; }
 .note { color: var(--quiet); font-size: .92rem; }
 sup, sub { line-height: 0; font-size: .75em; }
 code { background: #f3f5f8; padding: 0 .25em; border-radius: 3px; }
+@media (max-width: 640px) {
+  figure svg { min-width: 560px; } /* smaller letters cannot be read: the figure scrolls */
+  .glance td:last-child { white-space: normal; }
+}
 @media print { details, figure { break-inside: avoid; } }
 """
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light">
 <title>Exact invariances, reproduced</title><style>{style}</style></head>
 <body><main>
 {body}

@@ -30,4 +30,4 @@ def duration(value: float) -> str:
 
 def size_text(n: int) -> str:
     """An integer for a person: as it is up to a million, then as a power of ten."""
-    return f"{n:,}".replace(",", " ") if n < 10**7 else f"10^{math.floor(math.log10(n))}"
+    return f"{n:,}" if n < 10**7 else f"10^{math.floor(math.log10(n))}"

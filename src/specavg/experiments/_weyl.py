@@ -32,9 +32,9 @@ def run(quick: bool, track: Track) -> Result:
         "says D_λ ~ ω_d vol(M) λ^{d/2} / (2π)^d; with symmetry vol(M/G) = vol(M)/|G| takes the place of "
         "vol(M)."
     )
-    figure, axes = new_figure(4, width=12.4, height=3.5)
+    figure, axes = new_figure(2, 2, width=9.6, height=3.4)
     rows = []
-    for (title, space, group, small, large), ax in zip(track(CASES, "Weyl's law"), axes, strict=True):
+    for (title, space, group, small, large), ax in zip(track(CASES, "Weyl's law"), axes.flat, strict=True):
         basis = invariant_basis(space, group, max_eigenvalue=small if quick else large)
         eigenvalues = np.array([row.eigenvalue for row in basis.table])[1:]
         counts = np.cumsum([row.dim for row in basis.table])[1:]
@@ -50,8 +50,9 @@ def run(quick: bool, track: Track) -> Result:
             Claim(
                 f"Weyl's law, with and without symmetry — {title}.",
                 f"At λ = {eigenvalues[-1]:.4g}: D_λ is {counts[-1] / whole[-1]:.3f} and D_(λ,G) "
-                f"{survivors[-1] / part[-1]:.3f} of the law; extrapolated to λ → ∞ (terms 1/√λ and 1/λ, from "
-                f"the boundary of the fundamental domain) the latter tends to {limit:.3f}.",
+                f"{survivors[-1] / part[-1]:.3f} of what the law says. Extrapolated to λ → ∞, with terms 1/√λ and "
+                f"1/λ for the "
+                f"boundary of the fundamental domain, the second ratio tends to {limit:.3f}.",
                 bool(holds),
             )
         )
@@ -60,9 +61,10 @@ def run(quick: bool, track: Track) -> Result:
             for eigenvalue, value in zip(eigenvalues, values, strict=True):
                 settings = {"space": repr(space), "group": repr(group), "eigenvalue": float(eigenvalue)}
                 result.records.append(Record(NAME, title, quantity, float(value), settings=settings))
-    axes[0].set_ylabel("number of functions up to λ")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("number of functions up to λ")
     result.figures = [Figure(NAME, figure, "Steps: counted; dashed: Weyl's law with vol(M) and with vol(M/G).")]
-    header = ["case", "|G|", "λ", "D_λ", "D_λ / law", "D_λ,G", "D_λ,G / law", "its limit, extrapolated"]
+    header = ["case", "|G|", "λ", "D_λ", "D_λ / law", "D_λ,G", "D_λ,G / law", "limit of D_λ,G / law"]
     result.notes = [
         "The limit is sensitive to how it is taken: with the 1/√λ term alone, an earlier run (S³ to λ = 400) "
         "gave 0.83 on S³, where reflections weigh most, and 0.98 to 1.00 elsewhere. A limit within 5 % of one "
@@ -90,7 +92,7 @@ def _draw(
     ax.plot(eigenvalues, whole, "--", color=REFERENCE, lw=1.1, label="Weyl's law")
     ax.plot(eigenvalues, part, "--", color=REFERENCE, lw=1.1)
     ax.set(xscale="log", yscale="log", xlabel="eigenvalue λ")
-    ax.set_title(f"{title}\n|G| = {order}")
+    ax.set_title(f"{title}, |G| = {order}")
     ax.legend(loc="upper left")
 
 

@@ -147,6 +147,9 @@ class ChebyshevOrbitSums(Functions):
     def combine_gradient(self, X: Array, C: Array) -> Array:
         return self._sums.combine_gradient(X, C)
 
+    def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
+        return self._sums.combine_both(X, C)
+
 
 def _with_parents(K: NDArray[np.int64]) -> NDArray[np.int64]:
     """`K` and every row that is left when last entries are struck out, each once, zero first."""

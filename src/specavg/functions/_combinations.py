@@ -198,6 +198,9 @@ class Combinations(Functions):
     def combine_gradient(self, X: Array, C: Array) -> Array:
         return self._functions.combine_gradient(X, np.asarray(self._matrix @ C))
 
+    def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
+        return self._functions.combine_both(X, np.asarray(self._matrix @ C))
+
     def pointwise_gradient(self, X: Array, W: Array) -> Array:
         return self._functions.pointwise_gradient(X, np.asarray(self._matrix @ W.T).T)
 

@@ -12,10 +12,12 @@ import numpy as np
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg.functions._compensated_sums import compensated_sum
-from specavg.functions._functions import Functions
+from specavg.functions._functions import FEW_ROWS, PLAIN_BYTES, Functions
 from specavg.functions._threads import CACHE, SMALLEST_BLOCK, block_size, in_order, read_only, row_chunks
 
-__all__ = ["Compiled", "Loops"]
+__all__ = ["FEW_COLUMNS", "Compiled", "Loops"]
+
+FEW_COLUMNS = 8  # of data or coefficients, up to which a pass for each beats values and a matrix product
 
 
 class Loops(NamedTuple):
@@ -41,7 +43,15 @@ class Compiled(Functions):
 
     A loop may know more functions than the family has, or multiples of them: `_shape` is what it computes,
     and `_gathered`, `_spread` and `_selected` lead from there to the family and back.
+
+    Few rows take `plain_values` instead of a loop. Which way is taken depends on the number of rows and on the family
+    only, so that a call gives the same bits whatever was called before it; and a row has the same bits wherever it
+    stands in a table of up to `FEW_ROWS` rows, and again in any larger one.
     """
+
+    def _few(self, n: int, rows: int = 1) -> bool:
+        """Whether n rows, `rows` of them held at a time, are left to plain NumPy."""
+        return n <= FEW_ROWS and rows * self.row_bytes <= PLAIN_BYTES
 
     @property
     @abc.abstractmethod
@@ -96,6 +106,8 @@ class Compiled(Functions):
         return block_size(len(X), rows)
 
     def correlate(self, X: Array, Y: Array) -> Array:
+        if self._few(len(X)):
+            return self._correlate_values(X, Y)
         loop, program, block = self._loops.sums, self._program, self._block(X)
         data, shape = read_only(Y), (Y.shape[1], *self._shape)
         numbers = int(np.prod(shape))
@@ -111,19 +123,35 @@ class Compiled(Functions):
         return self._gathered(compensated_sum(in_order(work, chunks), shape))
 
     def combine(self, X: Array, C: Array) -> Array:
+        if self._few(len(X)):
+            return self._plain_combination(read_only(X), C)
         out = np.empty((len(X), C.shape[1]))
         return self._filled(self._loops.combine, X, (read_only(self._spread(C)), self._block(X)), out)
 
+    def _plain_combination(self, X: Array, C: Array) -> Array:
+        """Φ C by plain NumPy, each row with the bits that it has alone."""
+        out = np.empty((len(X), C.shape[1]))
+        for rows in self.chunks(len(X)):
+            # A product for each row: in a product of matrices, rounding depends on the other rows.
+            values = np.ascontiguousarray(self.plain_values(X[rows]))
+            out[rows] = np.matmul(values[:, None, :], C)[:, 0]
+        return out
+
     def values(self, X: Array) -> Array:
+        # Points are made contiguous, as for the loops: sums over coordinates are rounded by their order in memory.
+        return self.plain_values(read_only(X)) if self._few(len(X), len(X)) else self._looped_values(X)
+
+    def _looped_values(self, X: Array) -> Array:
+        """`values` by the loop."""
         computed = int(np.prod(self._shape))
         out = np.empty((len(X), computed))
         return self._selected(self._filled(self._loops.values, X, (self._block(X, computed),), out))
 
     def evaluate(self, X: Array) -> Array:
-        if self._selects:
+        if self._selects or self._few(len(X)):
             return super().evaluate(X)
         self._require_values(len(X))
-        return self.values(X)
+        return self._looped_values(X)
 
     def _filled(self, loop: Any, X: Array, more: tuple[Any, ...], out: Array) -> Array:
         """`out`, filled by ``loop(program, points, *more, out)`` on chunks of rows, in threads."""

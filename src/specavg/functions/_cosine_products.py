@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import final
 
 import numpy as np
@@ -18,6 +19,8 @@ from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
 
 __all__ = ["CosineProducts", "cosine_products"]
+
+Indices = NDArray[np.intp]
 
 
 def cosine_products(
@@ -47,7 +50,7 @@ class CosineProducts(Products):
 
     @property
     def invariant_to_sign_bits(self) -> bool:
-        return True  # the compiled cosine is even to the last bit
+        return True  # cosines are even to the last bit, compiled or not
 
     def nanoseconds(self) -> float:
         """A forecast of the time for a point."""
@@ -102,15 +105,29 @@ class CosineProducts(Products):
         return fourier_sums(self._period, K, np.zeros(K.shape, dtype=bool), np.arange(len(K)), np.ones(len(K)), len(K))
 
     def plain_values(self, X: Array) -> Array:
-        tree = self._vectors
+        pairs, levels, place = self._levels
         turns = (X / self._period).T
-        turns -= np.rint(turns)
-        cosines = np.empty((self._highest + 1, self._d, len(X)))
-        for value in range(1, self._highest + 1):
-            cosines[value] = np.sqrt(2) * np.cos(2 * np.pi * value * turns)
-        values = np.empty((len(tree.norm), len(X)))
-        values[0] = 1.0
-        for depth in range(1, int(tree.depth.max(initial=0)) + 1):
-            rows = np.flatnonzero(tree.depth == depth)
-            values[rows] = values[tree.parent[rows]] * cosines[tree.value[rows], tree.coordinate[rows]]
-        return values[self._wanted].T
+        turns = 2 * np.pi * np.abs(turns - np.rint(turns))  # the same bits at x and −x
+        waves = np.empty((self._highest + 1, *turns.shape), dtype=np.complex128)
+        waves[0], waves[1:2] = 1.0, np.cos(turns) + 1j * np.sin(turns)
+        for value in range(2, self._highest + 1):  # an eighth of the time of a cosine each
+            np.multiply(waves[value // 2], waves[value - value // 2], out=waves[value])
+        cosines = np.sqrt(2) * waves.real[pairs[:, 0], pairs[:, 1]]
+        values = np.ones((len(place), len(X)))
+        end = 1
+        for parent, factor in levels:
+            start, end = end, end + len(parent)
+            np.multiply(values.take(parent, axis=0), cosines.take(factor, axis=0), out=values[start:end])
+        return values.take(place[self._wanted], axis=0).T
+
+    @cached_property
+    def _levels(self) -> tuple[Indices, list[tuple[Indices, Indices]], Indices]:
+        """Frequency and coordinate of each factor; parents and factors level by level; the place of each vector."""
+        vectors = self._vectors
+        pairs, factor = np.unique(np.stack([vectors.value, vectors.coordinate], axis=1), axis=0, return_inverse=True)
+        order = np.argsort(vectors.depth, kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        ends = np.searchsorted(vectors.depth[order], np.arange(1, int(vectors.depth.max(initial=0)) + 2))
+        rows = [order[a:b] for a, b in pairwise(ends)]
+        return pairs, [(place[vectors.parent[mine]], factor.ravel()[mine]) for mine in rows], place

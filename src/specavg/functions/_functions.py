@@ -16,9 +16,16 @@ if TYPE_CHECKING:
     from specavg.functions._factor_table import FactorTable
     from specavg.functions._gram_operator import GramOperator
 
-__all__ = ["Functions"]
+__all__ = ["FEW_ROWS", "PLAIN_BYTES", "Functions"]
 
 _CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
+# Tables of few rows are worked on in plain NumPy, with nothing compiled and nothing loaded. At 512 rows NumPy takes a
+# tenth of a second at most; a loop takes 1 to 4 seconds to compile, and half a second to load again.
+FEW_ROWS = 512
+PLAIN_BYTES = 16e6  # working memory of one chunk of few rows: less than a full chunk, so that the two are told apart
+# Memory of those chunks of more than 64 rows. On T^10 500 rows at once take 8 ms, most of it to get memory from the
+# system, and 2 ms in chunks of 4 MB.
+_PLAIN_CACHED = 4e6
 
 
 class Functions(abc.ABC):
@@ -50,7 +57,7 @@ class Functions(abc.ABC):
         """Gradients at one chunk of checked points."""  # (n, n_features) -> (n, dim, n_features)
 
     def plain_values(self, X: Array) -> Array:
-        """Values by plain NumPy: compiled `values` are tested against them."""
+        """Values by plain NumPy, with nothing compiled; compiled `values` are tested against them."""
         return self.values(X)
 
     def restricted(self, size: Array) -> Functions:
@@ -101,6 +108,10 @@ class Functions(abc.ABC):
         for rows in self.gradient_chunks(X):
             combined[rows] = self.gradient(X[rows]).transpose(0, 2, 1) @ C
         return combined
+
+    def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
+        """Φ C and its gradient: in one pass where there is one for both."""  # (n, q), (n, n_features, q)
+        return self.combine(X, C), self.combine_gradient(X, C)
 
     def pointwise_gradient(self, X: Array, W: Array) -> Array:
         """Σ_j W_ij ∇φ_j(x_i) at one chunk of checked points: coefficients of its own for each."""
@@ -173,8 +184,10 @@ class Functions(abc.ABC):
 
     def chunks(self, n: int, row_bytes: float | None = None) -> Iterator[slice]:
         """Row ranges whose working memory stays within bounds; `row_bytes` where it is not that of values."""
-        budget = min(_CHUNK_BYTES, settings().memory_limit / 4)
-        rows = max(1, int(budget / max(self.row_bytes if row_bytes is None else row_bytes, 8.0)))
+        limit = settings().memory_limit / 4
+        per_row = max(self.row_bytes if row_bytes is None else row_bytes, 8.0)
+        budget = min(max(_PLAIN_CACHED, min(64 * per_row, PLAIN_BYTES)) if n <= FEW_ROWS else _CHUNK_BYTES, limit)
+        rows = max(1, int(budget / per_row))
         require_memory(4 * self.row_bytes, f"{self.dim} functions at one point", "Lower the cutoff.")
         for start in range(0, n, rows):
             yield slice(start, min(start + rows, n))

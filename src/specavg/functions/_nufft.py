@@ -21,7 +21,7 @@ Indices = NDArray[np.int64]
 TOLERANCE = 1e-14  # relative to Σ|y|: twelve digits of every sum are then safe
 _NANOSECONDS = {1: 100.0, 2: 320.0, 3: 2600.0}  # time for each point by dimension, measured at this tolerance
 _NANOSECONDS_A_MODE = 40.0  # time for each point of the fine grid of the FFT, measured
-_ROWS = 1 << 18
+_ROWS = 1 << 18  # points of one transform, at least: their sorting and spreading take some 50 MB
 
 
 @lru_cache(maxsize=1)

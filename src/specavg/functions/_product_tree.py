@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.functions._compensated_sums import compensated_sum
-from specavg.functions._compiled import Compiled, Loops
+from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._factor_table import SPHERE, FactorTable
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._threads import in_order, read_only, row_chunks
@@ -53,41 +53,10 @@ class ProductTree(NamedTuple):
         nodes, starts, leaves = depth_first(parent, factor, wanted)
         return cls(table, nodes, starts, leaves, len(wanted), int(nodes[:, 0].max()) + 1, radii)
 
-    def backwards(self) -> TreeBackwards:
-        """The same tree, as the reverse pass of gradients reads it."""
-        last = np.zeros(self.depth + 1, dtype=np.int64)
-        parents = np.zeros(len(self.nodes), dtype=np.int64)
-        for i, depth in enumerate(self.nodes[:, 0]):  # a parent is the last one before that is less deep by one
-            parents[i] = last[depth - 1] if depth else 0
-            last[depth] = i
-        owner = np.repeat(np.arange(len(self.nodes)), np.diff(self.starts))
-        order = np.argsort(self.leaves[:, 0], kind="stable")
-        starts = np.searchsorted(self.leaves[order, 0], np.arange(self.table.size + 1)).astype(np.int64)
-        owners = np.stack([owner[order], self.leaves[order, 1]], axis=1)
-        return TreeBackwards(parents, starts, np.ascontiguousarray(owners, dtype=np.int64))
-
     @property
     def nanoseconds(self) -> float:
         """A forecast of the time for a point; measured on T^10."""
         return 0.15 * self.dim + 1.5 * self.table.size
-
-
-class TreeBackwards(NamedTuple):
-    """A tree read from its leaves.
-
-    Attributes
-    ----------
-    above : ndarray of int, shape (I,)
-        The parent of each inner node.
-    starts : ndarray of int, shape (F + 1,)
-        The leaves with factor f are starts[f]..starts[f + 1] of `owners`.
-    owners : ndarray of int, shape (L, 2)
-        The inner node above each leaf, and the place of the leaf among the functions.
-    """
-
-    above: Indices
-    starts: Indices
-    owners: Indices
 
 
 class Mixing(NamedTuple):
@@ -186,8 +155,6 @@ def _depths(parent: Indices) -> Indices:
 class Products(Compiled):
     """Weighted products of factors along a tree. A subclass says which tree, and has a plain version to check it."""
 
-    _FEW = 8  # columns of data up to which one run through the tree for each beats values and a matrix product
-
     @cached_property
     @abc.abstractmethod
     def tree(self) -> ProductTree:
@@ -217,12 +184,12 @@ class Products(Compiled):
     def _spread(self, C: Array) -> Array:
         return np.asarray(C.T if self.weights is None else (C * self.weights[:, None]).T)
 
-    def values(self, X: Array) -> Array:
+    def _looped_values(self, X: Array) -> Array:
         values = self._mixed(X, NO_MIXING, self.dim)
         return values if self.weights is None else np.multiply(values, self.weights, out=values)
 
     def mixed_values(self, X: Array, Q: Any) -> Array:
-        if isinstance(Q, np.ndarray):
+        if isinstance(Q, np.ndarray) or self._few(len(X), len(X)):
             return super().mixed_values(X, Q)
         mixing = Mixing.of(Q)  # the product is taken block by block, and Φ is never held
         return self._mixed(X, mixing if self.weights is None else mixing.weighted(self.weights), mixing.dim)
@@ -232,10 +199,10 @@ class Products(Compiled):
         return self._filled(self._loops.values, X, (mixing, self._block(X, self.dim)), out)
 
     def correlate(self, X: Array, Y: Array) -> Array:
-        return super().correlate(X, Y) if Y.shape[1] <= self._FEW else self._correlate_values(X, Y)
+        return super().correlate(X, Y) if Y.shape[1] <= FEW_COLUMNS else self._correlate_values(X, Y)
 
     def combine(self, X: Array, C: Array) -> Array:
-        return super().combine(X, C) if C.shape[1] <= self._FEW else self._combine_values(X, C)
+        return super().combine(X, C) if C.shape[1] <= FEW_COLUMNS else self._combine_values(X, C)
 
     # --- gradients -----------------------------------------------------------------------------------
 
@@ -275,27 +242,24 @@ class Products(Compiled):
         return self._gathered(compensated_sum(in_order(work, chunks), shape))
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
-        from specavg.functions.loops._tree_slopes import tree_gradient_combine
+        return self.combine_both(X, C)[1]
 
-        program, back, coefficients = self._program, self._backwards, read_only(self._spread(C))
-        block = self._slope_block(X, len(back.above))
-        out = np.empty((*X.shape, C.shape[1]))
+    def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
+        from specavg.functions.loops._tree_backwards import LARGEST_BLOCK, tree_gradient_combine
+
+        program, coefficients = self._program, read_only(self._spread(C))
+        block = min(self._block(X, self._block_rows(X.shape[1])), LARGEST_BLOCK)  # every row has two halves
+        values, out = np.empty((len(X), C.shape[1])), np.empty((*X.shape, C.shape[1]))
 
         def work(rows: slice) -> None:
-            tree_gradient_combine(program, back, self._loaded(X[rows]), coefficients, block, out[rows])
-            # Vectors at a point of the sphere are mapped back as they are mapped forth: both are a projection.
-            out[rows] = self._moved(X[rows], out[rows].transpose(2, 0, 1)).transpose(1, 2, 0)
+            tree_gradient_combine(program, self._loaded(X[rows]), coefficients, block, values[rows], out[rows])
 
         for _ in in_order(work, row_chunks(len(X))):
             pass
-        return out
+        return values, out
 
-    @cached_property
-    def _backwards(self) -> TreeBackwards:
-        return self.tree.backwards()
-
-    def _slope_block(self, X: Array, more: int = 0) -> int:
-        rows = 2 * self._block_rows(X.shape[1]) + self.tree.table.size + more
+    def _slope_block(self, X: Array) -> int:
+        rows = 2 * self._block_rows(X.shape[1]) + self.tree.table.size
         smallest = self._block(X, rows)  # refused where even this is too much memory
         return min(max(smallest, int(_SLOPE_BYTES / (8 * rows)) // 64 * 64), _SLOPE_BLOCK)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, final
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._compiled import Compiled, Loops
+from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._derivations import Derivations
 from specavg.functions._euler_gram import EulerGram, column_nanoseconds, euler_density, step_of
 from specavg.functions._orthonormal_matrices import normalized
@@ -22,6 +22,7 @@ __all__ = ["S2Harmonics"]
 
 _NANOSECONDS = 0.2  # of a sum over data, for each point and function; measured
 _NANOSECONDS_A_HEIGHT = 16.0  # of a table, for each node and function
+_PLAIN_DEGREE = 1000  # up to here p, at most 2^700, is too small to lift a product that has underflowed
 _NOISE = 1e-14  # a coefficient of an orthonormal combination below this is rounding
 
 
@@ -116,10 +117,60 @@ class S2Harmonics(Compiled, Derivations):
         return values if self._everything else values[:, self._places]
 
     def plain_values(self, X: Array) -> Array:
-        unit = normalized(X)
-        return np.concatenate([np.empty((len(X), 0)), *(harmonics(unit, k) for k in self._degrees)], axis=1)
+        # Above degree 1000 a power of x + iy may be too small for a float where its product with p is not.
+        if self._top > _PLAIN_DEGREE:
+            unit = normalized(X)
+            return np.concatenate([harmonics(unit, k) for k in self._degrees], axis=1)
+        start = np.full(self._top + 1, -1)  # of each degree among the functions
+        start[list(self._degrees)] = np.cumsum([0, *(2 * k + 1 for k in self._degrees)])[:-1]
+        values = np.zeros((self.dim, len(X)))
+        powers, steps = self._steps(X)
+        for j, degrees, p in steps:
+            first = start[degrees]
+            cosine, sine = first >= 0, (first >= 0) & (j > 0)  # order 0 has no sine
+            values[(first + np.maximum(2 * j - 1, 0))[cosine]] = powers.real[: len(j)][cosine] * p[cosine]
+            values[(first + 2 * j)[sine]] = powers.imag[: len(j)][sine] * p[sine]
+        return values.T
+
+    def _plain_combination(self, X: Array, C: Array) -> Array:
+        if self._top > _PLAIN_DEGREE or C.shape[1] > FEW_COLUMNS:
+            return super()._plain_combination(X, C)
+        spread = self._spread(C)[:, :, None]  # (q, functions, 1)
+        out = np.empty((len(X), C.shape[1]))
+        for rows in self.chunks(len(X), 8.0 * (6 + 4 * C.shape[1]) * (self._top + 1)):
+            powers, steps = self._steps(X[rows])
+            cosines, sines = np.zeros((2, C.shape[1], *powers.shape))
+            for j, degrees, p in steps:
+                place = degrees**2 + 2 * j
+                cosines[:, : len(j)] += spread[:, np.maximum(place - 1, degrees**2)] * p
+                sines[:, : len(j)] += spread[:, place] * p  # order 0 has no sine, and a power that is real
+            total = powers.real * cosines + powers.imag * sines  # (q, orders, n)
+            out[rows] = np.ascontiguousarray(total.transpose(2, 0, 1)).sum(axis=2)
+        return out
+
+    def _steps(self, X: Array) -> tuple[NDArray[np.complex128], Iterator[tuple[Any, Any, Any]]]:
+        """Powers of x + iy of the orders that matter, and p_i for i = 0, 1, …, with their orders and degrees."""
+        x, y, z = normalized(X).T
+        top, used, scale, u, v = self._recurrence
+        power = np.ones((top + 1, len(X)), dtype=np.complex128)
+        for j in range(top):
+            power[j + 1] = power[j] * (x + 1j * y)
+        orders = np.flatnonzero(used)
+
+        def steps() -> Iterator[tuple[Any, Any, Any]]:
+            before, now, left = np.zeros((len(orders), len(X))), np.ones((len(orders), len(X))), orders
+            for i in range(top + 1):  # all orders at once, as long as i + j is a degree
+                left = left[: np.searchsorted(left, top - i, side="right")]
+                before, now = before[: len(left)], now[: len(left)]
+                if i:
+                    before, now = now, u[left, i, None] * z * now - v[left, i, None] * before
+                yield left, i + left, now
+
+        return power[orders] * scale[orders, None], steps()
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
+        if self._few(len(X)):
+            return super().combine_gradient(X, C)
         from specavg.functions.loops._s2 import PLAIN
         from specavg.functions.loops._s2_slopes import s2_gradient_combine
 

@@ -20,11 +20,11 @@ CACHE = 256 * 1024  # bytes that a block may fill: half of a common second-level
 SMALLEST_BLOCK, _LARGEST_BLOCK = 64, 512  # points: fewer waste vector registers, more bring nothing
 
 
-def block_size(n: int, rows: int) -> int:
+def block_size(n: int, rows: int, smallest: int = SMALLEST_BLOCK, cache: int = CACHE) -> int:
     """Points in a block, a multiple of 64, such that `rows` numbers a point stay in cache."""
-    fitting = CACHE // (8 * max(rows, 1)) // SMALLEST_BLOCK * SMALLEST_BLOCK
+    fitting = cache // (8 * max(rows, 1)) // SMALLEST_BLOCK * SMALLEST_BLOCK
     needed = -(-max(n, 1) // SMALLEST_BLOCK) * SMALLEST_BLOCK
-    return int(min(max(fitting, SMALLEST_BLOCK), _LARGEST_BLOCK, needed))
+    return int(min(max(fitting, smallest), _LARGEST_BLOCK, needed))
 
 
 def read_only(X: Array) -> Array:

@@ -13,7 +13,7 @@ from specavg.functions import _nufft
 from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._derivations import Derivations
 from specavg.functions._factor_table import FactorTable
-from specavg.functions._functions import Functions
+from specavg.functions._functions import FEW_ROWS, Functions
 from specavg.functions._product_tree import NO_MIXING, Mixing
 from specavg.functions._toeplitz_gram import ToeplitzGram, column_nanoseconds, dense_nanoseconds, toeplitz_density
 from specavg.functions._wave_tree import WaveTree
@@ -65,11 +65,13 @@ class Waves(Compiled, Derivations):
         tree = self._program
         return 2 * len(tree.factors) + 2 * (int(tree.nodes[:, 0].max()) + 1) + d
 
-    def values(self, X: Array) -> Array:
+    def _looped_values(self, X: Array) -> Array:
         return self._mixed(X, NO_MIXING, self.dim)
 
     def mixed_values(self, X: Array, Q: Any) -> Array:
-        mixing = Q if isinstance(Q, Mixing) else Mixing.of(Q)
+        if self._few(len(X), len(X)):
+            return super().mixed_values(X, Q)
+        mixing = Mixing.of(Q)
         return self._mixed(X, mixing, mixing.dim)
 
     def _mixed(self, X: Array, mixing: Mixing, width: int) -> Array:
@@ -77,7 +79,9 @@ class Waves(Compiled, Derivations):
         return self._filled(self._loops.values, X, (self.dim, mixing, self._block(X, self.dim)), out)
 
     def plain_values(self, X: Array) -> Array:
-        angles = (X / self.period) @ self.K.T
+        angles = np.zeros((len(X), len(self.K)))
+        for u, k in zip((X / self.period).T, self.K.T, strict=True):  # no matrix product: its rounding differs by row
+            angles += np.multiply.outer(u - np.rint(u), k)
         angles -= np.rint(angles)
         angles *= 2 * np.pi
         return np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
@@ -164,18 +168,20 @@ class TrigonometricSums(Functions):
         )
 
     @cached_property
-    def _mixing(self) -> Mixing:
-        return Mixing.of(np.sqrt(2) * self.Q)
+    def _scaled(self) -> Any:
+        return (np.sqrt(2) * self.Q).tocsc()
 
     def values(self, X: Array) -> Array:
-        return self.waves.mixed_values(X, self._mixing)
+        return self.waves.mixed_values(X, self._scaled)
 
     def evaluate(self, X: Array) -> Array:
+        if len(X) <= FEW_ROWS:
+            return super().evaluate(X)
         self._require_values(len(X))
         return self.values(X)
 
     def plain_values(self, X: Array) -> Array:
-        return np.asarray(np.sqrt(2) * self.waves.plain_values(X) @ self.Q)
+        return np.asarray(self.waves.plain_values(X) @ self._scaled)
 
     def correlate(self, X: Array, Y: Array) -> Array:
         return np.sqrt(2) * np.asarray(self.Q.T @ self.waves.correlate(X, Y))

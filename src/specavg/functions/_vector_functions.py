@@ -15,7 +15,7 @@ from specavg._config import require_memory
 from specavg.functions._compensated_sums import Sum, compensated_sum
 from specavg.functions._functions import Functions
 
-__all__ = ["CombinedOutputs", "JoinedOutputs", "Move", "MovedOutputs", "VectorFunctions"]
+__all__ = ["CombinedOutputs", "JoinedOutputs", "Move", "MovedOutputs", "Part", "VectorFunctions"]
 
 Indices = NDArray[np.intp]
 _CHUNK_BYTES = 32e6  # as for scalar functions
@@ -44,21 +44,26 @@ class VectorFunctions(abc.ABC):
     def gradient(self, X: Array) -> Array:
         """Gradients of every output at one chunk of checked points."""  # (n, n_features) -> (n, n_features, p, dim)
 
+    @property
+    def parts(self) -> list[Part]:
+        """The functions in parts that share no outputs; one part where that is not known."""
+        return [Part(self, np.eye(self.n_outputs)[None], np.arange(self.dim)[None])]
+
     def correlate(self, X: Array, Y: Array) -> Array:
-        """Σ over points and outputs of F_j(x)·y."""  # (n, p) -> (dim,)
+        """Σ over points and outputs of F_j(x)·y, for one target or several."""  # (n, p[, q]) -> (dim[, q])
         parts = (np.tensordot(self.values(X[rows]), Y[rows], ((0, 1), (0, 1))) for rows in self.chunks(len(X)))
-        return compensated_sum(parts, (self.dim,))
+        return compensated_sum(parts, (self.dim, *Y.shape[2:]))
 
     def combine(self, X: Array, c: Array) -> Array:
-        """Σ_j c_j F_j(x)."""  # (dim,) -> (n, p)
-        total = np.empty((len(X), self.n_outputs))
+        """Σ_j c_j F_j(x), for one set of coefficients or several."""  # (dim[, q]) -> (n, p[, q])
+        total = np.empty((len(X), self.n_outputs, *c.shape[1:]))
         for rows in self.chunks(len(X)):
             total[rows] = self.values(X[rows]) @ c
         return total
 
     def combine_gradient(self, X: Array, c: Array) -> Array:
-        """The gradient of every output of Σ_j c_j F_j, by the columns of X."""  # (dim,) -> (n, n_features, p)
-        total = np.empty((*X.shape, self.n_outputs))
+        """The gradient of every output of Σ_j c_j F_j, by the columns of X."""  # (dim[, q]) -> (n, n_features, p[, q])
+        total = np.empty((*X.shape, self.n_outputs, *c.shape[1:]))
         for rows in self.chunks(len(X), 1 + X.shape[1]):
             total[rows] = self.gradient(X[rows]) @ c
         return total
@@ -122,7 +127,7 @@ class CombinedOutputs(VectorFunctions):
         self.n_outputs = n_outputs
         C: Any = csr_array(matrix)
         self._matrix = C
-        if functions.dim:
+        if functions.dim and C.shape[1]:
             functions = functions.restricted(abs(C).max(axis=1).toarray().reshape(functions.dim, n_outputs).max(axis=1))
         self._functions = functions
         self._by_output = [C[i::n_outputs].tocsc() for i in range(n_outputs)]
@@ -134,6 +139,20 @@ class CombinedOutputs(VectorFunctions):
     @property
     def row_bytes(self) -> float:
         return self._functions.row_bytes + 8.0 * self._functions.dim + 16.0 * self.n_outputs * self.dim
+
+    def along(self, frame: Array, mixed: Any) -> CombinedOutputs:
+        """Combinations of the functions, seen along orthonormal vectors of the outputs."""  # (p, d), (dim, r)
+        from scipy.sparse import csr_array, eye_array, kron
+
+        turned = kron(eye_array(self._functions.dim, format="csr"), csr_array(frame.T), format="csr")
+        return CombinedOutputs(frame.shape[1], self._functions, turned @ self._matrix @ mixed)
+
+    def product(self, projector: Array) -> Any:
+        """Mean products ⟨F_j, P F_l⟩, with a matrix P of the outputs."""  # (p, p) -> sparse (dim, dim)
+        from scipy.sparse import csr_array, eye_array, kron
+
+        turned = kron(eye_array(self._functions.dim, format="csr"), csr_array(projector), format="csr")
+        return self._matrix.T @ turned @ self._matrix
 
     def values(self, X: Array) -> Array:
         values = np.empty((len(X), self.n_outputs, self.dim))
@@ -151,17 +170,19 @@ class CombinedOutputs(VectorFunctions):
         return gradient
 
     def correlate(self, X: Array, Y: Array) -> Array:
-        return self._matrix.T @ self._functions.correlate(X, Y).ravel()
+        sums = self._functions.correlate(X, np.ascontiguousarray(Y.reshape(len(Y), -1)))  # (φ.dim, p · q)
+        return self._matrix.T @ sums.reshape(-1, *Y.shape[2:])
 
     def combine(self, X: Array, c: Array) -> Array:
-        return self._functions.combine(X, self._spread(c))
+        return self._functions.combine(X, self._spread(c)).reshape(len(X), self.n_outputs, *c.shape[1:])
 
     def combine_gradient(self, X: Array, c: Array) -> Array:
-        return self._functions.combine_gradient(X, self._spread(c))
+        found = self._functions.combine_gradient(X, self._spread(c))
+        return found.reshape(*X.shape, self.n_outputs, *c.shape[1:])
 
     def _spread(self, c: Array) -> Array:
-        """Coefficients of the φ for each output."""  # (φ.dim, p)
-        return np.ascontiguousarray((self._matrix @ c).reshape(-1, self.n_outputs))
+        """Coefficients of the φ for each output."""  # (φ.dim, p · q)
+        return np.ascontiguousarray((self._matrix @ c).reshape(self._functions.dim, -1))
 
 
 @final
@@ -228,33 +249,76 @@ class MovedOutputs(VectorFunctions):
         return np.sum([self._functions.correlate(g(X), s * Y[:, [b]]) for b, (g, s) in moves], axis=0)
 
     def combine(self, X: Array, c: Array) -> Array:
-        total = np.empty((len(X), self.n_outputs))
+        total = np.empty((len(X), self.n_outputs, *c.shape[1:]))
         for b, (g, s) in enumerate(zip(self._moves, self._factors, strict=True)):
             total[:, b] = s * self._functions.combine(g(X), c)[:, 0]
         return total
 
     def combine_gradient(self, X: Array, c: Array) -> Array:
-        total = np.empty((*X.shape, self.n_outputs))
+        total = np.empty((*X.shape, self.n_outputs, *c.shape[1:]))
         for b, (g, s) in enumerate(zip(self._moves, self._factors, strict=True)):
             total[:, :, b] = s * g.taken_back(self._functions.combine_gradient(g(X), c)[:, :, 0])
         return total
 
 
 @final
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Vector functions that come in copies, each with outputs of its own: frame · f is a function for every copy.
+
+    Attributes
+    ----------
+    functions : VectorFunctions
+        f, with d outputs.
+    frames : ndarray of shape (copies, p, d)
+        Orthonormal columns: the outputs of each copy.
+    places : ndarray of int, shape (copies, f.dim)
+        Where the functions of each copy are among all functions.
+    """
+
+    functions: VectorFunctions
+    frames: Array
+    places: Indices
+
+    def frame(self, copy: int) -> tuple[Indices, Array]:
+        """The outputs that a copy has, and its frame there."""  # (r,), (r, d)
+        rows = np.flatnonzero(self.frames[copy].any(axis=1))
+        return rows, self.frames[copy][rows]
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts of its own functions, as parts of all."""
+        found: list[Part] = []
+        for inner in self.functions.parts:
+            frames = self.frames[:, None] @ inner.frames  # (copies, inner copies, p, inner d)
+            places = self.places[:, inner.places]  # (copies, inner copies, functions)
+            found.append(
+                Part(inner.functions, frames.reshape(-1, *frames.shape[2:]), places.reshape(-1, places.shape[2]))
+            )
+        return found
+
+    def targets(self, Y: Array) -> Array:
+        """The outputs of every copy along its frame."""  # (n, p, ...) -> (n, d, copies, ...)
+        return np.ascontiguousarray(np.moveaxis(np.tensordot(Y, self.frames, (1, 1)), (-1, -2), (1, 2)))
+
+
+@final
 class JoinedOutputs(VectorFunctions):
-    """Several families, each with some of the outputs and with places of its own among the functions.
+    """Several parts of functions, each with places of its own among all functions.
 
     Parameters
     ----------
     n_outputs : int
-    parts : sequence of (VectorFunctions, ndarray of int, ndarray of int)
-        A family, its outputs, and the places of its functions.
+    parts : sequence of Part
+    apart : bool
+        Whether the frames of all parts are orthogonal to each other.
     """
 
-    def __init__(self, n_outputs: int, parts: Sequence[tuple[VectorFunctions, Indices, Indices]]) -> None:
+    def __init__(self, n_outputs: int, parts: Sequence[Part], *, apart: bool) -> None:
         self.n_outputs = n_outputs
         self._parts = list(parts)
-        self._dim = sum(family.dim for family, _, _ in parts)
+        self._apart = apart
+        self._dim = sum(part.places.size for part in parts)
 
     @property
     def dim(self) -> int:
@@ -262,34 +326,70 @@ class JoinedOutputs(VectorFunctions):
 
     @property
     def row_bytes(self) -> float:
-        return max((family.row_bytes for family, _, _ in self._parts), default=8.0) + 8.0 * self.n_outputs * self.dim
+        most = max((part.functions.row_bytes for part in self._parts), default=8.0)
+        return most + 8.0 * self.n_outputs * self.dim
+
+    @property
+    def parts(self) -> list[Part]:
+        return [inner for part in self._parts for inner in part.parts] if self._apart else super().parts
 
     def values(self, X: Array) -> Array:
         values = np.zeros((len(X), self.n_outputs, self.dim))
-        for family, outputs, columns in self._parts:
-            values[:, outputs[:, None], columns] = family.values(X)
+        for part in self._parts:
+            own = part.functions.values(X)
+            for copy, places in enumerate(part.places):
+                rows, frame = part.frame(copy)
+                values[:, rows[:, None], places] = frame @ own
         return values
 
     def gradient(self, X: Array) -> Array:
         gradient = np.zeros((*X.shape, self.n_outputs, self.dim))
-        for family, outputs, columns in self._parts:
-            gradient[:, :, outputs[:, None], columns] = family.gradient(X)
+        for part in self._parts:
+            own = part.functions.gradient(X)
+            for copy, places in enumerate(part.places):
+                rows, frame = part.frame(copy)
+                gradient[:, :, rows[:, None], places] = frame @ own
         return gradient
 
     def correlate(self, X: Array, Y: Array) -> Array:
-        sums = np.empty(self.dim)
-        for family, outputs, columns in self._parts:
-            sums[columns] = family.correlate(X, np.ascontiguousarray(Y[:, outputs]))
+        sums = np.empty((self.dim, *Y.shape[2:]))
+        for part in self._parts:
+            targets = part.targets(Y)  # (n, d, copies, ...)
+            found = part.functions.correlate(X, targets.reshape(*targets.shape[:2], -1))
+            sums[part.places.T] = found.reshape(-1, *targets.shape[2:])
         return sums
 
+    def correlate_and_gram(self, X: Array, Y: Array, weights: Array) -> tuple[Array, Array]:
+        if not self._apart:
+            return super().correlate_and_gram(X, Y, weights)
+        require_memory(
+            16.0 * self.dim**2, f"the Gram matrix of {self.dim} functions", "Lower the cutoff, or take more memory."
+        )
+        gram = np.zeros((self.dim, self.dim))
+        for part in self._parts:  # different copies, and different parts, have no product
+            _, own = part.functions.correlate_and_gram(X, part.targets(Y)[:, :, 0], weights)
+            for places in part.places:
+                gram[np.ix_(places, places)] = own
+        return self.correlate(X, Y), gram
+
     def combine(self, X: Array, c: Array) -> Array:
-        total = np.zeros((len(X), self.n_outputs))
-        for family, outputs, columns in self._parts:
-            total[:, outputs] += family.combine(X, c[columns])
+        total = np.zeros((len(X), self.n_outputs, *c.shape[1:]))
+        for part in self._parts:
+            own = part.functions.combine(X, self._coefficients(part, c))
+            total += self._joined(part, own.reshape(*own.shape[:2], len(part.places), *c.shape[1:]), 1)
         return total
 
     def combine_gradient(self, X: Array, c: Array) -> Array:
-        total = np.zeros((*X.shape, self.n_outputs))
-        for family, outputs, columns in self._parts:
-            total[:, :, outputs] += family.combine_gradient(X, c[columns])
+        total = np.zeros((*X.shape, self.n_outputs, *c.shape[1:]))
+        for part in self._parts:
+            own = part.functions.combine_gradient(X, self._coefficients(part, c))
+            total += self._joined(part, own.reshape(*own.shape[:3], len(part.places), *c.shape[1:]), 2)
         return total
+
+    def _coefficients(self, part: Part, c: Array) -> Array:
+        """One set of coefficients for each copy."""  # (dim, ...) -> (f.dim, copies · ...)
+        return c[part.places.T].reshape(part.places.shape[1], -1)
+
+    def _joined(self, part: Part, own: Array, axis: int) -> Array:
+        """Outputs of the copies, at `axis` and the one after, along their frames."""
+        return np.moveaxis(np.tensordot(own, part.frames, ((axis, axis + 1), (2, 0))), -1, axis)

@@ -47,24 +47,20 @@ class WaveTree(NamedTuple):
 def _wave_tree(K: Indices) -> tuple[Indices, Indices, Indices, Indices]:
     """Factors, nodes, starts and leaves of a `WaveTree`."""
     F = len(K)
+    entries, base = _entries(K)
     # All vectors met when the last entries are taken away one after the other.
-    layers = [K]
+    layers = [entries]
     while layers[-1].any():
-        below = layers[-1][layers[-1].any(axis=1)]
-        shorter = below.copy()
-        shorter[np.arange(len(below)), _last(below)] = 0
-        layers.append(np.unique(shorter, axis=0))
+        layers.append(np.unique(_without_last(layers[-1][layers[-1].any(axis=1)]), axis=0))
     vectors, place = np.unique(np.concatenate(layers), axis=0, return_inverse=True)
     depth = (vectors != 0).sum(axis=1)
     order = np.argsort(depth, kind="stable")  # the zero vector first, a parent before its children
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     vectors, wanted = vectors[order], rank[place.ravel()[:F]]
-    last = _last(vectors)
-    value = vectors[np.arange(len(vectors)), last]
-    above = vectors.copy()
-    above[np.arange(len(vectors)), last] = 0
-    parent = rank[_find(above, vectors[rank])]  # `vectors[rank]` is sorted as np.unique left it
+    coordinate, value = np.divmod(vectors[np.arange(len(vectors)), _last(vectors)], base)
+    last, value = coordinate - 1, value - base // 2
+    parent = rank[_find(_without_last(vectors), vectors[rank])]  # `vectors[rank]` is sorted as np.unique left it
     parent[0] = 0
     pairs, factor = np.unique(np.stack([last[1:], np.abs(value[1:])], axis=1), axis=0, return_inverse=True)
     code = np.concatenate([[0], 2 * factor.ravel() + (value[1:] < 0)]).astype(np.int64)
@@ -80,9 +76,30 @@ def _wave_tree(K: Indices) -> tuple[Indices, Indices, Indices, Indices]:
     return tuple(np.ascontiguousarray(table, dtype=np.int64) for table in tables)  # pyright: ignore[reportReturnType]
 
 
-def _last(K: Indices) -> Indices:
-    """The last coordinate that is not zero."""
-    return K.shape[1] - 1 - (K[:, ::-1] != 0).argmax(axis=1)
+def _entries(K: Indices) -> tuple[Indices, int]:
+    """The non-zero entries of each row, as one integer each: (coordinate + 1) · base + value + base // 2; then zeros.
+
+    Most of a frequency in many coordinates is zero: sorting 8,000 as they are in 4,000 coordinates took 20 s and 2 GB.
+    """  # (F, d) -> (F, s)
+    base = 2 * int(np.abs(K).max(initial=0)) + 1
+    row, column = np.nonzero(K)
+    number = np.bincount(row, minlength=len(K))
+    slot = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
+    entries = np.zeros((len(K), max(int(number.max(initial=0)), 1)), dtype=np.int64)
+    entries[row, slot] = (column + 1) * base + K[row, column] + base // 2
+    return entries, base
+
+
+def _last(entries: Indices) -> Indices:
+    """The last entry of each row that is not zero, 0 where there is none."""
+    return np.maximum((entries != 0).sum(axis=1) - 1, 0)
+
+
+def _without_last(entries: Indices) -> Indices:
+    """The rows without their last entries."""
+    shorter = entries.copy()
+    shorter[np.arange(len(entries)), _last(entries)] = 0
+    return shorter
 
 
 def _find(rows: Indices, table: Indices) -> Indices:

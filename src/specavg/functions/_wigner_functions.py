@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import comb
 from typing import Any, NamedTuple, final
@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._compiled import Compiled, Loops
+from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._derivations import Derivations
 from specavg.functions._euler_gram import EulerGram, column_nanoseconds, euler_density, step_of
 from specavg.functions._orthonormal_matrices import nearest_orthonormal
 from specavg.functions._threads import read_only
-from specavg.functions._wigner_matrices import euler_angles, rotation_derivatives, wigner_matrices
+from specavg.functions._wigner_matrices import euler_angles, rotation_derivatives
 
 __all__ = ["WignerFunctions"]
 
@@ -33,6 +33,24 @@ class WignerRecurrence(NamedTuple):
     u: Array  # (l, j, |k|)
     t: Array
     v: Array
+
+    def run(self, cosine: Array, half_cosine: Array, half_sine: Array) -> Iterator[Array]:
+        """d^l for l = 0, 1, …, 0 ≤ j ≤ l and −l ≤ k ≤ l, by plain NumPy."""  # (n,) -> (n, l + 1, 2l + 1)
+        L = self.degree
+        j, k = np.arange(L + 1)[:, None], np.arange(-L, L + 1)
+        P, Q = _powers(half_cosine, 2 * L), _powers(half_sine, 2 * L)
+        now, before = np.zeros((2, len(cosine), L + 1, 2 * L + 1))
+        for l in range(L + 1):
+            inner = np.s_[:l, L - l + 1 : L + l]  # orders that the degree before has
+            if l:
+                m = np.abs(k[inner[1]])
+                u, t, v = self.u[l - 1, :l, m].T, np.sign(k[inner[1]]) * self.t[l - 1, :l, m].T, self.v[l - 1, :l, m].T
+                after = (cosine[:, None, None] * u - t) * now[:, *inner] - v * before[:, *inner]
+                before[:, *inner] = now[:, *inner]
+                now[:, *inner] = after
+            for edge in (np.s_[l : l + 1, L - l : L + l + 1], np.s_[:l, [L - l, L + l]]):
+                now[:, *edge] = self.first[edge] * P[:, np.abs(j + k)[edge]] * Q[:, np.abs(j - k)[edge]]
+            yield now[:, : l + 1, L - l : L + l + 1]
 
 
 @final
@@ -93,7 +111,11 @@ class WignerFunctions(Compiled, Derivations):
         return 8 * self._top + 20
 
     def _loaded(self, X: Array) -> Array:
-        return read_only(_euler(X))
+        from specavg.functions.loops._wigner import wigner_angles
+
+        angles = np.empty((len(X), 7))
+        wigner_angles(read_only(X), angles)
+        return read_only(angles)
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -111,15 +133,45 @@ class WignerFunctions(Compiled, Derivations):
         full[self._places] = C
         return self._waves(full)
 
-    def values(self, X: Array) -> Array:
+    def _looped_values(self, X: Array) -> Array:
         out = np.empty((len(X), self._full))
         self._filled(self._loops.values, X, (self._block(X, self._full),), out)
         return out if self._everything else out[:, self._places]
 
     def plain_values(self, X: Array) -> Array:
-        rotations = nearest_orthonormal(X.reshape(-1, 3, 3))
-        columns = [np.sqrt(2 * l + 1) * wigner_matrices(rotations, l).reshape(len(X), -1) for l in self._degrees]
-        return np.concatenate([np.empty((len(X), 0)), *columns], axis=1)
+        start = dict(zip(self._degrees, np.cumsum([0, *((2 * l + 1) ** 2 for l in self._degrees)]), strict=False))
+        values = np.empty((len(X), self.dim))
+        cosines, sines, steps = self._degree_by_degree(X)
+        for l, inside, d in steps:
+            if l in start:
+                entries = _entries(np.stack([d * cosines[inside], d * sines[inside]], axis=3))
+                values[:, start[l] : start[l] + entries.shape[1]] = entries
+        return values
+
+    def _plain_combination(self, X: Array, C: Array) -> Array:
+        if C.shape[1] > FEW_COLUMNS:
+            return super()._plain_combination(X, C)
+        spread = self._spread(C)  # (q, l, j, L + k, 2)
+        out = np.empty((len(X), C.shape[1]))
+        for rows in self.chunks(len(X), 8.0 * (6 + 4 * C.shape[1]) * (self._top + 1) * (2 * self._top + 1)):
+            cosines, sines, steps = self._degree_by_degree(X[rows])
+            of_cosines, of_sines = np.zeros((2, C.shape[1], *cosines.shape))
+            for l, inside, d in steps:
+                mine, place = spread[:, None, l][:, *inside], np.s_[:, *inside]
+                of_cosines[place] += mine[..., 0] * d
+                of_sines[place] += mine[..., 1] * d
+            total = cosines * of_cosines + sines * of_sines  # (q, n, j, L + k)
+            out[rows] = total.reshape(*total.shape[:2], -1).sum(axis=2).T
+        return out
+
+    def _degree_by_degree(self, X: Array) -> tuple[Array, Array, Iterator[tuple[int, Any, Array]]]:
+        """Cosines and sines of jα + kγ, k from −L to L; and for each degree the part of them that it has, and its d."""
+        L, angles = self._top, _euler(X)
+        left, right = (_powers(angles[:, i] + 1j * angles[:, i + 1], L) for i in (0, 2))
+        waves = left[:, :, None] * np.concatenate([right[:, :0:-1].conj(), right], axis=1)[:, None, :]
+        degrees = enumerate(self._recurrence.run(*angles[:, 4:].T))
+        steps = ((l, np.s_[:, : l + 1, L - l : L + l + 1], d) for l, d in degrees)
+        return waves.real.copy(), waves.imag.copy(), steps
 
     def restricted(self, size: Array) -> WignerFunctions:
         rows, columns, end = [np.zeros(1, dtype=int)], [np.zeros(1, dtype=int)], 0
@@ -197,22 +249,8 @@ class WignerFunctions(Compiled, Derivations):
 
     def _real(self, waves: Array) -> Array:
         """From sums with waves to sums with the entries of M."""  # (q, L + 1, L + 1, 2L + 1, 2) -> (dim, q)
-        L, parts = self._top, []
-        for l in range(L + 1):
-            E = waves[:, l, : l + 1]
-            plus, minus = E[:, 1:, L + 1 : L + l + 1], E[:, 1:, L - l : L][:, :, ::-1]
-            M = np.empty((len(waves), 2 * l + 1, 2 * l + 1))
-            M[:, 0, 0] = E[:, 0, L, 0]
-            M[:, 0, 1::2] = np.sqrt(2) * E[:, 0, L + 1 : L + l + 1, 0]
-            M[:, 0, 2::2] = -np.sqrt(2) * E[:, 0, L + 1 : L + l + 1, 1]
-            M[:, 1::2, 0] = np.sqrt(2) * E[:, 1:, L, 0]
-            M[:, 2::2, 0] = np.sqrt(2) * E[:, 1:, L, 1]
-            M[:, 1::2, 1::2] = plus[..., 0] + minus[..., 0]
-            M[:, 1::2, 2::2] = minus[..., 1] - plus[..., 1]
-            M[:, 2::2, 1::2] = minus[..., 1] + plus[..., 1]
-            M[:, 2::2, 2::2] = plus[..., 0] - minus[..., 0]
-            parts.append(np.sqrt(2 * l + 1) * M.reshape(len(waves), -1).T)
-        return np.concatenate(parts)
+        L = self._top
+        return np.concatenate([_entries(waves[:, l, : l + 1, L - l : L + l + 1]).T for l in range(L + 1)])
 
     def _waves(self, C: Array) -> Array:
         """From coefficients of the entries of M to those of waves: the transpose of `_real`."""
@@ -233,6 +271,31 @@ class WignerFunctions(Compiled, Derivations):
             plus[..., 1] = M[:, 2::2, 1::2] - M[:, 1::2, 2::2]
             minus[..., 1] = M[:, 2::2, 1::2] + M[:, 1::2, 2::2]
         return waves
+
+
+def _entries(E: Array) -> Array:
+    """√(2l+1) M from waves of one degree, −l ≤ k ≤ l."""  # (q, l + 1, 2l + 1, 2) -> (q, (2l + 1)²)
+    q, l = len(E), E.shape[1] - 1
+    plus, minus = E[:, 1:, l + 1 :], E[:, 1:, :l][:, :, ::-1]
+    M = np.empty((q, 2 * l + 1, 2 * l + 1))
+    M[:, 0, 0] = E[:, 0, l, 0]
+    M[:, 0, 1::2] = np.sqrt(2) * E[:, 0, l + 1 :, 0]
+    M[:, 0, 2::2] = -np.sqrt(2) * E[:, 0, l + 1 :, 1]
+    M[:, 1::2, 0] = np.sqrt(2) * E[:, 1:, l, 0]
+    M[:, 2::2, 0] = np.sqrt(2) * E[:, 1:, l, 1]
+    M[:, 1::2, 1::2] = plus[..., 0] + minus[..., 0]
+    M[:, 1::2, 2::2] = minus[..., 1] - plus[..., 1]
+    M[:, 2::2, 1::2] = minus[..., 1] + plus[..., 1]
+    M[:, 2::2, 2::2] = plus[..., 0] - minus[..., 0]
+    return np.sqrt(2 * l + 1) * M.reshape(q, -1)
+
+
+def _powers(x: NDArray[Any], top: int) -> NDArray[Any]:
+    """x^0, …, x^top, one after the other."""  # (n,) -> (n, top + 1)
+    powers = np.ones((len(x), top + 1), dtype=x.dtype)
+    for k in range(top):
+        powers[:, k + 1] = powers[:, k] * x
+    return powers
 
 
 def _euler(X: Array) -> Array:

@@ -150,7 +150,9 @@ def _series(degree: int, *, sines: bool) -> _Series:
     if not sines:
         a[0] *= np.sqrt(2)  # order 0 has no sine beside it
     size = len(a) + 1
-    _, vectors = eigh_tridiagonal(np.zeros(size), a, lapack_driver="stev")
+    vectors = np.ones((1, 1))  # a matrix of one entry has no off-diagonal, which SciPy 1.12 refuses
+    if size > 1:
+        _, vectors = eigh_tridiagonal(np.zeros(size), a, lapack_driver="stev")
     mu = np.arange(-(size - 1), size, 2.0)  # the eigenvalues, exactly
     V: Array = vectors[:, mu >= 0]
     mu = mu[mu >= 0]

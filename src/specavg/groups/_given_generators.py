@@ -20,7 +20,16 @@ from specavg.isometries import (
     orthogonal,
     permutation,
 )
-from specavg.isometries.fields import Field, LeftRightField, RotationField, complete, left_right, rotation
+from specavg.isometries.fields import (
+    CopiesField,
+    FactorsField,
+    Field,
+    LeftRightField,
+    RotationField,
+    complete,
+    left_right,
+    rotation,
+)
 
 __all__ = ["columns", "common_size", "fields_from", "isometries_from", "neutral", "one_kind"]
 
@@ -67,7 +76,17 @@ def fields_from(given: Iterable[Field | ArrayLike]) -> tuple[Field, ...]:
     kinds = {type(f): f for f in fields if not f.is_zero}
     if len(kinds) > 1:
         raise ValueError(f"{' and '.join(map(repr, kinds.values()))} are fields of different spaces: no group has both")
-    return tuple(fields)
+    return tuple(_alike(fields))
+
+
+def _alike(fields: list[Field]) -> list[Field]:
+    """The same fields, with parts that do not move of the kind that they have in other fields."""
+    if not any(isinstance(f, CopiesField | FactorsField) for f in fields) or len({f.size for f in fields}) > 1:
+        return fields
+    common = fields[0]
+    for f in fields[1:]:
+        common = common + 0 * f
+    return [f + 0 * common for f in fields]
 
 
 def neutral(g: Isometry) -> Isometry:

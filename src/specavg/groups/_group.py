@@ -23,12 +23,14 @@ from specavg.groups._structure import Structure, infinitely_many
 from specavg.groups.families import AxialGroup, Diagonal, DirectProduct, PointGroup, Wreath
 from specavg.groups.recognition._continuous_part import continuous_structure
 from specavg.groups.recognition._large_permutation_groups import large_permutation_group
+from specavg.groups.recognition._point_group_of import point_group_of
 from specavg.groups.recognition._search import structure_of
 from specavg.isometries import (
     Copies,
     Factors,
     Isometry,
     LeftRight,
+    Orthogonal,
     SignedPermutation,
     copies,
     factors,
@@ -139,12 +141,25 @@ class Group(Immutable):
     def structure(self) -> Structure | None:
         """What the group is said to be, or what its generators show at a glance; None where neither is the case.
 
-        Generators show at a glance that they are those of S_d, A_d or B_d, on 12 coordinates or more.
+        Generators show at a glance that they are those of S_d, A_d or B_d, on 12 coordinates or more, and matrices of
+        three rows that they are those of a point group, whatever way its axes lie.
+
+        Examples
+        --------
+        >>> from specavg import groups
+        >>> turn = [[-0.5, -(0.75**0.5), 0.0], [0.75**0.5, -0.5, 0.0], [0.0, 0.0, 1.0]]
+        >>> groups.Group([turn, [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]).structure is None  # infinite
+        True
+        >>> groups.Group([turn]).structure.symbol
+        'C3'
         """
-        signed = [g for g in self._generators if isinstance(g, SignedPermutation)]
-        if self._claimed is not None or self._fields or not signed or len(signed) < len(self._generators):
+        if self._claimed is not None or self._fields or not self._generators:
             return self._claimed
-        return large_permutation_group(signed)
+        signed = [g for g in self._generators if isinstance(g, SignedPermutation)]
+        if len(signed) == len(self._generators):
+            return large_permutation_group(signed)
+        linear = [g for g in self._generators if isinstance(g, SignedPermutation | Orthogonal) and g.size == 3]
+        return point_group_of([g.matrix for g in linear]) if len(linear) == len(self._generators) else None
 
     def recognise(self) -> Structure:
         """What the group is: its `structure`, or what a search finds from its generators (done once).
@@ -223,10 +238,12 @@ class Group(Immutable):
     def random(self, random_state: int | np.random.Generator | np.random.RandomState | None = None) -> Isometry:
         """One element drawn uniformly, without listing the group.
 
-        With fields it is uniform too (Haar), where the group is known well enough: SO(d), O(d), shifts, axial point
-        groups, circles, their products, and finite groups that normalise one of these. Otherwise it is refused. Where
-        the generators of a group without fields show no stabiliser chain (an infinite group, or one with no short
-        orbit) the element comes from product replacement, which is only approximately uniform.
+        With fields it is uniform too (Haar): in closed form for SO(d), O(d), shifts, axial point groups, circles and
+        whatever is like SU(2); from the Lie algebra for other connected groups (to rounding, in milliseconds); and with
+        the finite part of a group after it. It is refused where a flow never comes back, and where the generators
+        beside the fields show no finite group. Where the generators of a group without fields show no stabiliser chain
+        (an infinite group, or one with no short orbit) the element comes from product replacement, which is only
+        approximately uniform.
 
         Parameters
         ----------

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
-from specavg.isometries import Orthogonal, SignedPermutation, orthogonal
+from specavg.isometries import Orthogonal, SignedPermutation
+from specavg.isometries._linear import exact_signed
 
 __all__ = ["IndexSymmetry", "index_symmetry"]
 
@@ -19,6 +20,8 @@ Array = NDArray[np.float64]
 Exchange = tuple[tuple[int, ...], int]
 """A permutation of the indices, and the sign that the entry gets."""
 
+_PART = re.compile(r"([+-]?)([a-z]+)")
+_FEW = 1000  # components of a tensor without symmetries: its matrix then takes 8 MB at most
 _LETTERS = "ijklmnop"  # rank 8 at most: 8! = 40,320 exchanges of indices are listed in a fraction of a second
 
 
@@ -134,10 +137,17 @@ class IndexSymmetry:
             raise ValueError(f"{g!r} moves vectors of {g.size} entries; the tensors have {self.size} in each index")
         if isinstance(g, SignedPermutation):
             return self._permuted(g, sign)
-        T = self.tensors(np.eye(self.dim))  # (dim, d, d, ...)
-        for axis in range(1, self.rank + 1):
-            T = np.moveaxis(np.tensordot(T, g.matrix, axes=(axis, 1)), -1, axis)
-        return orthogonal(sign * self.components(T).T)
+        if len(self.exchanges) == 1 and self.dim <= _FEW:  # g ⊗ g ⊗ … itself
+            R, moved = g.matrix, g.matrix
+            for _ in range(self.rank - 1):
+                d = len(moved) * self.size
+                moved = (moved[:, None, :, None] * R[:, None, :]).reshape(d, d)
+        else:
+            T = self.tensors(np.eye(self.dim))  # (dim, d, d, ...)
+            for axis in range(1, self.rank + 1):
+                T = np.moveaxis(np.tensordot(T, g.matrix, axes=(axis, 1)), -1, axis)
+            moved = self.components(T).T
+        return exact_signed(sign * moved) or Orthogonal(sign * moved)  # orthogonal as g is: no check
 
     def velocity(self, A: Array) -> Array:
         """The derivative of `moved` along exp(tA): A acts on one index after the other, and the results add up."""
@@ -157,6 +167,7 @@ class IndexSymmetry:
         return SignedPermutation(tuple(component[source].tolist()), tuple((s * signs[source]).tolist()))
 
 
+@lru_cache(maxsize=64)
 def index_symmetry(equations: str, size: int) -> IndexSymmetry:
     """The index symmetries written as equations.
 
@@ -173,7 +184,7 @@ def index_symmetry(equations: str, size: int) -> IndexSymmetry:
     >>> [index_symmetry(s, 3).dim for s in ("ij", "ij=ji", "ij=-ji", "ijkl=jikl=klij")]
     [9, 6, 3, 21]
     """
-    parts = [re.fullmatch(r"([+-]?)([a-z]+)", part) for part in re.sub(r"\s", "", equations).split("=")]
+    parts = [_PART.fullmatch(part) for part in "".join(equations.split()).split("=")]
     if not parts or any(part is None for part in parts) or parts[0][1]:  # type: ignore[index]
         raise ValueError(f"{equations!r} are no index symmetries: write for instance 'ij=ji', 'ij=-ji' or 'ijk=ikj'")
     words = [(-1 if part[1] == "-" else 1, part[2]) for part in parts if part is not None]

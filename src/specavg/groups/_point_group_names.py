@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
 import unicodedata
 
@@ -11,38 +10,20 @@ from specavg.groups._catalogue import orthogonal, special_orthogonal
 from specavg.groups._group import Group
 from specavg.groups.families import AxialGroup, PointGroup, Turn
 from specavg.groups.families._axial_group import AROUND_Z
+from specavg.groups.families._point_group_turns import (
+    ALIASES,
+    DIAGONAL,
+    POLYHEDRAL,
+    Axis,
+    X,
+    Y,
+    Z,
+    schoenflies,
+    turns_of,
+    usual,
+)
 
 __all__ = ["point_group"]
-
-Axis = tuple[float, float, float]
-
-X: Axis = (1.0, 0.0, 0.0)
-Y: Axis = (0.0, 1.0, 0.0)
-Z: Axis = (0.0, 0.0, 1.0)
-DIAGONAL: Axis = (1.0, 1.0, 0.0)
-BODY: Axis = (1.0, 1.0, 1.0)
-GOLDEN: Axis = (0.0, 1.0, (1 + math.sqrt(5)) / 2)  # a vertex of the icosahedron with two-fold axes x, y, z
-
-_THREE = Turn(BODY, 3)
-_MINUS_THREE = Turn(BODY, 3, improper=True)
-_FIVE = Turn(GOLDEN, 5)
-
-# symbol: (turns whose powers multiply to every element once, a small generating set)
-_POLYHEDRAL: dict[str, tuple[tuple[Turn, ...], tuple[Turn, ...]]] = {
-    "T": ((Turn(Z, 2), Turn(X, 2), _THREE), (Turn(Z, 2), _THREE)),
-    "Th": ((Turn(Z, 2), Turn(X, 2), _MINUS_THREE), (Turn(Z, 2), _MINUS_THREE)),
-    "O": ((Turn(Z, 2), Turn(X, 2), _THREE, Turn(DIAGONAL, 2)), (Turn(Z, 4), _THREE)),
-    "Td": (
-        (Turn(Z, 2), Turn(X, 2), _THREE, Turn(DIAGONAL, 2, improper=True)),
-        (Turn(Z, 4, improper=True), _THREE),
-    ),
-    "Oh": ((Turn(Z, 2), Turn(X, 2), _MINUS_THREE, Turn(DIAGONAL, 2)), (Turn(Z, 4), _MINUS_THREE)),
-    "I": ((Turn(Z, 2), Turn(X, 2), _THREE, _FIVE), (_FIVE, _THREE)),
-    "Ih": ((Turn(Z, 2), Turn(X, 2), _MINUS_THREE, _FIVE), (_FIVE, _MINUS_THREE)),
-}
-
-# Schoenflies names that are not of the form letter, number, letter.
-_ALIASES = {"Ci": "S2", "Cs": "C1h", "V": "D2", "Vh": "D2h", "Vd": "D2d"}
 
 # Hermann–Mauguin name: Schoenflies name, principal axis, secondary axis. For Dn and Dnh, Dnd the secondary
 # axis is a two-fold one; for Cnv it is the normal of a mirror.
@@ -99,8 +80,8 @@ _HERMANN_MAUGUIN: dict[str, tuple[str, Axis, Axis]] = {
 
 # The crystal classes and the icosahedral groups, to suggest when a name is not known.
 _SCHOENFLIES = (
-    *_ALIASES,
-    *_POLYHEDRAL,
+    *ALIASES,
+    *POLYHEDRAL,
     *(f"C{n}{kind}" for n in (1, 2, 3, 4, 6) for kind in ("", "v", "h")),
     *(f"D{n}{kind}" for n in (2, 3, 4, 6) for kind in ("", "h")),
     *("D2d", "D3d", "S2", "S3", "S4", "S6", "C3i"),
@@ -124,8 +105,6 @@ _CONTINUOUS = {
     "∞∞": "K",
     "∞∞m": "Kh",
 }
-
-_AXIAL = re.compile(r"(?P<letter>[CDS])(?P<n>[1-9][0-9]*)(?P<kind>[vhdi]?)")
 
 
 def point_group(name: str) -> Group:
@@ -171,7 +150,7 @@ def point_group(name: str) -> Group:
     continuous = _CONTINUOUS.get(re.sub("inf(inity)?", "∞", plain, flags=re.IGNORECASE))
     if continuous is not None:
         return _continuous(continuous)
-    symbol, axis, second = _HERMANN_MAUGUIN.get(plain, (_schoenflies(plain), Z, X))
+    symbol, axis, second = _HERMANN_MAUGUIN.get(plain, (schoenflies(plain), Z, X))
     if symbol is None:
         known = [*_SCHOENFLIES, *_HERMANN_MAUGUIN]
         near = difflib.get_close_matches(plain, known, n=4, cutoff=0.3)
@@ -182,10 +161,8 @@ def point_group(name: str) -> Group:
             "for any n, T, Th, Td, O, Oh, I, Ih) and the Hermann–Mauguin names of the 32 crystal classes "
             "(m-3m, -42m)."
         )
-    turns, generating = _POLYHEDRAL.get(symbol) or _axial(symbol, axis, second)
-    return Group(
-        [turn.isometry for turn in generating], name=plain, structure=PointGroup(_usual(symbol), turns), size=3
-    )
+    turns, generating = turns_of(symbol, axis, second)
+    return Group([turn.isometry for turn in generating], name=plain, structure=PointGroup(usual(symbol), turns), size=3)
 
 
 def _continuous(symbol: str) -> Group:
@@ -194,61 +171,6 @@ def _continuous(symbol: str) -> Group:
         return Group(like.generators, like.fields, f"point_group({symbol!r})", structure=like.structure)
     turns = _AXIAL_TURNS[symbol]
     return Group([turn.isometry for turn in turns], [AROUND_Z], symbol, structure=AxialGroup(symbol, turns))
-
-
-def _axial(symbol: str, axis: Axis, second: Axis) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
-    match = _AXIAL.fullmatch(symbol)
-    assert match is not None
-    letter, n, kind = match["letter"], int(match["n"]), match["kind"]
-    if letter == "S":
-        principal = _rotoreflection(n, axis)
-    elif kind == "d":
-        principal = _rotoreflection(2 * n, axis)
-    elif kind == "h":
-        principal = _with_horizontal_mirror(n, axis)
-    else:
-        principal = (Turn(axis, n),)
-    across: tuple[Turn, ...] = ()
-    if letter == "D":
-        across = (Turn(second, 2),)
-    elif kind == "v":
-        across = (Turn(second, 2, improper=True),)
-    turns = tuple(turn for turn in (*principal, *across) if turn.order > 1)
-    return turns, turns
-
-
-def _rotoreflection(order: int, axis: Axis) -> tuple[Turn, ...]:
-    """S_n for even n: the turn by 1/n with a mirror across the axis, written with the inversion instead."""
-    return (Turn(axis, order if order % 4 == 0 else order // 2, improper=True),)
-
-
-def _with_horizontal_mirror(n: int, axis: Axis) -> tuple[Turn, ...]:
-    if n % 2:  # cyclic of order 2n
-        return (Turn(axis, 2 * n, improper=True),)
-    return (Turn(axis, n), Turn(axis, 2, improper=True))
-
-
-def _schoenflies(plain: str) -> str | None:
-    """The name in the form that `_axial` and `_POLYHEDRAL` know, or None."""
-    symbol = plain[:1].upper() + plain[1:].lower()
-    symbol = _ALIASES.get(symbol, symbol)
-    if symbol in _POLYHEDRAL:
-        return symbol
-    match = _AXIAL.fullmatch(symbol)
-    if match is None:
-        return None
-    letter, n, kind = match["letter"], int(match["n"]), match["kind"]
-    if letter == "S":
-        return None if kind else (symbol if n % 2 == 0 else f"C{n}h")
-    if kind == "i":
-        return f"S{2 * n}" if letter == "C" and n % 2 else None
-    if (letter, kind) in {("C", "d"), ("D", "v")}:
-        return None
-    return symbol
-
-
-def _usual(symbol: str) -> str:
-    return {"S2": "Ci", "C1h": "Cs"}.get(symbol, symbol)
 
 
 def _plain(name: str) -> str:

@@ -184,6 +184,40 @@ class Representation(Immutable):
         fields = [_velocity(f.matrix[np.ix_(at, at)]) for f in self._field_images]
         return Representation._built(self._group, images, fields, len(at))
 
+    def in_frame(self, frame: NDArray[np.float64]) -> Representation:
+        """ρ on outputs that are taken along orthonormal vectors, whose span no element leaves.
+
+        Parameters
+        ----------
+        frame : ndarray of shape (p, d)
+            Orthonormal columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from specavg import groups
+        >>> exchange = groups.representation(groups.symmetric(2), "vector")
+        >>> exchange.in_frame(np.array([[1.0], [1.0]]) / np.sqrt(2)).is_trivial
+        True
+        """
+        images = [_linear(frame.T @ g.matrix @ frame, 0) for g in self._images]
+        velocities = [frame.T @ f.matrix @ frame for f in self._field_images]
+        fields = [RotationField((A - A.T) / 2) for A in velocities]
+        return Representation._built(self._group, images, fields, frame.shape[1])
+
+    def on_tensors(self, equations: str) -> Representation:
+        """How the group moves tensors over the outputs: the components of those with these index symmetries.
+
+        Examples
+        --------
+        >>> from specavg import groups
+        >>> groups.representation(groups.point_group("Oh"), "vector").on_tensors("ij=ji").dim
+        6
+        """
+        index = index_symmetry(equations, self._dim)
+        fields = [RotationField(index.velocity(f.matrix)) for f in self._field_images]
+        return Representation._built(self._group, [index.moved(g) for g in self._images], fields, index.dim)
+
     def __add__(self, other: Representation) -> Representation:
         """The direct sum: the outputs of `self`, then those of `other`."""
         self._require_same_group(other)

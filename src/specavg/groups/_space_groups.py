@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _PARTS = 24  # every translation of a space group is a multiple of 1/24
-_HALL_NUMBERS = 530
+_HALL_NUMBERS = 530  # settings of the 230 space groups in the International Tables
 
 # Primitive cells, (a_p, b_p, c_p) = (a, b, c) P, by the letter of the lattice (spglib's choice), in sixths.
 _PRIMITIVE = {

@@ -17,7 +17,7 @@ from specavg.invariants._acting_group import check_group, default_group
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
-from specavg.isometries.fields import ShiftField, flatten
+from specavg.isometries.fields import Field, ShiftField, flatten, period
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import Order
 
@@ -27,12 +27,18 @@ __all__ = [
     "checked_request",
     "group_order",
     "solutions_in_time",
+    "within_reach",
 ]
 
-TOLERANCE = 1e-9
+TOLERANCE = 1e-9  # relative: an eigenvalue that exceeds a cutoff by less is rounding, and belongs to it
 BYTES_PER_FUNCTION = 64.0  # at least: its eigenvalue, its place in the space, its value at a point
-BYTES_PER_EIGENSPACE = 500.0  # its label, its solution and its row of the table: 20,000 of a circle took 12 MB
+BYTES_PER_EIGENSPACE = 1200.0  # its label, its solution and its row of the table: 100,000 of a circle took 130 MB
 _SAMPLED = 1_000  # eigenspaces that are listed before their number is forecast: some milliseconds
+_SAMPLED_FUNCTIONS = 100_000  # fewer eigenspaces where they are large: 1,000 total degrees on Torus(2) took 4 s
+_SAMPLED_AT_LEAST = 32  # eigenspaces, from which a power is still told to 10 %
+_MOST_EIGENSPACES = 1_000_000  # in a basis: 15 µs and 1.2 kB each on a circle, where they are cheapest
+_MOST_FUNCTIONS = 1e7  # in a basis: 80 MB for one number each, and a product with each point to predict at one
+_LONGEST = 86_400.0  # seconds of a forecast, right to an order of magnitude: what is beyond takes hours at least
 _BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
 
 
@@ -62,7 +68,7 @@ def checked_request(
 
 
 def _warn_of_slopes(space: Space, group: Group) -> None:
-    """Say so where floating-point numbers decide which shifts of a torus close."""
+    """Say so where floating-point numbers decide whether a flow closes."""
     for field in group.fields:
         velocity = flatten(space.check_field(field))
         if isinstance(velocity, ShiftField) and not velocity.is_exact and np.count_nonzero(velocity.vector) > 1:
@@ -73,6 +79,19 @@ def _warn_of_slopes(space: Space, group: Group) -> None:
                 UserWarning,
                 stacklevel=4,
             )
+        elif group.structure is None and not isinstance(velocity, ShiftField) and _never_comes_back(velocity, group):
+            speeds = sorted({round(abs(speed), 4) for speed, _ in velocity.circles()})
+            warnings.warn(
+                f"the flow of {field!r} does not come back: its planes turn with speeds {speeds}, of no small ratio as "
+                "far as floating-point numbers tell. It fills a larger group, whose invariants are computed. "
+                "(Shifts are in periods, rotations in radians: 2π times a rotation goes with one period.)",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def _never_comes_back(field: Field, group: Group) -> bool:
+    return period(field) is None and group.algebra.is_abelian
 
 
 def solutions_in_time(
@@ -84,7 +103,7 @@ def solutions_in_time(
     for by it. `what` names the work in reports of progress.
     """
     within = _WithinBudget(eigenspaces, resolver, seconds)
-    reach = iter(within) if seconds < inf else _within_reach(eigenspaces, resolver.group, cutoff)
+    reach = iter(within) if seconds < inf else within_reach(eigenspaces, resolver, cutoff)
     found = _solutions_up_to(reach, resolver, cutoff, quiet=seconds < inf)
     solutions = list(reported(found, what, "eigenspaces"))
     refused = resolver.refused or (within.refused if len(solutions) == within.count else None)
@@ -123,32 +142,76 @@ class _WithinBudget:
             yield V
 
 
-def _within_reach(eigenspaces: Iterator[Eigenspace], group: Group, cutoff: Cutoff) -> Iterator[Eigenspace]:
-    """The eigenspaces one by one; a `max_eigenvalue` or `max_dim` that would need too many is refused at once.
+def within_reach(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> Iterator[Eigenspace]:
+    """The eigenspaces one by one; a cutoff that would need too many functions or too much time is refused at once.
 
-    Their number is read off its growth from the 500th to the 1,000th: on all spaces it grows like a power of λ or D.
+    What lies ahead is read off the growth over the second half of those listed first: a power of λ or D on all spaces.
     """
     if cutoff.kind == "max_invariant_dim":
-        yield from eigenspaces
-        return
+        _check_number(cutoff.value, cutoff)
     listed: list[Eigenspace] = []
-    reached: list[float] = []
+    counts: list[int] = []
     total = 0
+    by_value = cutoff.kind == "max_eigenvalue"
     for V in islice(eigenspaces, _SAMPLED):
+        if total > _SAMPLED_FUNCTIONS and len(listed) >= _SAMPLED_AT_LEAST:
+            eigenspaces = chain([V], eigenspaces)
+            break
         total += V.dim
         listed.append(V)
-        reached.append(V.eigenvalue if cutoff.kind == "max_eigenvalue" else float(min(total, 10**300)))
-        if reached[-1] > cutoff.value * (1 + TOLERANCE):
+        counts.append(total)
+        if (V.eigenvalue if by_value else total) > cutoff.value * (1 + TOLERANCE):
+            del counts[-1]  # of those up to the cutoff
             break
-    else:
-        growth = log(2.0) / log(reached[-1] / reached[len(reached) // 2 - 1])
-        number = len(reached) * exp(min(growth * log(cutoff.value / reached[-1]), 600.0))
-        what = f"a list of some {number:.0g} eigenspaces"
-        require_memory(BYTES_PER_EIGENSPACE * number, what, f"Lower {cutoff.kind}.")
-        if cutoff.kind == "max_dim" and BYTES_PER_FUNCTION * cutoff.value > settings().memory_limit:
-            invariant = cutoff.value / (2 * group_order(group))  # D/|G| of D functions by Weyl's law; half, to be safe
-            require_memory(BYTES_PER_FUNCTION * invariant, f"a basis of {invariant:.2g} functions", "Lower max_dim.")
+    if len(counts) > 1:
+        _check_growth(listed, counts, resolver, cutoff)
     yield from chain(listed, eigenspaces)
+
+
+def _check_growth(listed: list[Eigenspace], counts: list[int], resolver: Resolver, cutoff: Cutoff) -> None:
+    """Refuse a cutoff that asks for more eigenspaces, functions or seconds than there can be."""
+    last = len(counts) - 1
+    middle = last // 2
+    numbers = [float(min(count, 10**300)) for count in (counts[middle], counts[last])]
+    places = [listed[middle].eigenvalue, listed[last].eigenvalue] if cutoff.kind == "max_eigenvalue" else numbers
+    value, doublings = cutoff.value, 0.0
+    if len(listed) == len(counts):  # the cutoff lies ahead
+        if cutoff.kind == "max_invariant_dim" and 100 * (order := group_order(resolver.group)) < numbers[-1]:
+            value *= max(order / 2, 1.0)  # D/|G| of D functions are invariant by Weyl's law; half, to be safe
+        doublings = log(max(value / places[-1], 1.0)) / log(places[-1] / places[0])
+
+    def grown(before: float, now: float) -> float:
+        return now * exp(min(doublings * log(max(now / before, 1.0)), 600.0))
+
+    eigenspaces = grown(middle + 1, last + 1)
+    remedy = f"Lower {cutoff.kind}."
+    require_memory(BYTES_PER_EIGENSPACE * eigenspaces, f"a list of some {eigenspaces:.0g} eigenspaces", remedy)
+    if eigenspaces > _MOST_EIGENSPACES:
+        raise ValueError(
+            f"{cutoff.kind} = {cutoff.value:g} is out of reach: a list of some {eigenspaces:.0g} eigenspaces, and at "
+            f"most {_MOST_EIGENSPACES:.0e} are listed. {remedy}"
+        )
+    functions = grown(*numbers)
+    if cutoff.kind != "max_invariant_dim" and functions > 2 * _MOST_FUNCTIONS:
+        _check_number(functions / (2 * group_order(resolver.group)), cutoff)  # by Weyl's law, as above
+    before, now = (max(resolver.seconds(listed[place]), 1e-9) for place in (middle, last))
+    seconds = eigenspaces * grown(before, now) / (1 + max(log(now / before) / log(2.0), 0.0))  # of a power, summed
+    if seconds > _LONGEST:
+        raise ValueError(
+            f"{cutoff.kind} = {cutoff.value:g} is out of reach: some {eigenspaces:.0g} eigenspaces would take "
+            f"{seconds / 3600:.0g} hours. {remedy}"
+        )
+
+
+def _check_number(functions: float, cutoff: Cutoff) -> None:
+    """Refuse a cutoff that asks for more functions than a basis can hold."""
+    remedy = f"Lower {cutoff.kind}."
+    require_memory(BYTES_PER_FUNCTION * functions, f"a basis of {functions:.6g} functions", remedy)
+    if functions > _MOST_FUNCTIONS:
+        raise ValueError(
+            f"{cutoff.kind} = {cutoff.value:g} is out of reach: a basis of some {functions:.2g} functions, and at "
+            f"most {_MOST_FUNCTIONS:.0e} are held. {remedy}"
+        )
 
 
 def _is_barren(solutions: Sequence[Solution[Any]]) -> bool:
@@ -169,9 +232,6 @@ def _solutions_up_to(
         resolver.check_memory(max(wanted, key=lambda V: V.dim))
         yield from resolver.solutions(iter(wanted))
         return
-    if cutoff.kind == "max_invariant_dim":  # said at once, instead of after hours of listing them
-        what = f"a basis of {cutoff.value:.6g} functions"
-        require_memory(BYTES_PER_FUNCTION * cutoff.value, what, "Lower max_invariant_dim.")
     total, barren = 0, 0
     most = cutoff.value * (1 + TOLERANCE)  # 1000^(1/3) is 9.999999999999998
     if cutoff.kind == "max_dim":

@@ -130,10 +130,15 @@ class EquivariantBasis(BasisTable):
         ndarray of shape (n, dim, p, n_features)
             By the coordinates of `X`, with the meaning of `InvariantBasis.gradient`.
         """
-        points = self.space.check_points(X)
-        chunks = [self.functions.gradient(points[rows]) for rows in self.functions.chunks(len(points))]
-        nothing = np.empty((0, points.shape[1], self.n_outputs, self.dim))
+        chunks = [slopes for _, slopes in self.gradients_in_chunks(X)]
+        nothing = np.empty((0, self.space.n_features, self.n_outputs, self.dim))
         return np.concatenate([nothing, *chunks]).transpose(0, 3, 2, 1)
+
+    def gradients_in_chunks(self, X: ArrayLike) -> Iterator[tuple[slice, Array]]:
+        """Gradients at `X`, some rows at a time, with functions last."""  # (m, n_features, p, dim)
+        points = self.space.check_points(X)
+        for rows in self.functions.chunks(len(points), 1 + points.shape[1]):
+            yield rows, self.functions.gradient(points[rows])
 
     def combine_gradient(self, X: ArrayLike, c: Array) -> Array:
         """The gradient of every output of Σ_j c_j F_j(X)."""  # (dim,) -> (n, n_features, p)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import as_given
 from specavg._config import require_memory
 from specavg.invariants._independent_blocks import independent_blocks, small_end, unpacked
 from specavg.invariants.solvers._orbits import orbits
@@ -17,12 +18,12 @@ from specavg.isometries import Orthogonal, SignedPermutation
 __all__ = ["FixedSpace", "UnclearRank", "fixed_space"]
 
 Array = NDArray[np.float64]
-ORTHOGONALITY_TOLERANCE = 1e-9
+ORTHOGONALITY_TOLERANCE = 1e-9  # largest |DᵀD − I|: products of many rotations are off by 1e-13
 # BᵀB squares the singular values of B: it decides only when none lies in the range that squaring blurs.
 _CLEAR_SQUARE = 1e-6
 _CLEAR = 1e-7
 # Matrices of fewer rows, or with a larger part of nonzero entries, are dense: sparse products then take longer.
-_SMALL = 32
+_SMALL = 128
 _SPARSE = 0.05
 
 
@@ -76,7 +77,7 @@ class FixedSpace:
         return self.basis.T
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return np.array(self.basis, dtype=dtype, copy=copy)
+        return as_given(self.basis, dtype, copy)
 
     def __matmul__(self, other: Any) -> Any:
         return self.basis @ other
@@ -134,13 +135,29 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
     known = [pair for pair in signed if pair is not None]
     if len(known) == len(signed):
         return _by_orbits(m, known)
-    given = [_packed(matrix) for matrix in matrices]
-    scales = [_field_scale(i, D) for i, D in enumerate(given)]
-    pairs = list(zip(given, scales, strict=True))
-    # How fast a field flows changes nothing: with its largest entry at one, rounding is small beside all of them.
-    return null_space(
-        [D for D, scale in pairs if scale is None], [D / scale for D, scale in pairs if scale is not None]
-    )
+    moving, fields = [], []
+    for i, (matrix, exact) in enumerate(zip(matrices, signed, strict=True)):
+        if exact is None:
+            D = _packed(matrix)
+            scale = None if isinstance(matrix, Orthogonal) else _field_scale(i, D)  # which was checked when it was made
+            # How fast a field flows changes nothing: with its largest entry at one, rounding is small beside all of
+            # them.
+            (moving if scale is None else fields).append(D if scale is None else D / scale)
+    if known:
+        return _within(_by_orbits(m, known), moving, fields)
+    if len(moving) + len(fields) > 1 and all(hasattr(D, "tocsr") for D in (*moving, *fields)):
+        # The field of one circle falls into small blocks, where two together fall into few large ones.
+        some = [fields.pop(0)] if fields else []
+        return _within(null_space([] if some else [moving.pop(0)], some), moving, fields)
+    return null_space(moving, fields)
+
+
+def _within(first: FixedSpace, matrices: list[Any], fields: list[Any]) -> FixedSpace:
+    """What further matrices fix of a space that is known."""
+    Q = first.basis
+    found = common_null_space([D @ Q - Q for D in matrices] + [A @ Q for A in fields], len(Q))
+    basis = Q @ found.basis
+    return FixedSpace(basis, "null space", min(first.gap, found.gap), max(first.residual, found.residual))
 
 
 def _field_scale(i: int, D: Any) -> float | None:
@@ -149,7 +166,7 @@ def _field_scale(i: int, D: Any) -> float | None:
     if not np.isfinite(entries).all():
         raise ValueError(f"matrix {i} has NaN or infinity: no null space can be certified")
     largest = float(np.abs(entries).max(initial=0.0))
-    if np.abs(_entries(D + D.T)).max(initial=0.0) <= ORTHOGONALITY_TOLERANCE * largest:
+    if _symmetric_part(D) <= ORTHOGONALITY_TOLERANCE * largest:
         return largest or 1.0
     deviation = float(np.abs(_entries(D.T @ D - _one_like(D))).max(initial=0.0))
     if deviation > ORTHOGONALITY_TOLERANCE:
@@ -159,6 +176,16 @@ def _field_scale(i: int, D: Any) -> float | None:
             "this kind."
         )
     return None
+
+
+def _symmetric_part(D: Any) -> float:
+    """The largest entry of D + Dᵀ."""
+    if not hasattr(D, "tocsr"):
+        return float(np.abs(D + D.T).max(initial=0.0))
+    T = D.T.tocsr()
+    if np.array_equal(T.indptr, D.indptr) and np.array_equal(T.indices, D.indices):
+        return float(np.abs(D.data + T.data).max(initial=0.0))  # a sum of sparse matrices takes ten times as long
+    return float(np.abs((D + T).data).max(initial=0.0))
 
 
 def _by_orbits(m: int, maps: list[tuple[NDArray[np.intp], NDArray[np.int64]]]) -> FixedSpace:
@@ -187,7 +214,8 @@ def null_space(
         if not np.isfinite(_entries(D)).all():
             raise ValueError(f"matrix {i} has NaN or infinity: no null space can be certified")
     # BᵀB = Σ (2I − D − Dᵀ) + Σ AᵀA
-    square: Any = sum([2.0 * _one_like(D) - D - D.T for D in matrices] + [A.T @ A for A in fields])
+    first, *others = [2.0 * _one_like(D) - D - D.T for D in matrices] + [A.T @ A for A in fields]
+    square: Any = sum(others, first)
     return _certified(
         square,
         lambda: (*(D - _one_like(D) for D in matrices), *fields),
@@ -202,7 +230,8 @@ def common_null_space(stacked: Sequence[Any], rounding_size: int, steepness: flo
     The matrices may be tall, D(g) − I or dD(ξ) cut to columns outside of which nothing can be fixed. They may be
     complex, and sparse.
     """
-    square: Any = sum(B.conj().T @ B for B in stacked)
+    first, *others = [B.conj().T @ B for B in stacked]
+    square: Any = sum(others, first)
     return _certified(square, lambda: stacked, len(stacked), rounding(rounding_size, steepness) * _scale(stacked))
 
 
@@ -241,7 +270,15 @@ def rounding(size: int, steepness: float = 0.0) -> float:
 
 def _scale(fields: Sequence[Array]) -> float:
     """How much larger than one the fields are: their rounding grows with their weights."""
-    return max([1.0, *(float(abs(A).sum(axis=1).max(initial=0.0)) for A in fields)])
+    return max([1.0, *(_largest_row(A) for A in fields)])
+
+
+def _largest_row(A: Any) -> float:
+    """The largest sum of absolute values in a row."""
+    if not hasattr(A, "tocsr"):
+        return float(np.abs(A).sum(axis=1).max(initial=0.0))
+    sums = np.bincount(np.repeat(np.arange(A.shape[0]), np.diff(A.indptr)), np.abs(A.data))
+    return float(sums.max(initial=0.0))
 
 
 def clear_zeros(values: Array, zero: float) -> NDArray[np.bool_]:
@@ -330,7 +367,11 @@ def _packed(matrix: Any) -> Any:
         return np.asarray(unpacked(matrix), dtype=float)
     from scipy.sparse import csr_array
 
-    return csr_array(matrix, dtype=float)
+    if sparse:
+        return csr_array(matrix, dtype=float)
+    place = np.flatnonzero(matrix != 0)  # of Booleans: five times as fast as of numbers
+    starts = np.searchsorted(place, np.arange(m + 1) * m)
+    return csr_array((matrix.ravel()[place], place % m, starts), shape=(m, m))
 
 
 def _entries(matrix: Any) -> Array:

@@ -38,29 +38,45 @@ def independent_blocks(square: Any) -> Iterator[tuple[NDArray[np.intp], NDArray[
     if entries > _MOSTLY_ZERO * m * m:
         yield np.arange(m)[None], unpacked(square)[None]
         return
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    packed = square.tocsr() if sparse else csr_array(square)
-    joins = csr_array(
-        (np.ones(packed.nnz), packed.indices, packed.indptr), shape=packed.shape
-    )  # entries may be complex
-    _, label = connected_components(joins, directed=False)
+    if sparse:
+        packed = square.tocsr()
+        row, column, entry = np.repeat(np.arange(m), np.diff(packed.indptr)), packed.indices, packed.data
+    else:
+        place = np.flatnonzero(square != 0)
+        row, column, entry = place // m, place % m, square.ravel()[place]
+    label = _joined(m, row, column)
     order = np.argsort(label, kind="stable")  # the members of a block side by side
     sizes = np.bincount(label)
     starts = np.cumsum(sizes) - sizes
     place = np.empty(m, dtype=np.intp)  # of a row in its block
     place[order] = np.arange(m) - np.repeat(starts, sizes)
-    listed = packed.tocoo()
-    for size in np.unique(sizes):
+    block, row, column = label[row], place[row], place[column]
+    by_size = np.argsort(sizes[block], kind="stable")
+    ends = np.cumsum(np.bincount(sizes[block]))
+    for size in np.flatnonzero(np.bincount(sizes)):
         chosen = np.flatnonzero(sizes == size)
-        number = np.full(len(sizes), -1)
+        number = np.empty(len(sizes), dtype=np.intp)
         number[chosen] = np.arange(len(chosen))
-        at = number[label[listed.row]]
-        here = at >= 0
-        blocks = np.zeros((len(chosen), size, size), dtype=listed.dtype)
-        blocks[at[here], place[listed.row[here]], place[listed.col[here]]] = listed.data[here]
+        here = by_size[ends[size - 1] : ends[size]] if size < len(ends) else by_size[:0]
+        blocks = np.zeros((len(chosen), size, size), dtype=entry.dtype)
+        blocks[number[block[here]], row[here], column[here]] = entry[here]
         yield order[starts[chosen][:, None] + np.arange(size)], blocks
+
+
+def _joined(m: int, row: NDArray[np.intp], column: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The number of the block of each row: every row takes the least label of its neighbours, until none changes.
+
+    Labels of labels are followed too, so that a few passes are enough.
+    """
+    label = np.arange(m)
+    while True:
+        least = label.copy()
+        np.minimum.at(least, row, label[column])
+        least = np.minimum(least, least[least])
+        if np.array_equal(least, label):
+            break
+        label = least
+    return np.unique(label, return_inverse=True)[1].reshape(m)
 
 
 def small_end(blocks: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[Any], bool]:

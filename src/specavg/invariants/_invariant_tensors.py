@@ -8,12 +8,13 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import as_given
 from specavg._config import require_memory
-from specavg.groups import Group, Representation, representation
+from specavg.groups import Group, representation
 from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
 from specavg.groups._linear_part import linear_part
 from specavg.groups._representation import output_kind
-from specavg.invariants._fixed_space import FixedSpace, common_null_space, fixed_space
+from specavg.invariants._parts_of_outputs import fixed_outputs
 
 __all__ = ["InvariantTensors", "invariant_tensors"]
 
@@ -86,7 +87,7 @@ class InvariantTensors:
         return self.tensors[index]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return np.array(self.tensors, dtype=dtype, copy=copy)
+        return as_given(self.tensors, dtype, copy)
 
     def tensor(self, **entries: float) -> Array:
         """The invariant tensor with these independent entries, one for each of `names`."""  # (d, d, ...)
@@ -133,7 +134,7 @@ def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | Non
     rho = representation(group, symmetries, lattice=lattice)
     size = linear_part(group.identity, lattice).size
     index = index_symmetry(equations, size)
-    found = _fixed(rho)
+    found = fixed_outputs(rho)
     require_memory(
         8.0 * 4 * found.dim * size**index.rank,
         f"{found.dim} tensors with {size**index.rank} entries each",
@@ -150,27 +151,18 @@ def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | Non
     return InvariantTensors(index.tensors(basis), names, found.solver, found.residual, from_entries)
 
 
-def _fixed(rho: Representation) -> FixedSpace:
-    if not rho.field_images:
-        return fixed_space(rho.images, size=rho.dim)
-    one = np.eye(rho.dim)
-    return common_null_space([g.matrix - one for g in rho.images] + [f.matrix for f in rho.field_images], rho.dim)
-
-
 def _independent(entries: Array, order: NDArray[np.intp], exact: bool) -> list[int]:
     """The first columns, in this order, that determine all others."""
     if exact:  # a column belongs to one row at most
         return order[(entries[:, order] != 0).argmax(axis=1)].tolist() if len(entries) else []
     chosen: list[int] = []
-    directions = np.empty((0, len(entries)))
-    for column in order:
-        rest = entries[:, column] - directions.T @ (directions @ entries[:, column])
-        rest -= directions.T @ (directions @ rest)
-        if (length := float(np.linalg.norm(rest))) > _DEPENDENT:
-            directions = np.vstack([directions, rest / length])
-            chosen.append(int(column))
-        if len(chosen) == len(entries):
-            break
+    rest = entries[:, order]  # less what the chosen columns determine
+    while len(chosen) < len(entries):
+        squares = np.einsum("ij,ij->j", rest, rest)
+        column = int(np.argmax(squares > _DEPENDENT**2))
+        chosen.append(int(order[column]))
+        direction = rest[:, column] / np.sqrt(squares[column])
+        rest = rest - np.multiply.outer(direction, direction @ rest)
     return chosen
 
 
@@ -182,7 +174,8 @@ class _Labels:
         self._size, self._entries = index.size, index.entries
         self._letter, self._pairs = "T", ()
         for equations, (letter, pairs) in _CUSTOMARY.items():
-            if index.size == 3 and index == index_symmetry(equations, 3):
+            alike = index.size == 3 and index.rank == equations.index("=")
+            if alike and index == index_symmetry(equations, 3):
                 self._letter, self._pairs = letter, pairs
 
     @property

@@ -8,7 +8,7 @@ from math import fsum
 from typing import final
 
 from specavg.groups import Group
-from specavg.invariants._building import TOLERANCE, checked_request, group_order
+from specavg.invariants._building import TOLERANCE, checked_request, group_order, within_reach
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.spaces import Space
@@ -16,7 +16,7 @@ from specavg.spaces._orders import Order
 
 __all__ = ["Plan", "PlanRow", "plan"]
 
-_MOST_ROWS = 10_000  # eigenspaces that a plan lists: some seconds
+_MOST_ROWS = 2_000  # eigenspaces that a plan lists: 2 s on Torus(3) under hyperoctahedral(3), where counting is slow
 _SHOWN = 12  # rows that a plan prints, the last of them included
 
 
@@ -162,7 +162,7 @@ def plan(
     most = cutoff.value * (1 + TOLERANCE)
     rows: list[PlanRow] = []
     counted, exact, ended = 0.0, True, False
-    for V in islice(space.ordered(by), _MOST_ROWS):
+    for V in islice(within_reach(space.ordered(by), resolver, cutoff), _MOST_ROWS):
         chosen = next(resolver.solvers(V))
         count = resolver.count(V)
         if cutoff.kind == "max_eigenvalue":

@@ -10,10 +10,10 @@ from typing import Any, final
 
 import numpy as np
 
-from specavg._config import require_memory, settings
+from specavg._config import human_size, require_memory, settings
 from specavg.functions._combinations import Joined
 from specavg.functions._functions import Array, Functions
-from specavg.functions._vector_functions import JoinedOutputs, VectorFunctions
+from specavg.functions._vector_functions import JoinedOutputs, Part, VectorFunctions
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
@@ -35,7 +35,7 @@ from specavg.invariants.solvers._outputs_apart import OutputsApart
 from specavg.invariants.solvers._outputs_left_alone import OutputsLeftAlone
 from specavg.invariants.solvers._partitions import SymmetricPolynomials
 from specavg.invariants.solvers._random_elements import RandomElements
-from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace
+from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace, OrdersAlongAnAxis
 from specavg.invariants.solvers._signed_frequencies import SignedFrequencies
 from specavg.invariants.solvers._solver import Solution, Solver, StoringSolver, Unsuitable
 from specavg.invariants.solvers._stored import Stored, StoredArraysError
@@ -45,6 +45,7 @@ from specavg.spaces import Eigenspace, Space
 
 __all__ = ["SOLVER_NAMES", "Resolver", "arrays_of"]
 
+_REBUILT_BYTES = 2e9  # that one eigenspace of a saved basis may take: 8,000 frequencies in 4,000 coordinates take 1 GB
 SOLVER_NAMES = ("auto", "closed form", "orbits", "null space", "random elements")
 
 
@@ -62,6 +63,7 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     BlocksOfDirections,
     FunctionsOfADirection,
     LeftTimesRight,
+    OrdersAlongAnAxis,
     FrequencyOrbits,
     MonomialOrbits,
     ExponentOrbits,
@@ -256,13 +258,15 @@ class Resolver:
                     return solver.restore(eigenspace, arrays)
         for solver in self.solvers(eigenspace):
             if not isinstance(solver, StoringSolver):
+                if solver.memory(eigenspace) > _REBUILT_BYTES:
+                    continue
                 try:
                     return solver.solve(eigenspace)  # this solver is exact: it finds the same functions again
                 except Unsuitable:
                     continue
         raise StoredArraysError(
             f"fewer arrays are stored than the basis needs: none for the {eigenspace.dim} functions of eigenvalue "
-            f"{eigenspace.eigenvalue:.6g}"
+            f"{eigenspace.eigenvalue:.6g}, and they cannot be found again in {human_size(_REBUILT_BYTES)}"
         )
 
     def functions(self, solutions: Sequence[Solution[Any]]) -> Functions:
@@ -277,9 +281,9 @@ class Resolver:
         if len(families) == 1:
             return families[0]
         ends = np.cumsum([0, *(family.dim for family in families)])
-        everywhere = np.arange(outputs)
-        places = (np.arange(a, b) for a, b in pairwise(ends))
-        return JoinedOutputs(outputs, [(f, everywhere, at) for f, at in zip(families, places, strict=True)])
+        places = (np.arange(a, b)[None] for a, b in pairwise(ends))
+        parts = [Part(f, np.eye(outputs)[None], at) for f, at in zip(families, places, strict=True)]
+        return JoinedOutputs(outputs, parts, apart=False)
 
     def places(self) -> Places:
         """An empty list of functions, for a solver of copies or factors that collects those it uses."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import fsum
 from numbers import Rational, Real
 from typing import Any, final
 
@@ -63,7 +64,22 @@ class Affine(Matrices):
     def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
         if any(self.shift):
             return super().__call__(X)
-        return checked_points(self, X) @ self.matrix.T
+        points = checked_points(self, X)
+        if np.abs(self.matrix).max() <= 1:
+            return points @ self.matrix.T
+        terms = np.concatenate(_exact_terms(self.matrix, points), axis=-1)
+        return np.apply_along_axis(fsum, -1, terms)
+
+    def turned(self, U: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A u + t up to whole periods, for points `U` in periods.
+
+        Where `A` has entries above 1, whole periods are taken away before anything is rounded: an entry of 10^10 does
+        not cost ten digits.
+        """  # (n, d) -> (n, d)
+        t = np.array([float(entry) for entry in self.shift])
+        if np.abs(self.matrix).max() <= 1:
+            return U @ self.matrix.T + t
+        return sum(((part - np.rint(part)).sum(axis=-1) for part in _exact_terms(self.matrix, U)), start=t)
 
     def inverse(self) -> Isometry:
         inverse = _inverse(self.matrix)
@@ -179,6 +195,21 @@ def _determinant(A: NDArray[np.int64]) -> int:
     if float(np.log2(np.maximum(largest, 1.0)).sum()) < 40 or np.abs(A).max(initial=0) <= 1:
         return round(float(np.linalg.det(A.astype(float))))
     return int(_exact(A).det())
+
+
+def _exact_terms(A: NDArray[np.int64], X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The products A_ij x_j, and what their rounding loses: together exact (Dekker's product)."""  # (..., d, d), twice
+    a, x = A.astype(float), X[..., None, :]
+    high_a, high_x = _leading_bits(a), _leading_bits(x)
+    low_a, low_x = a - high_a, x - high_x
+    product = a * x
+    return product, ((high_a * high_x - product) + high_a * low_x + low_a * high_x) + low_a * low_x
+
+
+def _leading_bits(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The first 26 of the 53 bits of each number (Veltkamp)."""
+    scaled = 134217729.0 * x  # 2^27 + 1
+    return scaled - (scaled - x)
 
 
 def _inverse(A: NDArray[np.int64]) -> NDArray[np.int64]:

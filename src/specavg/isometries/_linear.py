@@ -23,7 +23,7 @@ __all__ = [
     "signed_permutation",
 ]
 
-ORTHOGONALITY_TOLERANCE = 1e-9
+ORTHOGONALITY_TOLERANCE = 1e-9  # largest |RᵀR − I|: ten digits, as tables print them, pass, and seven do not
 _SNAP = 1e-15  # a float matrix this close to a signed permutation is one: cos(π/2) is 6e-17
 
 

@@ -32,7 +32,7 @@ _SUMS = "SHA256SUMS"
 _ARRAY_NAME = re.compile(r"arrays/[a-z0-9_]{1,80}\.npy")
 _DTYPES = ("<f8", "<i8", "|b1")
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes, whenever it is saved
-_MAX_ENTRIES = 100_000
+_MAX_ENTRIES = 100_000  # arrays in a file: a model has one for each eigenspace that a null space solved, some hundreds
 
 
 class ModelFileError(ValueError):

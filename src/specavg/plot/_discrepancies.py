@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["discrepancy"]
 
-LISTED = 1_000
+LISTED = 1_000  # elements of a group that are all shown: a histogram of more looks the same
 
 
 def discrepancy(

@@ -7,6 +7,7 @@ loses digits where α is small.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.regression._regression_problem import Scored, Scores
 
-__all__ = ["BlockLeaveOneOut", "blocks_of"]
+__all__ = ["BlockLeaveOneOut", "LeftOutTogether", "blocks_of"]
 
 Indices = NDArray[np.intp]
 _TINY = float(np.finfo(float).tiny)
@@ -33,7 +34,7 @@ def blocks_of(labels: Indices) -> list[Indices]:
 
 @final
 @dataclass(frozen=True, eq=False)
-class BlockLeaveOneOut(Scored):
+class BlockLeaveOneOut:
     """What each block of rows is, less what the others predict of it, for every penalty.
 
     Attributes
@@ -44,14 +45,10 @@ class BlockLeaveOneOut(Scored):
         Left singular vectors U.
     free : ndarray of shape (N, k)
         Orthonormal columns that span what is not penalised.
-    c : ndarray of shape (r,)
-        Uᵀy.
-    rest : ndarray of shape (N,)
+    c : ndarray of shape (r, q)
+        Uᵀy, for q targets with the same features.
+    rest : ndarray of shape (N, q)
         The part of y that neither features nor `free` reach.
-    variance : float
-        Mean square of the targets less what is not penalised; infinite where that is zero.
-    weight : float
-        Sum of the weights of all rows.
     blocks : list of ndarray of int, shape (blocks, size)
     """
 
@@ -60,47 +57,82 @@ class BlockLeaveOneOut(Scored):
     free: Array
     c: Array
     rest: Array
-    variance: float
-    weight: float
     blocks: list[Indices]
 
     @property
-    def top(self) -> float:
-        return float(self.s[0] ** 2) if len(self.s) else 0.0
+    def rows(self) -> int:
+        """Rows of all targets together."""
+        return self.rest.size
 
-    def scores(self, alphas: Array) -> Scores:
-        N, r = self.left.shape
+    def sums(self, alphas: Array) -> Array:
+        """What a score needs, for each α: Σ|d|², Σ dᵀM_bb d and Σ log det M_bb over the blocks.
+
+        Here d is what was left out less its prediction.
+        """  # (3, A)
+        (N, r), q = self.left.shape, self.c.shape[1]
         full = r == N - self.free.shape[1]  # then nothing lies outside the features
         G = 1.0 / (self.s[:, None] ** 2 + alphas)  # (r, A)
-        My = self.left @ (G * self.c[:, None])  # (N, A)
+        My = (self.left @ (G[:, :, None] * self.c[:, None, :]).reshape(r, len(alphas) * q)).reshape(N, len(alphas), q)
         if not full:
-            My = My + self.rest[:, None] / alphas
-        squares, quadratic, logarithm = (np.zeros(len(alphas)) for _ in range(3))
+            My = My + self.rest[:, None, :] / alphas[:, None]
+        total = np.zeros((3, len(alphas)))
         for rows in self.blocks:
             size = rows.shape[1]
             together = max(1, int(_VALUES_HELD / (size**2 * max(r, len(alphas)))))
             for start in range(0, len(rows), together):
                 some = rows[start : start + together]
                 M = self._inverse(some, G, None if full else alphas)  # (B, A, size, size)
-                y = My[some].transpose(0, 2, 1)  # (B, A, size)
-                values, vectors = np.linalg.eigh(M)
+                values, vectors = (M[..., 0], None) if size == 1 else np.linalg.eigh(M)
                 # A direction that others determine to rounding must not divide by zero: it counts as rounding.
-                values = np.maximum(values, np.finfo(float).eps * values[..., -1:] + _TINY)
-                along = (vectors.swapaxes(-1, -2) @ y[..., None])[..., 0]
-                squares += np.sum((along / values) ** 2, axis=(0, 2))
-                quadratic += np.sum(along**2 / values, axis=(0, 2))
-                logarithm += np.log(values).sum(axis=(0, 2))
-        error = squares / (self.weight * self.variance)
-        profile = np.maximum(quadratic / (N * self.variance), _TINY)
-        return Scores(error, 0.5 * (np.log(profile) - logarithm / N))
+                values = np.maximum(values, np.finfo(float).eps * values[..., -1:] + _TINY)  # (B, A, size)
+                along = My[some].transpose(0, 2, 1, 3)  # (B, A, size, q)
+                if vectors is not None:
+                    along = vectors.swapaxes(-1, -2) @ along
+                squares = np.sum(along**2, axis=-1)
+                total[0] += np.sum(squares / values**2, axis=(0, 2))
+                total[1] += np.sum(squares / values, axis=(0, 2))
+                total[2] += q * np.log(values).sum(axis=(0, 2))
+        return total
 
     def _inverse(self, rows: Indices, G: Array, alphas: Array | None) -> Array:
         """M_bb of each block for each penalty."""
         U, (B, size), r = self.left[rows], rows.shape, len(self.s)  # (B, size, r)
-        pairs = (U[:, :, None, :] * U[:, None, :, :]).reshape(-1, r)
-        M = (pairs @ G).reshape(B, size, size, -1)
+        i, j = np.triu_indices(size)
+        M = np.empty((B, size, size, G.shape[1]))
+        M[:, i, j] = ((U[:, i] * U[:, j]).reshape(B * len(i), r) @ G).reshape(B, len(i), -1)
         if alphas is not None:
             Q = self.free[rows]
             outside = np.eye(size) - Q @ Q.transpose(0, 2, 1) - U @ U.transpose(0, 2, 1)
-            M = M + outside[..., None] / alphas
+            M[:, i, j] += outside[:, i, j, None] / alphas
+        M[:, j, i] = M[:, i, j]
         return M.transpose(0, 3, 1, 2)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LeftOutTogether(Scored):
+    """The scores of several parts of the rows, which share no features but the penalty.
+
+    Attributes
+    ----------
+    parts : sequence of BlockLeaveOneOut
+        The rows of a point may lie in each of them.
+    variance : float
+        Mean square of the targets less what is not penalised; infinite where that is zero.
+    weight : float
+        Sum of the weights of all rows.
+    """
+
+    parts: Sequence[BlockLeaveOneOut]
+    variance: float
+    weight: float
+
+    @property
+    def top(self) -> float:
+        return max((float(part.s[0] ** 2) for part in self.parts if len(part.s)), default=0.0)
+
+    def scores(self, alphas: Array) -> Scores:
+        rows = sum(part.rows for part in self.parts)
+        squares, quadratic, logarithm = np.sum([part.sums(alphas) for part in self.parts], axis=0)
+        profile = np.maximum(quadratic / (rows * self.variance), _TINY)
+        return Scores(squares / (self.weight * self.variance), 0.5 * (np.log(profile) - logarithm / rows))

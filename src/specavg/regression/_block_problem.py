@@ -1,126 +1,177 @@
-"""Ridge regression of vector functions: p rows a point, several constants, and one penalty for all outputs."""
+"""Ridge regression of vector functions: several rows a point, several constants, and one penalty for all outputs.
+
+Outputs that fall into parts are solved part by part: rows of different parts share no function. Copies of a part have
+the same features, so that one decomposition serves the targets of all of them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
 from specavg._arrays import Array
-from specavg.regression._block_leave_one_out import BlockLeaveOneOut, blocks_of
-from specavg.regression._decomposed_path import DecomposedPath
+from specavg.functions._vector_functions import Part
+from specavg.regression._block_leave_one_out import BlockLeaveOneOut, Indices, LeftOutTogether, blocks_of
 from specavg.regression._moments import Moments
 from specavg.regression._reduced_rows import ReducedRows
-from specavg.regression._regression_problem import Posterior, Problem, Scores
+from specavg.regression._regression_problem import Path, Problem, Scores
 from specavg.regression._target_units import Units
+from specavg.regression._vector_posterior import BlockPosterior, PartPosterior
 
-__all__ = ["BlockMomentProblem", "BlockPosterior", "BlockProblem"]
+__all__ = ["BlockMomentProblem", "BlockProblem", "PartPlaces", "PartRows"]
 
 _TINY = float(np.finfo(float).tiny)
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class BlockPosterior(Posterior):
-    """The covariance of the outputs of F(x): that of the constants, and that of everything else.
+class PartPlaces:
+    """Where the functions of a part are among all functions, for each of its copies.
 
     Attributes
     ----------
-    root : ndarray of shape (k, k)
-        R, upper triangular, with RᵀR the Gram matrix of the k constants.
-    mean : ndarray of shape (k, D)
-        What each function has of the constants: it is subtracted.
-    scale, V, s : ndarrays of shape (D,), (D, r), (r,)
-        The decomposition of the scaled features.
-    alpha : float
-    noise : ndarray of shape (1,)
-        The variance of the noise of an observation of weight one, in squares of `unit`.
-    unit : ndarray of shape (1,)
+    frames : ndarray of shape (copies, p, d)
+        The outputs of each copy.
+    constants : ndarray of int, shape (copies, k)
+        Functions that are not penalised.
+    others : ndarray of int, shape (copies, D)
     """
 
-    root: Array
-    mean: Array
-    scale: Array
-    V: Array
-    s: Array
-    alpha: float
-    noise: Array
-    unit: Array = field(default_factory=lambda: np.ones(1))
+    frames: Array
+    constants: Indices
+    others: Indices
 
-    def covariance(self, values: Array) -> Array:
-        """The covariance of the outputs, from values of all functions."""  # (n, p, k + D) -> (n, p, p)
-        constants, centred = self._split(values)
-        seen = centred @ self.V
-        shrunk = seen / np.sqrt(self.s**2 + self.alpha)
-        total = shrunk @ shrunk.transpose(0, 2, 1) + constants @ constants.transpose(0, 2, 1)
-        if self.V.shape[1] < self.V.shape[0]:  # there are directions no data point has
-            rest = centred - seen @ self.V.T
-            total += rest @ rest.transpose(0, 2, 1) / self.alpha
-        return total * float(self.noise[0] * self.unit[0] ** 2)
-
-    def variance(self, features: Array, *, slopes: bool = False) -> Array:
-        if slopes:
-            raise NotImplementedError("derivatives of vector functions have no posterior here")
-        return np.einsum("npp->np", self.covariance(features)) / float(self.unit[0] ** 2)
-
-    def _split(self, values: Array) -> tuple[Array, Array]:
-        k = len(self.root)
-        constants = values[..., :k]
-        centred = (values[..., k:] - constants @ self.mean) * self.scale
-        return constants @ np.linalg.inv(self.root) if k else constants, centred
+    @classmethod
+    def of(cls, part: Part, constants: int, most: int) -> PartPlaces:
+        """Of the first `most` functions, the first so many of them constant."""
+        free = part.places[0] < constants
+        return cls(part.frames, part.places[:, free], part.places[:, ~free & (part.places.max(axis=0) < most)])
 
 
-class _VectorPath(DecomposedPath):
-    """The solutions for one spectrum, with a posterior for several outputs."""
-
-    def __init__(self, problem: VectorProblem, scale: Array, s: Array, V: Array, c: Array) -> None:
-        super().__init__(problem, scale, s, V, c)
-        self._vector = problem
-
-    def posterior(self, alpha: float) -> Any:
-        p = self._vector
-        return BlockPosterior(p.root, p.mean, self.scale, self.V, self.s, alpha, self.noise_variance(alpha))
-
-
-class VectorProblem(Problem):
-    """What both ways to solve share: k functions that are not penalised come first.
+@final
+@dataclass(frozen=True, eq=False)
+class PartRows:
+    """The rows of one part: one for each point and output of a copy.
 
     Attributes
     ----------
-    root, mean : ndarrays of shape (k, k), (k, D)
-        As in `BlockPosterior`.
-    constants : ndarray of shape (k, 1)
-        The coefficients of the k functions where all others are zero.
-    freedom : float
-        Rows, by weight, less k.
+    places : PartPlaces
+    features : ndarray of shape (n · d, D)
+    constants : ndarray of shape (n · d, k)
+        Values of the functions that are not penalised.
+    targets : ndarray of shape (n · d, copies)
     """
 
+    places: PartPlaces
+    features: Array
+    constants: Array
+    targets: Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """What every spectrum needs of one part.
+
+    `root` is R with RᵀR the Gram matrix of the k constants, `mean` (k, D) what each function has of them, and
+    `constants` (k, copies) their coefficients where all others are zero.
+    """
+
+    places: PartPlaces
     root: Array
     mean: Array
     constants: Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Decomposed:
+    """The scaled features of one part, U diag(s) Vᵀ, and c = Uᵀy."""
+
+    s: Array  # (r,)
+    V: Array  # (D, r)
+    c: Array  # (r, copies)
+
+
+class VectorProblem(Problem):
+    """What both ways to solve share: K functions that are not penalised come first.
+
+    Attributes
+    ----------
+    solved : list of _Solved
+        One for each part.
+    freedom : float
+        Rows, by weight, less K.
+    """
+
+    solved: list[_Solved]
     freedom: float
 
+    def _shared(self, solved: list[_Solved], dim: int, rows: float) -> None:
+        """Keep what both ways need: the parts, how many functions are penalised, and the rows by weight."""
+        self.solved = solved
+        self.weight = rows
+        self.free = sum(part.places.constants.size for part in solved)
+        self.freedom = max(rows - self.free, 1.0)
+        self.mean_features, self.mean_targets = np.zeros(dim - self.free), np.zeros(1)
+
     def with_constant(self, coefficients: Array) -> Array:
-        return np.concatenate([self.constants - self.mean @ coefficients, coefficients])
+        full = np.concatenate([np.zeros((self.free, 1)), coefficients])
+        for part in self.solved:
+            own = full[part.places.others.T, 0]  # (D, copies)
+            full[part.places.constants.T, 0] = part.constants - part.mean @ own
+        return full
+
+    def scales(self, scale: Array) -> list[Array]:
+        """The scale of the functions of each part, the same for all copies."""
+        return [scale[part.places.others[0] - self.free] for part in self.solved]
+
+
+class _VectorPath(Path):
+    """The solutions for one spectrum, part by part."""
+
+    def __init__(self, problem: VectorProblem, scale: Array, parts: Sequence[_Decomposed]) -> None:
+        self._vector, self._scales = problem, problem.scales(scale)
+        self._parts = parts
+
+    @property
+    def top(self) -> float:
+        return max((float(part.s[0] ** 2) for part in self._parts if len(part.s)), default=0.0)
+
+    def coefficients(self, alpha: float) -> Array:
+        found = np.zeros((len(self._vector.mean_features), 1))
+        for part, scale, known in zip(self._parts, self._scales, self._vector.solved, strict=True):
+            s = part.s[:, None]
+            own = scale[:, None] * (part.V @ (s / (s**2 + alpha) * part.c))  # (D, copies)
+            found[known.places.others.T - self._vector.free, 0] = own
+        return found
+
+    def posterior(self, alpha: float) -> BlockPosterior:
+        parts: list[PartPosterior] = []
+        for part, scale, known in zip(self._parts, self._scales, self._vector.solved, strict=True):
+            at = known.places
+            first = np.concatenate([at.constants[0], at.others[0]])
+            parts.append(PartPosterior(at.frames, first, known.root, known.mean, scale, part.V, part.s))
+        return BlockPosterior(tuple(parts), alpha, self.noise_variance(alpha))
 
 
 @final
 class BlockProblem(VectorProblem):
-    """From the features themselves: singular values, and blocks of rows left out together.
+    """From the features themselves: singular values, and the rows of a point left out together.
 
     Parameters
     ----------
-    features : ndarray of shape (N, D)
-        One row for each point and output.
-    constants : ndarray of shape (N, k)
-        Values of the functions that are not penalised.
-    targets : ndarray of shape (N,)
-    weights : ndarray of shape (N,)
-    labels : ndarray of int, shape (N,)
-        Rows with the same label are left out together.
+    parts : sequence of PartRows
+    weights : ndarray of shape (n,)
+        Of the points.
+    dim : int
+        How many functions there are, constants included.
     within : float, default 0
         The weighted sum of squares of what was averaged away before: the noise of repeated observations.
     """
@@ -129,62 +180,75 @@ class BlockProblem(VectorProblem):
     rounding: ClassVar[float] = 0.0
     solver: ClassVar[str] = "features"
 
-    def __init__(
-        self,
-        features: Array,
-        constants: Array,
-        targets: Array,
-        weights: Array,
-        labels: NDArray[np.intp],
-        within: float = 0.0,
-    ) -> None:
-        self.units = Units.without_shift(targets[:, None])
-        y = self.units.applied(targets[:, None])
-        root, k = np.sqrt(weights)[:, None], constants.shape[1]
+    def __init__(self, parts: Sequence[PartRows], weights: Array, dim: int, within: float = 0.0) -> None:
+        self.units = Units.without_shift(np.concatenate([part.targets.reshape(-1, 1) for part in parts]))
         self.within = within / float(self.units.unit[0]) ** 2
-        self.weight = float(weights.sum())
-        self.freedom = max(self.weight - k, 1.0)
-        self.blocks = blocks_of(labels)
-        self.count = sum(map(len, self.blocks))
-        self._reduced = ReducedRows(root * constants, root * features, root * y)
-        self.root, (F, Y) = self._reduced.root, self._reduced.along
-        self.mean = linalg.solve_triangular(self.root, F) if k else np.zeros((0, features.shape[1]))
-        self.constants = linalg.solve_triangular(self.root, Y) if k else np.zeros((0, 1))
-        self.mean_features, self.mean_targets = np.zeros(features.shape[1]), np.zeros(1)
-        squares = float(self._reduced.squares[0])
-        floor = self.weight * (1e-14 * float(np.abs(y).max(initial=0.0))) ** 2
+        self.count = len(weights)
+        self._reduced: list[ReducedRows] = []
+        self._blocks: list[list[NDArray[np.intp]]] = []
+        solved: list[_Solved] = []
+        for part in parts:
+            d = len(part.features) // self.count
+            root, y = np.sqrt(np.repeat(weights, d))[:, None], part.targets / self.units.unit
+            rows, k = ReducedRows(root * part.constants, root * part.features, root * y), part.constants.shape[1]
+            F, Y = (linalg.solve_triangular(rows.root, along) if k else along for along in rows.along)
+            solved.append(_Solved(part.places, rows.root, F, Y))
+            self._reduced.append(rows)
+            self._blocks.append(blocks_of(np.repeat(np.arange(self.count), d)))
+        self._shared(solved, dim, float(weights.sum()) * sum(p.targets.size for p in parts) / max(self.count, 1))
+        squares = sum(float(rows.squares.sum()) for rows in self._reduced)
+        largest = max(float(np.abs(part.targets).max(initial=0.0)) for part in parts) / float(self.units.unit[0])
+        floor = self.weight * (1e-14 * largest) ** 2
         self.variance = squares / self.weight if squares > floor else np.inf
+        self._last: tuple[Array, BlockPath] | None = None
+
+    @cached_property
+    def rest_squares(self) -> float:
+        """The sum of squares that no feature explains."""
+        return sum(float(np.sum(rows.rest**2)) for rows in self._reduced)
 
     def path(self, scale: Array) -> BlockPath:
-        U, s, V = self._reduced.decomposed(scale)
-        return BlockPath(self, scale, s, V, U.T @ self._reduced.Y, self._left_out(U, s))
+        if self._last is None or not np.array_equal(self._last[0], scale):
+            pairs = zip(self._reduced, self.scales(scale), strict=True)
+            found = [rows.decomposed(own) for rows, own in pairs]
+            self._last = scale, BlockPath(self, scale, found, self._left_out([(U, s) for U, s, _ in found]))
+        return self._last[1]
 
-    def scored(self, scale: Array) -> BlockLeaveOneOut:
-        rows = self._reduced
-        return self._left_out(*rows.left_vectors(scale)) if rows.is_wide else self.path(scale).left_out
+    def scored(self, scale: Array) -> LeftOutTogether:
+        if not any(rows.is_wide for rows in self._reduced):
+            return self.path(scale).left_out
+        pairs = zip(self._reduced, self.scales(scale), strict=True)
+        return self._left_out([r.left_vectors(own) if r.is_wide else r.decomposed(own)[:2] for r, own in pairs])
 
-    def _left_out(self, U: Array, s: Array) -> BlockLeaveOneOut:
-        rows = self._reduced
-        left, c, rest = rows.in_given_rows(U), (U.T @ rows.Y)[:, 0], rows.rest[:, 0]
-        return BlockLeaveOneOut(s, left, rows.free, c, rest, self.variance, self.weight, self.blocks)
+    def _left_out(self, decomposed: Sequence[tuple[Array, Array]]) -> LeftOutTogether:
+        parts = [
+            BlockLeaveOneOut(s, rows.in_given_rows(U), rows.free, U.T @ rows.Y, rows.rest, blocks)
+            for (U, s), rows, blocks in zip(decomposed, self._reduced, self._blocks, strict=True)
+        ]
+        return LeftOutTogether(parts, self.variance, self.weight)
 
 
 @final
 class BlockPath(_VectorPath):
-    """Solutions from singular values, scored by leaving out blocks of rows."""
+    """Solutions from singular values, scored by leaving out points."""
 
     def __init__(
-        self, problem: BlockProblem, scale: Array, s: Array, V: Array, c: Array, left_out: BlockLeaveOneOut
+        self,
+        problem: BlockProblem,
+        scale: Array,
+        decomposed: Sequence[tuple[Array, Array, Array]],
+        left_out: LeftOutTogether,
     ) -> None:
-        super().__init__(problem, scale, s, V, c)
-        self.left_out, self._within = left_out, problem.within
+        right = (part.c for part in left_out.parts)
+        super().__init__(problem, scale, [_Decomposed(s, V, c) for (_, s, V), c in zip(decomposed, right, strict=True)])
+        self.left_out, self._rows = left_out, problem
 
     def scores(self, alphas: Array) -> Scores:
         return self.left_out.scores(alphas)
 
     def noise_variance(self, alpha: float) -> Array:
-        shrunk = alpha / (self.s**2 + alpha) @ self.c**2 + np.sum(self.left_out.rest**2) + self._within
-        return shrunk / self._vector.freedom
+        shrunk = sum(float(np.sum(alpha / (p.s**2 + alpha) @ p.c**2)) for p in self._parts)
+        return np.array([(shrunk + self._rows.rest_squares + self._rows.within) / self._rows.freedom])
 
 
 @final
@@ -195,8 +259,10 @@ class BlockMomentProblem(VectorProblem):
     ----------
     moments : Moments
         Made by `Moments.of_vectors`.
+    parts : sequence of Part
+        Of the functions.
     constants : int
-        k, the first functions, which are not penalised.
+        The first functions, which are not penalised.
     outputs : int
         p, the rows of each point.
     """
@@ -205,43 +271,55 @@ class BlockMomentProblem(VectorProblem):
     rounding: ClassVar[float] = 1e-14
     solver: ClassVar[str] = "moments"
 
-    def __init__(self, moments: Moments, constants: int, outputs: int) -> None:
+    def __init__(self, moments: Moments, parts: Sequence[Part], constants: int, outputs: int) -> None:
         gram, cross, squares = moments.centred()  # nothing is centred: their first sums are zero
-        k = constants
         self.units, self.count = moments.units, moments.count
-        self.weight = float(moments.weight.value) * outputs
-        self.freedom = max(self.weight - k, 1.0)
-        self.root = linalg.cholesky(gram[:k, :k]) if k else np.zeros((0, 0))
-        self.mean = linalg.cho_solve((self.root, False), gram[:k, k:]) if k else np.zeros((0, len(gram)))
-        self.constants = linalg.cho_solve((self.root, False), cross[:k]) if k else np.zeros((0, 1))
-        self.gram = gram[k:, k:] - gram[k:, :k] @ self.mean
-        self.cross = cross[k:] - gram[k:, :k] @ self.constants
-        self.squares = float(squares[0] - np.sum(cross[:k] * self.constants))
-        self.mean_features, self.mean_targets = np.zeros(len(gram) - k), np.zeros(1)
+        solved: list[_Solved] = []
+        self.grams: list[Array] = []
+        self.crosses: list[Array] = []
+        self.squares = float(squares[0])
+        for part in parts:
+            at = PartPlaces.of(part, constants, len(gram))
+            k, others = at.constants[0], at.others[0]
+            between, y = gram[np.ix_(k, others)], cross[at.constants.T, 0]
+            root = linalg.cholesky(gram[np.ix_(k, k)]) if len(k) else np.zeros((0, 0))
+            mean, alone = (linalg.cho_solve((root, False), Z) if len(k) else Z for Z in (between, y))
+            solved.append(_Solved(at, root, mean, alone))
+            self.grams.append(gram[np.ix_(others, others)] - between.T @ mean)
+            self.crosses.append(cross[at.others.T, 0] - between.T @ alone)
+            self.squares -= float(np.sum(y * alone))
+        self._shared(solved, len(gram), float(moments.weight.value) * outputs)
         self.variance = self.squares / self.weight if self.squares > self.rounding * squares[0] else np.inf
 
     def path(self, scale: Array) -> BlockMomentPath:
-        values, V = linalg.eigh(self.gram * scale * scale[:, None], check_finite=False)
-        s, V = np.sqrt(np.maximum(values[::-1], 0.0)), V[:, ::-1]
-        return BlockMomentPath(self, scale, s, V, V.T @ (scale[:, None] * self.cross))
+        parts: list[_Decomposed] = []
+        for gram, cross, own in zip(self.grams, self.crosses, self.scales(scale), strict=True):
+            values, V = linalg.eigh(gram * own * own[:, None], check_finite=False)
+            s, V = np.sqrt(np.maximum(values[::-1], 0.0)), V[:, ::-1]
+            parts.append(_Decomposed(s, V, V.T @ (own[:, None] * cross) / np.maximum(s, _TINY)[:, None]))
+        return BlockMomentPath(self, scale, parts)
 
 
 @final
 class BlockMomentPath(_VectorPath):
     """Generalised cross-validation, which needs no rows."""
 
-    def __init__(self, problem: BlockMomentProblem, scale: Array, s: Array, V: Array, b: Array) -> None:
-        super().__init__(problem, scale, s, V, b / np.maximum(s, _TINY)[:, None])
-        self._sums, self._b = problem, b[:, 0]
+    def __init__(self, problem: BlockMomentProblem, scale: Array, parts: Sequence[_Decomposed]) -> None:
+        super().__init__(problem, scale, parts)
+        self._sums = problem
 
     def scores(self, alphas: Array) -> Scores:
-        p, s2 = self._sums, self.s[:, None] ** 2
-        explained = self._b**2 @ ((s2 + 2 * alphas) / (s2 + alphas) ** 2)
+        p = self._sums
+        explained, used = np.zeros(len(alphas)), np.zeros(len(alphas))
+        for part in self._parts:
+            s2 = part.s[:, None] ** 2
+            explained += np.sum((part.s[:, None] * part.c) ** 2, axis=1) @ ((s2 + 2 * alphas) / (s2 + alphas) ** 2)
+            used += part.c.shape[1] * np.sum(s2 / (s2 + alphas), axis=0)
         left_over = np.maximum(p.squares - explained, p.rounding * p.squares)
-        freedom = np.maximum(p.freedom - np.sum(s2 / (s2 + alphas), axis=0), 1e-3)
+        freedom = np.maximum(p.freedom - used, 1e-3)
         error = left_over / p.variance * p.weight / freedom**2
         return Scores(error, 0.5 * np.log(np.maximum(error, _TINY)))
 
     def noise_variance(self, alpha: float) -> Array:
-        quadratic = self._sums.squares - (1.0 / (self.s**2 + alpha)) @ self._b**2
-        return np.array([max(quadratic, 0.0) / self._sums.freedom])
+        explained = sum(float(np.sum((p.s**2 / (p.s**2 + alpha)) @ p.c**2)) for p in self._parts)
+        return np.array([max(self._sums.squares - explained, 0.0) / self._sums.freedom])

@@ -10,8 +10,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg._reporting import reported
-from specavg.regression._averaging import Member, average, shares
-from specavg.regression._decomposed_path import DecomposedPath
+from specavg.regression import _limits
 from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Posterior, Problem, Scored, joint_score
 from specavg.regression._spectra import Levels, Spectrum, grids_of
 from specavg.regression._target_units import Units
@@ -21,6 +20,7 @@ __all__ = ["RidgeFit", "Trial", "mean_fit", "ridge_fit", "shortlist"]
 _LARGEST_ALPHA = 10.0**1.5  # largest penalty tried, in units of `Scored.top`: only the mean survives it
 _STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chosen
 _FINE_STEPS_PER_DECADE = 4  # penalties tried in each decade for combinations of outputs, whose spectrum is known
+_GAINS = 3.0  # times what the last decade of penalties gained: spectra that are further behind do not catch up
 _TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can tell apart
 
 
@@ -137,19 +137,8 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
     best = _smallest(problem, tried)
     trial, trials = best.trial, tuple(t.trial for t in tried)
     scale, unit = relative_scale(trial.spectrum, levels, len(problem.mean_features))
-    if problem.averages and len(tried) > 1:  # what a user has chosen is used as it is
-        coefficients, noise, posterior = _averaged(problem, levels, tried)
-        return RidgeFit(
-            problem.solver,
-            trial.spectrum,
-            trial.alpha,
-            trial.error,
-            trials,
-            problem.with_constant(coefficients),
-            noise,
-            posterior,
-        ).of_targets(problem.units)
-    path = problem.path(scale)
+    given = alpha is not None  # what a user has chosen is used as it is
+    path = problem.path(scale) if given else _path(problem, scale, best.relative_alpha)
     directions = path.directions(_alphas(problem, path, _FINE_STEPS_PER_DECADE)) if alpha is None else None
     if directions is not None:
         return RidgeFit(
@@ -173,23 +162,9 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
         trials,
         coefficients,
         path.noise_variance(best.relative_alpha),
-        path.posterior(best.relative_alpha),
+        path.posterior(best.relative_alpha) if given else path.calibrated_posterior(best.relative_alpha),
         iterations=iterations,
     ).of_targets(problem.units)
-
-
-def _averaged(problem: Problem, levels: Levels, tried: Sequence[_Try]) -> tuple[Array, Array, Posterior]:
-    """The average of all that the data cannot tell apart."""
-    weights = shares(np.array([t.trial.score for t in tried]), problem.count)
-    members: list[Member] = []
-    for spectrum in dict.fromkeys(t.trial.spectrum for t, w in zip(tried, weights, strict=True) if w):
-        mine = [
-            (t.relative_alpha, w) for t, w in zip(tried, weights, strict=True) if w and t.trial.spectrum == spectrum
-        ]
-        path = _path(problem, relative_scale(spectrum, levels, len(problem.mean_features))[0], min(a for a, _ in mine))
-        assert isinstance(path, DecomposedPath)
-        members.append(Member(path, *(np.array(part) for part in zip(*mine, strict=True))))
-    return average(members, problem.mean_features)
 
 
 def _path(problem: Problem, scale: Array, alpha: float) -> Path:
@@ -199,25 +174,13 @@ def _path(problem: Problem, scale: Array, alpha: float) -> Path:
 
 
 def shortlist(
-    problem: Problem,
-    levels: Levels,
-    candidates: Sequence[Spectrum],
-    alpha: float | None,
-    size: int,
-    *,
-    all_rows: bool = False,
+    problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None, size: int
 ) -> tuple[list[Spectrum], float]:
-    """The most promising spectra, in their order, and the score of the best: `size`, or all with a share in an average.
-
-    An average of all rows needs all of its spectra again; from some of the rows only the first `size` are of use.
-    """
+    """The `size` most promising spectra, in their order, and the score of the best."""
     tried = _tried(problem, levels, candidates, alpha)
     best = _smallest(problem, tried)
     order = [best, *sorted(tried, key=lambda t: t.trial.score)]
     promising = list(dict.fromkeys(t.trial.spectrum for t in order))[:size]
-    if all_rows:
-        weights = shares(np.array([t.trial.score for t in tried]), problem.count)
-        promising += [t.trial.spectrum for t, w in zip(tried, weights, strict=True) if w]
     return [spectrum for spectrum in candidates if spectrum in promising], best.trial.score
 
 
@@ -235,49 +198,103 @@ class _Try:
 
 
 def _tried(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> list[_Try]:
-    """Candidates with all penalties: every second of a large grid, then the neighbours of the best of a family."""
-    found: dict[Spectrum, list[_Try]] = {}
+    """Candidates with all penalties: every second of a large grid, then the neighbours of the best of a family.
 
-    def add(chosen: Sequence[Spectrum]) -> None:
-        new = [spectrum for spectrum in chosen if spectrum not in found]
-        steps = (_with_all_penalties(problem, levels, spectrum, alpha) for spectrum in new)
-        for spectrum, tries in zip(
-            new, reported(steps, "choice of spectrum and penalty", "spectra", len(new)), strict=True
-        ):
-            found[spectrum] = tries
-
-    def score(spectrum: Spectrum) -> float:
-        return min(t.trial.score for t in found[spectrum])
-
+    Where a grid is large, some of the rows say first which of its members are worth all of them.
+    """
     grids = grids_of(candidates)
-    add([spectrum for grid in grids for spectrum in grid.coarse()])
+    coarse = [spectrum for grid in grids for spectrum in grid.coarse()]
+    some = problem.some_rows(_limits.SCREEN_ROWS) if len(coarse) > _limits.SCREENED else None
+    if some is not None:
+        screened = _Comparison(some, levels, alpha)
+        screened.add(coarse)
+        coarse = sorted(coarse, key=screened.score)[: _limits.SCREENED]
+    compared = _Comparison(problem, levels, alpha)
+    compared.add(coarse)
     for grid in grids:
         centre: Spectrum | None = None
-        while centre != (best := min(filter(found.__contains__, grid.spectra), key=score)):
+        while (known := [s for s in grid.spectra if s in compared.found]) and centre != (
+            best := min(known, key=compared.score)
+        ):
             centre = best
-            add(grid.around(best))
-    return [t for spectrum in candidates if spectrum in found for t in found[spectrum]]
+            compared.add(grid.around(best))
+    return [t for spectrum in candidates for t in compared.found.get(spectrum, ())]
 
 
-def _with_all_penalties(problem: Problem, levels: Levels, spectrum: Spectrum, alpha: float | None) -> list[_Try]:
-    scale, unit = relative_scale(spectrum, levels, len(problem.mean_features))
+@final
+class _Comparison:
+    """Spectra with all penalties, on the rows of one problem.
 
-    def tries(scored: Scored, alphas: Array) -> list[_Try]:
+    Parameters
+    ----------
+    problem : Problem
+    levels : Levels
+    alpha : float or None
+        Given: the only penalty.
+    """
+
+    def __init__(self, problem: Problem, levels: Levels, alpha: float | None) -> None:
+        self._problem, self._levels, self._alpha = problem, levels, alpha
+        self.found: dict[Spectrum, list[_Try]] = {}
+        self._best_rough = np.inf  # the best score with penalties of at least `ROUGH_ALPHA`
+
+    def score(self, spectrum: Spectrum) -> float:
+        """The best score of a spectrum."""
+        return min(t.trial.score for t in self.found[spectrum])
+
+    def add(self, spectra: Sequence[Spectrum]) -> None:
+        """Compare these too, those that are not yet known.
+
+        Penalties below `ROUGH_ALPHA` need all digits, which take several times as long. They are tried where the
+        score still falls with the penalty and is near the best that larger penalties have.
+        """
+        new = [spectrum for spectrum in spectra if spectrum not in self.found]
+        rough: dict[Spectrum, list[_Try]] = {}
+        steps = ((spectrum, self._roughly(spectrum)) for spectrum in new)
+        for spectrum, tries in reported(steps, "choice of spectrum and penalty", "spectra", len(new)):
+            if tries is None:
+                self.found[spectrum] = self._exactly(spectrum)
+            else:
+                self.found[spectrum] = rough[spectrum] = tries
+        self._best_rough = min([self._best_rough, *map(self.score, rough)])
+        for spectrum, tries in rough.items():
+            if _lowest_hope(tries) <= self._best_rough:
+                self.found[spectrum] = self._exactly(spectrum)
+
+    def _scale(self, spectrum: Spectrum) -> tuple[Array, float]:
+        return relative_scale(spectrum, self._levels, len(self._problem.mean_features))
+
+    def _roughly(self, spectrum: Spectrum) -> list[_Try] | None:
+        rough = self._problem.roughly_scored(self._scale(spectrum)[0]) if self._alpha is None else None
+        if rough is None:
+            return None
+        alphas = _alphas(self._problem, rough, _STEPS_PER_DECADE)
+        return self._tries(spectrum, rough, alphas[alphas >= ROUGH_ALPHA * rough.top])
+
+    def _exactly(self, spectrum: Spectrum) -> list[_Try]:
+        scale, unit = self._scale(spectrum)
+        scored = self._problem.scored(scale)
+        if self._alpha is not None:
+            return self._tries(spectrum, scored, np.array([self._alpha / unit]))
+        return self._tries(spectrum, scored, _alphas(self._problem, scored, _STEPS_PER_DECADE))
+
+    def _tries(self, spectrum: Spectrum, scored: Scored, alphas: Array) -> list[_Try]:
+        unit = self._scale(spectrum)[1]
         scores = scored.scores(alphas)
         table = zip(alphas.tolist(), np.sqrt(scores.error).tolist(), scores.density.tolist(), strict=True)
         return [_Try(Trial(spectrum, a * unit, error, density), a) for a, error, density in table]
 
-    if alpha is not None:
-        return tries(problem.scored(scale), np.array([alpha / unit]))
-    rough = problem.roughly_scored(scale)
-    if rough is not None:
-        alphas = _alphas(problem, rough, _STEPS_PER_DECADE)
-        found = tries(rough, alphas[alphas >= ROUGH_ALPHA * rough.top])
-        best = min(range(len(found)), key=lambda i: found[i].trial.score)
-        if best < len(found) - 2 * _STEPS_PER_DECADE:  # the best penalty is well above what needs all digits
-            return found
-    scored = problem.scored(scale)
-    return tries(scored, _alphas(problem, scored, _STEPS_PER_DECADE))
+
+def _lowest_hope(tries: Sequence[_Try]) -> float:
+    """The score that a spectrum may reach with smaller penalties, as far as those that were tried can tell.
+
+    Infinite where the best penalty is a decade above the smallest that was tried; otherwise the gain of the last
+    decade, some times over.
+    """
+    scores = [t.trial.score for t in tries]
+    if int(np.argmin(scores)) < len(scores) - _STEPS_PER_DECADE:
+        return np.inf
+    return min(scores) - _GAINS * max(scores[-1 - _STEPS_PER_DECADE] - scores[-1], 0.0)
 
 
 def _alphas(problem: Problem, scored: Scored, per_decade: int) -> Array:

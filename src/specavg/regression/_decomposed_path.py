@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from specavg._arrays import Array
+from specavg.regression._calibration import Calibration
 from specavg.regression._regression_problem import Path, Posterior, Problem
 
 __all__ = ["DecomposedPath", "DecomposedPosterior"]
@@ -41,23 +42,21 @@ class DecomposedPath(Path):
         s = self.s[:, None]
         return self.scale[:, None] * (self.V @ (s / (s**2 + alpha) * self.c))
 
-    def surprise(self, alphas: Array) -> Array:
-        """Mean squares of what was left out less its prediction, in units of the variance predicted; at least 1."""
-        return np.ones((len(alphas), self.c.shape[1]))  # (A, q)
-
     def posterior(self, alpha: float) -> DecomposedPosterior:
         return self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None])
 
-    def posterior_of(self, alphas: Array, noise: Array) -> DecomposedPosterior:
+    def posterior_of(self, alphas: Array, noise: Array, calibration: Calibration | None = None) -> DecomposedPosterior:
         """The posterior for several penalties, each with its share of the noise."""  # (A,), (A, q)
         p = self._problem
-        return DecomposedPosterior(p.weight, p.mean_features, self.scale, self.V, self.s, alphas, noise)
+        factor, share = (1.0, 0.0) if calibration is None else (calibration.factor[:, None], calibration.share[:, None])
+        floor = np.sum(share * noise, axis=0)
+        return DecomposedPosterior(p.weight, p.mean_features, self.scale, self.V, self.s, alphas, factor * noise, floor)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class DecomposedPosterior(Posterior):
-    """The variance of f(x): the noise variance times 1/Σw + z(FᵀF + αI)⁻¹zᵀ, z centred and scaled.
+    """The variance of f(x): the noise variance times 1/Σw + z(FᵀF + αI)⁻¹zᵀ, z centred and scaled, and `floor`.
 
     With several penalties it is a sum over them, each with its share of the noise.
     """
@@ -69,6 +68,7 @@ class DecomposedPosterior(Posterior):
     s: Array  # (r,)
     alphas: Array  # (A,)
     noise: Array  # (A, q), the share of each in the noise variance of each output
+    floor: Array  # (q,), the variance of what no function of the basis shows; slopes of it are not known
     unit: Array = field(default_factory=lambda: np.ones(1))
 
     def variance(self, features: Array, *, slopes: bool = False) -> Array:
@@ -77,4 +77,4 @@ class DecomposedPosterior(Posterior):
         relative = (0.0 if slopes else 1.0 / self.weight) + seen**2 @ (1.0 / (self.s[:, None] ** 2 + self.alphas))
         if self.V.shape[1] < self.V.shape[0]:  # there are directions no data point has
             relative += np.sum((z - seen @ self.V.T) ** 2, axis=1)[:, None] / self.alphas
-        return relative @ self.noise
+        return relative @ self.noise + (0.0 if slopes else self.floor)

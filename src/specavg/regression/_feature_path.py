@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.regression import _limits
-from specavg.regression._decomposed_path import DecomposedPath
+from specavg.regression._calibration import Calibration, left_out_by_truncation, shrunk_surprise
+from specavg.regression._decomposed_path import DecomposedPath, DecomposedPosterior
 from specavg.regression._directions import Directions, directions_of
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
 from specavg.regression._moment_path import MomentProblem
@@ -22,6 +23,7 @@ from specavg.regression._target_units import Units
 
 __all__ = ["FeaturePath", "FeatureProblem", "orbits"]
 
+_FEWER = 1.2  # times the rows of a sample: with hardly more, all of them take hardly longer
 _SAME_ORBIT = 1e-10  # features closer than this, relative to their size, are those of one orbit: far above rounding
 
 
@@ -50,7 +52,6 @@ class FeatureProblem(Problem):
 
     def __init__(self, features: Array, targets: Array, weights: Array, *, half_digits: bool = False) -> None:
         self.units = Units.of(targets)
-        self.averages = targets.shape[1] == 1  # several outputs have penalties of their own
         targets = self.units.applied(targets)
         first, label = orbits(features)
         w = np.bincount(label, weights)
@@ -67,6 +68,9 @@ class FeatureProblem(Problem):
         variance = variation(np.sum(centred**2, axis=0), self.weight, floor)
         self._reduced = ReducedRows(root[:, None], (features - self.mean_features) * root[:, None], centred)
         self.rows = Rows(root, centred, self._reduced.rest, within, variance)
+        few = self.count <= _limits.SEARCH_ROWS  # then they are held twice
+        self._held = (features, means, w) if few else None
+        self._decomposed: dict[bytes, tuple[Array, Array]] = {}
         self._half_digits = half_digits and self._reduced.is_wide
         if self._half_digits:
             self.smallest_alpha = MomentProblem.smallest_alpha
@@ -85,18 +89,40 @@ class FeatureProblem(Problem):
         return self._left_out(U, s)
 
     def roughly_scored(self, scale: Array) -> LeaveOneOut | None:
-        # Beside a noisy output, one without noise would lose its digits.
-        if not self._reduced.is_wide or self._half_digits or self._reduced.Y.shape[1] > 1:
+        if self._half_digits or not self._allows_squares:
             return None
-        with _threads(self.count):
-            return self._left_out(*self._reduced.left_vectors_by_squares(scale))
+        return self._left_out(*self._by_squares(scale))
+
+    @property
+    def _allows_squares(self) -> bool:
+        # Beside a noisy output, one without noise would lose its digits.
+        return self._reduced.is_wide and self._reduced.Y.shape[1] == 1
+
+    def _by_squares(self, scale: Array) -> tuple[Array, Array]:
+        """`left_vectors_by_squares`; the last few are kept, since the best of them are asked for again."""
+        key = scale.tobytes()
+        if key not in self._decomposed:
+            with _threads(self.count):
+                found = self._reduced.left_vectors_by_squares(scale)
+            kept = _limits.SHORTLIST if self.count <= _limits.KEPT_ROWS else 1
+            for old in list(self._decomposed)[: max(len(self._decomposed) - kept + 1, 0)]:
+                del self._decomposed[old]
+            self._decomposed[key] = found
+        return self._decomposed[key]
+
+    def some_rows(self, rows: int) -> FeatureProblem | None:
+        if self._held is None or self.count < _FEWER * rows:
+            return None
+        features, targets, weights = self._held
+        some = np.sort(np.random.default_rng(20250713).permutation(self.count)[:rows])
+        few = min(features.shape[1], _limits.FUNCTIONS_PER_POINT * rows)
+        return FeatureProblem(features[some, :few], targets[some], weights[some], half_digits=self._half_digits)
 
     def rough_path(self, scale: Array) -> FeaturePath | None:
         reduced = self._reduced
-        if self.count <= _limits.SEARCH_ROWS or not reduced.is_wide:
+        if self.count <= _limits.SCREEN_ROWS or not self._allows_squares:
             return None
-        with _threads(self.count):
-            U, s = reduced.left_vectors_by_squares(scale)
+        U, s = self._by_squares(scale)
         kept = s > 1e-6 * s[0]  # the others are as good as unseen, beside a penalty of 1e-8 of the top
         U, s = U[:, kept], s[kept]
         V = (reduced.core * scale).T @ (U / s)
@@ -132,13 +158,25 @@ class FeaturePath(DecomposedPath):
         squares = [np.sum((part if back is None else part @ back) ** 2, axis=0) for part in parts]
         return np.sum(squares, axis=0) / degrees_of_freedom(self._features.weight, rows.count)
 
-    def surprise(self, alphas: Array) -> Array:
+    def calibrated_posterior(self, alpha: float) -> DecomposedPosterior:
+        outputs = self.c.shape[1]
+        alphas = np.full(outputs, alpha)
+        noise = np.diag(self.noise_variance(alpha))  # every output has a calibration of its own
+        return self.posterior_of(alphas, noise, self.calibration(alphas))
+
+    def calibration(self, alpha: Array) -> Calibration:
+        """The calibration of each output with its penalty."""  # (q,)
         # A row that is left out is predicted with the variance σ²/(αh): see `LeaveOneOut.residuals`.
-        found = np.empty((len(alphas), self.c.shape[1]))
-        for some, residual, h in self.left_out.residuals(alphas):
-            found[some] = np.mean(residual**2 * h[:, :, None], axis=0) * alphas[some][:, None]
-        noise = np.stack([self.noise_variance(float(alpha)) for alpha in alphas])
-        return np.maximum(found / np.maximum(noise, np.finfo(float).tiny), 1.0)
+        count, squares = self.left_out.rows.count, np.empty(len(alpha))
+        different, mine = np.unique(alpha, return_inverse=True)
+        for some, residual, h in self.left_out.residuals(different):
+            for i, a in enumerate(range(*some.indices(len(different)))):
+                here = mine == a
+                squares[here] = np.mean(residual[:, i, here] ** 2 * h[:, i, None], axis=0) * different[a]
+        noise = np.maximum(self.noise_variance(alpha), np.finfo(float).tiny)
+        freedom = 1.0 + np.sum(self.s[:, None] ** 2 / (self.s[:, None] ** 2 + alpha), axis=0)
+        truncated = left_out_by_truncation(self.scale**2) / alpha
+        return Calibration.of(shrunk_surprise(squares / noise, count), freedom, truncated)
 
     def directions(self, alphas: Array) -> Directions | None:
         return directions_of(self, alphas) if self.c.shape[1] > 1 else None

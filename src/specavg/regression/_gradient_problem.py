@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.regression._block_leave_one_out import BlockLeaveOneOut, blocks_of
+from specavg.regression._block_leave_one_out import BlockLeaveOneOut, LeftOutTogether, blocks_of
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Problem, Scored, Scores
@@ -92,10 +92,9 @@ class GradientProblem(Problem):
         return float(np.sum(self._reduced.rest**2))
 
     def _left_out(self, U: Array, s: Array) -> LeftOutPoints:
-        left, c = self._reduced.in_given_rows(U), (U.T @ self._reduced.Y)[:, 0]
-        free, rest = self._reduced.free, self._reduced.rest[:, 0]
-        blocks = BlockLeaveOneOut(s, left, free, c, rest, self._variance, self._total, self._blocks)
-        return LeftOutPoints(blocks, self._offset)
+        rows = self._reduced
+        blocks = BlockLeaveOneOut(s, rows.in_given_rows(U), rows.free, U.T @ rows.Y, rows.rest, self._blocks)
+        return LeftOutPoints(LeftOutTogether([blocks], self._variance, self._total), self._offset)
 
 
 @final
@@ -103,7 +102,7 @@ class GradientProblem(Problem):
 class LeftOutPoints(Scored):
     """What each point is, less what the others predict of it; densities of problems with other ratios compare."""
 
-    blocks: BlockLeaveOneOut
+    blocks: LeftOutTogether
     offset: float
 
     @property

@@ -14,6 +14,7 @@ __all__ = [
     "FEATURES_HELD",
     "FEWEST_FUNCTIONS",
     "FUNCTIONS_PER_POINT",
+    "KEPT_ROWS",
     "LARGE_BASIS_SECONDS",
     "LARGE_ROWS",
     "LARGE_SECONDS",
@@ -21,6 +22,8 @@ __all__ = [
     "MOST_FUNCTIONS",
     "MUCH_BETTER",
     "ONE_THREAD_ROWS",
+    "SCREENED",
+    "SCREEN_ROWS",
     "SEARCH_ROWS",
     "SHORTLIST",
     "WANTED",
@@ -49,6 +52,16 @@ spectra of the grid take 2.0 s on 400 rows, and 2.5 s each on 1,600 rows."""
 
 SHORTLIST = 3
 """Spectra that are compared on all rows. A further search around the winner gained nothing on random splits."""
+
+SCREEN_ROWS = 160
+"""Rows on which a large grid of spectra is screened before its best are compared on up to `SEARCH_ROWS`: a
+decomposition of 160 rows takes a tenth of the time of one of 400."""
+
+KEPT_ROWS = 2_000
+"""Most rows for which the decompositions of a short-list are kept until the best is asked for again: 32 MB each."""
+
+SCREENED = 10
+"""Spectra that are left by the screening. The neighbours of the best are compared after it in any case."""
 
 # --- how many functions are given to the data ----------------------------------------------------------------------
 

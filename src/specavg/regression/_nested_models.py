@@ -14,7 +14,7 @@ from specavg.regression._target_units import Units
 
 __all__ = ["Comparison", "Models", "permutation_p_values"]
 
-_RANK_TOLERANCE = 1e-10
+_RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of a Gram matrix: directions below it have no data
 _ROUNDING = 1e-12  # a difference of explained variances below this part of the variance of y is rounding
 _LEAST_FREEDOM = 1e-6  # a point that its own fit determines has no residual to speak of
 

@@ -114,6 +114,10 @@ class Path(Scored):
     def posterior(self, alpha: float) -> Posterior:
         """What predictions with a standard deviation need."""
 
+    def calibrated_posterior(self, alpha: float) -> Posterior:
+        """`posterior` of a chosen model, calibrated by what was left out; as it is where rows are not known."""
+        return self.posterior(alpha)
+
     def directions(self, alphas: Array) -> Directions | None:
         """Combinations of the outputs, each with one of `alphas` as its own penalty; None where all have the same."""
         return None
@@ -147,7 +151,6 @@ class Problem(abc.ABC):
     iterations: int = 0
     rounding: ClassVar[float]  # error of a squared error by rounding, relative to the variance of the targets
     solver: str  # the name that users see
-    averages: bool = False  # whether solutions are averages of models
 
     @abc.abstractmethod
     def path(self, scale: Array) -> Path:
@@ -163,6 +166,10 @@ class Problem(abc.ABC):
 
     def rough_path(self, scale: Array) -> Path | None:
         """`path` in less time, for such penalties; None if there is no such way."""
+        return None
+
+    def some_rows(self, rows: int) -> Problem | None:
+        """The problem of so many of the rows; None if there are hardly more, or if they are not held."""
         return None
 
     def with_constant(self, coefficients: Array) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import expm1, isfinite, log, log1p
 from typing import TYPE_CHECKING, ClassVar, final
@@ -66,6 +66,10 @@ class Order(abc.ABC):
     def copies(self, base: Space) -> Iterator[Eigenspace]:
         """What one copy of a power contributes: the eigenspaces of `base` in this order."""
         return base.ordered(self)
+
+    def of_factor(self, factor: Space) -> Iterator[Eigenspace]:
+        """What one factor of a product contributes: its eigenspaces in this order."""
+        return factor.ordered(self)
 
     def copy_quadrature(self, base: Space, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Points and weights that integrate products of two such functions of one copy, of value up to `top`."""
@@ -128,21 +132,42 @@ class ByType(Order):
     their order; the partition of a type of O(n) on Stiefel manifolds. No group mixes types, and a spectrum may give
     each its own value. Elsewhere an eigenspace is one type.
 
+    Parameters
+    ----------
+    balanced : bool, default False
+        Whether eigenvalues of the factors of a product are divided by the first one of their factor. Factors of
+        different kinds have no common unit of length: a circle of length 2 beside a sphere of radius 1 has its first
+        eigenvalue at π², the sphere at 2, and a target that varies alike on both is rough on the circle only.
+
     Examples
     --------
     >>> from itertools import islice
     >>> import specavg as sa
     >>> [(round(V.eigenvalue / np.pi**2), V.dim, V.label) for V in islice(sa.Torus(4).ordered(ByType()), 3, 6)]
     [(3, 32, ((1, 1, 1),)), (4, 16, ((1, 1, 1, 1),)), (4, 8, ((2,),))]
+    >>> space = sa.Product(sa.Torus(1), sa.Sphere(3))
+    >>> [(V.eigenvalue, V.dim) for V in islice(space.ordered(ByType(balanced=True)), 4)]
+    [(0.0, 1), (1.0, 3), (1.0, 2), (2.0, 6)]
     """
+
+    balanced: bool = False
 
     name: ClassVar[str] = "type"
 
+    def _unit(self, space: Space) -> float:
+        return first_eigenvalue(space) if self.balanced else 1.0
+
     def value(self, space: Space, eigenspace: Eigenspace) -> float:
-        return eigenspace.eigenvalue
+        return eigenspace.eigenvalue / self._unit(space)
 
     def eigenvalue(self, space: Space, value: float) -> float:
-        return value
+        return value * self._unit(space)
+
+    def of_factor(self, factor: Space) -> Iterator[Eigenspace]:
+        if not self.balanced:
+            return factor.ordered(self)
+        listed = factor.ordered(ByType())
+        return (replace(V, eigenvalue=self.value(factor, V)) for V in listed)
 
     def copies(self, base: Space) -> Iterator[Eigenspace]:
         return base.eigenspaces()  # a copy is one part
@@ -300,7 +325,9 @@ def default_order(space: Space) -> Order:
 
 
 def further_orders(space: Space) -> tuple[Order, ...]:
-    """Orders beside that of eigenvalues that are worth a try: few coordinates, copies or factors first.
+    """Orders beside that of eigenvalues that are worth a try.
+
+    Few coordinates, copies or factors first, in four dimensions and more; balanced factors where they are unlike.
 
     Examples
     --------
@@ -309,7 +336,10 @@ def further_orders(space: Space) -> tuple[Order, ...]:
     (FewCoordinates(steepness=4), FewCoordinates(steepness=64))
     >>> further_orders(sa.Sphere(6))
     ()
+    >>> further_orders(sa.Product(sa.Torus(1), sa.Sphere(3)))
+    (ByType(balanced=True),)
     """
+    balanced = (ByType(balanced=True),) if space.has_unlike_parts and space.parts <= _FEW_PARTS else ()
     if space.parts == 1 or space.dim < _MANY_COORDINATES:
-        return ()
-    return tuple(FewCoordinates(steepness) for steepness in _STEEPNESSES)
+        return balanced
+    return (*balanced, *(FewCoordinates(steepness) for steepness in _STEEPNESSES))

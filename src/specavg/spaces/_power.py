@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
+from math import inf
 from typing import Any, final
 
 import numpy as np
@@ -67,7 +68,14 @@ class Power(Space):
 
     @property
     def volume(self) -> float:
-        return self._base.volume**self._m
+        try:
+            return self._base.volume**self._m
+        except OverflowError:
+            return inf
+
+    @property
+    def log_volume(self) -> float:
+        return self._m * self._base.log_volume
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import product as cartesian
 from itertools import takewhile
-from math import prod
+from math import fsum, prod
 from typing import Any, final
 
 import numpy as np
@@ -18,8 +18,8 @@ from specavg.functions._types_of_functions import Type
 from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order
-from specavg.spaces._space import Eigenspace, Space
+from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order, first_eigenvalue
+from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
 
 __all__ = ["Product", "parts_up_to", "product_rule", "row_products", "tensor_quadrature"]
@@ -66,6 +66,10 @@ class Product(Space):
         return prod(factor.volume for factor in self._factors)
 
     @property
+    def log_volume(self) -> float:
+        return fsum(factor.log_volume for factor in self._factors)
+
+    @property
     def shape(self) -> tuple[int, ...]:
         return (int(self._ends[-1]),)
 
@@ -90,11 +94,16 @@ class Product(Space):
     def parts(self) -> int:
         return len(self._factors)
 
+    @property
+    def has_unlike_parts(self) -> bool:
+        first = [first_eigenvalue(factor) for factor in self._factors]
+        return max(first) > min(first) * (1 + SAME_EIGENVALUE)
+
     def eigenspaces(self) -> Iterator[Eigenspace]:
         return self.ordered(BY_EIGENVALUE)
 
     def ordered(self, order: Order) -> Iterator[Eigenspace]:
-        factors = [Values(factor.ordered(order)) for factor in self._factors]
+        factors = [Values(order.of_factor(factor)) for factor in self._factors]
         first = 2 * max(values.first for values in factors)
         for value, dim, parts in joined(lambda bound: parts_up_to(bound, factors), first, order):
             if not isinstance(order, ByType):
@@ -110,8 +119,10 @@ class Product(Space):
         found: list[float] = []
         for M, V in zip(self._factors, ways[0], strict=True):
             inner = M.type_of(V) if M.parts > 1 else None  # of its coordinates or copies
-            whole = (V.eigenvalue,) if V.eigenvalue > 0 else ()
-            found += whole if inner is None else inner
+            unit = sum(inner) / V.eigenvalue if inner else 1.0  # that of a balanced order
+            found += (
+                [value / unit for value in inner] if inner is not None else [V.eigenvalue] if V.eigenvalue > 0 else []
+            )
         return tuple(found)
 
     def steepness(self, eigenspace: Eigenspace) -> float:
@@ -239,6 +250,9 @@ def _parts(eigenspace: Eigenspace) -> tuple[tuple[Eigenspace, ...], ...]:
     return eigenspace.label  # pyright: ignore[reportReturnType]
 
 
+_MOST_ENTRIES = 50_000_000  # in the list of products, a product of k factors being k: 10 s and 400 MB
+
+
 def parts_up_to(bound: float, factors: Sequence[Values]) -> list[tuple[float, int, tuple[Eigenspace, ...]]]:
     """(value, dim, parts) of all products of one eigenspace of each factor, of value up to `bound`."""
     found: list[tuple[float, int, tuple[Eigenspace, ...]]] = [(0.0, 1, ())]
@@ -249,6 +263,11 @@ def parts_up_to(bound: float, factors: Sequence[Values]) -> list[tuple[float, in
             for total, dim, chosen in found
             for V in takewhile(lambda V, total=total: total + V.eigenvalue <= bound, mine)
         ]
+        if len(found) * len(factors) > _MOST_ENTRIES:
+            raise ValueError(
+                f"a product of {len(factors)} factors has too many products of their functions up to {bound:.6g} to list "
+                f"them (more than {len(found)}). Lower the cutoff, or use Power for equal factors."
+            )
     return found
 
 

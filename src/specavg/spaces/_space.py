@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import combinations, islice
+from math import exp, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
 
 SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
 
-REPRESENTATION_TOLERANCE = 1e-9
+REPRESENTATION_TOLERANCE = 1e-9  # of D(g): interpolation rounds to 1e-13, and maps that are no isometries miss by 1e-3
 _SOME_TIME = 0.6180339887498949  # the time at which a flow is checked: the golden ratio is no fraction of a period
 
 
@@ -93,7 +94,7 @@ class Space(Immutable, abc.ABC):
     @property
     @abc.abstractmethod
     def volume(self) -> float:
-        """Riemannian volume vol(M)."""
+        """Riemannian volume vol(M); infinite or zero where it is beyond floating-point numbers."""
 
     @property
     @abc.abstractmethod
@@ -128,12 +129,22 @@ class Space(Immutable, abc.ABC):
     def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The checked map `g` on checked points."""
 
+    @property
+    def log_volume(self) -> float:
+        """Log vol(M), a number also where the volume itself is beyond floating-point numbers."""
+        return log(self.volume)
+
     # --- orders: which functions come first ---------------------------------------------------------
 
     @property
     def parts(self) -> int:
         """How many parts an order tells apart: coordinates of a box, copies of a power, factors of a product."""
         return 1
+
+    @property
+    def has_unlike_parts(self) -> bool:
+        """Whether parts have no common unit of length: factors whose first eigenvalues differ."""
+        return False
 
     def check_order(self, order: str | Order) -> Order:
         """`order`, or the one of that name; an error that says why if the space has no such order."""
@@ -181,7 +192,7 @@ class Space(Immutable, abc.ABC):
         try:
             return float(self.degree(eigenspace))
         except ValueError:
-            return float(np.sqrt(max(eigenspace.eigenvalue, 0.0)) * self.volume ** (1 / self.dim))
+            return sqrt(max(eigenspace.eigenvalue, 0.0)) * exp(self.log_volume / self.dim)
 
     # --- shared ------------------------------------------------------------------------------------
 

@@ -64,7 +64,11 @@ class Sphere(Space):
 
     @property
     def volume(self) -> float:
-        return float(np.exp(np.log(2) + self._d / 2 * np.log(pi) - lgamma(self._d / 2)))
+        return float(np.exp(self.log_volume))
+
+    @property
+    def log_volume(self) -> float:
+        return float(np.log(2) + self._d / 2 * np.log(pi) - lgamma(self._d / 2))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sphere) and self._d == other._d

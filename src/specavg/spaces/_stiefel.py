@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache, partial
-from math import prod
+from math import fsum, prod
 from typing import Any, final
 
 import numpy as np
@@ -82,7 +82,16 @@ class Stiefel(Space):
 
     @property
     def volume(self) -> float:
-        return prod(Sphere(d).volume for d in range(self._n - self._k + 1, self._n + 1))
+        return prod(sphere.volume for sphere in self._spheres)
+
+    @property
+    def log_volume(self) -> float:
+        return fsum(sphere.log_volume for sphere in self._spheres)
+
+    @property
+    def _spheres(self) -> list[Sphere]:
+        """Where each column may lie, the ones after it given."""
+        return [Sphere(d) for d in range(self._n - self._k + 1, self._n + 1)]
 
     @property
     def shape(self) -> tuple[int, ...]:

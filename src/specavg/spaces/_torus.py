@@ -29,7 +29,7 @@ from specavg.spaces._von_mises import OnTorus, VonMises
 
 __all__ = ["Circle", "Torus", "default_space"]
 
-METRIC_TOLERANCE = 1e-9
+METRIC_TOLERANCE = 1e-9  # relative change of a scalar product of lattice vectors: cells are published with ten digits
 
 
 @final
@@ -107,6 +107,12 @@ class Torus(Space):
     @property
     def volume(self) -> float:
         return prod(self._periods.tolist()) if self._short is None else abs(float(np.linalg.det(self._short.vectors)))
+
+    @property
+    def log_volume(self) -> float:
+        if self._short is None:
+            return float(np.log(self._periods).sum())
+        return float(np.linalg.slogdet(self._short.vectors)[1])
 
     @property
     def period(self) -> NDArray[np.float64]:
@@ -359,7 +365,7 @@ class Torus(Space):
         if isinstance(g, SignedPermutation):
             return g(X)  # exact on floats; wrapping would not be
         assert isinstance(g, Affine)
-        u = self._units(X) @ g.matrix.T + np.array([float(t) for t in g.shift])
+        u = g.turned(self._units(X))
         start = 0.0 if self._lattice is not None else -0.5
         return (u - np.floor(u - start)) * self._periods
 

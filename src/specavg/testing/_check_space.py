@@ -20,7 +20,7 @@ from specavg.testing import _field_laws as field_laws
 from specavg.testing import _gradient_laws as gradient_laws
 from specavg.testing import _invariant_laws as invariant_laws
 from specavg.testing import _space_laws as space_laws
-from specavg.testing._law import Checked
+from specavg.testing._law import DIFFERENCES, Checked
 from specavg.testing._projectors import average_projector, chain_projector, paper_projector
 
 __all__ = ["check_space"]
@@ -155,7 +155,7 @@ def _laws_of_fields(space: Space, chosen: list[Eigenspace], rng: np.random.Gener
         ("[dD(ξ), dD(η)] = dD([ξ, η])", None),
         ("ξ·φ = dD(ξ)ᵀφ", field_laws.check_velocity),
     ):
-        tolerance = field_laws.DIFFERENCES if check is field_laws.check_velocity else field_laws.TOLERANCE
+        tolerance = DIFFERENCES if check is field_laws.check_velocity else field_laws.TOLERANCE
         if not fields:
             yield Checked(law, np.nan, tolerance, f"no infinitesimal isometry of {space!r} is known")
         elif check is None:
@@ -223,7 +223,7 @@ def _laws_of_gradients(basis: InvariantBasis) -> Iterator[Checked]:
         why = str(error)
     for law, check, tolerance in (
         ("∇ψ(x) = dgᵀ∇ψ(gx)", gradient_laws.check_gradient_equivariance, gradient_laws.EQUIVARIANCE),
-        ("∇ψ is the derivative of ψ", gradient_laws.check_gradient, gradient_laws.DIFFERENCES),
+        ("∇ψ is the derivative of ψ", gradient_laws.check_gradient, DIFFERENCES),
     ):
         yield Checked(law, np.nan if why else check(basis), tolerance, why)
 

@@ -8,13 +8,11 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.invariants import InvariantBasis
-from specavg.testing._law import kept
+from specavg.testing._law import DIFFERENCES, central_difference, kept
 
 __all__ = ["check_gradient", "check_gradient_equivariance"]
 
-EQUIVARIANCE = 1e-12
-DIFFERENCES = 1e-9  # central differences of order 8 lose some digits of 1e-12 to cancellation
-_STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))  # the central difference of order 8
+EQUIVARIANCE = 1e-12  # of the largest entry of ∇ψ
 _STEP = 0.05  # step of a difference, in units of |ψ|/|∇ψ|: small beside a wave, and rounding grows to 1e-13 only
 _LONGEST = 2e-3  # step: points beside a frame are taken back to it by two Newton steps, exact to 1e-12 from there
 _POINTS = 5
@@ -81,18 +79,17 @@ def check_gradient(basis: InvariantBasis, *, random_state: Any = 0, tolerance: f
     largest = np.abs(functions.values(X)).max(axis=0, initial=1e-300)
     slope = float((np.abs(functions.gradient(X)).max(axis=(0, 2), initial=0.0) / largest).max())
     step = min(_LONGEST, _STEP / max(slope, 1e-300))
-    steps = step * np.eye(space.n_features)
+    ways = np.eye(space.n_features)
 
     def outside(points: Array) -> Array:
         error = space._membership_error(points)  # pyright: ignore[reportPrivateUsage]
         return np.zeros(len(points)) if error is None else error
 
-    distance = np.max([outside(X + j * way) for way in steps for j in (4, -4)], axis=0)
+    distance = np.max([outside(X + j * way) for way in step * ways for j in (4, -4)], axis=0)
     X = X[np.argsort(distance, kind="stable")[:_POINTS]]
     gradient, slopes = functions.gradient(X), np.zeros((len(X), basis.dim, space.n_features))
-    for i, way in enumerate(steps):
-        for j, c in _STENCIL:
-            slopes[:, :, i] += c / step * (functions.values(X + j * way) - functions.values(X - j * way))
+    for i, way in enumerate(ways):
+        slopes[:, :, i] = central_difference(lambda t, way=way: functions.values(X + t * way), step)
     scale = np.maximum(np.abs(gradient).max(axis=(0, 2), initial=0.0), 1.0)
     residual = float((np.abs(slopes - gradient).max(axis=(0, 2), initial=0.0) / scale).max(initial=0.0))
     return kept("∇ψ is the derivative of ψ", residual, tolerance, repr(basis))

@@ -29,8 +29,8 @@ __all__ = [
     "solver_names",
 ]
 
-INVARIANCE = 1e-12
-PROJECTOR = 1e-10
+INVARIANCE = 1e-12  # of max|ψ|
+PROJECTOR = 1e-10  # entries of two projectors that were made in different ways
 CHARACTER = 1e-8  # a mean of traces beside an integer
 
 

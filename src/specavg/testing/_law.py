@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Checked", "LawBroken", "kept"]
+import numpy as np
+
+from specavg._arrays import Array
+
+__all__ = ["DIFFERENCES", "Checked", "LawBroken", "central_difference", "kept"]
+
+DIFFERENCES = 1e-9  # tolerance for central differences of order 8, which lose some digits of 1e-12 to cancellation
+_STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))  # steps and weights of that difference
 
 
 class LawBroken(AssertionError):
@@ -72,3 +80,9 @@ def kept(law: str, residual: float, tolerance: float, where: str) -> float:
     if not residual <= tolerance:
         raise LawBroken(law, float(residual), tolerance, where)
     return float(residual)
+
+
+def central_difference(function: Callable[[float], Array], step: float) -> Array:
+    """The derivative of an array-valued function at 0, by differences of order 8."""
+    terms = (weight * (function(j * step) - function(-j * step)) for j, weight in _STENCIL)
+    return np.sum(list(terms), axis=0) / step

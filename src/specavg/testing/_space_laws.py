@@ -23,7 +23,7 @@ __all__ = [
     "check_spectrum",
 ]
 
-TOLERANCE = 1e-12
+TOLERANCE = 1e-12  # entries of orthogonal matrices and of values of order one
 _ROWS = 20_000  # points of a quadrature rule whose values are held at one time
 
 

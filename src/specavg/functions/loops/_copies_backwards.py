@@ -1,8 +1,10 @@
 """Sums over choices of copies, backwards: what a combination of them changes with the coordinates of every copy.
 
-Forwards E(S) += Σ_a ψ_a(x_i) E(S without a), copy by copy, with all states kept. Backwards, from the last copy to the
-first, every state T hears of the larger ones that grow from it: bar(T) += Σ ψ_a(x_i) bar(T with a). The same sum with
-derivatives of ψ_a in place of ψ_a, times E(T) before copy i, is what T adds to the derivative by x_i.
+Forwards E(S) += Σ_a ψ_a(x_i) E(S without a), copy by copy, with all states kept that others grow from. Backwards, from
+the last copy to the first, every state T hears of the larger ones that grow from it: bar(T) += Σ ψ_a(x_i) bar(T with a).
+The same sum with derivatives of ψ_a in place of ψ_a, times E(T) before copy i, is what T adds to the derivative by x_i;
+both are taken in one loop, with derivatives of ψ_a beside ψ_a, and the sum over states so far beside bar(T). With many
+copies states are kept for a stretch of them at a time, so that they stay in cache, and are computed twice.
 """
 
 from __future__ import annotations
@@ -11,15 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions._factor_table import SPHERE, TABLE
+from specavg.functions._factor_table import COSINE, SINE, SPHERE, TABLE
 from specavg.functions.loops._copies import TILE, coordinates, grow1, grow2, norm
 from specavg.functions.loops._jit import SAFE, helper, loop
-from specavg.functions.loops._tree import fill
-from specavg.functions.loops._tree_slopes import fill_slopes
+from specavg.functions.loops._tree import ANGLE, cosine, fill, sine
 
-__all__ = ["copies_gradient"]
+__all__ = ["HALF", "LARGEST_BLOCK", "copies_gradient"]
 
 _PAD = 8
+LARGEST_BLOCK = 256  # points
+HALF = LARGEST_BLOCK + _PAD  # rows have two halves at a fixed distance, as in the reverse pass of trees
 
 
 @helper(fastmath=SAFE)
@@ -35,123 +38,184 @@ def _grown2(old: Any, a: Any, b: Any, c: Any, d: Any, out: Any, B: int) -> None:
 
 
 @helper()
-def _forwards(program: Any, X: Any, start: int, B: int, scale: Any, x: Any, T: Any, before: Any) -> None:
-    """The values of all copies, and the states before each copy, at one block of points."""
-    n, m, given = X.shape
-    table, states, starts, entries = program.table, program.states, program.starts, program.entries
-    for b in range(B):
-        scale[b] = table.scale[0]
-        if table.mode == SPHERE:
-            scale[b] /= norm(X[min(start + b, n - 1)])
-    begin = len(states)
-    for i in range(m):
-        now = T[i]
+def _load(program: Any, X: Any, start: int, B: int, first: int, last: int, scale: Any, x: Any, T: Any) -> None:
+    """The values of the one-copy functions on copies first..last at one block of points."""
+    n, table = len(X), program.table
+    for i in range(first, last):
+        now = T[i - first]
         if table.mode == TABLE:
             for b in range(B):
                 point = X[min(start + b, n - 1), i]
-                for a in range(given):
+                for a in range(len(point)):
                     now[a, b] = point[a]
         else:
-            if i % TILE == 0:
-                coordinates(table, X, start, i, min(i + TILE, m), scale, x[i:], B)
-            fill(table, x[i : i + 1], x, B, now)
-        if i + 1 == m:
-            break  # nobody asks for the states after the last copy
-        old, new = before[i], before[i + 1]
-        while begin > 0 and program.sizes[begin - 1] <= i + 1:  # larger states are still zero
-            begin -= 1
-        for k in range(begin, len(states)):
-            state, e, end = states[k], starts[k], starts[k + 1]
-            grown = new[state]
-            if e + 2 <= end:
-                a, b, c, d = entries[e, 0], entries[e, 1], entries[e + 1, 0], entries[e + 1, 1]
-                _grown2(old[state], now[a], old[b], now[c], old[d], grown, B)
-                e += 2
-            else:
-                _grown1(old[state], now[entries[e, 0]], old[entries[e, 1]], grown, B)
-                e += 1
-            while e + 2 <= end:
-                grow2(grown, now[entries[e, 0]], old[entries[e, 1]], now[entries[e + 1, 0]], old[entries[e + 1, 1]], B)
-                e += 2
-            if e < end:
-                grow1(grown, now[entries[e, 0]], old[entries[e, 1]], B)
-
-
-@helper(fastmath=SAFE)
-def _set1(out: Any, a: Any, b: Any, B: int) -> None:
-    for j in range(B):
-        out[j] = a[j] * b[j]
-
-
-@helper(fastmath=SAFE)
-def _set2(out: Any, a: Any, b: Any, c: Any, d: Any, B: int) -> None:
-    for j in range(B):
-        out[j] = a[j] * b[j] + c[j] * d[j]
+            if (i - first) % TILE == 0:
+                coordinates(table, X, start, i, min(i + TILE, last), scale, x[i - first :], B)
+            fill(table, x[i - first : i - first + 1], x, B, now)
 
 
 @helper()
-def _heard(back: Any, k: int, factors: Any, bar: Any, out: Any, anew: bool, B: int) -> None:
-    """Add Σ factor · bar over the states that grow from one, to zero if `anew`."""
-    starts, entries = back
-    e, end = starts[k], starts[k + 1]
-    if anew:
+def _forwards(back: Any, i: int, now: Any, old: Any, new: Any, B: int) -> None:
+    """The states after copy i from those before it."""
+    starts, entries = back.starts, back.entries
+    for k in range(1, len(back.sizes)):
+        if back.sizes[k] > i + 1:
+            break  # larger states are still zero
+        e, end, grown = starts[k], starts[k + 1], new[k]
         if e + 2 <= end:
-            a, S, c, U = entries[e, 0], entries[e, 1], entries[e + 1, 0], entries[e + 1, 1]
-            _set2(out, factors[a], bar[S], factors[c], bar[U], B)
+            a, b, c, d = entries[e, 0], entries[e, 1], entries[e + 1, 0], entries[e + 1, 1]
+            _grown2(old[k], now[a], old[b], now[c], old[d], grown, B)
             e += 2
         else:
-            _set1(out, factors[entries[e, 0]], bar[entries[e, 1]], B)
+            _grown1(old[k], now[entries[e, 0]], old[entries[e, 1]], grown, B)
             e += 1
-    while e + 2 <= end:
-        a, S, c, U = entries[e, 0], entries[e, 1], entries[e + 1, 0], entries[e + 1, 1]
-        grow2(out, factors[a], bar[S], factors[c], bar[U], B)
-        e += 2
-    if e < end:
-        grow1(out, factors[entries[e, 0]], bar[entries[e, 1]], B)
+        while e + 2 <= end:
+            grow2(grown, now[entries[e, 0]], old[entries[e, 1]], now[entries[e + 1, 0]], old[entries[e + 1, 1]], B)
+            e += 2
+        if e < end:
+            grow1(grown, now[entries[e, 0]], old[entries[e, 1]], B)
+
+
+@helper()
+def _copy(rows: Any, out: Any, B: int) -> None:
+    for k in range(len(rows)):
+        row, copy = rows[k], out[k]
+        for j in range(B):
+            copy[j] = row[j]
+
+
+@helper(fastmath=SAFE)
+def _slopes(table: Any, x: Any, T: Any, B: int) -> None:
+    """The derivatives of all one-copy functions of a coordinate, in the second halves of their rows."""
+    ops, ab = table.operations, table.constants
+    for f in range(len(ops)):
+        op, a, b, row, first, second = ops[f, 0], ab[f, 0], ab[f, 1], T[f], T[ops[f, 2]], T[ops[f, 3]]
+        if op == COSINE:
+            for j in range(B):
+                row[HALF + j] = -ANGLE * a * sine(a * x[j])
+        elif op == SINE:
+            for j in range(B):
+                row[HALF + j] = ANGLE * a * cosine(a * x[j])
+        else:
+            for j in range(B):
+                row[HALF + j] = a * (first[j] + x[j] * first[HALF + j]) + b * second[HALF + j]
+
+
+@helper(fastmath=SAFE)
+def _hear1(mine: Any, before: Any, last: Any, a: Any, S: Any, B: int) -> None:
+    for j in range(B):
+        mine[j] += a[j] * S[j]
+        mine[HALF + j] = last[HALF + j] + before[j] * (a[HALF + j] * S[j])
+
+
+@helper(fastmath=SAFE)
+def _hear2(mine: Any, before: Any, last: Any, a: Any, S: Any, b: Any, U: Any, B: int) -> None:
+    for j in range(B):
+        mine[j] = mine[j] + a[j] * S[j] + b[j] * U[j]
+        mine[HALF + j] = last[HALF + j] + before[j] * (a[HALF + j] * S[j] + b[HALF + j] * U[j])
+
+
+@helper(fastmath=SAFE)
+def _hear3(mine: Any, before: Any, last: Any, a: Any, S: Any, b: Any, U: Any, c: Any, V: Any, B: int) -> None:
+    for j in range(B):
+        mine[j] = mine[j] + a[j] * S[j] + b[j] * U[j] + c[j] * V[j]
+        slope = a[HALF + j] * S[j] + b[HALF + j] * U[j] + c[HALF + j] * V[j]
+        mine[HALF + j] = last[HALF + j] + before[j] * slope
+
+
+@helper(fastmath=SAFE)
+def _hear_more(mine: Any, before: Any, a: Any, S: Any, B: int) -> None:
+    for j in range(B):
+        mine[j] += a[j] * S[j]
+        mine[HALF + j] += before[j] * (a[HALF + j] * S[j])
+
+
+@helper()
+def _hear(back: Any, k: int, now: Any, bar: Any, before: Any, last: Any, B: int) -> None:
+    """What one state hears of those that grow from it; what it adds to the derivative, to what the last one had."""
+    mine, grown, e, end = bar[back.places[k]], back.grown, back.ends[k], back.ends[k + 1]
+    a, S = now[grown[e, 0]], bar[grown[e, 1]]
+    if end == e + 1:
+        _hear1(mine, before, last, a, S, B)
+    elif end == e + 2:
+        _hear2(mine, before, last, a, S, now[grown[e + 1, 0]], bar[grown[e + 1, 1]], B)
+    else:
+        b, U = now[grown[e + 1, 0]], bar[grown[e + 1, 1]]
+        _hear3(mine, before, last, a, S, b, U, now[grown[e + 2, 0]], bar[grown[e + 2, 1]], B)
+    for more in range(e + 3, end):
+        _hear_more(mine, before, now[grown[more, 0]], bar[grown[more, 1]], B)
+
+
+@helper()
+def _backwards(program: Any, back: Any, i: int, x: Any, now: Any, before: Any, bar: Any, total: Any, B: int) -> None:
+    """Go back by copy i: the derivatives by its coordinate, or those by the given values, in `total`."""
+    last, given, grown = len(bar) - 1, program.table.mode == TABLE, back.grown
+    if given:
+        total[:, :] = 0.0
+    else:
+        _slopes(program.table, x, now, B)
+    for k in range(len(back.places)):  # smaller states first: what they hear of must not have changed
+        if back.sizes[k] > i:
+            break  # zero before this copy
+        if given:
+            for e in range(back.ends[k], back.ends[k + 1]):
+                grow1(total[grown[e, 0]], before[k], bar[grown[e, 1]], B)
+                grow1(bar[back.places[k]], now[grown[e, 0]], bar[grown[e, 1]], B)
+        else:
+            _hear(back, k, now, bar, before[k], bar[last], B)
+            last = back.places[k]
+    if not given:
+        row, sums = bar[last], total[0]
+        for j in range(B):
+            sums[j] = row[HALF + j]
 
 
 @loop
-def copies_gradient(program: Any, back: Any, X: Any, C: Any, B: int, out: Any) -> None:
+def copies_gradient(program: Any, back: Any, X: Any, C: Any, B: int, stretch: int, out: Any) -> None:
     """Put the derivatives of Σ c φ by the coordinate of each copy in `out` (n, m, 1, q); C is (q, dim).
 
     Where the values of the one-copy functions are given, those by all of these values, in `out` (n, m, A, q). `back` is
-    the states that grow from each state.
+    the same growth, seen from what is grown from. States are kept for `stretch` copies at a time, and at the beginning
+    of each stretch, from which they are computed again on the way back.
     """
     n, m, given = X.shape
-    table, outputs, (starts, entries) = program.table, program.outputs, back
-    A, S = max(len(table.operations), given), len(program.starts)
-    T, before = np.zeros((m, A + 1, B + _PAD)), np.zeros((m, S, B + _PAD))
-    bar, dT, total = np.zeros((S, B + _PAD)), np.zeros((A + 1, B + _PAD)), np.zeros((out.shape[2], B + _PAD))
-    x, scale, heard = np.zeros((m, B + _PAD)), np.zeros(B + _PAD), np.zeros(B + _PAD)
-    T[:, A, :] = 1.0
+    table, outputs = program.table, program.outputs
+    A, inner, stretches = max(len(table.operations), given), len(back.places), -(-m // stretch)
+    T, before = np.zeros((stretch, A + 1, 2 * HALF)), np.zeros((stretch + 1, inner, B + _PAD))
+    begin = np.zeros((stretches, inner, B + _PAD))  # the states before the first copy of each stretch
+    bar = np.zeros((len(program.starts) + 1, 2 * HALF))  # its last row stays zero
+    x, scale, total = np.zeros((stretch, B + _PAD)), np.zeros(B + _PAD), np.zeros((out.shape[2], B + _PAD))
+    T[:, A, :HALF] = 1.0
     before[:, 0, :] = 1.0
-    one = np.ones((1, B + _PAD))
+    begin[:, 0, :] = 1.0
     for start in range(0, n, B):
         inside = min(B, n - start)
-        _forwards(program, X, start, B, scale, x, T, before)
+        for b in range(B):
+            scale[b] = table.scale[0]
+            if table.mode == SPHERE:
+                scale[b] /= norm(X[min(start + b, n - 1)])
         for column in range(len(C)):
             bar[:, :] = 0.0
             for k in range(len(outputs)):
                 row, c = bar[outputs[k]], C[column, k]
                 for b in range(B):
                     row[b] += c
-            for i in range(m - 1, -1, -1):
-                if table.mode != TABLE:
-                    fill_slopes(table, x[i : i + 1], one, x, x, T[i], dT, B)
-                total[:, :] = 0.0
-                for k in range(S):  # smaller states first: what they hear of must not have changed
-                    if k > 0 and program.sizes[len(program.sizes) - k] > i:
-                        break  # zero before this copy
-                    if starts[k] == starts[k + 1]:
-                        continue
-                    place = S - k if k > 0 else 0
-                    if table.mode == TABLE:
-                        for e in range(starts[k], starts[k + 1]):
-                            grow1(total[entries[e, 0]], before[i, place], bar[entries[e, 1]], B)
-                    else:
-                        _heard(back, k, dT, bar, heard, True, B)
-                        grow1(total[0], before[i, place], heard, B)
-                    _heard(back, k, T[i], bar, bar[place], False, B)
-                for b in range(inside):
+            for step in range(2 * stretches - 1):  # forth through all stretches, then back through all but the last
+                s = step if step < stretches else 2 * (stretches - 1) - step
+                first, last = s * stretch, min((s + 1) * stretch, m)
+                if column == 0 or stretches > 1:
+                    if first <= back.sizes[-1]:
+                        before[:, 1:, :] = 0.0  # larger states than copies are not written to
+                    _copy(begin[s], before[0], B)
+                    _load(program, X, start, B, first, last, scale, x, T)
+                    for i in range(first, last - 1 if step >= stretches - 1 else last):
+                        _forwards(back, i, T[i - first], before[i - first], before[i - first + 1], B)
+                if step < stretches - 1:
+                    _copy(before[last - first], begin[s + 1], B)
+                    continue
+                for i in range(last - 1, first - 1, -1):
+                    _backwards(program, back, i, x[i - first], T[i - first], before[i - first], bar, total, B)
                     for j in range(len(total)):
-                        out[start + b, i, j, column] = total[j, b]
+                        row = total[j]
+                        for b in range(inside):
+                            out[start + b, i, j, column] = row[b]

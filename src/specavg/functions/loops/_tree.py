@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHERE, TORUS
+from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHERE, TORUS, TURN
 from specavg.functions.loops._feature_rows import finish
 from specavg.functions.loops._jit import SAFE, helper, loop
 
-__all__ = ["add4", "cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values"]
+__all__ = ["ANGLE", "cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values"]
 
 _ROOT2 = float(np.sqrt(2.0))
+ANGLE = float(np.sqrt(2.0) * 2 * np.pi)  # the derivative of √2 sin 2πax is this times a cos 2πax
 
 _PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 
@@ -99,7 +100,7 @@ def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
     for f in range(len(ops)):
         op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
         a, b = ab[f, 0], ab[f, 1]
-        row, xi = T[f], x[i]
+        row, xi = T[f], T[i] if op == TURN else x[i]
         if op == COSINE:
             for j in range(B):
                 row[j] = _ROOT2 * cosine(a * xi[j])
@@ -112,6 +113,8 @@ def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
                 other = x[k]
             elif op == SOLID_STEP:
                 other = radius2[i]
+            elif op == TURN:
+                other = T[k]
             for j in range(B):
                 row[j] = a * xi[j] * first[j] + b * other[j] * second[j]
 
@@ -184,7 +187,7 @@ def _add1(out: Any, c: float, a: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
-def add4(out: Any, c: Any, w0: int, a: Any, w1: int, b: Any, w2: int, e: Any, w3: int, d: Any, B: int) -> None:
+def _add4(out: Any, c: Any, w0: int, a: Any, w1: int, b: Any, w2: int, e: Any, w3: int, d: Any, B: int) -> None:
     c0, c1, c2, c3 = c[w0], c[w1], c[w2], c[w3]
     for j in range(B):
         out[j] = out[j] + c0 * a[j] + c1 * b[j] + c2 * e[j] + c3 * d[j]
@@ -259,7 +262,7 @@ def _block_combine(tree: Any, T: Any, C: Any, B: int, stack: Any) -> None:
         product = stack[depth]  # holds Σ factor · value over the inner children
         k, end = starts[i], starts[i + 1]
         while k + 4 <= end:
-            add4(
+            _add4(
                 product, C,
                 leaves[k, 1], T[leaves[k, 0]], leaves[k + 1, 1], T[leaves[k + 1, 0]],
                 leaves[k + 2, 1], T[leaves[k + 2, 0]], leaves[k + 3, 1], T[leaves[k + 3, 0]], B,

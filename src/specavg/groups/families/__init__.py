@@ -19,6 +19,7 @@ from specavg.groups.families._hyperoctahedral import Hyperoctahedral
 from specavg.groups.families._orthogonal_group import OrthogonalGroup
 from specavg.groups.families._point_group import PointGroup
 from specavg.groups.families._ring import CyclicShifts, DihedralShifts
+from specavg.groups.families._semisimple import Semisimple
 from specavg.groups.families._shift_group import ShiftGroup
 from specavg.groups.families._sign_flips import SignFlips
 from specavg.groups.families._signed_subgroup import SignedSubgroup
@@ -45,6 +46,7 @@ __all__ = [
     "Hyperoctahedral",
     "OrthogonalGroup",
     "PointGroup",
+    "Semisimple",
     "ShiftGroup",
     "SignFlips",
     "SignedSubgroup",

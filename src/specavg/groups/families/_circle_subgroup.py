@@ -30,6 +30,11 @@ class CircleSubgroup(Structure):
         return self.field.size
 
     @property
+    def fields(self) -> tuple[Field, ...]:
+        """The field, as the only one."""
+        return (self.field,)
+
+    @property
     def order(self) -> int | float:
         return math.inf
 

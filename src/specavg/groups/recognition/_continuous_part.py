@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.groups._algebra import INDEPENDENT, Algebra
 from specavg.groups._structure import Structure
 from specavg.groups.families._circle_subgroup import CircleSubgroup
 from specavg.groups.families._composite import Composite
 from specavg.groups.families._diagonal import Diagonal
 from specavg.groups.families._orthogonal_group import OrthogonalGroup
+from specavg.groups.families._semisimple import Semisimple, combination, killing_form
 from specavg.groups.families._shift_group import ShiftGroup
-from specavg.groups.families._two_sided import CrystalSymmetry
-from specavg.isometries.fields import CopiesField, Field, LeftRightField, RotationField, ShiftField, period
+from specavg.isometries._linear import linear
+from specavg.isometries.fields import CopiesField, Field, RotationField, ShiftField, period
 
 if TYPE_CHECKING:
     from specavg.groups._group import Group
@@ -29,28 +31,39 @@ _SAME = 1e-12  # products of a few isometries that differ by less are the same: 
 def continuous_structure(group: Group) -> Structure:
     """What a group with fields is, where that is known; a `ValueError` that says why otherwise."""
     make = type(group)
-    connected = make(fields=group.fields, size=group.size)
+    connected = make(fields=_moved_everywhere(group), size=group.size)
     known = _connected(connected)
     if known is None:
         raise ValueError(
-            f"no uniform (Haar) random element of {group!r} is known: its fields generate {connected.algebra!r}, which "
-            "is none of the groups known here. Use the catalogue (groups.special_orthogonal, shifts, point_group, "
-            "diagonal, direct_product, joined) where the group is in it."
+            f"no uniform (Haar) random element of {group!r} is known: a flow that commutes with all others does not "
+            "come back, since its planes turn with speeds of no small ratio, as far as floating-point numbers tell. It "
+            "fills a larger group: give the fields of that one. (Shifts are in periods, rotations in radians.)"
         )
     if not group.generators:
         return known
+    if isinstance(known, OrthogonalGroup):  # generators add mirrors, or nothing
+        proper = all(np.linalg.det(linear(g).matrix) > 0 for g in group.generators)
+        return OrthogonalGroup(group.size, special=proper)
     finite = make(group.generators, size=group.size)
-    first = make(fields=group.fields, structure=known, size=group.size)
-    if not normalises(finite, first):
-        raise ValueError(
-            f"no uniform (Haar) random element of {group!r} is known: its generators move its fields to others, so "
-            "that it is larger than the product of its continuous and its finite part."
-        )
     finite.recognise()  # refuses generators that show no finite group
-    return Composite((first, finite))
+    return Composite((make(fields=connected.fields, structure=known, size=group.size), finite))
+
+
+def _moved_everywhere(group: Group) -> list[Field]:
+    """Fields of the group, and what its generators make of them as far as that is no combination of brackets."""
+    found = list(group.fields)
+    make, algebra = type(group), group.algebra
+    for field in found:  # grows while it is read
+        for g in group.generators:
+            other = field.moved(g)
+            if other not in algebra:
+                found.append(other)
+                algebra = make(fields=found, size=group.size).algebra
+    return found
 
 
 def _connected(group: Group) -> Structure | None:
+    """What a group without generators is; None where a flow does not come back."""
     fields, algebra = group.fields, group.algebra
     shifts = [f for f in fields if isinstance(f, ShiftField)]
     if len(shifts) == len(fields):
@@ -62,19 +75,50 @@ def _connected(group: Group) -> Structure | None:
     together = [f.parts[0] for f in fields if isinstance(f, CopiesField) and len(set(f.parts)) == 1]
     if len(together) == len(fields):
         return Diagonal(_known(make(fields=together)), d)
-    matrices = [f for f in fields if isinstance(f, LeftRightField)]
-    if len(matrices) == len(fields) and all(f.left.is_zero or f.right.is_zero for f in matrices):
-        return CrystalSymmetry(
-            _known(make(fields=[f.left for f in matrices])), _known(make(fields=[f.right for f in matrices]))
-        )
-    circles = [_circle(f) for f in fields if not f.is_zero] if algebra.is_abelian else [None]
+    centre, semisimple = _split(fields, algebra)
+    circles = [_circle(f) for f in centre]
     known = [circle for circle in circles if circle is not None]
-    if not known or len(known) < len(circles):
+    if len(known) < len(circles):
         return None
-    if len(known) == 1:
-        return known[0]
-    # Circles that commute: a product of uniform elements is uniform on the torus that they fill.
-    return Composite(tuple(make(fields=[c.field], structure=c, size=group.size) for c in known))
+    parts = [*known, *([Semisimple(semisimple)] if semisimple else [])]
+    if len(parts) == 1:
+        return parts[0]
+    # Subgroups that commute with each other: a product of uniform elements of each is uniform.
+    return Composite(tuple(make(fields=part.fields, structure=part, size=d) for part in parts))
+
+
+def _split(fields: tuple[Field, ...], algebra: Algebra) -> tuple[tuple[Field, ...], tuple[Field, ...]]:
+    """Fields that span the part of an algebra that commutes with all of it, and a basis of the semisimple rest.
+
+    The Killing form is zero on the first part, and lengths do not change under the group, so that both parts are at
+    right angles in orthonormal coordinates.
+    """
+    if algebra.is_abelian:
+        return fields, ()
+    basis = _orthonormal(algebra.fields)
+    strength, directions = np.linalg.eigh(-killing_form(basis))
+    still = strength <= INDEPENDENT
+    coordinates = np.stack([f.vector for f in basis], axis=1)  # (p, dim)
+    onto_centre = directions[:, still] @ directions[:, still].T @ coordinates.T
+    centre = [(f, combination(onto_centre @ f.vector, basis)) for f in fields]
+    return (
+        tuple(_without_rounding(part) for f, part in centre if _length(part) > INDEPENDENT * _length(f)),
+        tuple(combination(direction, basis) for direction in directions[:, ~still].T),
+    )
+
+
+def _orthonormal(fields: tuple[Field, ...]) -> tuple[Field, ...]:
+    """A basis of the span, of fields whose `vector` are orthonormal."""
+    columns = np.stack([f.vector / _length(f) for f in fields], axis=1)
+    factor = np.linalg.inv(np.linalg.qr(columns)[1])
+    units = tuple((1.0 / _length(f)) * f for f in fields)
+    return tuple(combination(column, units) for column in factor.T)
+
+
+def _without_rounding(field: Field) -> Field:
+    """Entries that a projection should have made zero are zero: a plane that turns by rounding has no period."""
+    tiny = _SAME * float(np.abs(field.vector).max())
+    return field.combined(field, lambda a, _: a * (np.abs(a) > tiny))
 
 
 def _known(group: Group) -> Group:
@@ -114,6 +158,10 @@ def normalises(group: Group, other: Group) -> bool:
         and all(g @ h == h @ g for g in group.generators for h in other.generators)
         and all(_distance(f.moved(h).vector, f.vector) <= _SAME for f in group.fields for h in other.generators)
     )
+
+
+def _length(field: Field) -> float:
+    return float(np.linalg.norm(field.vector))
 
 
 def _distance(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:

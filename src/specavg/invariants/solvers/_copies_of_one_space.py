@@ -14,7 +14,7 @@ import numpy as np
 from specavg._config import require_memory
 from specavg.functions._combinations import Combinations, Joined
 from specavg.functions._functions import Functions
-from specavg.functions._symmetric_functions import symmetrized_products
+from specavg.functions._symmetric_waves import symmetrized_products
 from specavg.groups import Group
 from specavg.groups.families import Alternating
 from specavg.invariants.solvers._one_copy import Chosen, OneCopy, permutes_copies

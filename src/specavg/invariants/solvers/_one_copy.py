@@ -47,6 +47,7 @@ class OneCopy:
         part = sign_flips(1) if isinstance(structure, Hyperoctahedral) else trivial(self.base.shape[0])
         group = structure.group if isinstance(structure, Wreath) else part
         self.resolver = solver.resolver_of("copy", self.base, group)
+        self._latest: tuple[Eigenspace, Sequence[Type]] | None = None
 
     def types(self, eigenspace: Eigenspace) -> Sequence[Type]:
         """Which eigenspaces of one copy are used, and by how many copies each; the other copies have constants.
@@ -54,11 +55,24 @@ class OneCopy:
         Those that are known to have no invariants are left out. Where nothing is known before they are solved,
         `solved` comes first.
         """
+        if self._latest is not None and self._latest[0] is eigenspace:  # forecasts and solution ask one after another
+            return self._latest[1]
         label: Any = eigenspace.label
+        final = True
+
+        def allowed(V: Eigenspace) -> bool:
+            nonlocal final
+            count = self.resolver.count(V)
+            final &= count is not None
+            return count != 0
+
         if isinstance(self._space, Power):
-            return label.of(lambda V: self.resolver.count(V) != 0)
-        types = types_of_norm(self._space.dim, label) if isinstance(label, int) else label
-        return [tuple((self._wave(v), number) for v, number in sorted(Counter(t).items())) for t in types]
+            types = label.of(allowed)
+        else:
+            listed = types_of_norm(self._space.dim, label) if isinstance(label, int) else label
+            types = [tuple((self._wave(v), number) for v, number in sorted(Counter(t).items())) for t in listed]
+        self._latest = (eigenspace, types) if final else None
+        return types
 
     def palette(self, eigenspace: Eigenspace) -> list[Eigenspace]:
         """The eigenspaces of one copy that may occur."""

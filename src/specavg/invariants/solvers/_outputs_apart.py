@@ -1,20 +1,20 @@
-"""Outputs that fall into groups which no element mixes: each is found by itself."""
+"""Outputs that fall into parts which no element mixes: each is found by itself, equivalent ones once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from specavg.functions._vector_functions import JoinedOutputs, VectorFunctions
+from specavg.functions._vector_functions import JoinedOutputs, Part, VectorFunctions
 from specavg.groups import Representation
+from specavg.invariants._parts_of_outputs import OutputPart, parts_of_outputs
+from specavg.invariants._split_functions import places_of_copies
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
 from specavg.invariants.solvers._solver import Solution
 from specavg.invariants.solvers._stored import Stored
-from specavg.spaces import Eigenspace, Space
+from specavg.spaces import Eigenspace, Power, Product, Space, Torus
 
 __all__ = ["OutputsApart"]
 
@@ -23,7 +23,7 @@ Parts = tuple[Solution[Any], ...]
 
 @final
 class OutputsApart(OutputSolver[Parts]):
-    """A direct sum of representations, as the zeros of its matrices show it: the functions of each summand."""
+    """A direct sum of representations: the functions of each summand, those of equivalent summands once."""
 
     name: ClassVar[str] = "closed form"
     preference: int = 0
@@ -31,13 +31,13 @@ class OutputsApart(OutputSolver[Parts]):
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         super().__init__(space, output, stored)
-        self._places = _summands(output)
-        summands = [output.restricted(at) for at in self._places]
-        self._resolvers = [self.resolver_of(f"outputs{i}", space, s.group, s) for i, s in enumerate(summands)]
+        self._parts = _parts(space, output)
+        outputs = enumerate(part.output for part in self._parts)
+        self._resolvers = [self.resolver_of(f"outputs{i}", space, rho.group, rho) for i, rho in outputs]
 
     @classmethod
     def carries(cls, space: Space, output: Representation) -> bool:
-        return len(_summands(output)) > 1
+        return sum(len(part.frames) for part in _parts(space, output)) > 1
 
     @property
     def is_closed(self) -> bool:
@@ -45,7 +45,7 @@ class OutputsApart(OutputSolver[Parts]):
 
     def _carriers(self, eigenspace: Eigenspace) -> list[Eigenspace]:
         V = eigenspace_below(eigenspace)
-        return [carrier(V, len(at)) for at in self._places]
+        return [carrier(V, part.output.dim) for part in self._parts]
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         pairs = zip(self._resolvers, self._carriers(eigenspace), strict=True)
@@ -58,32 +58,28 @@ class OutputsApart(OutputSolver[Parts]):
     def count(self, eigenspace: Eigenspace) -> int | None:
         counts = [r.count(V) for r, V in zip(self._resolvers, self._carriers(eigenspace), strict=True)]
         known = [count for count in counts if count is not None]
-        return sum(known) if len(known) == len(counts) else None
+        return self._of_all_copies(known) if len(known) == len(counts) else None
+
+    def _of_all_copies(self, counts: Sequence[int]) -> int:
+        return sum(count * len(part.frames) for count, part in zip(counts, self._parts, strict=True))
 
     def solve(self, eigenspace: Eigenspace) -> Solution[Parts]:
         found = tuple(r.solve(V) for r, V in zip(self._resolvers, self._carriers(eigenspace), strict=True))
         named = [(f"outputs{i}", s) for i, s in enumerate(found)]
-        return Solution.made_of(named, eigenspace, sum(s.invariant_dim for s in found), self, found)
+        dim = self._of_all_copies([s.invariant_dim for s in found])
+        return Solution.made_of(named, eigenspace, dim, self, found)
 
     def functions(self, solutions: Sequence[Solution[Parts]]) -> VectorFunctions:
-        dims = np.array([[s.invariant_dim for s in solution.data] for solution in solutions])  # (solutions, summands)
-        ends = np.cumsum(dims.ravel()).reshape(dims.shape)
-        parts: list[tuple[VectorFunctions, NDArray[np.intp], NDArray[np.intp]]] = []
-        for i, (resolver, at) in enumerate(zip(self._resolvers, self._places, strict=True)):
-            family = resolver.vector_functions([solution.data[i] for solution in solutions], len(at))
-            columns = [np.arange(end - dim, end) for end, dim in zip(ends[:, i], dims[:, i], strict=True)]
+        counts = np.array([[s.invariant_dim for s in solution.data] for solution in solutions])  # (solutions, parts)
+        places = places_of_copies(counts, np.array([len(part.frames) for part in self._parts]))
+        found: list[Part] = []
+        for i, (resolver, part) in enumerate(zip(self._resolvers, self._parts, strict=True)):
+            family = resolver.vector_functions([solution.data[i] for solution in solutions], part.output.dim)
             if family.dim:
-                parts.append((family, at, np.concatenate(columns)))
-        return JoinedOutputs(self.output.dim, parts)
+                found.append(Part(family, part.frames, places[i]))
+        return JoinedOutputs(self.output.dim, found, apart=True)
 
 
-@lru_cache(maxsize=32)
-def _summands(output: Representation) -> tuple[NDArray[np.intp], ...]:
-    """Which outputs belong together: some generator or field makes one of them from another."""
-    from scipy.sparse.csgraph import connected_components
-
-    links = np.eye(output.dim, dtype=bool)
-    for moved in (*output.images, *output.field_images):
-        links |= moved.matrix != 0
-    count, label = connected_components(links, directed=False)
-    return tuple(np.flatnonzero(label == k) for k in range(count))
+def _parts(space: Space, output: Representation) -> tuple[OutputPart, ...]:
+    """Signed permutations are left alone where a solver gains from them: on tori, and where there are copies."""
+    return parts_of_outputs(output, exact=isinstance(space, Torus | Power | Product))

@@ -1,4 +1,4 @@
-"""Outputs that no element moves: each of them is an invariant function."""
+"""An output that no element moves: an invariant function."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["OutputsLeftAlone"]
 
 @final
 class OutputsLeftAlone(OutputSolver[Solution[Any]]):
-    """The trivial representation: the invariant functions, once for each output."""
+    """The trivial representation of one output: the invariant functions."""
 
     name: ClassVar[str] = "closed form"
     preference: int = 0
@@ -29,7 +29,7 @@ class OutputsLeftAlone(OutputSolver[Solution[Any]]):
 
     @classmethod
     def carries(cls, space: Space, output: Representation) -> bool:
-        return output.is_trivial
+        return output.dim == 1 and output.is_trivial
 
     @property
     def is_closed(self) -> bool:
@@ -42,16 +42,14 @@ class OutputsLeftAlone(OutputSolver[Solution[Any]]):
         return self._scalar.memory(eigenspace_below(eigenspace))
 
     def count(self, eigenspace: Eigenspace) -> int | None:
-        count = self._scalar.count(eigenspace_below(eigenspace))
-        return None if count is None else count * self.output.dim
+        return self._scalar.count(eigenspace_below(eigenspace))
 
     def solve(self, eigenspace: Eigenspace) -> Solution[Solution[Any]]:
         found = self._scalar.solve(eigenspace_below(eigenspace))
-        return Solution.made_of([("scalar", found)], eigenspace, found.invariant_dim * self.output.dim, self, found)
+        return Solution.made_of([("scalar", found)], eigenspace, found.invariant_dim, self, found)
 
     def functions(self, solutions: Sequence[Solution[Solution[Any]]]) -> VectorFunctions:
         from scipy.sparse import eye_array
 
         scalars = self._scalar.functions([s.data for s in solutions])
-        p = self.output.dim
-        return CombinedOutputs(p, scalars, eye_array(p * scalars.dim, format="csr"))
+        return CombinedOutputs(1, scalars, eye_array(scalars.dim, format="csr"))

@@ -3,7 +3,8 @@
 The functions of degree l that are fixed by a turn around z are known by their orders, one in q for a q-fold axis. Only
 inside of them the other generators are looked at: D(g) − 1 has 2l + 1 rows and (2l + 1)/q columns, whose entries come
 degree after degree by recurrence. The residual is that of all rows, so that nothing outside escapes. A field
-leaves order 0 about its axis only.
+leaves order 0 about its axis only. Groups of matrices are recognised as point groups, whatever way their axes lie (see
+`groups.recognition`): the axis of the most folds is then known even if no generator turns about it.
 """
 
 from __future__ import annotations
@@ -29,12 +30,11 @@ from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries.fields import RotationField
 from specavg.spaces import Eigenspace, Space, Sphere
 
-__all__ = ["AxisThenNullSpace"]
+__all__ = ["AxisThenNullSpace", "OrdersAlongAnAxis"]
 
 _LISTED = 1_000  # elements of a group whose characters are added up: milliseconds
 
 
-@final
 class AxisThenNullSpace(FixedVectorSolver):
     """O(l²) numbers a degree l by recurrence, and a null space in (2l + 1)/q unknowns."""
 
@@ -80,11 +80,14 @@ class AxisThenNullSpace(FixedVectorSolver):
     @cached_property
     def _frame(self) -> Frame:
         # Other elements that are known to be in the group sort harmonics as well as generators do.
-        structure = self.group.structure
-        turns = structure.turns if isinstance(structure, PointGroup) else ()
         axes = self._field_axes
-        known = [*self._matrices, *(_matrix(turn.isometry) for turn in turns)]
-        return frame(known, axes[0] if len(axes) else None)
+        return frame([*self._matrices, *self._known_turns], axes[0] if len(axes) else None)
+
+    @cached_property
+    def _known_turns(self) -> list[Array]:
+        """Elements of a point group that generate it, with exact angles."""
+        structure = self.group.structure
+        return [_matrix(turn.isometry) for turn in structure.turns] if isinstance(structure, PointGroup) else []
 
     @cached_property
     def _field_axes(self) -> Array:
@@ -100,9 +103,11 @@ class AxisThenNullSpace(FixedVectorSolver):
 
     @cached_property
     def _others(self) -> list[_Turning]:
-        """The generators that the frame does not sort by."""
+        """The generators that the frame does not sort by; of two sets of generators, those of the one with fewer."""
         here = self._frame
-        return [_Turning.of(*here.moved(A), here.step) for A in self._matrices if not here.sorts(A)]
+        sets = [self._matrices, self._known_turns] if self._known_turns else [self._matrices]
+        fewest = min(([A for A in some if not here.sorts(A)] for some in sets), key=len)
+        return [_Turning.of(*here.moved(A), here.step) for A in fewest]
 
     @cached_property
     def _back(self) -> _Turning:
@@ -139,6 +144,25 @@ class AxisThenNullSpace(FixedVectorSolver):
         Q = np.empty((2 * degree + 1, V.shape[1]))  # in the order 0, 1c, 1s, 2c, 2s, …
         Q[0], Q[1::2], Q[2::2] = pairs[0, 0], pairs[0, 1:], pairs[1, 1:]
         return FixedSpace(Q, self.name, gap, residual)
+
+
+@final
+class OrdersAlongAnAxis(AxisThenNullSpace):
+    """Point groups with one axis, wherever it points: orders and signs along it say all, and no null space is left."""
+
+    name: ClassVar[str] = "closed form"
+    preference: int = 0
+
+    @classmethod
+    def fits(cls, space: Space, group: Group) -> bool:
+        if not super().fits(space, group) or not isinstance(group.structure, PointGroup):
+            return False
+        return not cls(space, group)._others
+
+    def count(self, eigenspace: Eigenspace) -> int | None:
+        degree = eigenspace.label
+        assert isinstance(degree, int)
+        return len(self._frame.columns(degree)) if degree <= LARGEST_DEGREE else None
 
 
 def _matrix(g: object) -> Array:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from specavg.functions._combinations import Blockwise
 from specavg.functions._copy_tensors import CopyTensor, CopyTensors
 from specavg.functions._functions import Array, Functions
-from specavg.functions._symmetric_functions import symmetrized_products
+from specavg.functions._symmetric_waves import symmetrized_products
 from specavg.groups import Group, Representation
 from specavg.groups.families import Symmetric
 from specavg.invariants._fixed_space import common_null_space

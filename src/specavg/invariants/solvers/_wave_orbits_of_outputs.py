@@ -11,6 +11,7 @@ from specavg.functions._trigonometric_sums import TrigonometricSums
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants._fixed_space import fixed_space
+from specavg.invariants._split_functions import split_functions
 from specavg.invariants.solvers._frequency_orbits import WaveSums, joined_coefficients, real_invariants
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
 from specavg.invariants.solvers._solver import QUICK, Solution
@@ -71,4 +72,6 @@ class WaveOrbitsOfOutputs(OutputSolver[WaveSums]):
         assert isinstance(self.space, Torus)
         K = np.concatenate([s.data.K for s in solutions])
         waves = TrigonometricSums(self.space.period, K, eye_array(2 * len(K), format="csr"))
-        return CombinedOutputs(self.output.dim, waves, joined_coefficients(solutions, self.output.dim))
+        found = CombinedOutputs(self.output.dim, waves, joined_coefficients(solutions, self.output.dim))
+        numbers = sum(eigenspace_below(s.eigenspace).dim for s in solutions)
+        return split_functions(found, self.output, [s.invariant_dim for s in solutions], numbers)

@@ -1,0 +1,231 @@
+"""Symmetric functions on tori: sums over distinct copies of products of waves, by the way that takes the least time.
+
+Write F(S) for the sum over distinct copies of the product of the waves of S. Copy by copy, every state of m copies is
+touched m times. Where one wave a is split off, only its sum over all copies p_a is needed:
+
+    F(S) = p_a F(S without a) − Σ_b F(S without a and b, with the product ab),
+
+b the other waves of S; a product of two waves is a sum of two waves or a number. Repeated for all waves but those of
+the lowest frequencies, this makes F a polynomial: products of sums p_a and of few states that still grow copy by copy.
+The polynomial is linear in these products, so that its coefficients are applied after a sum over points.
+
+Something is subtracted here. If r of the p waves of S grow copy by copy, terms are larger than F(S) may be by a factor
+∏ (m + j)/(m − j), j from r to p − 1. It is kept below `_LARGEST_LOSS` by the choice of the lowest frequencies. (With
+none of them, F is a polynomial in power sums, which lose all digits from about twenty waves on.)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, partial
+from itertools import permutations
+from math import factorial, prod
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._arrays import Array
+from specavg.functions._combinations import Combinations
+from specavg.functions._expanded import FOURIER_DIMENSIONS, Expanded
+from specavg.functions._factor_table import SINE, STEP, TABLE, TORUS, FactorTable
+from specavg.functions._functions import Functions
+from specavg.functions._product_tree import Products, ProductTree
+from specavg.functions._symmetric_functions import CopyByCopy, SymmetrizedProducts
+from specavg.functions._threads import read_only
+from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
+
+__all__ = ["SumsOverCopies", "symmetrized_products"]
+
+Indices = NDArray[np.int64]
+Wave = tuple[int, bool]  # frequency, and whether it is the sine
+Waves = tuple[Wave, ...]  # in increasing order
+Polynomial = dict[tuple[Waves, Waves], float]  # coefficients of F(first) · ∏ p over the second
+
+_LARGEST_LOSS = 32.0  # a digit and a half of sixteen
+_PIECE = 2048  # points whose sums over copies are held at a time: with 100 of them 1.6 MB
+_WORTH = 0.8  # polynomials are used if they take this part of the time: forecasts are not better than that
+
+
+def symmetrized_products(
+    one_copy: Functions, copies: int, multisets: Sequence[Sequence[int]], weights: Array
+) -> Functions:
+    """`SymmetrizedProducts`, on tori with the faster ways beside them."""
+    table = one_copy.copy_table
+    if table is None or table.mode != TORUS:
+        return SymmetrizedProducts(one_copy, copies, multisets, weights)
+    # Functions with names, not lambdas: they are pickled with the family.
+    polynomials = partial(_polynomials, table, copies, multisets, weights)
+    family = SymmetrizedProducts(one_copy, copies, multisets, weights, polynomials)
+    if copies > FOURIER_DIMENSIONS:
+        return family
+    return Expanded(family, partial(_nanoseconds, family), partial(_expansion, table, copies, multisets, weights))
+
+
+def _nanoseconds(family: SymmetrizedProducts) -> float:
+    return family.nanoseconds
+
+
+# --- polynomials in sums over copies -------------------------------------------------------------
+
+
+@final
+class SumsOverCopies(Products):
+    """Products of sums over copies.
+
+    Parameters
+    ----------
+    program : CopyByCopy
+        The sums.
+    products : sequence of tuples of int
+        Which of the sums each product has; the empty one is the constant.
+    """
+
+    def __init__(self, program: CopyByCopy, products: Sequence[tuple[int, ...]]) -> None:
+        self._sums = program
+        self._products = products
+
+    @cached_property
+    def tree(self) -> ProductTree:
+        place: dict[tuple[int, ...], int] = {(): 0}
+        parent, factor = [0], [0]
+        for product in self._products:
+            for i in range(1, len(product) + 1):
+                if product[:i] not in place:
+                    parent.append(place[product[: i - 1]])
+                    factor.append(product[i - 1])
+                    place[product[:i]] = len(place)
+        K = len(self._sums.outputs)
+        rows = np.full((K, 5), -1, dtype=np.int64)  # each row is one coordinate: the sums are the coordinates here
+        rows[:, 0], rows[:, 1], rows[:, 4] = STEP, np.arange(K), 0
+        table = FactorTable.of(TABLE, np.ones(1), rows, np.tile([1.0, 0.0], (K, 1)))
+        wanted = np.array([place[product] for product in self._products], dtype=np.int64)
+        return ProductTree.of(table, np.array(parent), np.array(factor), wanted)
+
+    @property
+    def dim(self) -> int:
+        return len(self._products)
+
+    @property
+    def row_bytes(self) -> float:
+        return 8.0 * (2 * self.dim + len(self._sums.outputs))
+
+    def _block_rows(self, d: int) -> int:
+        return super()._block_rows(len(self._sums.outputs))
+
+    def _pieces(self, rows: slice) -> Iterator[slice]:
+        for start in range(rows.start, rows.stop, _PIECE):
+            yield slice(start, min(start + _PIECE, rows.stop))
+
+    def _loaded(self, X: Array) -> Array:
+        from specavg.functions.loops._copies import copies_values
+
+        program = self._sums
+        sums = np.empty((len(X), len(program.outputs)))
+        copies_values(program, read_only(X)[:, :, None], program.block(len(X)), sums)
+        return read_only(sums)
+
+
+def _polynomials(
+    table: FactorTable, m: int, multisets: Sequence[Sequence[int]], weights: Array, nanoseconds: float
+) -> Combinations | None:
+    """The functions as polynomials in sums over copies; None where they take about as long as `nanoseconds`."""
+    frequencies = table.constants[:, 0].astype(np.int64).tolist()
+    waves: list[Wave] = list(zip(frequencies, (table.operations[:, 0] == SINE).tolist(), strict=True))
+    wanted = [tuple(sorted(waves[a] for a in multiset)) for multiset in multisets]
+    lowest = next(
+        low
+        for low in (0, *sorted(set(frequencies)))
+        if max((_loss(m, S, low) for S in wanted), default=1.0) <= _LARGEST_LOSS
+    )
+    whole = [[a for a in multiset if frequencies[a] <= lowest] for multiset in multisets]
+    if CopyByCopy.of(whole, table).nanoseconds(m) > _WORTH * nanoseconds:
+        return None  # what still grows copy by copy takes as long
+    known: dict[Waves, Polynomial] = {}
+    expanded = [_expanded(m, lowest, S, known) for S in wanted]
+    terms = {term: i for i, term in enumerate(dict.fromkeys(term for polynomial in expanded for term in polynomial))}
+    sums = list(dict.fromkeys(S for R, P in terms for S in (R, *((a,) for a in P)) if S))
+    place = {S: i for i, S in enumerate(sums)}
+    unit = int(np.gcd.reduce([f for S in sums for f, _ in S] or [1]))
+    highest = max((f for S in sums for f, _ in S), default=unit)
+    factors = FactorTable.of_harmonics(table.scale, unit, highest // unit)
+    program = CopyByCopy.of([[2 * (f // unit - 1) + sine for f, sine in S] for S in sums], factors)
+    if program.nanoseconds(m) + 0.15 * len(terms) + 1.5 * len(sums) > _WORTH * nanoseconds:
+        return None
+    products = [(*(place[(a,)] for a in P), *([place[R]] if R else [])) for R, P in terms]
+    return Combinations(SumsOverCopies(program, products), _matrix(expanded, terms, weights))
+
+
+def _matrix(expanded: Iterable[Polynomial], terms: dict[tuple[Waves, Waves], int], weights: Array) -> Any:
+    """Coefficients of the functions, for states that count each choice of copies once."""
+    from scipy.sparse import csc_array
+
+    # A sum over distinct copies counts each choice ∏ count! times.
+    often = np.array([float(prod(map(factorial, Counter(R).values()))) for R, _ in terms])
+    rows = [[terms[term] for term in polynomial] for polynomial in expanded]
+    values = [np.fromiter(p.values(), float) * w for p, w in zip(expanded, weights, strict=True)]
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    flat = np.concatenate([np.empty(0, dtype=np.int64), *(np.array(row, dtype=np.int64) for row in rows)])
+    return csc_array(
+        (np.concatenate([np.empty(0), *values]) * often[flat], flat, starts), shape=(len(terms), len(weights))
+    )
+
+
+def _loss(m: int, S: Waves, lowest: int) -> float:
+    """How much larger the terms of the polynomial may be than F(S), waves up to the lowest frequencies left whole."""
+    return prod((m + j) / (m - j) for j in range(sum(f <= lowest for f, _ in S), len(S)))
+
+
+def _expanded(m: int, lowest: int, S: Waves, known: dict[Waves, Polynomial]) -> Polynomial:
+    """F(S) as a polynomial."""
+    if S in known:
+        return known[S]
+    if not S or S[-1][0] <= lowest:
+        known[S] = {(S, ()): 1.0}
+        return known[S]
+    a, rest = S[-1], S[:-1]
+    total: Polynomial = {(R, tuple(sorted((*P, a)))): c for (R, P), c in _expanded(m, lowest, rest, known).items()}
+    for b, count in Counter(rest).items():
+        i = rest.index(b)
+        others = rest[:i] + rest[i + 1 :]
+        for wave, factor in _product(a, b):
+            if wave is None:  # a number, at any of the copies that are left
+                part, factor = _expanded(m, lowest, others, known), factor * (m - len(others))
+            else:
+                part = _expanded(m, lowest, tuple(sorted((*others, wave))), known)
+            for term, c in part.items():
+                total[term] = total.get(term, 0.0) - count * factor * c
+    known[S] = {term: c for term, c in total.items() if c != 0.0}
+    return known[S]
+
+
+def _product(a: Wave, b: Wave) -> list[tuple[Wave | None, float]]:
+    """The product of √2cos or √2sin of two positive frequencies, in the same functions; None stands for 1."""
+    (j, first), (k, second) = a, b
+    half = 0.5**0.5
+    if first == second:
+        difference: tuple[Wave | None, float] = (None, 1.0) if j == k else ((abs(j - k), False), half)
+        return [((j + k, False), -half if first else half), difference]
+    if first:
+        j, k = k, j  # k is the frequency of the sine
+    sine: tuple[Wave | None, float] = ((abs(k - j), True), half if k > j else -half)
+    return [((j + k, True), half)] + ([sine] if j != k else [])
+
+
+# --- sums of waves -------------------------------------------------------------------------------
+
+
+def _expansion(table: FactorTable, m: int, multisets: Sequence[Sequence[int]], weights: Array) -> TrigonometricSums:
+    """The functions as sums of waves on a torus of m dimensions."""
+    value, sine = table.constants[:, 0].astype(np.int64), table.operations[:, 0] == SINE
+    blocks: list[tuple[Indices, NDArray[np.bool_], Indices, Array]] = []
+    for size in range(m + 1):
+        mine = np.array([i for i, a in enumerate(multisets) if len(a) == size], dtype=np.int64)
+        labels = np.array([multisets[i] for i in mine], dtype=np.int64).reshape(len(mine), size)
+        for copies in permutations(range(m), size):
+            K, S = np.zeros((len(mine), m), dtype=np.int64), np.zeros((len(mine), m), dtype=bool)
+            K[:, copies], S[:, copies] = value[labels], sine[labels]
+            blocks.append((K, S, mine, weights[mine]))
+    K, S, columns, scale = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    return fourier_sums(np.repeat(1.0 / table.scale, m), K, S, columns, scale, len(weights))

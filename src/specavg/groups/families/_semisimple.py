@@ -1,0 +1,90 @@
+"""Connected groups that are known by their Lie algebra only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.groups._structure import Structure, infinitely_many
+from specavg.isometries import Isometry
+from specavg.isometries.fields import Field
+
+__all__ = ["Semisimple", "combination", "killing_form"]
+
+# Each step keeps at most 1/3 of what is not uniform (see the class), and up to 0.01 more where steps are not long
+# enough: 0.34^36 = 1e-17.
+_STEPS = 36
+# The variance of a step, times the dimension of the algebra, in units of the Killing form. On SO(3) the angle of a step
+# is then of the order of 17 radians, and a weight 1 that does not average out keeps exp(−17²/6) of itself.
+_VARIANCE = 100.0
+
+
+@final
+@dataclass(frozen=True)
+class Semisimple(Structure):
+    """The connected group of a semisimple Lie algebra, of which `fields` are a basis: SU(2), SO(3) acting in any way.
+
+    A uniform element is a product of independent steps exp(X), where X is Gaussian with the Killing form as its inverse
+    covariance. That law does not change under conjugation, so on an irreducible representation π its mean is a
+    number c times the identity: the share of functions that X leaves alone, and that is the share of weight zero where
+    steps are long. Raising operators of the simple roots take the weight zero into their own weights without
+    losing anything, for every choice of simple roots. With h the Coxeter number, at least 2, there are h times as many
+    roots as simple ones, of each length, so that c ≤ 1/(1 + h) ≤ 1/3 unless π is trivial.
+
+    An algebra of three dimensions is that of SU(2), where one step is enough: a uniform unit quaternion is a rotation
+    by the angle 2 arccos(w) about a uniform axis.
+    """
+
+    fields: tuple[Field, ...]
+
+    @property
+    def size(self) -> int:
+        """How many parts the group acts on."""
+        return self.fields[0].size
+
+    @property
+    def order(self) -> int | float:
+        return math.inf
+
+    @cached_property
+    def _units(self) -> NDArray[np.float64]:
+        """Takes coordinates in which the Killing form is −1 to the coefficients of a field."""  # (p, p)
+        values, vectors = np.linalg.eigh(-killing_form(self.fields))
+        return vectors / np.sqrt(values)
+
+    @property
+    def _spread(self) -> NDArray[np.float64]:
+        """Takes independent Gaussian numbers to the coefficients of a step."""  # (p, p)
+        return self._units * np.sqrt(_VARIANCE * len(self.fields))
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        if len(self.fields) == 3:
+            w, *axis = rng.standard_normal(4)
+            angle = 2 * math.atan2(np.linalg.norm(axis), w)
+            # A unit of the Killing form turns by 1/√2 of a radian.
+            turn = self._units @ (math.sqrt(2) * angle * np.array(axis) / np.linalg.norm(axis))
+            return combination(turn, self.fields).flow(1.0)
+        steps = rng.standard_normal((_STEPS, len(self.fields))) @ self._spread.T
+        return reduce(lambda g, h: g @ h, (combination(step, self.fields).flow(1.0) for step in steps))
+
+    def elements(self) -> Iterator[Isometry]:
+        raise infinitely_many("a group of fields")
+
+
+def combination(coefficients: NDArray[np.float64], fields: tuple[Field, ...]) -> Field:
+    """Σ c_i ξ_i."""
+    return reduce(lambda f, h: f + h, (float(c) * f for c, f in zip(coefficients, fields, strict=True)))
+
+
+def killing_form(fields: tuple[Field, ...]) -> NDArray[np.float64]:
+    """Traces of ad(ξ_i) ad(ξ_j) for a basis of a Lie algebra: zero on its centre, negative on the rest."""  # (p, p)
+    basis = np.stack([f.vector for f in fields], axis=1)
+    inverse = np.linalg.pinv(basis)
+    ad = np.stack([inverse @ np.stack([f.bracket(h).vector for h in fields], axis=1) for f in fields])
+    return np.einsum("iab,jba->ij", ad, ad)

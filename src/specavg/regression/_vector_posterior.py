@@ -1,0 +1,92 @@
+"""What the data leave open about a fitted vector function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+
+from specavg._arrays import Array
+from specavg.regression._block_leave_one_out import Indices
+from specavg.regression._regression_problem import Posterior
+
+__all__ = ["BlockPosterior", "PartPosterior"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PartPosterior:
+    """The covariance of the outputs of one part: that of the constants, and that of everything else.
+
+    Attributes
+    ----------
+    frames : ndarray of shape (copies, p, d)
+        The outputs of each copy.
+    first : ndarray of int, shape (k + D,)
+        Where the functions of the first copy are among all functions, constants first.
+    root : ndarray of shape (k, k)
+        R, upper triangular, with RᵀR the Gram matrix of the k constants.
+    mean : ndarray of shape (k, D)
+        What each function has of the constants: it is subtracted.
+    scale, V, s : ndarrays of shape (D,), (D, r), (r,)
+        The decomposition of the scaled features.
+    """
+
+    frames: Array
+    first: Indices
+    root: Array
+    mean: Array
+    scale: Array
+    V: Array
+    s: Array
+
+    def covariance(self, values: Array, alpha: float) -> Array:
+        """The covariance of all outputs for noise of variance one."""  # (n, p, dim) -> (n, p, p)
+        k = len(self.root)
+        own = self.frames[0].T @ values[:, :, self.first]  # (n, d, k + D)
+        constants = own[..., :k]
+        centred = (own[..., k:] - constants @ self.mean) * self.scale
+        seen = centred @ self.V
+        shrunk = seen / np.sqrt(self.s**2 + alpha)
+        total = shrunk @ shrunk.transpose(0, 2, 1)
+        if k:
+            free = constants @ np.linalg.inv(self.root)
+            total += free @ free.transpose(0, 2, 1)
+        if self.V.shape[1] < self.V.shape[0]:  # there are directions no data point has
+            rest = centred - seen @ self.V.T
+            total += rest @ rest.transpose(0, 2, 1) / alpha
+        return np.einsum("apd,nde,aqe->npq", self.frames, total, self.frames, optimize=True)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BlockPosterior(Posterior):
+    """The covariance of the outputs of F(x), a sum over the parts of the outputs.
+
+    Attributes
+    ----------
+    parts : tuple of PartPosterior
+    alpha : float
+    noise : ndarray of shape (1,)
+        The variance of the noise of an observation of weight one, in squares of `unit`.
+    unit : ndarray of shape (1,)
+    """
+
+    parts: tuple[PartPosterior, ...]
+    alpha: float
+    noise: Array
+    unit: Array = field(default_factory=lambda: np.ones(1))
+
+    def covariance(self, values: Array) -> Array:
+        """The covariance of the outputs, from values of all functions, or that of derivatives from derivatives.
+
+        Constants are among the functions, and their derivatives are zero: both follow the same formula.
+        """  # (n, p, dim) -> (n, p, p)
+        total = np.zeros((*values.shape[:2], values.shape[1]))
+        for part in self.parts:
+            total += part.covariance(values, self.alpha)
+        return total * float(self.noise[0] * self.unit[0] ** 2)
+
+    def variance(self, features: Array, *, slopes: bool = False) -> Array:
+        return np.einsum("npp->np", self.covariance(features)) / float(self.unit[0] ** 2)

@@ -1,0 +1,105 @@
+"""Error bars of chosen models: surprise, truncation and choice, each against what it says it is."""
+
+import numpy as np
+import pytest
+from scipy.special import zeta
+
+import specavg as sa
+from specavg import groups
+from specavg.regression._calibration import CHOSEN, Calibration, left_out_by_truncation, shrunk_surprise
+from specavg.regression._feature_path import FeatureProblem
+
+SPACE, GROUP = sa.Torus(2), groups.hyperoctahedral(2)
+
+
+def data(n, noise=0.2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = SPACE.sample(n, rng)
+    return X, np.abs(np.cos(np.pi * X).sum(axis=1)) + noise * rng.normal(size=n)
+
+
+def test_surprise_is_the_mean_square_of_what_refits_predict():
+    X, y = data(60, noise=0.0)
+    features = np.column_stack([np.cos(np.pi * k * X).sum(axis=1) for k in range(1, 9)])
+    path = FeatureProblem(features, y[:, None], np.ones(60)).path(np.exp(-np.arange(8.0)))
+    alpha = np.array([1e-6])
+    left_out = []
+    for i in range(60):
+        rest = np.arange(60) != i
+        one = FeatureProblem(features[rest], y[rest, None], np.ones(59)).path(path.scale)
+        coefficients = one.coefficients(1e-6)
+        mean, centre = y[rest].mean(), features[rest].mean(axis=0)
+        error = y[i] - mean - (features[i] - centre) @ coefficients[:, 0]
+        posterior = one.posterior_of(alpha, np.full((1, 1), 1e-6))  # of noise 1e-6: a prior of variance one
+        left_out.append(error**2 / (1e-6 + posterior.variance(features[i : i + 1])[0, 0]))
+    surprise = shrunk_surprise(np.mean(left_out) * 1e-6 / path.noise_variance(1e-6)[0], 60)
+    hat = features - features.mean(axis=0)
+    hat = hat * path.scale
+    freedom = 1 + np.trace(hat @ np.linalg.solve(hat.T @ hat + 1e-6 * np.eye(8), hat.T))
+    found = path.calibration(alpha)
+    np.testing.assert_allclose(found.factor, surprise * (freedom + CHOSEN) / freedom, rtol=1e-6)
+
+
+@pytest.mark.parametrize("power", [1.5, 2.0, 4.0])
+def test_what_truncation_leaves_out_is_the_rest_of_the_series(power):
+    j = np.arange(1.0, 2001.0)
+    exact = zeta(power) - np.sum(j**-power)
+    assert left_out_by_truncation(j**-power) == pytest.approx(exact, rel=0.01)
+
+
+def test_variances_that_fall_too_slowly_have_no_finite_rest():
+    assert left_out_by_truncation(1 / np.arange(1.0, 100.0)) == np.inf
+    assert left_out_by_truncation(np.exp(-np.arange(200.0))) < 1e-80
+
+
+def test_noise_that_truncation_explains_belongs_to_the_function():
+    one = np.ones(1)
+    found = Calibration.of(one, 7 * one, np.array([0.25]))
+    assert found.factor[0] == pytest.approx(10 / 7)
+    assert found.share[0] == pytest.approx(0.25 * 10 / 7)
+    assert Calibration.of(one, 7 * one, np.array([np.inf])).share[0] == pytest.approx(10 / 7)
+    assert Calibration.of(1.5 * one, 7 * one, 0 * one).share[0] == pytest.approx(0.5 * 10 / 7)
+
+
+def test_a_given_model_keeps_its_posterior_and_a_chosen_one_is_calibrated():
+    X, y = data(80)
+    Z = SPACE.sample(20, random_state=1)
+    chosen = sa.InvariantKernelRidge(SPACE, GROUP, max_invariant_dim=60, order="type").fit(X, y)
+    s = chosen.spectrum_
+    given = sa.InvariantKernelRidge(
+        SPACE,
+        GROUP,
+        spectrum=s.name,
+        smoothness=s.smoothness,
+        length_scale=s.length_scale,
+        alpha=chosen.alpha_,
+        max_invariant_dim=60,
+        order="type",
+    ).fit(X, y)
+    np.testing.assert_allclose(given.predict(Z), chosen.predict(Z), atol=1e-9)
+    (_, plain), (_, calibrated) = given.predict(Z, return_std=True), chosen.predict(Z, return_std=True)
+    factor, share = np.polyfit(plain**2, calibrated**2, 1)
+    np.testing.assert_allclose(calibrated**2, factor * plain**2 + share, rtol=1e-8)
+    assert share >= 0
+    assert factor > 0
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+@pytest.mark.parametrize("n", [40, 150])
+def test_intervals_hold_what_they_promise(n, noise):
+    inside = []
+    for seed in range(8):
+        X, y = data(n + 200, noise=0.0, seed=seed)
+        seen = y[:n] + noise * np.random.default_rng(seed).normal(size=n)
+        mean, deviation = sa.InvariantKernelRidge(SPACE, GROUP).fit(X[:n], seen).predict(X[n:], return_std=True)
+        inside.append(np.mean(np.abs(mean - y[n:]) <= 1.645 * deviation))
+    assert 0.82 < np.mean(inside) < 0.97
+
+
+def test_a_calibrated_model_is_saved_and_loaded(tmp_path):
+    X, y = data(50)
+    model = sa.InvariantKernelRidge(SPACE, GROUP).fit(X, y)
+    model.save(tmp_path / "model.specavg")
+    again = sa.load(tmp_path / "model.specavg")
+    for mine, theirs in zip(model.predict(X, return_std=True), again.predict(X, return_std=True), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
