@@ -80,6 +80,30 @@ def test_more_rows_than_a_chunk():
     assert np.abs(several[-5:] - basis.combine_gradient(X[-5:], C)).max() < 1e-11
 
 
+@pytest.mark.parametrize("making", [2e5, 0.0], ids=["copy by copy", "few sums over copies"])
+def test_many_copies_are_kept_in_stretches(making, monkeypatch):
+    from specavg.functions import _symmetric_functions
+
+    monkeypatch.setattr(_symmetric_functions, "_MAKING", making)
+    functions = sa.invariant_basis(sa.Torus(60), groups.symmetric(60), max_invariant_dim=78).functions
+    assert functions._backwards.block_and_stretch(60, 4)[1] < 60
+    assert (functions._faster(300) is None) == (making > 0)
+    X = sa.Torus(60).sample(300, random_state=0)  # more than a block
+    C = np.random.default_rng(0).standard_normal((functions.dim, 2))
+    wanted = np.einsum("ndj,dq->njq", functions.gradient(X[[0, 299]]), C)
+    assert np.abs(functions.combine_gradient(X, C)[[0, 299]] - wanted).max() < 1e-13 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("space, group, cutoff", BASES)
+def test_both_together_are_each_of_them(space, group, cutoff):
+    functions = sa.invariant_basis(space, group, **cutoff).functions
+    X = space.check_points(space.sample(70, random_state=0))
+    C = np.random.default_rng(1).standard_normal((functions.dim, 2))
+    values, gradient = functions.combine_both(X, C)
+    assert np.abs(values - functions.combine(X, C)).max() < 1e-13 * functions.dim * np.abs(values).max()
+    assert np.array_equal(gradient, functions.combine_gradient(X, C))
+
+
 # --- special points ------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """Potentials of molecules: symmetry, forces, energy conservation, what is refused, and what is learnt."""
 
+import time
 import warnings
 from itertools import combinations
 
@@ -267,3 +268,21 @@ def test_dynamics_conserve_energy(model):
     np.testing.assert_allclose(atoms.get_forces(), 0.25 * model.forces(geometries(1, 11))[0], rtol=1e-12)
     with pytest.raises(ValueError, match="in this order"):
         Atoms("H4C", positions=TETRAHEDRON, calculator=model.calculator()).get_potential_energy()
+
+
+def test_many_permutations_leave_few_functions_and_do_not_take_long():
+    # 720² permutations of benzene's atoms: few functions are left of millions of products, which are not listed.
+    symbols = ["C"] * 6 + ["H"] * 6
+    angles = np.arange(6) * np.pi / 3
+    ring = np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
+    rng = np.random.default_rng(0)
+    R = np.concatenate([1.4 * ring, 2.5 * ring]) + 0.05 * rng.standard_normal((60, 12, 3))
+    E, F = energy_and_forces(R, symbols)
+    start = time.process_time()
+    model = InvariantPotential(symbols).fit(R[:50], E[:50], F[:50])
+    assert time.process_time() - start < 60  # some 10 s, of which most compile
+    energies, forces = model.energy_and_forces(R[50:])
+    swapped = [1, 2, 0, 3, 5, 4, 7, 6, 8, 9, 11, 10]
+    again, pulled = model.energy_and_forces(R[50:, swapped])
+    np.testing.assert_allclose(again, energies, rtol=1e-12)
+    np.testing.assert_allclose(pulled, forces[:, swapped], rtol=0, atol=1e-11 * np.abs(forces).max())

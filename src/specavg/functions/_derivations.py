@@ -58,7 +58,7 @@ class Derivations(Functions):
             moved = (W @ self._side_by_side).reshape(len(X), fields, self.dim)
         else:
             moved = np.stack([np.asarray(W @ D.T) for D in self._derivations], axis=1)
-        return self._lifted(X, np.matmul(moved, values[:, :, None]))[:, :, 0]
+        return self._lifted(X, np.einsum("nad,nd->na", moved, values)[:, :, None])[:, :, 0]
 
     @cached_property
     def _side_by_side(self) -> Array:

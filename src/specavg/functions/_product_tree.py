@@ -249,7 +249,8 @@ class Products(Compiled):
 
         program, coefficients = self._program, read_only(self._spread(C))
         block = min(self._block(X, self._block_rows(X.shape[1])), LARGEST_BLOCK)  # every row has two halves
-        values, out = np.empty((len(X), C.shape[1])), np.empty((*X.shape, C.shape[1]))
+        coordinates = self._loaded(X[:1]).shape[1]
+        values, out = np.empty((len(X), C.shape[1])), np.empty((len(X), coordinates, C.shape[1]))
 
         def work(rows: slice) -> None:
             tree_gradient_combine(program, self._loaded(X[rows]), coefficients, block, values[rows], out[rows])

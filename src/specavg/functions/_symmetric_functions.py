@@ -31,7 +31,7 @@ __all__ = ["CopyByCopy", "SymmetrizedProducts"]
 Indices = NDArray[np.int64]
 Multiset = tuple[int, ...]
 # Memory of the states at a block of points, on the way back. On T^100 with 78 functions 256 points and stretches of 10
-# copies (2.8 MB) take 10.1 µs a point, 128 points 11.3 µs, and 128 points with all copies at once (6 MB) 11.3 to 12.7 µs.
+# copies (2.8 MB) take 10.1 µs a point, 128 points 11.3 µs, and 128 points with all copies at once (6 MB) 11 to 13 µs.
 _BACKWARDS_BYTES = 3e6
 _MANY_COPIES = 256  # plain NumPy joins halves from this many copies on: one step a copy would take a second
 # Points of a block and memory of its states: 285 states on T^10 take 830 ns a point in blocks of 64, 570 in blocks of
@@ -199,6 +199,20 @@ class CopiesBackwards(NamedTuple):
     ends: Indices
     grown: Indices
 
+    def block_and_stretch(self, m: int, functions: int) -> tuple[int, int]:
+        """Points of a block, and copies of m whose states are kept at a time: all, or about √m."""
+        from specavg.functions.loops._copies_backwards import HALF, LARGEST_BLOCK
+
+        states = int(self.grown[:, 1].max(initial=0)) + 1
+
+        def numbers(stretch: int) -> int:
+            return (stretch - m // -stretch) * len(self.places) + 2 * (states + stretch * functions)
+
+        stretch = m if 8.0 * 128 * numbers(m) <= _BACKWARDS_BYTES else int(np.ceil(np.sqrt(m)))
+        what = f"{states} sums over {stretch} of {m} copies at {HALF} points"
+        require_memory(8.0 * HALF * numbers(stretch), what, "Lower the cutoff.")
+        return int(np.clip(_BACKWARDS_BYTES / (8.0 * numbers(stretch)) // 64 * 64, 64, LARGEST_BLOCK)), stretch
+
 
 def _up_to(counts: list[int]) -> Iterator[tuple[int, ...]]:
     return product(*(range(count + 1) for count in counts))
@@ -333,8 +347,11 @@ class SymmetrizedProducts(Compiled):
     def combine_gradient(self, X: Array, C: Array) -> Array:
         from specavg.functions.loops._copies_backwards import copies_gradient
 
-        program, back, coefficients, m = self._program, self._backwards, read_only(self._spread(C)), self._copies
-        block, stretch = self._block_and_stretch()
+        if (faster := self._faster(len(X))) is not None:
+            return faster.combine_gradient(X, C)
+        program, back, m = self._program, self._backwards, self._copies
+        coefficients = read_only(self._spread(C)[:, None, :])
+        block, stretch = back.block_and_stretch(m, self._one_copy.dim)
         given, combined = program.table.mode == TABLE, np.empty((*X.shape, C.shape[1]))
 
         def work(rows: slice) -> None:
@@ -352,20 +369,6 @@ class SymmetrizedProducts(Compiled):
         for _ in in_order(work, row_chunks(len(X))):
             pass
         return combined
-
-    def _block_and_stretch(self) -> tuple[int, int]:
-        """Points of a block of the reverse pass, and copies whose states are kept at a time: all, or about √m."""
-        from specavg.functions.loops._copies_backwards import HALF, LARGEST_BLOCK
-
-        m, states, functions = self._copies, len(self._program.starts), self._one_copy.dim
-
-        def numbers(stretch: int) -> int:
-            return (stretch - m // -stretch) * len(self._backwards.places) + 2 * (states + stretch * functions)
-
-        stretch = m if 8.0 * 128 * numbers(m) <= _BACKWARDS_BYTES else int(np.ceil(np.sqrt(m)))
-        what = f"{states} sums over {stretch} of {m} copies at {HALF} points"
-        require_memory(8.0 * HALF * numbers(stretch), what, "Lower the cutoff.")
-        return int(np.clip(_BACKWARDS_BYTES / (8.0 * numbers(stretch)) // 64 * 64, 64, LARGEST_BLOCK)), stretch
 
     @cached_property
     def _backwards(self) -> CopiesBackwards:

@@ -32,8 +32,8 @@ from specavg.functions._expanded import FOURIER_DIMENSIONS, Expanded
 from specavg.functions._factor_table import SINE, STEP, TABLE, TORUS, FactorTable
 from specavg.functions._functions import Functions
 from specavg.functions._product_tree import Products, ProductTree
-from specavg.functions._symmetric_functions import CopyByCopy, SymmetrizedProducts
-from specavg.functions._threads import read_only
+from specavg.functions._symmetric_functions import CopiesBackwards, CopyByCopy, SymmetrizedProducts
+from specavg.functions._threads import in_order, read_only, row_chunks
 from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
 
 __all__ = ["SumsOverCopies", "symmetrized_products"]
@@ -118,6 +118,17 @@ class SumsOverCopies(Products):
         for start in range(rows.start, rows.stop, _PIECE):
             yield slice(start, min(start + _PIECE, rows.stop))
 
+    def plain_values(self, X: Array) -> Array:
+        table = self._sums.table
+        unit, count = table.constants[0, 0], table.size // 2
+        angles = 2 * np.pi * unit * table.scale[0] * X * np.arange(1, count + 1)[:, None, None]  # (count, n, m)
+        waves = np.sqrt(2) * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        sums = self._sums.run(waves.reshape(2 * count, *X.shape))  # (K, n)
+        values = np.ones((len(X), self.dim))
+        for column, product in zip(values.T, self._products, strict=True):
+            column *= sums[list(product)].prod(axis=0)
+        return values
+
     def _loaded(self, X: Array) -> Array:
         from specavg.functions.loops._copies import copies_values
 
@@ -125,6 +136,29 @@ class SumsOverCopies(Products):
         sums = np.empty((len(X), len(program.outputs)))
         copies_values(program, read_only(X)[:, :, None], program.block(len(X)), sums)
         return read_only(sums)
+
+    def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
+        from specavg.functions.loops._copies_backwards import copies_gradient
+
+        back, m = self._sums_backwards, X.shape[1]
+        block, stretch = back.block_and_stretch(m, self._sums.table.size)
+        values, out = np.empty((len(X), C.shape[1])), np.empty((*X.shape, C.shape[1]))
+
+        def work(rows: slice) -> None:
+            for part in self._pieces(rows):
+                values[part], by_sums = super(SumsOverCopies, self).combine_both(X[part], C)  # (n, sums, q)
+                slopes = np.empty((len(by_sums), m, 1, C.shape[1]))
+                points, weights = read_only(X[part])[:, :, None], read_only(by_sums.transpose(2, 0, 1))
+                copies_gradient(self._sums, back, points, weights, block, stretch, slopes)
+                out[part] = self._sums.table.scale[0] * slopes[:, :, 0]
+
+        for _ in in_order(work, row_chunks(len(X))):
+            pass
+        return values, out
+
+    @cached_property
+    def _sums_backwards(self) -> CopiesBackwards:
+        return self._sums.backwards()
 
 
 def _polynomials(
@@ -209,8 +243,10 @@ def _product(a: Wave, b: Wave) -> list[tuple[Wave | None, float]]:
         return [((j + k, False), -half if first else half), difference]
     if first:
         j, k = k, j  # k is the frequency of the sine
-    sine: tuple[Wave | None, float] = ((abs(k - j), True), half if k > j else -half)
-    return [((j + k, True), half)] + ([sine] if j != k else [])
+    total: list[tuple[Wave | None, float]] = [((j + k, True), half)]
+    if j != k:
+        total.append(((abs(k - j), True), half if k > j else -half))
+    return total
 
 
 # --- sums of waves -------------------------------------------------------------------------------

@@ -71,9 +71,11 @@ class TensorProducts(Functions):
         blocks = [np.ascontiguousarray(X[:, block]) for block in self._columns]
         values = [f.values(Z)[:, a] for f, Z, a in zip(self._factors, blocks, self._index.T, strict=True)]
         # Products of the factors before and after each one: no division, so that zeros do no harm.
-        before, after = np.ones((len(X), self.dim)), [np.ones((len(X), self.dim))]
+        after = [np.ones((1, 1))]
         for factor in values[:0:-1]:
-            after.append(after[-1] * factor)
-        for Z, factor in zip(blocks, values, strict=True):
-            yield Z, before * after.pop()
-            before = before * factor
+            after.append(after[-1] * factor if len(after) > 1 else factor)
+        before = after[0]
+        for i, (Z, factor) in enumerate(zip(blocks, values, strict=True)):
+            others = after.pop()
+            yield Z, np.broadcast_to(others if i == 0 else before if not after else before * others, factor.shape)
+            before = before * factor if i else factor

@@ -22,8 +22,8 @@ from specavg.persistence._saved_model import Savable
 __all__ = ["InvariantPotential"]
 
 Array = NDArray[np.float64]
-# Distances that are evaluated at a time. Their arrays stay in cache and need no new pages of memory: energies and forces
-# of 10^4 methanes take 4.2 ms with 20,000 to 40,000, 3.6 ms with 60,000 and 9.4 ms all at once.
+# Distances that are evaluated at a time. Their arrays stay in cache and need no new pages of memory: energies and
+# forces of 10^4 methanes take 4.2 ms with 20,000 to 40,000, 3.6 ms with 60,000 and 9.4 ms all at once.
 _DISTANCES = 50_000
 _FEW_ATOMS = 6  # from this many atoms on, functions of few atoms come first: five have 10 pairs, six have 15
 _MOST_FUNCTIONS = {False: 1200, True: 5000}  # by whether few atoms come first: below a minute on one core

@@ -48,7 +48,7 @@ class FeatureProblem(Problem):
 
     smallest_alpha = 1e-18
     rounding: ClassVar[float] = 0.0  # negligible: errors are not differences of squares
-    solver: ClassVar[str] = "features"
+    solver = "features"
 
     def __init__(self, features: Array, targets: Array, weights: Array, *, half_digits: bool = False) -> None:
         self.units = Units.of(targets)

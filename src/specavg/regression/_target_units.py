@@ -48,13 +48,15 @@ class Units:
         """The units of one data set, of shape (n, q)."""
         if not Y.size:
             return cls(np.zeros(Y.shape[1]), np.full(Y.shape[1], _NO_SIZE))
-        size = _power_of_two(np.abs(Y).max(axis=0))
+        least, most = Y.min(axis=0), Y.max(axis=0)
+        size = _power_of_two(np.maximum(np.abs(least), np.abs(most)))
         Z = Y / size
         mean = Z.mean(axis=0)
-        step = _power_of_two(8.0 * (Z - mean).std(axis=0))
-        varies = Z.min(axis=0) < Z.max(axis=0)
-        shift = size * np.where(varies, step * np.rint(mean / step), Z[0])
-        return cls(shift, _unit_of(np.abs(Y - shift).max(axis=0)))
+        Z -= mean
+        Z -= Z.mean(axis=0)  # what rounding left of it: targets may vary by no more than that
+        step = _power_of_two(8.0 * np.sqrt(np.einsum("nj,nj->j", Z, Z) / len(Z)))
+        shift = np.where(least < most, size * (step * np.rint(mean / step)), least)
+        return cls(shift, _unit_of(np.maximum(most - shift, shift - least)))
 
     @classmethod
     def without_shift(cls, Y: Array) -> Units:
@@ -69,7 +71,9 @@ class Units:
 
     def applied(self, Y: Array) -> Array:
         """(Y − shift) / unit."""  # (n, q)
-        return (Y - self.shift) / self.unit
+        shifted = Y - self.shift
+        shifted /= self.unit
+        return shifted
 
     def rounding(self, weight: float) -> Array:
         """Below this sum of squares, in squares of `unit`, a target varies by rounding only."""  # (q,)

@@ -1,7 +1,7 @@
 """Sums over choices of copies, backwards: what a combination of them changes with the coordinates of every copy.
 
-Forwards E(S) += Σ_a ψ_a(x_i) E(S without a), copy by copy, with all states kept that others grow from. Backwards, from
-the last copy to the first, every state T hears of the larger ones that grow from it: bar(T) += Σ ψ_a(x_i) bar(T with a).
+Forwards E(S) += Σ_a ψ_a(x_i) E(S without a), copy by copy, with all states kept that others grow from. Backwards,
+from the last copy to the first, every state T hears of those that grow from it: bar(T) += Σ ψ_a(x_i) bar(T with a).
 The same sum with derivatives of ψ_a in place of ψ_a, times E(T) before copy i, is what T adds to the derivative by x_i;
 both are taken in one loop, with derivatives of ψ_a beside ψ_a, and the sum over states so far beside bar(T). With many
 copies states are kept for a stretch of them at a time, so that they stay in cache, and are computed twice.
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions._factor_table import COSINE, SINE, SPHERE, TABLE
+from specavg.functions._factor_table import COSINE, SINE, SPHERE, TABLE, TURN
 from specavg.functions.loops._copies import TILE, coordinates, grow1, grow2, norm
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._tree import ANGLE, cosine, fill, sine
@@ -96,6 +96,11 @@ def _slopes(table: Any, x: Any, T: Any, B: int) -> None:
         elif op == SINE:
             for j in range(B):
                 row[HALF + j] = ANGLE * a * cosine(a * x[j])
+        elif op == TURN:
+            one, other = T[ops[f, 1]], T[ops[f, 4]]
+            for j in range(B):
+                slope = a * (one[HALF + j] * first[j] + one[j] * first[HALF + j])
+                row[HALF + j] = slope + b * (other[HALF + j] * second[j] + other[j] * second[HALF + j])
         else:
             for j in range(B):
                 row[HALF + j] = a * (first[j] + x[j] * first[HALF + j]) + b * second[HALF + j]
@@ -130,6 +135,36 @@ def _hear_more(mine: Any, before: Any, a: Any, S: Any, B: int) -> None:
         mine[HALF + j] += before[j] * (a[HALF + j] * S[j])
 
 
+@helper(fastmath=SAFE)
+def _first1(mine: Any, a: Any, S: Any, B: int) -> None:
+    for j in range(B):
+        mine[HALF + j] += a[HALF + j] * S[j]
+
+
+@helper(fastmath=SAFE)
+def _first4(mine: Any, a: Any, S: Any, b: Any, U: Any, c: Any, V: Any, d: Any, W: Any, B: int) -> None:
+    for j in range(B):
+        slope = a[HALF + j] * S[j] + b[HALF + j] * U[j] + c[HALF + j] * V[j] + d[HALF + j] * W[j]
+        mine[HALF + j] += slope
+
+
+@helper()
+def _hear_first(back: Any, now: Any, bar: Any, B: int) -> None:
+    """What the empty state adds to the derivative. It is one, and nobody asks what it hears."""
+    mine, grown, e, end = bar[0], back.grown, back.ends[0], back.ends[1]
+    for j in range(B):
+        mine[HALF + j] = 0.0
+    while e + 4 <= end:
+        _first4(
+            mine, now[grown[e, 0]], bar[grown[e, 1]], now[grown[e + 1, 0]], bar[grown[e + 1, 1]],
+            now[grown[e + 2, 0]], bar[grown[e + 2, 1]], now[grown[e + 3, 0]], bar[grown[e + 3, 1]], B,
+        )  # fmt: skip
+        e += 4
+    while e < end:
+        _first1(mine, now[grown[e, 0]], bar[grown[e, 1]], B)
+        e += 1
+
+
 @helper()
 def _hear(back: Any, k: int, now: Any, bar: Any, before: Any, last: Any, B: int) -> None:
     """What one state hears of those that grow from it; what it adds to the derivative, to what the last one had."""
@@ -149,7 +184,7 @@ def _hear(back: Any, k: int, now: Any, bar: Any, before: Any, last: Any, B: int)
 @helper()
 def _backwards(program: Any, back: Any, i: int, x: Any, now: Any, before: Any, bar: Any, total: Any, B: int) -> None:
     """Go back by copy i: the derivatives by its coordinate, or those by the given values, in `total`."""
-    last, given, grown = len(bar) - 1, program.table.mode == TABLE, back.grown
+    last, given, grown = 0, program.table.mode == TABLE, back.grown
     if given:
         total[:, :] = 0.0
     else:
@@ -161,6 +196,8 @@ def _backwards(program: Any, back: Any, i: int, x: Any, now: Any, before: Any, b
             for e in range(back.ends[k], back.ends[k + 1]):
                 grow1(total[grown[e, 0]], before[k], bar[grown[e, 1]], B)
                 grow1(bar[back.places[k]], now[grown[e, 0]], bar[grown[e, 1]], B)
+        elif k == 0:
+            _hear_first(back, now, bar, B)
         else:
             _hear(back, k, now, bar, before[k], bar[last], B)
             last = back.places[k]
@@ -172,7 +209,9 @@ def _backwards(program: Any, back: Any, i: int, x: Any, now: Any, before: Any, b
 
 @loop
 def copies_gradient(program: Any, back: Any, X: Any, C: Any, B: int, stretch: int, out: Any) -> None:
-    """Put the derivatives of Σ c φ by the coordinate of each copy in `out` (n, m, 1, q); C is (q, dim).
+    """Put the derivatives of Σ c φ by the coordinate of each copy in `out` (n, m, 1, q).
+
+    C is (q, 1, dim), or (q, n, dim) where every point has coefficients of its own.
 
     Where the values of the one-copy functions are given, those by all of these values, in `out` (n, m, A, q). `back` is
     the same growth, seen from what is grown from. States are kept for `stretch` copies at a time, and at the beginning
@@ -183,7 +222,7 @@ def copies_gradient(program: Any, back: Any, X: Any, C: Any, B: int, stretch: in
     A, inner, stretches = max(len(table.operations), given), len(back.places), -(-m // stretch)
     T, before = np.zeros((stretch, A + 1, 2 * HALF)), np.zeros((stretch + 1, inner, B + _PAD))
     begin = np.zeros((stretches, inner, B + _PAD))  # the states before the first copy of each stretch
-    bar = np.zeros((len(program.starts) + 1, 2 * HALF))  # its last row stays zero
+    bar = np.zeros((len(program.starts), 2 * HALF))
     x, scale, total = np.zeros((stretch, B + _PAD)), np.zeros(B + _PAD), np.zeros((out.shape[2], B + _PAD))
     T[:, A, :HALF] = 1.0
     before[:, 0, :] = 1.0
@@ -197,9 +236,9 @@ def copies_gradient(program: Any, back: Any, X: Any, C: Any, B: int, stretch: in
         for column in range(len(C)):
             bar[:, :] = 0.0
             for k in range(len(outputs)):
-                row, c = bar[outputs[k]], C[column, k]
+                row = bar[outputs[k]]
                 for b in range(B):
-                    row[b] += c
+                    row[b] += C[column, min(start + b, C.shape[1] - 1), k]
             for step in range(2 * stretches - 1):  # forth through all stretches, then back through all but the last
                 s = step if step < stretches else 2 * (stretches - 1) - step
                 first, last = s * stretch, min((s + 1) * stretch, m)

@@ -5,9 +5,9 @@ Horner's rule, is complete. What a combination Σ c φ changes with a factor is 
 combination below, summed over all nodes with that factor; the table of factors is then run backwards in the same way.
 Only one product and one combination per depth are alive, so that everything stays in cache.
 
-Every row has two halves: a value, and in the place `HALF` further what the combination changes with it (for a depth of the
-tree: the product, and the combination below). A fixed distance between them lets the compiler see that the two do not
-overlap. With halves as rows of their own it would not vectorise loops that write to several rows, and T^10 with 738
+Every row has two halves: a value, and in the place `HALF` further what the combination changes with it (for a depth of
+the tree: the product, and the combination below). A fixed distance between them lets the compiler see that the two do
+not overlap. With halves as rows of their own it would not vectorise loops that write to several rows, and T^10 with 738
 functions took 300 ns a point, not 215.
 """
 
@@ -187,7 +187,7 @@ def _table_back(table: Any, x: Any, radius2: Any, T: Any, B: int) -> None:
             _multiple_back(a, x[i], T[f], B)
         else:
             _product_back(a, x[i], T[f1], T[f], B)
-        if b != 0.0 and (op == PAIR or op == SOLID_STEP):  # noqa: PLR1714, SIM109 - as above
+        if b != 0.0 and (op == PAIR or op == SOLID_STEP):  # noqa: SIM109 - as above
             other = x[k] if op == PAIR else radius2[i]
             if f2 < 0:
                 _multiple_back(b, other, T[f], B)
