@@ -50,6 +50,9 @@ _OF_THE_EXPONENTIAL_FAMILY = (
     "quadrature_",
     "normalisation_error_",
 )
+# Nats by which kernels have to be better. The leave-one-out likelihood of the exponential family is one of first order:
+# with 88 directions of lava flows it was 0.35 too small, and kernels 0.24 above it were 0.13 worse on other rows.
+_CLEARLY = 0.3
 _SHRINKAGES = (0.0, *(float(t) for t in np.geomspace(1e-4, 3.0, 46)))
 
 
@@ -121,7 +124,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     exp(−κ|e(x) − e(y)|²/2) of integral one on `Torus`, `Sphere` and `Rotations` and 20 values of κ, each twice the one
     before. The shares s_k maximise the leave-one-out likelihood, which is concave in them. They compete with the
     exponential family where data are in memory, no cutoff is given and the group has at most 2,000 elements, which are
-    listed; whichever has the larger leave-one-out likelihood is taken. At most 300,000 images of points are kept
+    listed; they are taken if their leave-one-out likelihood is larger by 0.3. At most 300,000 images of points are kept
     (others are left out at random) and 10⁸ pairs compared: some seconds, and 3 ms for the density at a point.
 
     Examples
@@ -279,7 +282,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         except NotNormalised:
             if found is None:
                 raise
-        if found is not None and found.loo_log_likelihood > getattr(self, "loo_log_likelihood_", -np.inf):
+        if found is not None and found.loo_log_likelihood > getattr(self, "loo_log_likelihood_", -np.inf) + _CLEARLY:
             for name in _OF_THE_EXPONENTIAL_FAMILY:
                 vars(self).pop(name, None)
             self.form_, self.kernels_, self.loo_log_likelihood_ = "kernels", found, found.loo_log_likelihood

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._config import settings
@@ -124,7 +125,7 @@ def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) ->
         points, weights = points[some], weights[some]
     n, total = len(points), float(weights.sum())
     images = np.concatenate([space.act(g, points) for g in group.elements()])  # element after element
-    kappas = 2.0 ** np.arange(_WIDTHS) / family.square
+    kappas: Array = np.exp2(np.arange(_WIDTHS, dtype=np.float64)) / family.square
     left = np.sort(rng.permutation(n)[: max(int(MOST_PAIRS / len(images)), 100)])
     table = np.ones((len(left), 1 + _WIDTHS))
     targets, masses = family.embedded(images), np.exp(-family.log_mass(kappas)) / order
@@ -159,7 +160,7 @@ def _shares(table: Array, weights: Array, total: float) -> Array:
     """The shares that maximise Σ w log(table · s), by expectation and maximisation."""  # (n, K), (n,) -> (K,)
     least = _FEWEST / (total + _FEWEST)
 
-    def maximum(chosen: Array) -> Array:
+    def maximum(chosen: NDArray[np.bool_]) -> Array:
         part = table[:, chosen]
         s = np.full(part.shape[1], 1.0 / part.shape[1])
         for _ in range(_STEPS):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.groups import Group
+from specavg.isometries import Isometry
 from specavg.spaces import Space
 
 __all__ = ["one_of_each_orbit"]
@@ -51,7 +52,7 @@ def one_of_each_orbit(space: Space, group: Group, points: Array, weights: Array)
     return points[first], np.bincount(orbit.ravel(), weights).astype(np.float64)
 
 
-def _elements(group: Group) -> Iterator[object]:
+def _elements(group: Group) -> Iterator[Isometry]:
     yield from group.generators
     if group.is_finite:
         try:

@@ -179,7 +179,7 @@ class BlockProblem(VectorProblem):
 
     smallest_alpha = 1e-18
     rounding: ClassVar[float] = 0.0
-    solver: ClassVar[str] = "features"
+    solver = "features"
 
     def __init__(self, parts: Sequence[PartRows], weights: Array, dim: int, spread: float = 0.0) -> None:
         self.units = Units.without_shift(np.concatenate([part.targets.reshape(-1, 1) for part in parts]))
@@ -270,7 +270,7 @@ class BlockMomentProblem(VectorProblem):
 
     smallest_alpha = 1e-13
     rounding: ClassVar[float] = 1e-14
-    solver: ClassVar[str] = "moments"
+    solver = "moments"
 
     def __init__(self, moments: Moments, parts: Sequence[Part], constants: int, outputs: int) -> None:
         gram, cross, squares = moments.centred()  # nothing is centred: their first sums are zero

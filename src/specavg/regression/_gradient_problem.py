@@ -55,7 +55,7 @@ class GradientProblem(Problem):
 
     smallest_alpha = 1e-18
     rounding: ClassVar[float] = 0.0
-    solver: ClassVar[str] = "features"
+    solver = "features"
 
     def __init__(self, values: Observations, slopes: Observations, ratio: float) -> None:
         units = Units.of(values.targets[:, None])

@@ -104,7 +104,8 @@ class OnRotations(VonMises):
         angle = _angles(kappa, lambda a: 1 - np.cos(a), rng)[:, None, None]
         axis = rng.normal(size=(len(centres), 3))
         axis /= np.linalg.norm(axis, axis=1, keepdims=True)
-        cross = np.cross(np.eye(3)[None], axis[:, None])  # rows e_i × axis: the matrix of v ↦ axis × v
+        # Rows e_i × axis: the matrix of v ↦ axis × v.
+        cross: Array = np.asarray(np.cross(np.eye(3)[None], axis[:, None]), dtype=np.float64)
         turn = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
         return (turn @ centres.reshape(-1, 3, 3)).reshape(-1, 9)
 
