@@ -9,8 +9,6 @@ from itertools import product
 from typing import Any, Literal
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from specavg import baselines, groups
 from specavg._arrays import Array
@@ -101,13 +99,10 @@ class Changes:
     @property
     def weights(self) -> Array:
         """The weights of x_i² in the target."""  # (d,)
-        images = [
-            [i, *(g.image[i] for g in self.group.generators if isinstance(g, SignedPermutation))] for i in range(D)
-        ]
-        joined = coo_array(
-            (np.ones(sum(map(len, images))), (np.repeat(range(D), [*map(len, images)]), np.concatenate(images)))
-        )
-        _, orbit = connected_components(joined, directed=False)
+        images = [g.image_array for g in self.group.generators if isinstance(g, SignedPermutation)]
+        orbit = np.arange(D)  # of each coordinate: the least coordinate that it can be taken to
+        for image in images * D:
+            orbit = np.minimum(orbit, orbit[image])
         return np.array([np.mean(np.flatnonzero(orbit == o) + 1.0) for o in orbit])
 
     @property
