@@ -31,7 +31,7 @@ def invariant_tensors() -> list[dict[str, Any]]:
     python = ensure_emlp()
     rows = []
     for name, text in TENSORS.items():
-        group: sa.groups.Group = eval(f"sa.groups.{text}")
+        group: Any = eval(f"sa.groups.{text}")
         found = sa.invariant_tensors(group, RANK)
         later = best_times([lambda group=group: sa.invariant_tensors(group, RANK)], [50], time.process_time)[0]
         first = first_call(f"group = sa.groups.{text}; sa.invariant_tensors", f"sa.invariant_tensors(group, {RANK!r})")

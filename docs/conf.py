@@ -83,7 +83,7 @@ html_theme_options = {
     "logo": {"text": "specavg"},
     "navigation_with_keys": False,
     "show_toc_level": 2,
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 6,  # more do not fit beside the search in a window of 1300 pixels
     "navbar_align": "left",
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -95,6 +95,7 @@ _without_sidebar = (
     "index",
     "start",
     "choose",
+    "discovery",
     "own_group",
     "orientations",
     "change_experiment",

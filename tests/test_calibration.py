@@ -36,7 +36,7 @@ def test_surprise_is_the_mean_square_of_what_refits_predict():
     hat = features - features.mean(axis=0)
     hat = hat * path.scale
     freedom = 1 + np.trace(hat @ np.linalg.solve(hat.T @ hat + 1e-6 * np.eye(8), hat.T))
-    found = path.calibration(alpha)
+    found = path.calibration(1e-6)
     np.testing.assert_allclose(found.factor, surprise * (freedom + CHOSEN) / freedom, rtol=1e-6)
 
 
@@ -53,12 +53,11 @@ def test_variances_that_fall_too_slowly_have_no_finite_rest():
 
 
 def test_noise_that_truncation_explains_belongs_to_the_function():
-    one = np.ones(1)
-    found = Calibration.of(one, 7 * one, np.array([0.25]))
-    assert found.factor[0] == pytest.approx(10 / 7)
-    assert found.share[0] == pytest.approx(0.25 * 10 / 7)
-    assert Calibration.of(one, 7 * one, np.array([np.inf])).share[0] == pytest.approx(10 / 7)
-    assert Calibration.of(1.5 * one, 7 * one, 0 * one).share[0] == pytest.approx(0.5 * 10 / 7)
+    found = Calibration.of(1.0, 7.0, 0.25)
+    assert found.factor == pytest.approx(10 / 7)
+    assert found.share == pytest.approx(0.25 * 10 / 7)
+    assert Calibration.of(1.0, 7.0, np.inf).share == pytest.approx(10 / 7)
+    assert Calibration.of(1.5, 7.0, 0.0).share == pytest.approx(0.5 * 10 / 7)
 
 
 def test_a_given_model_keeps_its_posterior_and_a_chosen_one_is_calibrated():

@@ -318,3 +318,25 @@ def test_blocks_of_all_sizes():
     labels = np.array([3, 1, 3, 0, 1, 3])
     found = {tuple(block) for blocks in blocks_of(labels) for block in blocks.tolist()}
     assert found == {(3,), (1, 4), (0, 2, 5)}
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-60, 1e60, 1e155])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_units_of_the_targets_change_nothing_but_the_units(unit, repeated):
+    space, group = sa.Sphere(3), groups.Group([np.diag([1, -1, -1]), np.diag([-1, -1, 1])])
+    rng = np.random.default_rng(0)
+    X = space.sample(40, random_state=0)
+    X = np.repeat(X, 2, axis=0) if repeated else X
+    Y = X * (1 + X[:, :1] ** 2) + 0.05 * rng.standard_normal(X.shape)
+    options = {"spectrum": "matern", "smoothness": 2, "length_scale": 1.0, "max_eigenvalue": 20}
+    plain, scaled = (sa.EquivariantKernelRidge(space, group, "vector", **options).fit(X, Y * u) for u in (1.0, unit))
+    for one, other in zip(plain.predict(X, return_std=True), scaled.predict(X, return_std=True), strict=True):
+        np.testing.assert_allclose(other / unit, one, rtol=1e-9, atol=1e-12)
+    assert scaled.loo_error_ == pytest.approx(plain.loo_error_, rel=1e-9)
+
+
+def test_targets_that_are_all_zero_give_zero():
+    space = sa.Sphere(3)
+    X = space.sample(30, random_state=0)
+    model = sa.EquivariantKernelRidge(space, groups.point_group("C3v"), "vector").fit(X, np.zeros((30, 3)))
+    np.testing.assert_array_equal(model.predict(X), 0.0)

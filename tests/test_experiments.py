@@ -37,6 +37,7 @@ from specavg.experiments import _samples_saved as samples_saved
 from specavg.experiments._figure_style import new_figure, own_settings, save
 from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, _text, write_report
+from specavg.functions._functions import FEW_ROWS
 from specavg.invariants import InvariantBasis
 
 
@@ -272,8 +273,8 @@ def test_the_page_is_self_contained_and_says_what_does_not_hold(tmp_path):
         ("n^(−s/(s+d/2))", "n<sup>−s/(s+d/2)</sup>"),
         ("D_λ", "D<sub>λ</sub>"),
         ("D_(λ,G)", "D<sub>λ,G</sub>"),
-        ("slope -0.5, 4e-15", "slope −0.5, 4 × 10<sup>−15</sup>"),
-        ("above 5e+06 values", "above 5 × 10<sup>6</sup> values"),
+        ("slope -0.5, 4e-15", "slope −0.5, 4\u00a0×\u00a010<sup>−15</sup>"),
+        ("above 5e+06 values", "above 5\u00a0×\u00a010<sup>6</sup> values"),
         ("S^{d−1}", "S<sup>d−1</sup>"),
     ],
 )
@@ -312,11 +313,15 @@ def test_log_axes_have_plain_text_and_hand_made_ticks_stay(tmp_path):
         narrow.loglog([100, 1000], [0.02, 0.3])
         narrow.set_xticks([100, 300], ["100", "300"])
         save(figure, tmp_path / "drawn")
+        plain, alone = new_figure()
+        alone.loglog([100, 1000], [0.02, 0.3])
+        save(plain, tmp_path / "plain")
     texts = lambda axis: {label.get_text() for label in axis.get_ticklabels()}  # noqa: E731
     assert "10³" in texts(wide.xaxis)
     assert "10⁻⁶" in texts(wide.yaxis)
     assert texts(narrow.xaxis) == {"100", "300"}
-    assert {"0.02", "0.05", "0.1", "0.2"} <= texts(narrow.yaxis)
+    assert {"2·10⁻²", "5·10⁻²", "10⁻¹", "2·10⁻¹"} <= texts(narrow.yaxis)  # one notation in a figure
+    assert {"0.02", "0.05", "0.1", "0.2"} <= texts(alone.yaxis)
     assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (tmp_path / "drawn.svg").read_text(encoding="utf-8")
 
@@ -354,6 +359,7 @@ def test_the_small_models_use_the_kernels_that_are_compiled_ahead(monkeypatch):
             self.basis_ = sa.invariant_basis(space, group, max_dim=max_dim)
 
         def fit(self, X, y):
+            assert len(X) > FEW_ROWS
             fitted.append(len(self.basis_.eigenvalues))
             return self
 
@@ -361,6 +367,7 @@ def test_the_small_models_use_the_kernels_that_are_compiled_ahead(monkeypatch):
             self.basis_.space.check_points(X)
 
     def evaluate(basis, X):
+        assert len(X) > FEW_ROWS
         evaluated.append(type(basis.functions).__name__)
 
     monkeypatch.setattr("specavg.estimators.SpecAvgRegressor", Model)

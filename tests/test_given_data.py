@@ -187,3 +187,10 @@ def test_columns_in_block_order_are_questioned():
 )
 def test_numbered_columns_are_grouped_on_the_command_line(text, names):
     assert separated(text) == names
+
+
+@pytest.mark.parametrize("kind", ["datetime64[s]", "timedelta64[D]"])
+def test_dates_as_targets_are_refused(kind):
+    X = sa.Torus(2).sample(20, random_state=0)
+    with pytest.raises(ValueError, match="y holds dates or durations"):
+        sa.InvariantKernelRidge().fit(X, np.arange(20).astype(kind))

@@ -6,9 +6,10 @@ from math import lgamma, pi
 
 import numpy as np
 import pytest
+from complex_harmonics import sph_harm_y
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
-from scipy.special import eval_gegenbauer, sph_harm_y
+from scipy.special import eval_gegenbauer
 from scipy.stats import ortho_group
 
 import specavg as sa

@@ -71,10 +71,15 @@ def check_columns(space: Space | None, group: Group | None, columns: int) -> Non
 
 
 def given_targets(y: Any) -> Any:
-    """`y`, unless it holds texts: a regressor needs numbers."""
+    """`y`, unless it holds texts or dates: a regressor needs numbers."""
     if y is None or isinstance(y, str):
         return y
     kind = getattr(y, "dtype", None)
+    if isinstance(kind, np.dtype) and kind.kind in "mM":
+        raise ValueError(
+            f"y holds dates or durations ({kind}), and a regressor needs numbers. Convert them to a number of days or "
+            "seconds: (y - y.min()) / np.timedelta64(1, 'D')"
+        )
     values = np.asarray(y) if not isinstance(kind, np.dtype) or kind.kind in "OUSTV" else None
     if values is None or values.dtype.kind not in "OUST" or not values.size:
         return y

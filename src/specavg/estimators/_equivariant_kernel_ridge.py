@@ -260,13 +260,12 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         if not (return_std or return_cov):
             return mean
         p = self.basis_.n_outputs
-        covariance = np.zeros((len(points), p, p))
+        found = np.zeros((len(points), p, p) if return_cov else (len(points), p))
         if self._posterior is not None:
+            said = self._posterior.covariance if return_cov else self._posterior.deviation
             for rows, values in self.basis_.values_in_chunks(points):
-                covariance[rows] = self._posterior.covariance(values)
-        if return_cov:
-            return mean, covariance
-        return mean, np.sqrt(np.einsum("npp->np", covariance)).reshape(mean.shape)
+                found[rows] = said(values)
+        return mean, (found if return_cov else found.reshape(mean.shape))
 
     def _values(self, points: Array) -> Array:
         """Σ c F at `points`; by way of one point of each orbit where that makes values equivariant to the last bit."""
@@ -354,7 +353,7 @@ class _VectorData:
     points: Array
     targets: Array  # (n, p)
     weights: Array
-    within: float  # Σ w |y − mean|² of what was averaged
+    spread: float  # √(Σ w |y − mean|²) of what was averaged
 
     @classmethod
     def of(cls, basis: EquivariantBasis, points: Array, targets: Array, weights: Array) -> _VectorData:
@@ -369,8 +368,9 @@ class _VectorData:
             return cls(basis, points, targets, weights, 0.0)
         total = np.bincount(label, weights).astype(np.float64)
         means = np.stack([np.bincount(label, weights * y) for y in targets.T], axis=1) / total[:, None]
-        within = float(weights @ np.sum((targets - means[label]) ** 2, axis=1))
-        return cls(basis, different, means, total, within)
+        apart = np.sqrt(weights)[:, None] * (targets - means[label])
+        largest = float(np.abs(apart).max()) or 1.0  # squares of very small and very large targets are no numbers
+        return cls(basis, different, means, total, largest * float(np.linalg.norm(apart / largest)))
 
     def sample(self, rows: int) -> _VectorData | None:
         """Some of the points, chosen without regard to the targets; None where there are no more anyway."""
@@ -387,7 +387,7 @@ class _VectorData:
         if values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= _config.settings().memory_limit / 2:
             return self.features_problem(self.basis.dim)
         moments = Moments.of_vectors(self.basis, self.points, self.targets, self.weights)
-        averaged = Sum.of(np.array([self.within]) / moments.units.unit**2)
+        averaged = Sum.of((self.spread / moments.units.unit) ** 2)
         moments = replace(moments, shifted_squares=moments.shifted_squares + averaged)
         return _moment_problem(self.basis, moments)
 
@@ -404,7 +404,7 @@ class _VectorData:
             table = values.reshape(n * functions.n_outputs, k + D)
             targets = part.targets(self.targets).reshape(len(table), -1)
             rows.append(PartRows(at, table[:, k:], table[:, :k], targets))
-        return BlockProblem(rows, self.weights, min(most, self.basis.dim), self.within)
+        return BlockProblem(rows, self.weights, min(most, self.basis.dim), self.spread)
 
 
 def _moment_problem(basis: EquivariantBasis, moments: Moments) -> BlockMomentProblem:

@@ -18,6 +18,7 @@ from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, checked_alpha, weights_or_ones
 from specavg.estimators._gradient_data import GradientData, ratios_of, warn_of_contradicting_moments
+from specavg.estimators._growth import grown
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._streamed import PiecewiseEstimator, needs_cutoff
 from specavg.functions._compensated_sums import Sum
@@ -99,9 +100,9 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         to their size.
     trials_ : tuple of Trial
         The candidates of the final comparison, one `Trial` each: `.spectrum`, `.alpha`, `.error`, `.density`.
-    solver_ : {"features", "moments", "toeplitz", "mean"}
-        Singular values of the features, an eigendecomposition of their moments, conjugate gradients on a Toeplitz
-        Gram matrix, or nothing but the mean of y.
+    solver_ : {"features", "moments", "toeplitz", "grid", "mean"}
+        Singular values of the features, an eigendecomposition of their moments, conjugate gradients on a Gram matrix
+        that is Toeplitz or follows from a density on a grid, or nothing but the mean of y.
     n_iterations_ : int
         Steps of conjugate gradients, where they were used.
     n_features_in_ : int
@@ -115,9 +116,10 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     one orbit are left out together. With more than 400 rows, or with several bases (below), the best spectra are
     short-listed on up to 400 rows (chosen without regard to y) and compared on all.
 
-    *Error bars.* The posterior of a model with a given `alpha` takes it as true. That of a chosen one, where features
-    are held, is calibrated. Let v be the posterior variance, m the mean square of what was left out in units of its
-    predicted variance, p the degrees of freedom of the fit and T the prior variance of the functions beyond the cutoff.
+    *Error bars.* The posterior of a model with a given `alpha` takes it as true, and so does that of several outputs.
+    That of a single output with a chosen penalty, where features are held, is calibrated. Let v be the posterior
+    variance, m the mean square of what was left out in units of its predicted variance, p the degrees of freedom of the
+    fit and T the prior variance of the functions beyond the cutoff.
     Then the variance is (p + 3)/p · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part of
     the function, and so is noise that the truncation explains; three numbers were chosen from the data. Roughness that
     looks like noise (kinks on a six-dimensional torus) is not told from noise, and intervals are then too narrow.
@@ -141,10 +143,17 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     *Accuracy.* Up to n · D = 3e7, features are decomposed by their singular values, which fits nearly
     noise-free data to 1e-9 and better. Beyond, moments are, by generalised cross-validation, with half the digits.
 
-    *Large problems on tori.* With up to three dimensions (and the extra ``specavg[nufft]``) the Gram matrix is
-    Toeplitz. With more than 600 functions, or where spectrum and α are given, it is never formed: conjugate
-    gradients with FFTs, and a stochastic estimate of the trace in generalised cross-validation. Points that leave a
-    part of the torus empty would take too many steps: a first solution tells, and moments are used.
+    *Gram matrices that are not formed.* On tori of up to three dimensions (with the extra ``specavg[nufft]``) the Gram
+    matrix is Toeplitz; on `Sphere(3)` and `Rotations()` it follows from a density of twice the degree on a grid. With
+    more than 600 functions, or where spectrum and α are given, it is never formed: conjugate gradients with transforms,
+    and a stochastic estimate of the trace in generalised cross-validation. Points that leave a part of the space empty
+    would take too many steps: a first solution tells, and moments are used.
+
+    *Many rows.* From 20,000 rows on, with neither cutoff nor α given and on these spaces, the fit above is a first one.
+    While its last function keeps more than 5 % of its coefficient, or the last step took a tenth off the error, up to
+    four times as many functions are tried, at most 10,000 and within forecasts of 100 s of one thread altogether: the
+    spectra by the likelihood of the coefficients of least squares, the penalty by generalised cross-validation. A
+    larger basis is kept only if its error is smaller.
 
     *Weights.* As elsewhere in scikit-learn a weight of two is a repeated observation.
 
@@ -235,7 +244,12 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         problem = data.problem(basis, features, candidates, alpha)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
-        self._keep(self._solved(problem, candidates, alpha), targets.shape[1:], data.count)
+        fit = self._solved(problem, candidates, alpha)
+        if cutoff is None and alpha is None and data.count >= _limits.LARGE_ROWS:
+            at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
+            basis, fit = grown(data, basis, fit, at, self._candidates)
+            self._take_basis(basis)
+        self._keep(fit, targets.shape[1:], data.count)
         question_vectors(basis, targets.shape[1:], self.loo_error_)
         return self
 

@@ -42,18 +42,19 @@ def fit_small_models() -> None:
 
     from specavg import groups
     from specavg.estimators import SpecAvgRegressor
+    from specavg.functions._functions import FEW_ROWS
     from specavg.invariants import invariant_basis
     from specavg.spaces import Circle, Sphere, Torus
 
-    rng = np.random.default_rng(0)
+    rng, rows = np.random.default_rng(0), FEW_ROWS + 1  # fewer need no loop
     torus = Torus(10)  # values of products: sums and predictions are compiled by the first process at the same time
-    invariant_basis(torus, groups.sign_flips(10), max_dim=21).evaluate(torus.sample(20, rng))
+    invariant_basis(torus, groups.sign_flips(10), max_dim=21).evaluate(torus.sample(rows, rng))
     for space, group in (
         (Circle(), groups.dihedral(1)),  # waves
         (Sphere(3), groups.point_group("C2")),  # harmonics of S²
         (Torus(4), groups.symmetric(4)),  # symmetric functions
     ):
-        X = space.sample(20, rng)
+        X = space.sample(rows, rng)
         model = SpecAvgRegressor(space, group, max_dim=9).fit(X, X[:, 0])
         model.predict(X)
         model.basis_.evaluate(X)

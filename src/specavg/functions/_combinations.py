@@ -139,6 +139,9 @@ class Blockwise(Functions):
         found = self._functions.gram_operator(X, weights, Y)
         return None if found is None else (MappedGram(found[0], self._spread, self._mixed), self._mixed(found[1]))
 
+    def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
+        return self._functions.gram_nanoseconds(n)
+
     def gram_of_density(self, density: Array) -> GramOperator:
         return MappedGram(self._functions.gram_of_density(density), self._spread, self._mixed)
 

@@ -1,9 +1,9 @@
 """The Gram matrix of functions on S² and SO(3), without forming it: a density on a grid of Euler angles.
 
-Products of two functions of degree up to L have degree up to 2L. So Φᵀ diag(w) Φ follows from the sums Σ w φ of degree up to
-2L, whatever n is: they are a density, and on a product rule that is exact up to degree 4L multiplying by the Gram matrix
-is what it means: evaluate the function at the nodes, multiply by the density, and take the coefficients back. On a grid
-of Euler angles (α, β, γ) both are a small matrix product for each pair of orders and an FFT. On S² there is no γ.
+Products of two functions of degree up to L have degree up to 2L. So Φᵀ diag(w) Φ follows from the sums Σ w φ of degree
+up to 2L, whatever n is: they are a density. On a product rule that is exact up to degree 4L, multiplying by the Gram
+matrix is what it means: evaluate the function at the nodes, multiply by the density, and take the coefficients back.
+On a grid of Euler angles (α, β, γ) both are a small matrix product for each pair of orders and an FFT; S² has no γ.
 
 A symmetry axis leaves orders that are multiples of a number: the grid then covers one period only.
 """
@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
 
-__all__ = ["EulerGram", "WaveFamily", "euler_density", "step_of"]
+__all__ = ["EulerGram", "WaveFamily", "column_nanoseconds", "euler_density", "step_of"]
 
 _BATCH_BYTES = 64e6  # memory of the grids that are transformed together
 _TABLE_BYTES = 64e6  # memory of the tables of high degree that a density is made with, at a time
+_PARTS = 16  # of the tables
 _NANOSECONDS_A_NODE = 40.0  # of a multiplication, for each column: two FFTs and what lies between; measured
-_NANOSECONDS_A_PRODUCT = 0.3  # of an entry of a table, for each column
+_NANOSECONDS_A_PRODUCT = 1.0  # of an entry of a table, for each column, there and back; measured
 
 
 class WaveFamily(Protocol):
@@ -133,15 +134,19 @@ class EulerGram:
 
     def __init__(self, family: WaveFamily, density: Array) -> None:
         self._family = family
+        self.solver = "grid"
         self._grid = grid = _Grid(family)
         self.density = density
         self._j, self._k = grid.orders(grid.top)
         require_memory(
-            8.0 * len(self._j) * len(grid.cosines) * (grid.top + 1),
+            8.0 * _entries(grid),
             f"tables of degree {grid.top} for {len(self._j)} pairs of orders",
             "Lower the cutoff, or take more memory.",
         )
-        self._table = family.wave_table(self._j, self._k, grid.cosines)
+        self._tables = [
+            (part, low, np.ascontiguousarray(family.wave_table(self._j[part], self._k[part], grid.cosines)[..., low:]))
+            for part, low in _parts(self._j)
+        ]
         self._scaled = density * (grid.weights / (grid.turns[0] * grid.turns[1]))[:, None, None]
 
     def __matmul__(self, C: Array) -> Array:
@@ -157,28 +162,37 @@ class EulerGram:
         grid, q = self._grid, C.shape[1]
         waves = self._family.to_waves(C, self._j, self._k)  # (P, L + 1, 2, q)
         P, N = len(waves), len(grid.cosines)
-        at_heights = (self._table @ waves.reshape(P, grid.top + 1, 2 * q)).reshape(P, N, 2, q)
+        waves = waves.reshape(P, grid.top + 1, 2 * q)
+        at_heights = np.concatenate([table @ waves[part, low:] for part, low, table in self._tables])
         spectrum = grid.spectrum(q)
-        grid.put(spectrum, at_heights, self._j, self._k)
+        grid.put(spectrum, at_heights.reshape(P, N, 2, q), self._j, self._k)
         values = grid.values(spectrum)
         values *= self._scaled[:, None]
         back = fft.rfft2(values, workers=settings().n_threads).reshape(N, q, -1)[..., grid.places(self._j, self._k)]
         sums = np.stack([back.real, -back.imag], axis=1).transpose(3, 0, 1, 2)  # (P, N, 2, q)
-        waves = (self._table.transpose(0, 2, 1) @ sums.reshape(P, N, 2 * q)).reshape(P, grid.top + 1, 2, q)
-        return self._family.from_waves(waves, self._j, self._k)
-
-    @property
-    def nanoseconds(self) -> float:
-        """A forecast of one multiplication, for each column."""
-        return forecast(self._family)
+        sums, waves = sums.reshape(P, N, 2 * q), np.zeros((P, grid.top + 1, 2 * q))
+        for part, low, table in self._tables:
+            np.matmul(table.transpose(0, 2, 1), sums[part], out=waves[part, low:])
+        return self._family.from_waves(waves.reshape(P, grid.top + 1, 2, q), self._j, self._k)
 
 
-def forecast(family: WaveFamily) -> float:
-    """Nanoseconds of one multiplication by the Gram matrix, for each column."""
+def _parts(j: NDArray[np.intp]) -> Iterator[tuple[slice, int]]:
+    """Pairs of orders a few at a time, and the lowest degree of any of them: below, tables are zero."""
+    step = max(1, len(j) // _PARTS)
+    for start in range(0, len(j), step):
+        yield slice(start, min(start + step, len(j))), int(j[start])
+
+
+def _entries(grid: _Grid) -> float:
+    """Of all tables together."""
+    parts = ((part.stop - part.start) * (grid.top + 1.0 - low) for part, low in _parts(grid.orders(grid.top)[0]))
+    return sum(parts) * len(grid.cosines)
+
+
+def column_nanoseconds(family: WaveFamily) -> float:
+    """A forecast of one multiplication by the Gram matrix, for each column."""
     grid = _Grid(family)
-    nodes = float(np.prod(grid.shape))
-    entries = len(grid.orders(grid.top)[0]) * float(len(grid.cosines)) * (grid.top + 1)
-    return _NANOSECONDS_A_NODE * nodes + 4 * _NANOSECONDS_A_PRODUCT * entries
+    return _NANOSECONDS_A_NODE * float(np.prod(grid.shape)) + _NANOSECONDS_A_PRODUCT * _entries(grid)
 
 
 def euler_density(family: WaveFamily, twice: WaveFamily, sums: Array) -> Array:

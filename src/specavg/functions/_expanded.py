@@ -100,5 +100,8 @@ class Expanded(Functions):
     def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[ToeplitzGram, Array] | None:
         return self.expansion.gram_operator(X, weights, Y) if _nufft.available() else None
 
+    def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
+        return self.expansion.gram_nanoseconds(n) if _nufft.available() else None
+
     def gram_of_density(self, density: Array) -> ToeplitzGram:
         return self.expansion.gram_of_density(density)

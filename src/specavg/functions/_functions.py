@@ -157,14 +157,18 @@ class Functions(abc.ABC):
         return sums.value, np.triu(upper) + np.triu(upper, 1).T
 
     def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
-        """Φᵀ diag(weights) Φ as an operator, and Φᵀ (w, wY), where the matrix is Toeplitz; None elsewhere."""
+        """Φᵀ diag(weights) Φ as an operator, and Φᵀ (w, wY), where it follows from a density; None elsewhere."""
+        return None
+
+    def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
+        """Forecasts of `gram_operator` for n points, and of one multiplication by it for each column; None without."""
         return None
 
     def gram_of_density(self, density: Array) -> GramOperator:
         """The operator of `gram_operator` again, from the density that it keeps of the data."""
         raise ValueError(
-            f"the Gram matrix of these {self.dim} functions is not Toeplitz: only functions on tori of up to three "
-            "dimensions have an operator that follows from a density."
+            f"the Gram matrix of these {self.dim} functions does not follow from a density: only those of functions on "
+            "Sphere(3), Rotations() and tori of up to three dimensions do."
         )
 
     def _require_values(self, n: int) -> None:

@@ -19,8 +19,8 @@ class GramOperator(Protocol):
         ...
 
     @property
-    def nanoseconds(self) -> float:
-        """A forecast of one multiplication, for each column."""
+    def solver(self) -> str:
+        """The name that users see."""
         ...
 
     def __matmul__(self, C: Array) -> Array:
@@ -40,9 +40,7 @@ class MappedGram:
         Q and Qᵀ times columns.
     """
 
-    def __init__(
-        self, gram: GramOperator, spread: Callable[[Array], Array], reduced: Callable[[Array], Array]
-    ) -> None:
+    def __init__(self, gram: GramOperator, spread: Callable[[Array], Array], reduced: Callable[[Array], Array]) -> None:
         self._gram, self._spread, self._reduced = gram, spread, reduced
 
     @property
@@ -50,8 +48,8 @@ class MappedGram:
         return self._gram.density
 
     @property
-    def nanoseconds(self) -> float:
-        return self._gram.nanoseconds
+    def solver(self) -> str:
+        return self._gram.solver
 
     def __matmul__(self, C: Array) -> Array:
         return self._reduced(self._gram @ self._spread(C))

@@ -17,7 +17,7 @@ from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg.functions import _nufft
 
-__all__ = ["ToeplitzGram", "dense_nanoseconds", "toeplitz_density"]
+__all__ = ["ToeplitzGram", "column_nanoseconds", "dense_nanoseconds", "toeplitz_density"]
 
 _BATCH_BYTES = 16e6  # memory of the grids that are transformed together
 _NANOSECONDS_A_GRID_POINT = 30.0  # time of one multiplication, for each column; measured
@@ -44,6 +44,7 @@ class ToeplitzGram:
     """
 
     def __init__(self, K: NDArray[np.int64], Q: Any, density: Array) -> None:
+        self.solver = "toeplitz"
         self.dim = int(Q.shape[1])
         self.density = density
         self._Q = Q.tocsr()
@@ -93,11 +94,6 @@ class ToeplitzGram:
         G = self @ np.eye(self.dim)
         return 0.5 * (G + G.T)
 
-    @property
-    def nanoseconds(self) -> float:
-        """A forecast of one multiplication, for each column."""
-        return _NANOSECONDS_A_GRID_POINT * self._points
-
 
 def _places(K: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.intp]:
     """Where frequencies with a last entry ≥ 0 stand in a flattened real spectrum."""
@@ -132,5 +128,9 @@ def dense_nanoseconds(n: int, K: NDArray[np.int64], dim: int) -> float:
     """A forecast of forming the matrix of `dim` functions column by column; infinite where there is no transform."""
     if not _nufft.available():
         return np.inf
-    points = float(np.prod(4.0 * np.abs(K).max(axis=0) + 1))
-    return _NANOSECONDS_A_GRID_POINT * points * dim + _nufft.cost(n, 2 * K)
+    return column_nanoseconds(K) * dim + _nufft.cost(n, 2 * K)
+
+
+def column_nanoseconds(K: NDArray[np.int64]) -> float:
+    """A forecast of one multiplication by the matrix, for each column."""
+    return _NANOSECONDS_A_GRID_POINT * float(np.prod(4.0 * np.abs(K).max(axis=0) + 1))

@@ -15,7 +15,7 @@ from specavg.functions._derivations import Derivations
 from specavg.functions._factor_table import FactorTable
 from specavg.functions._functions import FEW_ROWS, Functions
 from specavg.functions._product_tree import NO_MIXING, Mixing
-from specavg.functions._toeplitz_gram import ToeplitzGram, dense_nanoseconds, toeplitz_density
+from specavg.functions._toeplitz_gram import ToeplitzGram, column_nanoseconds, dense_nanoseconds, toeplitz_density
 from specavg.functions._wave_tree import WaveTree
 
 __all__ = ["FEWEST_TO_COMBINE", "TrigonometricSums", "Waves", "fourier_sums"]
@@ -220,6 +220,11 @@ class TrigonometricSums(Functions):
         strengths = np.column_stack([weights, weights[:, None] * Y])
         density, sums = toeplitz_density(self.waves.period, K, X, strengths)
         return self.gram_of_density(density), np.sqrt(2.0) * np.asarray(self.Q.T @ sums)
+
+    def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
+        if not _nufft.available() or _nufft.cost(n, 2 * self.waves.K) == np.inf:
+            return None
+        return _nufft.cost(n, 2 * self.waves.K), column_nanoseconds(self.waves.K)
 
     def gram_of_density(self, density: Array) -> ToeplitzGram:
         return ToeplitzGram(self.waves.K, np.sqrt(2.0) * self.Q, density)

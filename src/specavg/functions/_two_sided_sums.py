@@ -94,6 +94,9 @@ class TwoSidedSums(Functions):
         found = self._all.gram_operator(X, weights, Y)
         return None if found is None else (MappedGram(found[0], self._spread, self._reduced), self._reduced(found[1]))
 
+    def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
+        return self._all.gram_nanoseconds(n)
+
     def gram_of_density(self, density: Array) -> GramOperator:
         return MappedGram(self._all.gram_of_density(density), self._spread, self._reduced)
 

@@ -381,10 +381,10 @@ class InvariantBasis(BasisTable):
         return self.functions.correlate_and_gram(self.space.check_points(X), Y, weights)
 
     def gram_operator(self, X: ArrayLike, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
-        """The Gram matrix as an operator, without its entries, where it is Toeplitz; None elsewhere.
+        """The Gram matrix as an operator, without its entries, where it follows from a density; None elsewhere.
 
-        That is on tori of up to three dimensions, with the extra ``specavg[nufft]`` installed. Beside it, from the
-        same transform, Σ w ψ and Σ w ψ yᵀ side by side, of shape (dim, 1 + q).
+        That is on Sphere(3) and Rotations(), and on tori of up to three dimensions with the extra ``specavg[nufft]``
+        installed. Beside it Σ w ψ and Σ w ψ yᵀ side by side, of shape (dim, 1 + q).
 
         Parameters
         ----------

@@ -172,7 +172,8 @@ class BlockProblem(VectorProblem):
         Of the points.
     dim : int
         How many functions there are, constants included.
-    within : float, default 0
+    spread : float, default 0
+        The root of the weighted sum of squares of what was averaged away before: the noise of repeated observations.
         The weighted sum of squares of what was averaged away before: the noise of repeated observations.
     """
 
@@ -180,9 +181,9 @@ class BlockProblem(VectorProblem):
     rounding: ClassVar[float] = 0.0
     solver: ClassVar[str] = "features"
 
-    def __init__(self, parts: Sequence[PartRows], weights: Array, dim: int, within: float = 0.0) -> None:
+    def __init__(self, parts: Sequence[PartRows], weights: Array, dim: int, spread: float = 0.0) -> None:
         self.units = Units.without_shift(np.concatenate([part.targets.reshape(-1, 1) for part in parts]))
-        self.within = within / float(self.units.unit[0]) ** 2
+        self.within = (spread / float(self.units.unit[0])) ** 2
         self.count = len(weights)
         self._reduced: list[ReducedRows] = []
         self._blocks: list[list[NDArray[np.intp]]] = []

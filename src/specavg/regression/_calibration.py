@@ -39,23 +39,23 @@ class Calibration:
 
     Attributes
     ----------
-    factor : ndarray of shape (A,)
-        Of the posterior variance, for each penalty.
-    share : ndarray of shape (A,)
+    factor : float
+        Of the posterior variance.
+    share : float
         Of the noise variance that belongs to the function.
     """
 
-    factor: Array
-    share: Array
+    factor: float
+    share: float
 
     @classmethod
-    def of(cls, surprise: Array, freedom: Array, truncated: Array) -> Calibration:
-        """From m, p and T/σ², for each penalty."""  # (A,) each
+    def of(cls, surprise: float, freedom: float, truncated: float) -> Calibration:
+        """From m, p and T/σ²."""
         chosen = (freedom + CHOSEN) / freedom
-        return cls(chosen * surprise, chosen * (np.maximum(surprise - 1.0, 0.0) + np.minimum(truncated, 1.0)))
+        return cls(chosen * surprise, chosen * (max(surprise - 1.0, 0.0) + min(truncated, 1.0)))
 
 
-def shrunk_surprise(mean_square: Array, rows: int) -> Array:
+def shrunk_surprise(mean_square: float, rows: int) -> float:
     """m, drawn towards 1 as if by `CHOSEN` more rows: few rows say little of it."""
     return (rows * mean_square + CHOSEN) / (rows + CHOSEN)
 

@@ -48,7 +48,7 @@ class DecomposedPath(Path):
     def posterior_of(self, alphas: Array, noise: Array, calibration: Calibration | None = None) -> DecomposedPosterior:
         """The posterior for several penalties, each with its share of the noise."""  # (A,), (A, q)
         p = self._problem
-        factor, share = (1.0, 0.0) if calibration is None else (calibration.factor[:, None], calibration.share[:, None])
+        factor, share = (1.0, 0.0) if calibration is None else (calibration.factor, calibration.share)
         floor = np.sum(share * noise, axis=0)
         return DecomposedPosterior(p.weight, p.mean_features, self.scale, self.V, self.s, alphas, factor * noise, floor)
 

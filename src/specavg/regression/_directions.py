@@ -48,7 +48,7 @@ class Directions:
 
     def posterior(self) -> Posterior:
         """What predictions of the outputs with a standard deviation need."""
-        return self.path.posterior_of(self.alphas, self.noise(), self.path.calibration(self.alphas))
+        return self.path.posterior_of(self.alphas, self.noise())
 
     def noise(self) -> Array:
         """What each direction adds to the noise variance of each output."""  # (r, q)

@@ -48,7 +48,7 @@ class FeatureProblem(Problem):
 
     smallest_alpha = 1e-18
     rounding: ClassVar[float] = 0.0  # negligible: errors are not differences of squares
-    solver: ClassVar[str] = "features"
+    solver = "features"
 
     def __init__(self, features: Array, targets: Array, weights: Array, *, half_digits: bool = False) -> None:
         self.units = Units.of(targets)
@@ -69,7 +69,7 @@ class FeatureProblem(Problem):
         self._reduced = ReducedRows(root[:, None], (features - self.mean_features) * root[:, None], centred)
         self.rows = Rows(root, centred, self._reduced.rest, within, variance)
         few = self.count <= _limits.SEARCH_ROWS  # then they are held twice
-        self._held = (features, means, w) if few else None
+        self._held = (features, means, np.asarray(w, dtype=np.float64)) if few else None
         self._decomposed: dict[bytes, tuple[Array, Array]] = {}
         self._half_digits = half_digits and self._reduced.is_wide
         if self._half_digits:
@@ -159,24 +159,17 @@ class FeaturePath(DecomposedPath):
         return np.sum(squares, axis=0) / degrees_of_freedom(self._features.weight, rows.count)
 
     def calibrated_posterior(self, alpha: float) -> DecomposedPosterior:
-        outputs = self.c.shape[1]
-        alphas = np.full(outputs, alpha)
-        noise = np.diag(self.noise_variance(alpha))  # every output has a calibration of its own
-        return self.posterior_of(alphas, noise, self.calibration(alphas))
+        return self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None], self.calibration(alpha))
 
-    def calibration(self, alpha: Array) -> Calibration:
-        """The calibration of each output with its penalty."""  # (q,)
+    def calibration(self, alpha: float) -> Calibration:
+        """What is known of the posterior of a single output whose penalty was chosen."""
         # A row that is left out is predicted with the variance σ²/(αh): see `LeaveOneOut.residuals`.
-        count, squares = self.left_out.rows.count, np.empty(len(alpha))
-        different, mine = np.unique(alpha, return_inverse=True)
-        for some, residual, h in self.left_out.residuals(different):
-            for i, a in enumerate(range(*some.indices(len(different)))):
-                here = mine == a
-                squares[here] = np.mean(residual[:, i, here] ** 2 * h[:, i, None], axis=0) * different[a]
-        noise = np.maximum(self.noise_variance(alpha), np.finfo(float).tiny)
-        freedom = 1.0 + np.sum(self.s[:, None] ** 2 / (self.s[:, None] ** 2 + alpha), axis=0)
+        ((_, residual, h),) = self.left_out.residuals(np.array([alpha]))
+        noise = max(float(self.noise_variance(alpha)[0]), float(np.finfo(float).tiny))
+        surprise = float(np.mean(residual[:, 0, 0] ** 2 * h[:, 0])) * alpha / noise
+        freedom = 1.0 + float(np.sum(self.s**2 / (self.s**2 + alpha)))
         truncated = left_out_by_truncation(self.scale**2) / alpha
-        return Calibration.of(shrunk_surprise(squares / noise, count), freedom, truncated)
+        return Calibration.of(shrunk_surprise(surprise, self.left_out.rows.count), freedom, truncated)
 
     def directions(self, alphas: Array) -> Directions | None:
         return directions_of(self, alphas) if self.c.shape[1] > 1 else None

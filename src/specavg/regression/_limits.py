@@ -8,16 +8,25 @@ from __future__ import annotations
 
 __all__ = [
     "BASIS_SECONDS",
+    "BETTER",
+    "COLUMNS",
     "DECOMPOSED",
     "FEATURES_HELD",
     "FEWEST_FUNCTIONS",
     "FUNCTIONS_PER_POINT",
     "KEPT_ROWS",
+    "LARGE_BASIS_SECONDS",
+    "LARGE_ROWS",
+    "LARGE_SECONDS",
+    "LIKELY",
+    "MOST_FUNCTIONS",
+    "MUCH_BETTER",
     "ONE_THREAD_ROWS",
     "SCREENED",
     "SCREEN_ROWS",
     "SEARCH_ROWS",
     "SHORTLIST",
+    "WANTED",
     "WORK",
 ]
 
@@ -65,6 +74,36 @@ FEWEST_FUNCTIONS = 96
 
 WORK = 1e10
 """Largest n · D · min(n, D), operations of one decomposition up to a small factor: seconds for a short-list."""
+
+LARGE_ROWS = 20_000
+"""Rows from which on a default looks whether the data want more functions than `WORK` allows (700 there)."""
+
+MOST_FUNCTIONS = 10_000
+"""Invariant functions at most, with nothing given."""
+
+LARGE_SECONDS = 100.0
+"""Seconds of one thread, by the forecasts of Gram matrices that are not formed, for larger and larger bases: about a
+minute with two threads."""
+
+LARGE_BASIS_SECONDS = 25.0
+"""As `BASIS_SECONDS`, for each of these larger bases. Forecasts are pessimistic there: 8,164 functions on S² under Oh
+take 2 s, and are said to take 20 s."""
+
+COLUMNS = 400
+"""Multiplications by a Gram matrix, times columns, that the choice of a penalty and the solution take: measured 250 to
+500 with uniform data."""
+
+WANTED = 0.05
+"""Share of its coefficient that the last function keeps, above which data want more functions."""
+
+LIKELY = 2
+"""Spectra that are compared by cross-validation on a larger basis, the likeliest of all."""
+
+MUCH_BETTER = 0.9
+"""A larger basis with less than this part of the error is followed by a still larger one."""
+
+BETTER = 0.999
+"""A larger basis is taken if it has less than this part of the leave-one-out error."""
 
 BASIS_SECONDS = 1.0
 """Seconds, by the forecasts of the solvers, after which a default stops looking for further invariants. The forecasts

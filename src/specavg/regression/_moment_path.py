@@ -32,7 +32,7 @@ class MomentProblem(Problem):
 
     smallest_alpha = 1e-13
     rounding: ClassVar[float] = 1e-14
-    solver: ClassVar[str] = "moments"
+    solver = "moments"
 
     def __init__(self, moments: Moments, ratio: float | None = None) -> None:
         slopes = None if ratio is None else moments.slopes

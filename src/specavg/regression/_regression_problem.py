@@ -150,7 +150,7 @@ class Problem(abc.ABC):
     smallest_alpha: float
     iterations: int = 0
     rounding: ClassVar[float]  # error of a squared error by rounding, relative to the variance of the targets
-    solver: ClassVar[str]  # the name that users see
+    solver: str  # the name that users see
 
     @abc.abstractmethod
     def path(self, scale: Array) -> Path:

@@ -27,7 +27,8 @@ _SCORED = 1e-6  # good enough to compare penalties
 _TRACED = 0.02  # traces have the square of this as their error
 _NODES = 3  # penalties from one estimate of the mixing to the next, between which it is interpolated
 _VARIANCE = 1e-8  # relative residual for a variance: a standard deviation then has eight digits
-_PROBES = 8
+_PROBES = 8  # random signs for a trace; fewer where there are so many functions that each says as much
+_FEWEST_PROBES = 2
 _FEW_STEPS = 80  # uniform points take 10, densities with a zero up to 54; where a tenth of each axis is empty, over 100
 _VARIANCE_COLUMNS = 128
 
@@ -38,6 +39,11 @@ class Operator(Protocol):
     @property
     def density(self) -> Array:
         """All that it keeps of the data."""
+        ...
+
+    @property
+    def solver(self) -> str:
+        """The name that users see."""
         ...
 
     def __matmul__(self, C: Array) -> Array:
@@ -76,7 +82,6 @@ class ToeplitzProblem(Problem):
 
     smallest_alpha = 1e-12
     rounding: ClassVar[float] = 1e-14
-    solver: ClassVar[str] = "toeplitz"
 
     def __init__(
         self, source: GramSource, operator: Operator, correlation: Array, targets: Array, weights: Array, units: Units
@@ -84,6 +89,7 @@ class ToeplitzProblem(Problem):
         self.units = units
         self.source = source
         self.operator = operator
+        self.solver = operator.solver
         self.count = int(np.count_nonzero(weights))
         self.weight = float(weights.sum())
         features = correlation[1:, 0]
@@ -124,7 +130,9 @@ class ToeplitzPath(Path):
         self._problem = problem
         self.scale = scale
         self.right = scale[:, None] * problem.cross
-        signs = np.random.default_rng(20250713).integers(0, 2, size=(len(scale), _PROBES))
+        # The error of a trace of D functions is √(2D/probes): 2 of 5,000 functions tell as much of it as 8 of 1,250.
+        self._count = int(np.clip(_PROBES * 1250 / max(len(scale), 1), _FEWEST_PROBES, _PROBES))
+        signs = np.random.default_rng(20250713).integers(0, 2, size=(len(scale), self._count))
         self._probes: Array = 2.0 * signs.astype(np.float64) - 1.0
         self._solved: tuple[float, Array] | None = None
 
@@ -165,10 +173,10 @@ class ToeplitzPath(Path):
             return np.sum(a / (p.weight * self.scale[:, None] ** 2 + a), axis=0)
 
         nodes = alphas[np.unique([*range(0, len(alphas), _NODES), len(alphas) - 1])]
-        columns = np.repeat(nodes, _PROBES)
+        columns = np.repeat(nodes, self._count)
         signs = np.tile(self._probes, (1, len(nodes)))
         traces = columns * np.sum(signs * self.solve(signs, columns, _TRACED), axis=0)
-        mixing = traces.reshape(-1, _PROBES).mean(axis=1) - unmixed(nodes)
+        mixing = traces.reshape(-1, self._count).mean(axis=1) - unmixed(nodes)
         if len(nodes) < len(alphas):
             order = np.argsort(nodes)
             smooth = interpolate.PchipInterpolator(np.log(nodes[order]), mixing[order])

@@ -83,10 +83,14 @@ class BlockPosterior(Posterior):
 
         Constants are among the functions, and their derivatives are zero: both follow the same formula.
         """  # (n, p, dim) -> (n, p, p)
+        return self._in_units(values) * float(self.unit[0]) * float(self.unit[0])
+
+    def _in_units(self, values: Array) -> Array:
+        """The same in squares of `unit`, which are no numbers for very small and very large targets."""
         total = np.zeros((*values.shape[:2], values.shape[1]))
         for part in self.parts:
             total += part.covariance(values, self.alpha)
-        return total * float(self.noise[0] * self.unit[0] ** 2)
+        return total * float(self.noise[0])
 
     def variance(self, features: Array, *, slopes: bool = False) -> Array:
-        return np.einsum("npp->np", self.covariance(features)) / float(self.unit[0] ** 2)
+        return np.einsum("npp->np", self._in_units(features))

@@ -154,6 +154,9 @@ class ByType(Order):
 
     name: ClassVar[str] = "type"
 
+    def __repr__(self) -> str:
+        return "ByType(balanced=True)" if self.balanced else "ByType()"
+
     def _unit(self, space: Space) -> float:
         return first_eigenvalue(space) if self.balanced else 1.0
 

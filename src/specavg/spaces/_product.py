@@ -265,8 +265,8 @@ def parts_up_to(bound: float, factors: Sequence[Values]) -> list[tuple[float, in
         ]
         if len(found) * len(factors) > _MOST_ENTRIES:
             raise ValueError(
-                f"a product of {len(factors)} factors has too many products of their functions up to {bound:.6g} to list "
-                f"them (more than {len(found)}). Lower the cutoff, or use Power for equal factors."
+                f"a product of {len(factors)} factors has more than {len(found)} products of their functions up to "
+                f"{bound:.6g}, too many to list. Lower the cutoff, or use Power for equal factors."
             )
     return found
 

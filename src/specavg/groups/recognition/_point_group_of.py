@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from specavg.groups.families._point_group import PointGroup
 from specavg.groups.families._point_group_turns import named_turns
 from specavg.groups.recognition._vectors import APART, SAME
+from specavg.isometries import Orthogonal, SignedPermutation
 
 __all__ = ["point_group_of"]
 
@@ -46,13 +47,19 @@ def point_group_of(matrices: Sequence[Array]) -> PointGroup | None:
     found = _described(rotations, inverted, axes, folds, with_inversion)
     if found is None or found.order != len(elements):
         return None
-    theirs = np.array([np.asarray(g.matrix, dtype=float) for g in found.elements()])
+    theirs = _elements(found)
     nearest = [float(_distance(theirs, element).min()) for element in (*elements, *generators)]
     return found if max(nearest) < _CHECKED else None
 
 
 def _distance(matrices: Array, matrix: Array) -> Array:
     return np.abs(matrices - matrix).max(axis=(1, 2))  # (n, 3, 3), (3, 3) -> (n,)
+
+
+def _elements(group: PointGroup) -> Array:
+    """The matrices of all elements."""  # (|G|, 3, 3)
+    linear = [g for g in group.elements() if isinstance(g, SignedPermutation | Orthogonal)]
+    return np.array([np.asarray(g.matrix, dtype=float) for g in linear])
 
 
 def _listed(generators: list[Array]) -> Array | None:
@@ -137,7 +144,7 @@ def _icosahedral_ways(frame: Array) -> list[Array]:
 
 
 def _fits(group: PointGroup, rotations: Array) -> bool:
-    theirs = np.array([np.asarray(g.matrix, dtype=float) for g in group.elements()])
+    theirs = _elements(group)
     return all(_distance(theirs, R).min() < _CHECKED for R in rotations)
 
 
@@ -160,7 +167,7 @@ def _axial(rotations: Array, inverted: Array, principal: Array, axes: Array, wit
     else:
         letter, about, kind = "S", 2 * about, ""
     second = (two_fold or mirrors or [np.linalg.svd(principal[None])[2][1]])[0]
-    frame = _columns(second, np.cross(principal, second), principal)
+    frame = _columns(second, np.asarray(np.cross(principal, second), dtype=np.float64), principal)
     return named_turns(f"{letter}{about}{kind}", frame)
 
 

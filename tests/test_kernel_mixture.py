@@ -1,0 +1,173 @@
+"""Densities of kernels: their mass, their averages over the group, and when they are chosen."""
+
+import numpy as np
+import pytest
+from scipy import integrate, special, stats
+
+import specavg as sa
+from specavg import groups
+from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
+from specavg.estimators._node_orbits import one_of_each_orbit
+
+SO3, CUBIC = sa.Rotations(), groups.crystal_symmetry("O")
+
+
+def grains(n, seed, kappa=2000.0):
+    """Orientations of eight grains of their own sizes, and one in twenty anywhere."""
+    rng = np.random.default_rng(seed)
+    centres = SO3.sample(8, random_state=5)
+    X = SO3.von_mises.sample(centres[rng.integers(0, 8, n)], kappa * 2.0 ** rng.integers(-1, 2, n), rng)
+    anywhere = rng.uniform(size=n) < 0.05
+    X[anywhere] = SO3.sample(int(anywhere.sum()), rng)
+    return X
+
+
+@pytest.mark.parametrize("kappa", [0.3, 5.0, 80.0, 9e3, 3e4])
+def test_masses_are_those_of_integrals(kappa):
+    k = np.array([kappa])
+    reach = {"points": [3 / np.sqrt(kappa)]} if kappa > 1 else {}
+    on_sphere = integrate.quad(lambda a: 0.5 * np.sin(a) * np.exp(-2 * kappa * np.sin(a / 2) ** 2), 0, np.pi, **reach)
+    assert np.exp(sa.Sphere(3).von_mises.log_mass(k))[0] == pytest.approx(on_sphere[0], rel=1e-8)
+    on_so3 = integrate.quad(
+        lambda a: (1 - np.cos(a)) / np.pi * np.exp(-2 * kappa * np.sin(a / 2) ** 2), 0, np.pi, epsabs=0, **reach
+    )
+    assert np.exp(SO3.von_mises.log_mass(k))[0] == pytest.approx(on_so3[0], rel=1e-7)
+    on_torus = special.ive(0, kappa * (3.0 / (2 * np.pi)) ** 2) ** 2
+    assert np.exp(sa.Torus(2, period=3.0).von_mises.log_mass(k))[0] == pytest.approx(on_torus, rel=1e-12)
+
+
+def test_on_a_sphere_they_are_von_mises_and_fisher():
+    mean, X = np.array([0.6, 0.0, 0.8]), sa.Sphere(3).sample(50, random_state=0)
+    family = sa.Sphere(3).von_mises
+    one = KernelMixture(mean[None], np.ones(1), np.array([7.0]), np.array([0.0, 1.0]), 0.0)
+    wanted = stats.vonmises_fisher(mean, 7.0).pdf(X) * 4 * np.pi
+    np.testing.assert_allclose(one.density(family, X), wanted, rtol=1e-12)
+
+
+def test_the_sum_over_the_group_is_the_series_with_the_same_spectrum():
+    # On SO(3) the kernel exp(κ cos ω) has the coefficient (I_l − I_{l+1})/((2l + 1)(I_0 − I_1)) at degree l.
+    X, Z, kappa = SO3.sample(12, random_state=0), SO3.sample(30, random_state=1), 20.0
+    images = np.concatenate([SO3.act(g, X) for g in CUBIC.elements()])
+    each = np.full(len(images), 1 / len(images))
+    direct = KernelMixture(images, each, np.array([kappa]), np.array([0.25, 0.75]), 0.0).density(SO3.von_mises, Z)
+    basis = sa.invariant_basis(SO3, CUBIC, max_eigenvalue=40 * 41)
+    degree = np.round(np.sqrt(basis.eigenvalues + 0.25) - 0.5).astype(int)
+    spectrum = (special.ive(degree, kappa) - special.ive(degree + 1, kappa)) / (2 * degree + 1)
+    spectrum /= special.ive(0, kappa) - special.ive(1, kappa)
+    series = basis.combine(Z, (spectrum * basis.evaluate(X).mean(axis=0))[:, None])[:, 0]
+    np.testing.assert_allclose(direct, 0.25 + 0.75 * series, atol=1e-10)
+
+
+@pytest.mark.parametrize("space", [sa.Sphere(3), sa.Sphere(5), sa.Torus(2, period=[1.0, 3.0]), SO3], ids=str)
+def test_samples_gradients_and_integral(space):
+    family, rng = space.von_mises, np.random.default_rng(0)
+    X = space.sample(3, random_state=0)
+    one = KernelMixture(X, np.array([0.5, 0.3, 0.2]), np.array([2.0, 9.0]), np.array([0.2, 0.5, 0.3]), 0.0)
+    uniform = one.density(family, space.sample(200_000, rng))
+    assert uniform.mean() == pytest.approx(1.0, abs=5 * uniform.std() / len(uniform) ** 0.5)
+    # A sample of f has E[1/f] = 1 and E[embedding] as uniform points weighted by f have it.
+    drawn = one.sample(space, family, 20_000, rng)
+    space.check_points(drawn)
+    inverse = 1 / one.density(family, drawn)
+    assert inverse.mean() == pytest.approx(1.0, abs=5 * inverse.std() / len(drawn) ** 0.5)
+    points = space.sample(5, random_state=2)
+    slopes = one.gradient(family, points)
+    h = 1e-6
+    for e in range(space.n_features):
+        step = np.zeros_like(points)
+        step[:, e] = 1.0
+        tangential = family.pulled(points, step) if space is not SO3 and not isinstance(space, sa.Torus) else None
+        if tangential is not None:
+            ahead, behind = (points + s * h * tangential for s in (1, -1))
+            ahead, behind = (p / np.linalg.norm(p, axis=1, keepdims=True) for p in (ahead, behind))
+        elif isinstance(space, sa.Torus):
+            ahead, behind = points + h * step, points - h * step
+        else:
+            break
+        numeric = (np.log(one.density(family, ahead)) - np.log(one.density(family, behind))) / (2 * h)
+        np.testing.assert_allclose(slopes[:, e], numeric, atol=1e-6)
+
+
+def test_gradients_on_rotations_are_those_of_an_exponential_family():
+    # exp(κ tr(XᵀY)/2) is in the family of degree one: its gradient by the functions of the space.
+    Y, X = SO3.sample(1, random_state=0), SO3.sample(4, random_state=1)
+    one = KernelMixture(Y, np.ones(1), np.array([3.0]), np.array([0.0, 1.0]), 0.0)
+    basis = sa.invariant_basis(SO3, None, max_eigenvalue=2)
+    log_density = 3.0 / 2 * (SO3.quadrature(20)[0] @ Y[0])
+    nodes, w = SO3.quadrature(20)
+    C = basis.correlate(nodes, (w * log_density)[:, None])
+    wanted = basis.combine_gradient(X, C)[:, :, 0]
+    np.testing.assert_allclose(one.gradient(SO3.von_mises, X), wanted, atol=1e-12)
+
+
+def test_sharp_data_choose_kernels_and_beat_one_width():
+    X, Z = grains(400, 0), grains(400, 1)
+    model = sa.InvariantDensity(SO3, CUBIC).fit(X)
+    assert model.form_ == "kernels"
+    ours = model.score(Z) / len(Z)
+    family, order = SO3.von_mises, 24
+    images = [SO3.act(g, X) for g in CUBIC.elements()]
+    best = (-np.inf, -np.inf)
+    for kappa in 2.0 ** np.arange(0, 16, 0.5):
+        scale = np.exp(-family.log_mass(np.array([kappa])))[0] / order
+        tables = [
+            sum(np.exp(kappa * (family.embedded(P) @ family.embedded(I).T - 1.5)) for I in images) * scale
+            for P in (X, Z)
+        ]
+        left_out = (tables[0].sum(axis=1) - np.diag(tables[0])) / (len(X) - 1)
+        with np.errstate(divide="ignore"):
+            best = max(best, (np.log(left_out).mean(), np.log(tables[1].mean(axis=1)).mean()))
+    assert ours > best[1]
+    assert model.loo_log_likelihood_ == pytest.approx(ours, abs=0.4)
+    moved = SO3.act(CUBIC.random(3), Z)
+    np.testing.assert_allclose(model.score_samples(moved), model.score_samples(Z), atol=1e-9)
+
+
+def test_smooth_data_keep_the_exponential_family():
+    rng = np.random.default_rng(0)
+    X = SO3.von_mises.sample(SO3.sample(1, random_state=3)[np.zeros(400, dtype=int)], np.full(400, 4.0), rng)
+    model = sa.InvariantDensity(SO3, CUBIC).fit(X)
+    assert model.form_ == "exponential"
+    assert not hasattr(model, "kernels_")
+
+
+def test_a_kernel_model_is_saved_and_fitted_again(tmp_path):
+    X = grains(150, 0)
+    model = sa.InvariantDensity(SO3, CUBIC).fit(X)
+    model.save(tmp_path / "model.sa")
+    again = sa.load(tmp_path / "model.sa")
+    assert (again.score_samples(X) == model.score_samples(X)).all()
+    assert model.sample(50, random_state=0).shape == (50, 9)
+    model.fit(SO3.sample(300, random_state=0))
+    assert model.form_ == "exponential"
+    assert not hasattr(model, "kernels_")
+
+
+def test_weights_are_repetitions():
+    X, w = grains(60, 0), np.random.default_rng(0).integers(1, 4, 60)
+    labels = np.repeat(np.arange(60), w)
+    weighted = fitted_mixture(SO3, CUBIC, X, w.astype(float))
+    fits = [
+        sa.InvariantDensity(SO3, CUBIC).fit(X, sample_weight=w),
+        sa.InvariantDensity(SO3, CUBIC).fit(X[labels]),
+    ]
+    assert weighted is not None
+    np.testing.assert_allclose(fits[0].score_samples(X), fits[1].score_samples(X), atol=1e-8)
+
+
+def test_groups_too_large_to_list_have_no_kernels():
+    X = sa.Torus(8).sample(50, random_state=0)
+    assert fitted_mixture(sa.Torus(8), groups.hyperoctahedral(8), X, np.ones(50)) is None
+    assert (
+        fitted_mixture(sa.Interval(), groups.trivial(1), sa.Interval().sample(50, random_state=0), np.ones(50)) is None
+    )
+
+
+@pytest.mark.parametrize("group", [CUBIC, groups.crystal_symmetry("O", "D2"), groups.crystal_symmetry("D6")], ids=str)
+def test_nodes_of_one_orbit_are_merged_and_the_rule_stays_exact(group):
+    nodes, weights = SO3.quadrature(12 * 13)
+    basis = sa.invariant_basis(SO3, group, max_eigenvalue=12 * 13)
+    points, merged = one_of_each_orbit(SO3, group, nodes, weights)
+    assert len(points) < len(nodes) / 6
+    values = basis.evaluate(points)
+    np.testing.assert_allclose((values * merged[:, None]).T @ values, np.eye(basis.dim), atol=1e-10)
