@@ -161,6 +161,11 @@ class Group(Immutable):
         linear = [g for g in self._generators if isinstance(g, SignedPermutation | Orthogonal) and g.size == 3]
         return point_group_of([g.matrix for g in linear]) if len(linear) == len(self._generators) else None
 
+    @property
+    def said_structure(self) -> Structure | None:
+        """What the group was said to be when it was made."""
+        return self._claimed
+
     def recognise(self) -> Structure:
         """What the group is: its `structure`, or what a search finds from its generators (done once).
 

@@ -122,6 +122,8 @@ def _names_of_types() -> dict[str, type]:
 
 
 def _attribute(value: Any, name: str) -> Any:
+    if name == "structure":  # what a group shows by itself is not written: it will show it again
+        return value.said_structure
     return getattr(value, name) if hasattr(value, name) else getattr(value, f"_{name}")
 
 
