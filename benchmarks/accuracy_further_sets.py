@@ -1,7 +1,8 @@
 """Further problems for the comparison of default models, of other kinds than those the default was made with.
 
-On the rotor the default had 2.5 times the error of the averaged kernel: it was the reason to let factors of a product
-have units of their own. The others were looked at for their error bars only.
+These sets have been looked at. On the rotor the default had 2.5 times the error of the averaged kernel: it was the
+reason to let factors of a product have units of their own. The formula of the error bars was chosen on all of them,
+among other problems: their coverage says how well it fits, not how well it predicts.
 """
 
 from __future__ import annotations

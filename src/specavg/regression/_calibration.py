@@ -27,9 +27,10 @@ from specavg._arrays import Array
 __all__ = ["Calibration", "left_out_by_truncation", "shrunk_surprise"]
 
 CHOSEN = 3.0
-"""Numbers that were chosen from the data: smoothness, length and penalty. Over 57 problems (smooth and kinked, noise of
-0 to 1 standard deviations, n = 30 to 300) coverage of 90 % intervals missed 85 to 95 % by 2.4 points on average
-without this file's corrections, with 1.2 left."""
+"""Numbers that were chosen from the data: smoothness, length and penalty. Measured on 57 problems (smooth and kinked,
+noise of 0 to 1 standard deviations, n = 30 to 300), as the distance of the share of values in 90 % intervals from the
+range 0.85 to 0.95: its sum over the problems was 2.38 without this file's corrections and is 1.25 with them, a mean of
+4.2 and of 2.2 percentage points. The formula was chosen on these problems; on others it may do worse."""
 
 
 @final
