@@ -110,7 +110,12 @@ class CopyTypes(Sequence[Type]):
     def of(self, allowed: Callable[[Eigenspace], bool]) -> list[Type]:
         """The types that use `allowed` eigenspaces of one copy only."""
         base, keys, lasts = self._table.base, self._table.keys, self._table.lasts
-        usable = [allowed(V) for V in self.palette]
+        usable: dict[int, bool] = {}  # those that are met: a palette may have hundreds, and a type few
+
+        def may_use(i: int) -> bool:
+            if i not in usable:
+                usable[i] = allowed(base[i])
+            return usable[i]
 
         def ways(state: State, below: int) -> Iterator[tuple[tuple[int, int], ...]]:
             if state == (0, 0):
@@ -118,7 +123,7 @@ class CopyTypes(Sequence[Type]):
             for i in lasts.get(state, ()):
                 if i >= below:
                     return
-                if usable[i]:
+                if may_use(i):
                     for n in range(1, state[0] + 1):
                         for rest in ways((state[0] - n, state[1] - n * keys[i]), i):
                             yield (*rest, (i, n))

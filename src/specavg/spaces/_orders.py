@@ -36,6 +36,8 @@ __all__ = [
 
 _MANY_COORDINATES = 4  # up to three dimensions a basis of moderate size has high frequencies of one coordinate anyway
 _FEW_PARTS = 8  # beyond, types are very many, and those that are reached have the lowest eigenvalue in each part
+_FEW_UNLIKE_PARTS = 3  # each of them may come late: so many more bases compete
+_LATE = 4.0  # eigenvalues of a part that comes late are multiplied by this: half the length
 _STEEPNESSES = (4, 64)  # for what interacts in pairs and triples, and for what hardly interacts
 # The inverse of an order is rounded up by this, so that no function of the value asked for is lost.
 _ROUNDED_UP = 1e-8
@@ -67,9 +69,14 @@ class Order(abc.ABC):
         """What one copy of a power contributes: the eigenspaces of `base` in this order."""
         return base.ordered(self)
 
-    def of_factor(self, factor: Space) -> Iterator[Eigenspace]:
+    def of_factor(self, factor: Space, index: int) -> Iterator[Eigenspace]:
         """What one factor of a product contributes: its eigenspaces in this order."""
         return factor.ordered(self)
+
+    @property
+    def within_a_factor(self) -> Order:
+        """An order in which the functions of one factor up to a value are all that this order has up to it."""
+        return self
 
     def copy_quadrature(self, base: Space, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Points and weights that integrate products of two such functions of one copy, of value up to `top`."""
@@ -137,7 +144,12 @@ class ByType(Order):
     balanced : bool, default False
         Whether eigenvalues of the factors of a product are divided by the first one of their factor. Factors of
         different kinds have no common unit of length: a circle of length 2 beside a sphere of radius 1 has its first
-        eigenvalue at π², the sphere at 2, and a target that varies alike on both is rough on the circle only.
+        eigenvalue at π², the sphere at 2, and a target that varies alike on both is rough on the circle only. So do
+        parts of a lattice of up to three dimensions that are orthogonal and of different lengths, such as the plane
+        and the axis of a hexagonal crystal.
+    late : int, optional
+        The factor or part whose eigenvalues count four times: functions that vary along it come later. With
+        ``balanced=True`` only. Parts of a lattice are numbered from the longest to the shortest.
 
     Examples
     --------
@@ -151,11 +163,25 @@ class ByType(Order):
     """
 
     balanced: bool = False
+    late: int | None = None
 
     name: ClassVar[str] = "type"
 
+    def __post_init__(self) -> None:
+        if self.late is not None and not self.balanced:
+            raise ValueError(f"late={self.late!r} needs balanced=True: only then have parts units of their own")
+
     def __repr__(self) -> str:
-        return "ByType(balanced=True)" if self.balanced else "ByType()"
+        given = ["balanced=True"] * self.balanced + [f"late={self.late}"] * (self.late is not None)
+        return f"ByType({', '.join(given)})"
+
+    def weight(self, index: int) -> float:
+        """What the eigenvalues of a part are multiplied by."""
+        return _LATE if index == self.late else 1.0
+
+    @property
+    def within_a_factor(self) -> Order:
+        return replace(self, late=None)  # a factor that comes late has fewer
 
     def _unit(self, space: Space) -> float:
         return first_eigenvalue(space) if self.balanced else 1.0
@@ -166,11 +192,11 @@ class ByType(Order):
     def eigenvalue(self, space: Space, value: float) -> float:
         return value * self._unit(space)
 
-    def of_factor(self, factor: Space) -> Iterator[Eigenspace]:
+    def of_factor(self, factor: Space, index: int) -> Iterator[Eigenspace]:
         if not self.balanced:
             return factor.ordered(self)
-        listed = factor.ordered(ByType())
-        return (replace(V, eigenvalue=self.value(factor, V)) for V in listed)
+        weight = self.weight(index)
+        return (replace(V, eigenvalue=weight * self.value(factor, V)) for V in factor.ordered(ByType()))
 
     def copies(self, base: Space) -> Iterator[Eigenspace]:
         return base.eigenspaces()  # a copy is one part
@@ -330,7 +356,8 @@ def default_order(space: Space) -> Order:
 def further_orders(space: Space) -> tuple[Order, ...]:
     """Orders beside that of eigenvalues that are worth a try.
 
-    Few coordinates, copies or factors first, in four dimensions and more; balanced factors where they are unlike.
+    Few coordinates, copies or factors first, in four dimensions and more; balanced parts where they are unlike, and
+    each of up to three late.
 
     Examples
     --------
@@ -340,9 +367,12 @@ def further_orders(space: Space) -> tuple[Order, ...]:
     >>> further_orders(sa.Sphere(6))
     ()
     >>> further_orders(sa.Product(sa.Torus(1), sa.Sphere(3)))
-    (ByType(balanced=True),)
+    (ByType(balanced=True), ByType(balanced=True, late=0), ByType(balanced=True, late=1))
     """
-    balanced = (ByType(balanced=True),) if space.has_unlike_parts and space.parts <= _FEW_PARTS else ()
+    unlike = space.unlike_parts
+    balanced = (ByType(balanced=True),) if unlike > 1 and space.parts <= _FEW_PARTS else ()
+    if 1 < unlike <= _FEW_UNLIKE_PARTS:
+        balanced += tuple(ByType(balanced=True, late=i) for i in range(unlike))
     if space.parts == 1 or space.dim < _MANY_COORDINATES:
         return balanced
     return (*balanced, *(FewCoordinates(steepness) for steepness in _STEEPNESSES))

@@ -95,15 +95,15 @@ class Product(Space):
         return len(self._factors)
 
     @property
-    def has_unlike_parts(self) -> bool:
+    def unlike_parts(self) -> int:
         first = [first_eigenvalue(factor) for factor in self._factors]
-        return max(first) > min(first) * (1 + SAME_EIGENVALUE)
+        return len(first) if max(first) > min(first) * (1 + SAME_EIGENVALUE) else 1
 
     def eigenspaces(self) -> Iterator[Eigenspace]:
         return self.ordered(BY_EIGENVALUE)
 
     def ordered(self, order: Order) -> Iterator[Eigenspace]:
-        factors = [Values(order.of_factor(factor)) for factor in self._factors]
+        factors = [Values(order.of_factor(factor, i)) for i, factor in enumerate(self._factors)]
         first = 2 * max(values.first for values in factors)
         for value, dim, parts in joined(lambda bound: parts_up_to(bound, factors), first, order):
             if not isinstance(order, ByType):
@@ -243,7 +243,8 @@ class Product(Space):
         return tensor_quadrature([factor.quadrature(max_eigenvalue) for factor in self._factors])
 
     def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return tensor_quadrature([factor.ordered_quadrature(order, top) for factor in self._factors])
+        inside = order.within_a_factor
+        return tensor_quadrature([factor.ordered_quadrature(inside, top) for factor in self._factors])
 
 
 def _parts(eigenspace: Eigenspace) -> tuple[tuple[Eigenspace, ...], ...]:

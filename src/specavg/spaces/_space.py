@@ -24,7 +24,7 @@ from specavg.isometries.fields import Field, rotation
 from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._infinitesimal import circle_derivative
 from specavg.spaces._interpolation import interpolation
-from specavg.spaces._orders import Order, order_of
+from specavg.spaces._orders import ByType, Order, order_of
 from specavg.spaces._von_mises import VonMises
 
 __all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
@@ -142,13 +142,19 @@ class Space(Immutable, abc.ABC):
         return 1
 
     @property
-    def has_unlike_parts(self) -> bool:
-        """Whether parts have no common unit of length: factors whose first eigenvalues differ."""
-        return False
+    def unlike_parts(self) -> int:
+        """How many parts have no common unit of length: factors whose first eigenvalues differ, axes of a lattice."""
+        return 1
 
     def check_order(self, order: str | Order) -> Order:
         """`order`, or the one of that name; an error that says why if the space has no such order."""
-        return order_of(order)
+        chosen = order_of(order)
+        late = chosen.late if isinstance(chosen, ByType) else None
+        if late is not None and not 0 <= late < self.unlike_parts:
+            raise ValueError(
+                f"late={late!r} names no part of {self!r}: {self.unlike_parts} of its parts have units of their own"
+            )
+        return chosen
 
     def ordered(self, order: Order) -> Iterator[Eigenspace]:
         """The spaces of equal value in `order`, the smallest value first; `.eigenvalue` is that value.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from math import prod
 from typing import Any, final
@@ -25,6 +26,7 @@ from specavg.spaces._lattice_reduction import ReducedLattice, reduced
 from specavg.spaces._ordered_frequencies import type_eigenspaces, types_by_eigenvalue
 from specavg.spaces._orders import ByEigenvalue, ByType, CoordinateOrder, Order
 from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
+from specavg.spaces._unlike_directions import Direction, unlike_directions
 from specavg.spaces._von_mises import OnTorus, VonMises
 
 __all__ = ["Circle", "Torus", "default_space"]
@@ -200,6 +202,24 @@ class Torus(Space):
     def parts(self) -> int:
         return self.dim if self._lattice is None else 1
 
+    @cached_property
+    def _directions(self) -> list[Direction]:
+        """What no isometry mixes; none where there is nothing to tell apart, and on a box."""
+        return [] if self._short is None else unlike_directions(self._short.vectors)
+
+    @property
+    def unlike_parts(self) -> int:
+        return max(1, len(self._directions))
+
+    def in_units_of(self, order: ByType) -> Torus:
+        """The torus of the same functions whose Laplacian has the values of `order` as its eigenvalues."""
+        assert self._lattice is not None
+        lengths = sum(
+            np.sqrt(direction.first / order.weight(i)) * direction.projection
+            for i, direction in enumerate(self._directions)
+        )
+        return Torus(lattice=self._lattice @ lengths)
+
     def check_order(self, order: str | Order) -> Order:
         chosen = super().check_order(order)
         if self._lattice is not None and not isinstance(chosen, ByEigenvalue | ByType):
@@ -215,6 +235,9 @@ class Torus(Space):
         if self._has_types and isinstance(order, ByType):
             unit = (2 * np.pi / self.side) ** 2
             return types_by_eigenvalue(self.dim, float(unit))
+        if self._directions and isinstance(order, ByType) and order.balanced:
+            listed = self.in_units_of(order).eigenspaces()
+            return (Eigenspace(V.eigenvalue, V.dim, (order, V.label)) for V in listed)
         return self.as_a_whole(order)
 
     @property
@@ -398,6 +421,8 @@ class Torus(Space):
     def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if self._lattice is None and self.dim > 1 and isinstance(order, CoordinateOrder):
             return self._grid(np.full(self.dim, order.highest_frequency(top)))
+        if self._directions and isinstance(order, ByType) and order.balanced:
+            return self.in_units_of(order).quadrature(top)
         return super().ordered_quadrature(order, top)
 
     def _grid(self, highest: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -453,9 +478,18 @@ def _listed(space: Torus, eigenspace: Eigenspace) -> NDArray[np.int64]:
         return shell_vectors(space.dim, label)
     if isinstance(label[0], tuple):  # types of frequencies, in another order than the Laplacian's
         return waves_of_types(space.dim, label)
+    if isinstance(label[0], ByType):  # an eigenspace of another metric
+        return _listed(*_elsewhere(space, eigenspace))
     low, high = label  # a range of eigenvalues
     K, values = _ball(space, _rounded_up(high))
     return _halved(K[_between(values, low * (1 - 1e-12), high * (1 + 1e-12))])
+
+
+@lru_cache(maxsize=64)
+def _elsewhere(space: Torus, eigenspace: Eigenspace) -> tuple[Torus, Eigenspace]:
+    """The torus in the units of an order, and what a space of that order is called there."""
+    label: Any = eigenspace.label
+    return space.in_units_of(label[0]), replace(eigenspace, label=label[1])
 
 
 def _rounded_up(bound: float) -> float:
@@ -495,6 +529,8 @@ def _halved(K: NDArray[np.int64]) -> NDArray[np.int64]:
 def _listed_in(space: Torus, eigenspace: Eigenspace, shape: tuple[int, int], basis: bytes) -> NDArray[np.int64]:
     B = np.frombuffer(basis, dtype=np.int64).reshape(shape)
     label: Any = eigenspace.label
+    if not isinstance(label, int) and isinstance(label[0], ByType):
+        return _listed_in(*_elsewhere(space, eigenspace), shape, basis)
     step = int(B[0, 0])
     if np.array_equal(B, step * np.eye(len(B), dtype=np.int64)):  # every step-th frequency of each coordinate
         if isinstance(label, int):

@@ -77,9 +77,11 @@ class OneCopy:
     def palette(self, eigenspace: Eigenspace) -> list[Eigenspace]:
         """The eigenspaces of one copy that may occur."""
         label: Any = eigenspace.label
-        if isinstance(self._space, Power):
-            return list(label.palette)
-        return list(dict.fromkeys(V for chosen in self.types(eigenspace) for V, _ in chosen))
+        used = dict.fromkeys(V for chosen in self.types(eigenspace) for V, _ in chosen)
+        if not isinstance(self._space, Power):
+            return list(used)
+        known = self._latest is not None  # else what has no invariants is not yet known
+        return sorted(used, key=lambda V: V.eigenvalue) if known else list(label.palette)
 
     def _wave(self, k: int) -> Eigenspace:
         """The frequency k > 0 of one coordinate."""

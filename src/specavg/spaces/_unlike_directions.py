@@ -1,0 +1,109 @@
+"""Directions of a lattice that no isometry mixes: each may be measured in units of its own.
+
+A lattice is an orthogonal sum of lattices that are no such sums, in one way (Eichler). Its isometries permute these:
+those of different length stay where they are. The Laplacian of the given metric is then one of several that every
+isometry commutes with. A crystal with long cells along one axis need not be smoother along it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Direction", "unlike_directions"]
+
+Array = NDArray[np.float64]
+_ORTHOGONAL = 1e-9  # cosine of an angle, and relative difference of lengths: cells are published with ten digits
+_MOST_DIMENSIONS = 3  # in which shortest independent vectors are a basis of their lattice
+_STEPS = 2  # multiples of the vectors of a reduced basis, in which the shortest vectors are looked for
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """A space of vectors that every isometry of a lattice maps to itself.
+
+    Attributes
+    ----------
+    projection : ndarray of shape (d, d)
+        The orthogonal projection to it.
+    first : float
+        The smallest eigenvalue of the Laplacian among functions that vary in it alone.
+    """
+
+    projection: Array
+    first: float
+
+
+def unlike_directions(vectors: Array) -> list[Direction]:
+    """The directions of the lattice of the rows of a reduced basis, the smallest eigenvalue first.
+
+    None where no part is orthogonal to the others or all are alike, and in more than three dimensions.
+
+    Examples
+    --------
+    >>> hexagonal = np.array([[1, 0, 0], [-0.5, 0.75**0.5, 0], [0, 0, 1.6]])
+    >>> [(round(float(np.trace(part.projection))), round(part.first, 1)) for part in unlike_directions(hexagonal)]
+    [(1, 15.4), (2, 52.6)]
+    """
+    if len(vectors) > _MOST_DIMENSIONS:
+        return []
+    shortest = _shortest(vectors)
+    kinds: list[list[int]] = []
+    for part in _orthogonal_parts(shortest):
+        # Parts of two dimensions would need a third and a fourth to have a twin.
+        twins = [kind for kind in kinds if len(part) == 1 and _same_length(shortest[kind[0]], shortest[part[0]])]
+        if twins and len(_orthogonal_parts(shortest[twins[0]])) == len(twins[0]):
+            twins[0].extend(part)
+        else:
+            kinds.append(part)
+    found = [Direction(_projection(shortest[kind]), _first(shortest[kind])) for kind in kinds]
+    return sorted(found, key=lambda direction: direction.first) if len(found) > 1 else []
+
+
+def _same_length(a: Array, b: Array) -> bool:
+    return bool(abs(a @ a - b @ b) <= _ORTHOGONAL * (a @ a))
+
+
+def _shortest(vectors: Array) -> Array:
+    """Independent vectors of the lattice, each the shortest that is independent of those before."""  # (d, d)
+    d = len(vectors)
+    steps = np.array(list(product(range(-_STEPS, _STEPS + 1), repeat=d)))
+    steps = steps[steps.any(axis=1)]
+    candidates = steps @ vectors
+    found: list[Array] = []
+    for v in candidates[np.argsort((candidates**2).sum(axis=1), kind="stable")]:
+        beyond = v - _projection(np.array(found)) @ v if found else v
+        if beyond @ beyond > _ORTHOGONAL * (v @ v):
+            found.append(v)
+        if len(found) == d:
+            break
+    return np.array(found)
+
+
+def _orthogonal_parts(vectors: Array) -> list[list[int]]:
+    """The finest sets of vectors that are orthogonal to one another."""
+    lengths = np.sqrt((vectors**2).sum(axis=1))
+    linked = np.abs(vectors @ vectors.T) > _ORTHOGONAL * np.outer(lengths, lengths)
+    parts: list[list[int]] = []
+    for i in range(len(vectors)):
+        joined = [part for part in parts if linked[i, part].any()]
+        parts = [part for part in parts if part not in joined] + [[j for part in joined for j in part] + [i]]
+    return parts
+
+
+def _projection(vectors: Array) -> Array:
+    """To the space that independent rows span."""  # (m, d) -> (d, d)
+    return np.linalg.pinv(vectors) @ vectors
+
+
+def _first(vectors: Array) -> float:
+    """The first eigenvalue of the torus of a lattice: 4π² times the shortest square in the dual lattice."""
+    dual = np.linalg.pinv(vectors).T
+    steps = np.array(list(product(range(-_STEPS, _STEPS + 1), repeat=len(vectors))))
+    squares = ((steps @ dual) ** 2).sum(axis=1)
+    return float(4 * np.pi**2 * squares[steps.any(axis=1)].min())
