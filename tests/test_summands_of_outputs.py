@@ -1,4 +1,4 @@
-"""Outputs in summands: irreducible summands, the same functions, and the same fit."""
+"""Outputs as a direct sum: irreducible summands, the same functions, and the same fit."""
 
 import numpy as np
 import pytest

@@ -30,10 +30,10 @@ from specavg.regression._decomposed_path import DecomposedPosterior
 from specavg.regression._gradient_problem import GradientProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
+from specavg.regression._operator_path import OperatorPosterior
 from specavg.regression._regression_problem import Posterior, Problem
 from specavg.regression._spectra import Spectrum, spectrum_candidates
 from specavg.regression._target_units import Units
-from specavg.regression._toeplitz_path import ToeplitzPosterior
 from specavg.spaces import Space
 
 __all__ = ["InvariantKernelRidge"]
@@ -172,7 +172,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         Moments,
         Spectrum,
         Sum,
-        ToeplitzPosterior,
+        OperatorPosterior,
         Trial,
         Units,
     )

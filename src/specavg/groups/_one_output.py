@@ -16,6 +16,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import components
 from specavg.groups._catalogue import direct_product
 from specavg.groups._group import Group
 from specavg.groups._product_replacement import random_product
@@ -159,14 +160,10 @@ def _random(kept: list[_Pair], rng: np.random.Generator) -> _Pair:
 
 
 def _orbits(elements: Sequence[SignedPermutation], size: int) -> list[NDArray[np.intp]]:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    rows = np.tile(np.arange(size), len(elements))
-    columns = np.concatenate([g.image_array for g in elements] or [np.empty(0, dtype=np.intp)])
-    links = coo_array((np.ones(len(rows)), (rows, columns)), shape=(size, size))
-    count, label = connected_components(links, directed=False)
-    return [np.flatnonzero(label == k) for k in range(count)]
+    at = np.tile(np.arange(size), len(elements))
+    to = np.concatenate([g.image_array for g in elements] or [np.empty(0, dtype=np.intp)])
+    label = components(size, np.concatenate([at, to]), np.concatenate([to, at]))
+    return [np.flatnonzero(label == k) for k in range(label.max(initial=-1) + 1)]
 
 
 def _order_on(g: SignedPermutation, coordinates: NDArray[np.intp]) -> int:

@@ -13,6 +13,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import components
 from specavg.groups import Representation
 from specavg.groups._index_symmetry import index_symmetry
 from specavg.invariants._fixed_space import FixedSpace, UnclearRank, common_null_space, fixed_space
@@ -84,12 +85,11 @@ def fixed_outputs(rho: Representation) -> FixedSpace:
 
 def _linked(output: Representation) -> list[NDArray[np.intp]]:
     """Which outputs belong together: some generator or field makes one of them from another."""
-    label = np.arange(output.dim)
+    linked = np.zeros((output.dim, output.dim), dtype=bool)
     for moved in (*output.images, *output.field_images):
-        for i, j in np.argwhere(moved.matrix != 0):
-            if label[i] != label[j]:
-                label[label == max(label[i], label[j])] = min(label[i], label[j])
-    return [np.flatnonzero(label == k) for k in np.unique(label)]
+        linked |= moved.matrix != 0
+    label = components(output.dim, *np.nonzero(linked | linked.T))
+    return [np.flatnonzero(label == k) for k in range(label.max(initial=-1) + 1)]
 
 
 def _pieces(output: Representation) -> list[tuple[Representation, Array]]:

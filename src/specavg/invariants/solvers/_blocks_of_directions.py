@@ -15,6 +15,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from specavg._arrays import components
 from specavg.functions._block_harmonics import BlockHarmonics, Blocks
 from specavg.functions._combinations import Blockwise
 from specavg.functions._functions import Array, Functions
@@ -137,12 +138,9 @@ def _blocks(space: Space, group: Group) -> Blocks | None:
 
 def _coordinate_blocks(fields: Sequence[RotationField]) -> Blocks:
     """Coordinates that a field joins are in one block; those that no field moves are fixed."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    pattern = np.any([f.matrix != 0 for f in fields], axis=0)
-    count, label = connected_components(csr_array(pattern), directed=False)
-    members = [np.flatnonzero(label == i) for i in range(count)]
+    pattern = np.any([f.matrix != 0 for f in fields], axis=0)  # symmetric: the matrices are antisymmetric
+    label = components(len(pattern), *np.nonzero(pattern))
+    members = [np.flatnonzero(label == i) for i in range(label.max() + 1)]
     fixed = [int(part[0]) for part in members if len(part) == 1]
     return Blocks(np.eye(len(pattern))[:, fixed], tuple(part for part in members if len(part) > 1))
 
