@@ -12,6 +12,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from specavg import _config
+from specavg._random import OWN_SEED
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import given_targets
 from specavg.data._streaming import is_dask
@@ -377,7 +378,7 @@ class _VectorData:
         points = max(rows // self.basis.n_outputs, 1)
         if len(self.points) <= points:
             return None
-        some = np.sort(np.random.default_rng(20250713).permutation(len(self.points))[:points])
+        some = np.sort(np.random.default_rng(OWN_SEED).permutation(len(self.points))[:points])
         return _VectorData(self.basis, self.points[some], self.targets[some], self.weights[some], 0.0)
 
     def problem(self) -> Problem:

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._random import OWN_SEED
 from specavg.data._gradient_moments import checked_gradients, gradient_moments
 from specavg.invariants import InvariantBasis
 from specavg.regression import _limits
@@ -76,7 +77,7 @@ class GradientData:
         if total <= rows:
             return self
         count = max(2, len(self.points) * rows // total)
-        order = np.random.default_rng(20250713).permutation(len(self.points))
+        order = np.random.default_rng(OWN_SEED).permutation(len(self.points))
         order = np.concatenate([order[self.has_value[order]][:1], order])  # one value at least
         some = np.sort(np.unique(order[:count]))
         return GradientData(self.points[some], self.targets[some], self.gradients[some], self.weights[some])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._config import settings
+from specavg._random import OWN_SEED
 from specavg._reporting import reported
 from specavg.groups import Group
 from specavg.invariants._building import group_order
@@ -120,7 +121,7 @@ def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) ->
     if family is None or len(points) < 2 or group_order(group) > MOST_ELEMENTS:
         return None
     order = group.finite_order
-    rng = np.random.default_rng(20250713)
+    rng = np.random.default_rng(OWN_SEED)
     most = max(MOST_IMAGES // order, 2)
     if len(points) > most:
         some = np.sort(rng.permutation(len(points))[:most])

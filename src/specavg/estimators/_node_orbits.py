@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
+from specavg._random import OWN_SEED
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis
 from specavg.invariants._building import group_order
@@ -78,7 +79,7 @@ class _Places:
         self._periodic = np.isfinite(periods) & (periods > 0)
         self._periods = np.where(self._periodic, periods, 1.0)
         self._table = self._on_circles(points)
-        self._line = np.random.default_rng(20250713).normal(size=self._table.shape[1])
+        self._line = np.random.default_rng(OWN_SEED).normal(size=self._table.shape[1])
         shadow = self._table @ self._line
         self._order = np.argsort(shadow, kind="stable")
         self._shadow = shadow[self._order]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import settings
+from specavg._random import OWN_SEED
 from specavg.invariants import InvariantBasis
 from specavg.regression import _limits
 from specavg.regression._choice import relative_scale
@@ -56,7 +57,7 @@ class RidgeData:
 
     def sample(self, rows: int) -> RidgeData:
         """Some of the rows, chosen without regard to the targets."""
-        some = np.sort(np.random.default_rng(20250713).permutation(self.count)[:rows])
+        some = np.sort(np.random.default_rng(OWN_SEED).permutation(self.count)[:rows])
         return RidgeData(self.points[some], self.targets[some], self.weights[some])
 
     def held(self, basis: InvariantBasis) -> bool:

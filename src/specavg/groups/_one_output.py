@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import components
+from specavg._random import OWN_SEED
 from specavg.groups._catalogue import direct_product
 from specavg.groups._group import Group
 from specavg.groups._product_replacement import random_product
@@ -136,7 +137,7 @@ def _factors(kept: list[_Pair], size: int, order: int) -> tuple[list[Factor], ND
     if len(orbits) == 1 or not kept:
         return [(kept, everything)], everything
     found: list[dict[SignedPermutation, _Pair]] = [{} for _ in orbits]
-    rng = np.random.default_rng(20250713)
+    rng = np.random.default_rng(OWN_SEED)
     for tried in range(_TRIES):
         for h in kept if tried == 0 else [_random(kept, rng) for _ in range(3)]:
             for orbit, mine in zip(orbits, found, strict=True):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import components
+from specavg._random import OWN_SEED
 from specavg.groups import Representation
 from specavg.groups._index_symmetry import index_symmetry
 from specavg.invariants._fixed_space import FixedSpace, UnclearRank, common_null_space, fixed_space
@@ -150,7 +151,7 @@ def _generic(rho: Representation, vectors: Array) -> Array:
 
 def _some(*shape: int) -> Array:
     """Numbers that nothing singles out."""
-    return np.random.default_rng(20250713).normal(size=shape) / shape[-1]
+    return np.random.default_rng(OWN_SEED).normal(size=shape) / shape[-1]
 
 
 def frame_of(projector: Array, size: int) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import interpolate
 
 from specavg._arrays import Array
+from specavg._random import OWN_SEED
 from specavg.functions._gram_operator import GramOperator
 from specavg.regression._conjugate_gradients import NotConverged, conjugate_gradients
 from specavg.regression._regression_problem import Path, Posterior, Problem, Scores, degrees_of_freedom, variation
@@ -122,7 +123,7 @@ class OperatorPath(Path):
         self.right = scale[:, None] * problem.cross
         # The error of a trace of D functions is √(2D/probes): 2 of 5,000 functions tell as much of it as 8 of 1,250.
         self._count = int(np.clip(_PROBES * 1250 / max(len(scale), 1), _FEWEST_PROBES, _PROBES))
-        signs = np.random.default_rng(20250713).integers(0, 2, size=(len(scale), self._count))
+        signs = np.random.default_rng(OWN_SEED).integers(0, 2, size=(len(scale), self._count))
         self._probes: Array = 2.0 * signs.astype(np.float64) - 1.0
         self._solved: tuple[float, Array] | None = None
 
