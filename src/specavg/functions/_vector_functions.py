@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg.functions._compensated_sums import Sum, compensated_sum
-from specavg.functions._functions import Functions
+from specavg.functions._functions import CHUNK_BYTES, Functions
 
 __all__ = ["CombinedOutputs", "JoinedOutputs", "Move", "MovedOutputs", "Summand", "VectorFunctions"]
 
 Indices = NDArray[np.intp]
-_CHUNK_BYTES = 32e6  # as for scalar functions
 
 
 class VectorFunctions(abc.ABC):
@@ -99,7 +98,7 @@ class VectorFunctions(abc.ABC):
 
     def chunks(self, n: int, times: int = 1) -> Iterator[slice]:
         """Row ranges whose working memory, so many times that of values, stays within bounds."""
-        rows = max(1, int(_CHUNK_BYTES / max(times * self.row_bytes, 8.0)))
+        rows = max(1, int(CHUNK_BYTES / max(times * self.row_bytes, 8.0)))
         for start in range(0, n, rows):
             yield slice(start, min(start + rows, n))
 
