@@ -124,10 +124,10 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     and only the lowest frequencies of each. With nothing given, two more bases compete with them, on the same rows by
     the same score: those in the order "few coordinates" with steepness c = 4 and 64, whose "heat" spectrum
     ∏(1 + c k_i²)^(−s) prefers sums of functions of few coordinates; on powers and products, of few copies or factors.
-    `basis_.order` says which was chosen; "type" is the order of eigenvalues, one type of functions at a time. Factors of
-    a product, and orthogonal parts of a lattice of up to three dimensions, that have no common unit of length compete
-    in units of their own, and each of up to three of them with half its length (`ByType`). Chunked data always use the
-    order of eigenvalues.
+    `basis_.order` says which was chosen; "type" is the order of eigenvalues, one type of functions at a time. Factors
+    of a product, and orthogonal parts of a lattice of up to three dimensions, that have no common unit of length
+    compete in units of their own, and each of up to three of them with half its length (`ByType`). Chunked data always
+    use the order of eigenvalues.
 
     *Several outputs* share the spectrum, but each has noise of its own size. Then they are measured in
     units of their own leave-one-out error, rotated to their principal directions, and each direction has its own

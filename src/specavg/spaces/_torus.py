@@ -237,8 +237,8 @@ class Torus(Space):
         chosen = super().check_order(order)
         if self._lattice is not None and not isinstance(chosen, ByEigenvalue | ByType):
             raise ValueError(
-                f'{self!r} is a lattice, whose symmetries mix coordinates: it has order="eigenvalue" and "type" only; got '
-                f"{order!r}. Other orders are for boxes, as Torus(d, period=...) makes them."
+                f'{self!r} is a lattice, whose symmetries mix coordinates: it has the orders "eigenvalue" '
+                f'and "type"; got {order!r}. Other orders are for boxes, as Torus(d, period=...) makes them.'
             )
         return chosen
 
