@@ -258,7 +258,5 @@ def test_points_of_one_coordinate_have_no_gradient_by_rotations():
     space = sa.Interval()
     V = next(islice(space.eigenspaces(), 3, None))
     X = space.sample(4, random_state=0)
-    with pytest.raises(
-        ValueError, match=r"no gradient of functions on Interval.*0 planes .* 1 dimensions"
-    ):
+    with pytest.raises(ValueError, match=r"no gradient of functions on Interval.*0 planes .* 1 dimensions"):
         gradient_by_rotations(space, V, X, space.evaluate(V, X), np.eye(V.dim))
