@@ -211,7 +211,8 @@ def test_crowded_points_are_fitted_well_and_from_moments_where_steps_are_many(d,
     y = np.cos(np.pi * X).sum(axis=1)
     noise = 0.1 * np.random.default_rng(0).normal(size=len(X))
     model = sa.InvariantKernelRidge(space, group, max_invariant_dim=300, **given).fit(X, y + noise)
-    assert spread > 0.5 or model.solver_ == "moments"
+    chosen_smooth = not given and model.solver_ == "toeplitz" and model.n_iterations_ < 80  # then steps are few
+    assert spread > 0.5 or model.solver_ == "moments" or chosen_smooth
     assert np.sqrt(np.mean((model.predict(Z) - np.cos(np.pi * Z).sum(axis=1)) ** 2)) < 0.05
 
 
