@@ -209,6 +209,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         return _cached_terms(len(self.symbols), self.classes_, self.degrees_)
 
     def _positions(self, R: ArrayLike) -> Array:
+        if isinstance(R, list | tuple) and len(R) and hasattr(R[0], "positions"):  # Atoms of ASE
+            R = [atoms.positions for atoms in R]
         positions, N = np.asarray(R, dtype=np.float64), len(self.symbols)
         if isinstance(self.symbols, str):
             raise ValueError(f"symbols is the text {self.symbols!r}; list the atoms, as in ['C', 'H', 'H', 'H', 'H']")
