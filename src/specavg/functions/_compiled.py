@@ -131,7 +131,8 @@ class Compiled(Functions):
     def _plain_combination(self, X: Array, C: Array) -> Array:
         """Φ C by plain NumPy, each row with the bits that it has alone."""
         out = np.empty((len(X), C.shape[1]))
-        for rows in self.chunks(len(X)):
+        in_cache = 0 < len(X) * self.row_bytes <= CACHE  # then no question of memory is asked, as for blocks of loops
+        for rows in [slice(0, len(X))] if in_cache else self.chunks(len(X)):
             # A product for each row: in a product of matrices, rounding depends on the other rows.
             values = np.ascontiguousarray(self.plain_values(X[rows]))
             out[rows] = np.matmul(values[:, None, :], C)[:, 0]

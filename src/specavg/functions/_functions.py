@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from specavg.functions._factor_table import FactorTable
     from specavg.functions._gram_operator import GramOperator
 
-__all__ = ["FEW_ROWS", "PLAIN_BYTES", "Functions", "few_rows", "rows_of_a_larger_table"]
+__all__ = ["CHUNK_BYTES", "FEW_ROWS", "PLAIN_BYTES", "Functions", "few_rows", "rows_of_a_larger_table"]
 
-_CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
+CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
 # Tables of few rows are worked on in plain NumPy, with nothing compiled and nothing loaded. At 512 rows NumPy takes a
 # tenth of a second at most; a loop takes 1 to 4 seconds to compile, and half a second to load again.
 FEW_ROWS = 512
@@ -205,7 +205,7 @@ class Functions(abc.ABC):
         """Row ranges whose working memory stays within bounds; `row_bytes` where it is not that of values."""
         limit = settings().memory_limit / 4
         per_row = max(self.row_bytes if row_bytes is None else row_bytes, 8.0)
-        budget = min(max(_PLAIN_CACHED, min(64 * per_row, PLAIN_BYTES)) if few_rows(n) else _CHUNK_BYTES, limit)
+        budget = min(max(_PLAIN_CACHED, min(64 * per_row, PLAIN_BYTES)) if few_rows(n) else CHUNK_BYTES, limit)
         rows = max(1, int(budget / per_row))
         require_memory(4 * self.row_bytes, f"{self.dim} functions at one point", "Lower the cutoff.")
         for start in range(0, n, rows):
