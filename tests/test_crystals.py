@@ -44,3 +44,22 @@ def test_cells_that_do_not_do_are_refused_with_what_does():
     moved = (HEXAGONAL, np.add(MAGNESIUM[1], [0.0123, 0.0456, 0.0789]), [12, 12])
     with pytest.raises(ValueError, match=r"no multiple of 1/24.*spglib\.standardize_cell"):
         crystals.positions(moved)
+
+
+def test_cells_of_ase_and_wrong_cells():
+    ase = pytest.importorskip("ase.build")
+    magnesium = ase.bulk("Mg")
+    for made in (sa.crystals.positions, sa.crystals.wave_vectors):
+        space, group = made(magnesium)
+        same = made((magnesium.cell[:], magnesium.get_scaled_positions(), magnesium.numbers))
+        assert group.order == 24
+        assert np.array_equal(space.lattice, same.space.lattice)
+    with pytest.raises(ValueError, match=r"a cell is \(lattice, positions, numbers\)"):
+        sa.crystals.positions(magnesium.cell[:])
+
+
+def test_repr_of_a_lattice_is_the_same_space():
+    space, group = sa.crystals.wave_vectors(([[3.2, 0, 0], [-1.6, 1.6 * 3**0.5, 0], [0, 0, 5.2]], [[0, 0, 0]], [1]))
+    again = eval(repr(space), {"Torus": sa.Torus})
+    assert np.array_equal(again.lattice, space.lattice)
+    assert sa.invariant_basis(again, group, max_dim=30).dim > 1

@@ -194,3 +194,38 @@ def test_dates_as_targets_are_refused(kind):
     X = sa.Torus(2).sample(20, random_state=0)
     with pytest.raises(ValueError, match="y holds dates or durations"):
         sa.InvariantKernelRidge().fit(X, np.arange(20).astype(kind))
+
+
+@pytest.mark.parametrize(
+    "group, hint",
+    [
+        ("Oh", r'point_group\("Oh"\)'),
+        ([sa.isometries.permutation([1, 0])], r"sa\.Group\(\[\.\.\.\]\)"),
+        (sa.groups.symmetric, r"symmetric\(3\)"),
+        (3, r"one of sa\.groups"),
+    ],
+)
+def test_what_is_no_group_is_told_what_to_write(group, hint):
+    X = sa.Torus(2).sample(9, random_state=0)
+    for attempt in (
+        lambda: sa.InvariantKernelRidge(sa.Torus(2), group).fit(X, X[:, 0]),
+        lambda: sa.SpecAvgRegressor(sa.Torus(2), group).fit(X, X[:, 0]),
+        lambda: sa.invariant_basis(sa.Torus(2), group, max_dim=9),
+        lambda: sa.invariant_tensors(group, "ij=ji"),
+    ):
+        with pytest.raises(TypeError, match=f"group must be a specavg Group.*{hint}"):
+            attempt()
+
+
+def test_a_cutoff_of_the_theorem_is_not_called_a_search():
+    X = sa.Torus(10).sample(100, random_state=0)
+    with pytest.warns(UserWarning, match=r"max_dim = .* ends before the first non-constant invariant") as caught:
+        sa.SpecAvgRegressor(sa.Torus(10), sa.groups.sign_flips(10)).fit(X, X[:, 0] ** 2)
+    assert not any("a search of" in str(w.message) for w in caught)
+
+
+def test_tab_completion_of_models_shows_what_users_call():
+    X = sa.Torus(2).sample(30, random_state=0)
+    shown = set(dir(sa.InvariantKernelRidge(sa.Torus(2)).fit(X, np.cos(np.pi * X[:, 0]))))
+    assert {"fit", "predict", "save", "gradient", "basis_", "alpha_"} <= shown
+    assert not shown & {"check_points", "has_basis", "not_saved", "saved_private", "saved_records"}

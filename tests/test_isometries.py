@@ -243,3 +243,8 @@ def test_large_integers_lose_no_digits_when_applied(entry):
     shifted = np.add(exact, [Fraction(1, 3), 0, Fraction(1, 4)]).ravel()
     errors = [Fraction(float(u)) - v for u, v in zip(with_shift.turned(points).ravel(), shifted, strict=True)]
     assert max(abs(error - round(error)) for error in errors) < 1e-15
+
+
+def test_permutations_that_count_from_one_are_told_so():
+    with pytest.raises(ValueError, match=r"Indices count from 0: subtract 1"):
+        iso.permutation([2, 1, 3])

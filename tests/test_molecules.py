@@ -286,3 +286,13 @@ def test_many_permutations_leave_few_functions_and_do_not_take_long():
     again, pulled = model.energy_and_forces(R[50:, swapped])
     np.testing.assert_allclose(again, energies, rtol=1e-12)
     np.testing.assert_allclose(pulled, forces[:, swapped], rtol=0, atol=1e-11 * np.abs(forces).max())
+
+
+def test_geometries_may_be_atoms_of_ase():
+    ase = pytest.importorskip("ase")
+    rng = np.random.default_rng(0)
+    R = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0.0]]) + 0.1 * rng.standard_normal((20, 3, 3))
+    E = np.linalg.norm(R[:, 1] - R[:, 2], axis=1)
+    atoms = [ase.Atoms("OH2", r) for r in R]
+    model = sa.InvariantPotential(["O", "H", "H"]).fit(atoms, E)
+    np.testing.assert_array_equal(model.predict(atoms), model.predict(R))

@@ -8,7 +8,7 @@ import pytest
 
 import specavg as sa
 from specavg import groups
-from specavg.plot._poles import expanded_pole_density
+from specavg.plot._poles import expanded_pole_density, sides
 from specavg.plot._spectrum import _log_order, _weyl_log
 from specavg.plot._style import CMAP, COLORS
 from specavg.plot._symmetry import drawable, mirrors_of_circle, symmetry_of_plane, symmetry_of_sphere
@@ -239,3 +239,35 @@ def test_colours_keep_their_order_in_grey():
     steps = [_lightness(mpl.colormaps[CMAP](t)) for t in np.linspace(0, 1, 50)]
     assert (np.diff(steps) > 0).all()
     assert abs(_lightness(COLORS[0]) - _lightness(COLORS[1])) > 0.3
+
+
+@pytest.mark.parametrize("crystal, specimen", [("D6", "C1"), ("O", "D2"), ("D3", "C2"), ("T", "C1")])
+@pytest.mark.parametrize("h", [(0, 0, 1), (1, 1, 1), (1, 0, 0), (1, 2, 3)])
+def test_pole_densities_by_symmetry_are_those_of_all_orientations(crystal, specimen, h):
+    space, group = sa.Rotations(), sa.groups.crystal_symmetry(crystal, specimen)
+    basis = sa.invariant_basis(space, group, max_eigenvalue=4 * 5 if crystal != "T" else 6 * 7)
+    coef = np.random.default_rng(0).standard_normal((basis.dim, 1))
+    asked = []
+
+    def density(X):
+        asked.append(len(X))
+        return basis.combine(X, coef)[:, 0]
+
+    direction = np.array(h) / np.linalg.norm(h)
+    r = sa.Sphere(3).sample(20, random_state=1)
+    for antipodal in (True, False):
+        direct = sa.plot.pole_density(density, h, r, antipodal=antipodal)
+        asked.clear()
+        plain = expanded_pole_density(density, direction, r, antipodal, 12)
+        whole = sum(asked)
+        asked.clear()
+        short = expanded_pole_density(density, direction, r, antipodal, 12, sides(group))
+        np.testing.assert_allclose(plain, direct, atol=1e-11)
+        np.testing.assert_allclose(short, direct, atol=1e-11)
+        if h == (0, 0, 1) and crystal in ("D6", "O"):
+            assert sum(asked) < whole / 7
+
+
+def test_plot_torus_names_the_picture_of_three_dimensions():
+    with pytest.raises(ValueError, match=r"Use plot\.slices"):
+        sa.plot.torus(sa.invariant_basis(sa.Torus(3), max_dim=7))

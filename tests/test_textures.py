@@ -1,5 +1,7 @@
 """Numbers and pictures of textures, and slices of functions on three-dimensional tori."""
 
+import warnings
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -112,3 +114,12 @@ def test_slices_are_the_function_at_their_heights_and_leave_nothing_white():
         sa.plot.slices(lambda X: X[:, 0], space=sa.Torus(2))
     with pytest.raises(ValueError, match="axis must be 0, 1 or 2"):
         sa.plot.slices(lambda X: X[:, 0], space=sa.Torus(3), axis=3)
+
+
+def test_bunge_angles_in_degrees_are_questioned():
+    with pytest.warns(UserWarning, match=r"up to 350, and are taken for radians: for degrees write degrees=True"):
+        sa.spaces.rotations_from_bunge([[350.0, 45.0, 10.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.spaces.rotations_from_bunge([[350.0, 45.0, 10.0]], degrees=True)
+        sa.spaces.rotations_from_bunge([[2 * np.pi, 1.0, -2 * np.pi]])

@@ -8,6 +8,7 @@ import pytest
 
 import specavg as sa
 from specavg import groups, isometries, testing
+from specavg.functions._trigonometric_sums import Waves
 from specavg.spaces import Circle, Torus
 
 SHEAR = isometries.affine([[1, 1], [0, 1]], [0, 0])
@@ -168,3 +169,13 @@ def test_too_many_frequencies_are_refused_before_they_are_listed():
     V = next(islice(Torus(1000).eigenspaces(), 3, None))
     with pytest.raises(MemoryError, match=r"listing 1329336000 frequencies .* closed form"):
         Torus(1000).frequencies(V)
+
+
+def test_waves_of_few_coordinates_are_those_of_all():
+    rng = np.random.default_rng(0)
+    K = rng.integers(-3, 4, (300, 24)) * (rng.uniform(size=(300, 24)) < 0.15)
+    K = np.unique(K, axis=0)
+    X = rng.uniform(-5, 5, (40, 24))
+    angles = np.pi * (X @ K.T)
+    values = Waves(np.full(24, 2.0), K).plain_values(X)
+    np.testing.assert_allclose(values, np.concatenate([np.cos(angles), np.sin(angles)], axis=1), atol=1e-12)

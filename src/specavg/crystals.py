@@ -44,7 +44,8 @@ def positions(cell: Any, *, symprec: float = 1e-5) -> Crystal:
     Parameters
     ----------
     cell : (lattice, positions, numbers)
-        As spglib has it: lattice vectors as rows, fractional coordinates of the atoms, one number for each kind.
+        As spglib has it: lattice vectors as rows, fractional coordinates of the atoms, one number for each kind. Or
+        the ``Atoms`` of ASE.
     symprec : float, default 1e-5
         How far atoms may lie from symmetric places, in the unit of the lattice. The lattice itself is made exactly
         symmetric: files give few digits, and a group must consist of isometries.

@@ -70,4 +70,6 @@ def run(options: argparse.Namespace) -> int:
             progress.phase("fitting")
             found.model.save(options.output)
     print(found)
+    if options.output is not None:
+        print(f"saved to {options.output}")
     return 0

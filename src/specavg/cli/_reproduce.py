@@ -49,7 +49,10 @@ def add_parser(commands: Any) -> None:
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(","))
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"numbers of samples with commas, such as 500,2000; got {text!r}") from None
 
 
 def run(options: argparse.Namespace) -> int:

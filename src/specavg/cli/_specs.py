@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -78,6 +79,8 @@ def space_of(text: str) -> Space:
     --------
     >>> space_of("torus:2 * sphere:3^4")
     Product(Torus(2), Power(Sphere(3), 4))
+    >>> space_of("torus:2,period=2*pi")
+    Torus(2, period=6.283185307179586)
     >>> space_of("(circle * sphere:3)^2")
     Power(Product(Circle(), Sphere(3)), 2)
     >>> space_of("interval:0,1^3")
@@ -87,6 +90,7 @@ def space_of(text: str) -> Space:
 
     if text.endswith((".toml", ".json")):
         return _space_from_file(Path(text))
+    text = re.sub(r"\*\s*pi\b", "pi", text)  # 2*pi is a number, not a product of spaces
     factors = _split(text, "*")
     if len(factors) > 1:
         return spaces.Product(*(space_of(part) for part in factors))

@@ -104,6 +104,7 @@ class InvariantEstimator(Savable, BaseEstimator):
 
     def _only_the_constant(self) -> str:
         """Why there is no other function, for messages."""
+        in_time = self._cutoff() is None and self.cutoff_.kind == "max_eigenvalue"  # where a default search ended
         bound = f"{self.cutoff_.value:.{3 if self.cutoff_.value < 1000 else 10}g}"
         late = (
             f" (a search of about {BASIS_SECONDS:g} seconds found none; the group may have none but the constant: with "
@@ -111,7 +112,7 @@ class InvariantEstimator(Savable, BaseEstimator):
         )
         return (
             f"{self.cutoff_.kind} = {bound} ends before the first non-constant invariant of "
-            f"{self.basis_.group!r} on {self.basis_.space!r}{late if self._cutoff() is None else ''}"
+            f"{self.basis_.group!r} on {self.basis_.space!r}{late if in_time else ''}"
         )
 
     def _stream(self, X: Any, y: Any, sample_weight: Any, gradient: Any = None) -> Stream | None:

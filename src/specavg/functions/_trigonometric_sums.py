@@ -80,11 +80,24 @@ class Waves(Compiled, Derivations):
 
     def plain_values(self, X: Array) -> Array:
         angles = np.zeros((len(X), len(self.K)))
-        for u, k in zip((X / self.period).T, self.K.T, strict=True):  # no matrix product: its rounding differs by row
-            angles += np.multiply.outer(u - np.rint(u), k)
+        U = X / self.period
+        U -= np.rint(U)
+        for columns, k in zip(*self._entries, strict=True):  # no matrix product: its rounding differs by row
+            angles += np.take(U, columns, axis=1) * k
         angles -= np.rint(angles)
         angles *= 2 * np.pi
         return np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+
+    @cached_property
+    def _entries(self) -> tuple[Indices, Indices]:
+        """The columns of the first, second, ... entry of each frequency that is not zero, and those entries.
+
+        A frequency of many coordinates has few of them: sums over all 24 columns took three times as long for M24.
+        """
+        nonzero = self.K != 0
+        most = int(nonzero.sum(axis=1).max(initial=0))
+        columns = np.argsort(~nonzero, axis=1, kind="stable")[:, :most]
+        return np.ascontiguousarray(columns.T), np.ascontiguousarray(np.take_along_axis(self.K, columns, axis=1).T)
 
     @cached_property
     def _derivations(self) -> list[Any]:

@@ -28,7 +28,7 @@ def cell_symmetry(
     cell: Any, *, symprec: float = 1e-5, wave_vectors: bool = False, time_reversal: bool = True
 ) -> tuple[Array, Group]:
     """The lattice of a cell, made exactly symmetric, and the group of the crystal on it (see `crystals`)."""
-    lattice, positions, numbers = cell[:3]
+    lattice, positions, numbers = _parts(cell)
     with warnings.catch_warnings():  # spglib announces, at every call, a change of its error handling
         warnings.simplefilter("ignore", DeprecationWarning)
         found = installed_spglib().get_symmetry((lattice, positions, numbers), symprec=symprec)
@@ -41,6 +41,7 @@ def cell_symmetry(
             f"a translation of this crystal is no multiple of 1/24 of the cell (by {error:.1g}): the origin lies "
             "beside the symmetry elements or the cell is a supercell. Use the cell that "
             "spglib.standardize_cell(cell) returns."
+            + (" Or are these Cartesian positions? They must be fractional." if np.abs(positions).max() > 1 else "")
         )
     B = _symmetric_lattice(np.asarray(lattice, dtype=float), W)
     if not wave_vectors:
@@ -57,6 +58,18 @@ def cell_symmetry(
     chosen = generating(R, np.zeros((len(R), 3), dtype=np.int64))
     maps = [affine(R[i], [0, 0, 0]) for i in chosen]
     return reciprocal_lattice(B), group_of_affine_maps(maps, "crystal of wave vectors", 3)
+
+
+def _parts(cell: Any) -> tuple[Any, Any, Any]:
+    """Lattice, fractional positions and numbers of a cell of spglib or of the Atoms of ASE."""
+    if hasattr(cell, "get_scaled_positions"):
+        return np.asarray(cell.cell), cell.get_scaled_positions(), cell.numbers
+    if not isinstance(cell, list | tuple) or len(cell) < 3 or np.shape(cell[0]) != (3, 3):
+        raise ValueError(
+            "a cell is (lattice, positions, numbers) as spglib has it, lattice vectors as rows of a 3 × 3 array, or "
+            f"the Atoms of ASE; got a {type(cell).__name__} of {len(cell) if hasattr(cell, '__len__') else 1} parts"
+        )
+    return cell[0], cell[1], cell[2]
 
 
 def _symmetric_lattice(B: Array, W: NDArray[np.int64]) -> Array:

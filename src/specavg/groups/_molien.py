@@ -33,6 +33,12 @@ def molien_series(group: Group, degree: int) -> tuple[int, ...]:
         series = _reciprocal([(n, 1) for n in degrees], degree)
         shifted = [0] * numerator + series if numerator else [0] * (degree + 1)
         return tuple(a + b for a, b in zip(series, shifted, strict=False))
+    if group.finite_order > LISTED:
+        raise ValueError(
+            f"the Molien series of {group!r} is a mean over its {group.finite_order} elements, and more than {LISTED} "
+            "are not listed (families such as symmetric(d) need no list). sa.invariant_basis(space, group, "
+            "max_eigenvalue=...) counts invariant functions without one."
+        )
     elements = list(group.elements(limit=LISTED))
     signed = [g for g in elements if isinstance(g, SignedPermutation)]
     matrices = [g for g in elements if isinstance(g, Orthogonal)]

@@ -187,8 +187,10 @@ def signed_permutation(
     """
     exact = tuple(_integer(i, "an image entry") for i in image)
     if sorted(exact) != list(range(len(exact))):
+        hint = " Indices count from 0: subtract 1." if sorted(exact) == list(range(1, len(exact) + 1)) else ""
         raise ValueError(
-            f"not a permutation of 0..{len(exact) - 1}: every index must appear exactly once; got {_short(exact)}"
+            f"not a permutation of 0..{len(exact) - 1}: every index must appear exactly once; got "
+            f"{_short(exact)}.{hint}"
         )
     flips = tuple(_integer(s, "a sign") for s in signs)
     if len(flips) != len(exact):

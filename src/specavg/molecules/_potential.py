@@ -106,7 +106,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         Parameters
         ----------
         R : array-like of shape (n, N, 3)
-            Positions of the atoms.
+            Positions of the atoms, or a list of ``Atoms`` of ASE.
         E : array-like of shape (n,)
         forces : array-like of shape (n, N, 3), optional
             Minus the gradients. Gradients given by mistake are noticed, and refused; other units are warned of.
@@ -208,7 +208,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
     def _terms(self) -> MoleculeTerms:
         return _cached_terms(len(self.symbols), self.classes_, self.degrees_)
 
-    def _positions(self, R: ArrayLike) -> Array:
+    def _positions(self, R: Any) -> Array:
+        if isinstance(R, list | tuple) and len(R) and hasattr(R[0], "positions"):  # Atoms of ASE
+            R = [atoms.positions for atoms in R]
         positions, N = np.asarray(R, dtype=np.float64), len(self.symbols)
         if isinstance(self.symbols, str):
             raise ValueError(f"symbols is the text {self.symbols!r}; list the atoms, as in ['C', 'H', 'H', 'H', 'H']")

@@ -40,6 +40,11 @@ class Savable:
     saved_records: ClassVar[tuple[type, ...]] = ()
     has_basis: ClassVar[bool] = True
 
+    def __dir__(self) -> list[str]:
+        """Without what only this file asks for: tab completion shows what users call."""
+        machinery = {name for name in vars(Savable) if not name.startswith("_") and name != "save"}
+        return sorted(set(super().__dir__()) - machinery)
+
     def check_points(self) -> NDArray[np.float64]:
         """Points at which a model that is read must predict what it predicted when it was saved."""
         return _basis(self).space.sample(4, random_state=np.random.default_rng(1))

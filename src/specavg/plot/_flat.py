@@ -204,7 +204,9 @@ def _box(space: Space, d: int) -> tuple[Array, Array]:
     """Periods and lower corner of the box that is drawn."""
     if not isinstance(space, Torus) or space.dim != d:
         name, better = ("circle", "Circle()") if d == 1 else ("torus", "Torus(2)")
-        raise ValueError(f"plot.{name} draws functions on {better}; this one lives on {space!r}")
+        others = {1: "circle", 2: "torus", 3: "slices"} if isinstance(space, Torus) else {}
+        hint = f". Use plot.{others[space.dim]}" if space.dim in others else ""
+        raise ValueError(f"plot.{name} draws functions on {better}; this one lives on {space!r}{hint}")
     start = np.zeros(d) if space.lattice is not None or _is_angle(space.period) else -space.period / 2
     return space.period, start
 

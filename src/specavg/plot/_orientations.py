@@ -12,7 +12,7 @@ from specavg._arrays import Array
 from specavg.groups import Group, crystal_symmetry
 from specavg.groups.families import CrystalSymmetry, PointGroup
 from specavg.plot._bands import bands, value_range
-from specavg.plot._poles import expanded_pole_density, indices, project, unit_direction
+from specavg.plot._poles import expanded_pole_density, indices, project, sides, unit_direction
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, colorbar_beside, pyplot, without_frame
 from specavg.spaces import Rotations, rotations_from_bunge
@@ -82,9 +82,11 @@ def inverse_pole_figure(
     def transposed(X: Array) -> Array:  # X r = h is Xᵀ h = r: crystal and specimen change places
         return source.values(X.reshape(-1, 3, 3).transpose(0, 2, 1).reshape(len(X), 9))
 
+    swapped = [(B, A) for A, B in sides(source.group)] if group is None else []
     flat = h.reshape(-1, 3)
     densities = [
-        expanded_pole_density(transposed, unit_direction(r), flat, True, degree).reshape(phi.shape) for r in directions
+        expanded_pole_density(transposed, unit_direction(r), flat, True, degree, swapped).reshape(phi.shape)
+        for r in directions
     ]
     limits = value_range(np.round(densities, 9))
     plane = project(flat, projection).reshape(*phi.shape, 2)

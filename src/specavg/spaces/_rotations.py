@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import count
 from math import pi
@@ -305,6 +306,12 @@ def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> NDArray
         raise ValueError(f"Bunge angles have shape (n, 3): φ₁, Φ, φ₂ in each row; got {euler.shape}")
     if not np.isfinite(euler).all():
         raise ValueError("Bunge angles have NaN or infinity")
+    if not degrees and np.abs(euler).max(initial=0.0) > 4 * np.pi:
+        warnings.warn(
+            f"Bunge angles go up to {np.abs(euler).max():.4g}, and are taken for radians: for degrees write "
+            "degrees=True",
+            stacklevel=2,
+        )
     first, middle, last = (np.deg2rad(euler) if degrees else euler).T
     tilt = np.zeros((len(euler), 3, 3))
     tilt[:, 0, 0] = 1.0

@@ -176,7 +176,7 @@ class Torus(Space):
 
     def __repr__(self) -> str:
         if self._lattice is not None:
-            return f"Torus(lattice={np.array2string(self._lattice, precision=6, separator=', ').replace(chr(10), '')})"
+            return f"Torus(lattice={self._lattice.tolist()})"  # every digit: rounded, it would have other isometries
         if not np.all(self._periods == self._periods[0]):
             return f"Torus({self.dim}, period={self._periods.tolist()})"
         if self._periods[0] == 2.0:
