@@ -103,7 +103,7 @@ class Changes:
         orbit = np.arange(D)  # of each coordinate: the least coordinate that it can be taken to
         for image in images * D:
             orbit = np.minimum(orbit, orbit[image])
-        return np.array([np.mean(np.flatnonzero(orbit == o) + 1.0) for o in orbit])
+        return np.array([float(np.mean(np.flatnonzero(orbit == o) + 1.0)) for o in orbit])
 
     @property
     def elements(self) -> str:

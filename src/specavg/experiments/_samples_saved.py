@@ -191,7 +191,7 @@ def _expected_risks(group: Group, n: Array | NDArray[np.int64]) -> Array:
     sphere; functions of the height alone are integrated by a Gauss rule that is exact for their degree.
     """
     if group != AXIS:
-        return _risks_by_degree(group, n).min(axis=-1)
+        return _risks_by_degree(group, np.asarray(n, dtype=float)).min(axis=-1)
     height, weights = np.polynomial.legendre.leggauss(2 * _TOP + 1)  # exact to degree 4·_TOP + 1
     values = np.polynomial.legendre.legvander(height, _TOP) * np.sqrt(2 * np.arange(_TOP + 1) + 1)
     squares = _coefficients() ** 2
