@@ -99,7 +99,7 @@ def test_skewed_bases_warn_of_what_rounding_of_their_coordinates_costs(q):
 @pytest.mark.parametrize("q", [10**8, 10**15])
 def test_bases_that_are_too_skewed_are_refused(q):
     rows = [[1.0, 0.0], [float(q), 1.0]]
-    with pytest.raises(ValueError, match="Give shorter vectors|give shorter lattice vectors"):
+    with pytest.raises(ValueError, match=r"[Gg]ive shorter (lattice )?vectors"):
         sa.invariant_basis(sa.Torus(lattice=[rows[1], [2.0 * q + 1, 2.0]]), max_eigenvalue=40.0)
 
 

@@ -17,8 +17,9 @@ from specavg.regression._gradient_problem import GradientProblem, Observations
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
+from specavg.regression._target_units import Units
 
-__all__ = ["NO_VALUE", "GradientData", "ratios_of", "warn_of_contradicting_moments"]
+__all__ = ["NO_VALUE", "GradientData", "ratios_of", "size_of", "warn_of_contradicting_moments"]
 
 Array = NDArray[np.float64]
 RATIOS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
@@ -121,7 +122,8 @@ class GradientData:
         depend on it: the regression of the one on the other has slope one.
         """
         both = self.has_value & self.has_gradient
-        given, predicted = self.gradients[both].ravel(), predicted[both].ravel()
+        pair = np.stack([self.gradients[both].ravel(), predicted[both].ravel()])
+        given, predicted = pair / Units.without_shift(pair.reshape(-1, 1)).unit  # squares may be no numbers
         _warn_of_scale(float(predicted @ predicted), float(predicted @ given), float(given @ given), given.size)
 
 
@@ -130,13 +132,21 @@ def ratios_of(deviation: float, size: float) -> Array:
     return RATIOS * (deviation or 1.0) / (size or 1.0)
 
 
+def size_of(values: Array) -> float:
+    """The root of the mean square, also where squares are no numbers."""  # (n,)
+    unit = float(Units.without_shift(values[:, None]).unit[0])
+    return unit * float(np.sqrt(np.mean((values / unit) ** 2)))
+
+
 def warn_of_contradicting_moments(moments: Moments, coefficients: Array) -> None:
     """The same from moments, with the coefficients that the values alone give."""  # (1 + D,)
     slopes = moments.slopes
     assert slopes is not None
     assert slopes.gram is not None
-    unit, c = float(slopes.units.unit[0]), coefficients[: slopes.dim]
-    cross, squares = unit * slopes.shifted_cross.value[:, 0], unit**2 * float(slopes.shifted_squares.value[0])
+    cross, squares = slopes.shifted_cross.value[:, 0], float(slopes.shifted_squares.value[0])
+    if not squares > 0:
+        return
+    c = coefficients[: slopes.dim] / slopes.units.unit[0]
     _warn_of_scale(float(c @ slopes.gram.value @ c), float(c @ cross), squares, float(slopes.weight.value))
 
 

@@ -17,7 +17,7 @@ from specavg.data._given_data import question_vectors, why_nothing
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, checked_alpha, weights_or_ones
-from specavg.estimators._gradient_data import GradientData, ratios_of, warn_of_contradicting_moments
+from specavg.estimators._gradient_data import GradientData, ratios_of, size_of, warn_of_contradicting_moments
 from specavg.estimators._growth import grown
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._streamed import PiecewiseEstimator, needs_cutoff
@@ -265,7 +265,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         bases = self._bases(self._canonical(data.points), order, cutoff, data.rows(self._space().dim))
         for _, basis in _competing(bases, None):
             values, slopes = data.searched(basis)
-            ratios = ratios_of(float(values.targets.std()), float(np.sqrt(np.mean(slopes.targets**2))))
+            ratios = ratios_of(size_of(values.targets - values.targets.mean()), size_of(slopes.targets))
             found.append(self._with_ratio(partial(GradientProblem, values, slopes), ratios, basis))
         _, basis, candidates, ratio = min(found, key=lambda entry: entry[0])
         vars(self).pop("moments_", None)

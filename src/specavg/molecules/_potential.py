@@ -18,6 +18,7 @@ from specavg.molecules._distances import PairScale, distances
 from specavg.molecules._equations import Equations
 from specavg.molecules._terms import MoleculeTerms, like_atoms
 from specavg.persistence._saved_model import Savable
+from specavg.regression._target_units import Units
 
 __all__ = ["InvariantPotential"]
 
@@ -136,7 +137,12 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         scale = PairScale.of(distances(positions).r, kinds.pair_orbits)
         terms = self._terms_for(n, given is not None, classes)
         mean = float(energies.mean())
-        equations = Equations(terms.functions, scale, positions, energies - mean, given)
+        energies = energies - mean
+        # Energies and forces of extreme size are fitted in a unit of their own: their squares are no numbers.
+        observed = energies if given is None else np.append(energies, given)
+        unit = float(Units.without_shift(observed[:, None]).unit[0])
+        given = None if given is None else given / unit
+        equations = Equations(terms.functions, scale, positions, energies / unit, given)
         degrees = terms.function_degrees
         top = int(degrees[-1])
         if given is not None:
@@ -147,9 +153,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         found = best_fit(equations, degrees, tried)
         self.degrees_ = terms.up_to(found.degree).degrees
         self.classes_ = classes
-        self.lengths_, self.mean_energy_, self.coef_ = scale.lengths, mean, found.coefficients
+        self.lengths_, self.mean_energy_, self.coef_ = scale.lengths, mean, unit * found.coefficients
         self.decay_, self.energy_weight_, self.penalty_ = found.decay, found.energy_weight, found.penalty
-        self.energy_error_, self.force_error_ = found.energy_error, found.force_error
+        self.energy_error_, self.force_error_ = unit * found.energy_error, unit * found.force_error
         self.n_functions_ = len(found.coefficients)
         self.n_features_in_ = 3 * len(self.symbols)
         self.reference_ = positions[:4].copy()  # what a saved file is checked with
