@@ -151,7 +151,7 @@ def is_dask(X: Any) -> bool:
 def stream_of(
     X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None, *, targets: bool = True
 ) -> Stream | None:
-    """`X` as a stream of chunks: an iterator, the path of a Parquet file, a Dask collection; None for arrays."""
+    """`X` as a stream: an iterator or list of chunks, the path of a Parquet file, Dask; None for an array."""
     if isinstance(X, Stream):
         return X
     if is_dask(X):
@@ -170,7 +170,14 @@ def stream_of(
                 "must be None, and so must sample_weight and gradient"
             )
         return ChunkStream(X, targets=targets)
+    if targets and y is None and isinstance(X, list) and X and all(_is_chunk(part) for part in X):
+        return ChunkStream(X, targets=targets)
     return None
+
+
+def _is_chunk(part: Any) -> bool:
+    """Whether this is a chunk (X, y) in a list of them, and no row of numbers."""
+    return isinstance(part, tuple) and len(part) in (2, 3, 4) and all(hasattr(table, "__len__") for table in part[:2])
 
 
 def _require_parquet(path: str, y: Any, targets: bool) -> None:
@@ -200,7 +207,7 @@ class ChunkStream(Stream):
         self._targets = targets
         self._chunks = chain([first], iterator)
         X = parts[0]
-        self.n_features = int(np.prod(np.shape(X)[1:]))
+        self.n_features = 9 if hasattr(X, "as_matrix") else int(np.prod(np.shape(X)[1:]))  # SciPy's rotations have 9
         self.feature_names = column_names(X)
         self.outputs = tuple(np.shape(parts[1])[1:]) if targets else ()
 

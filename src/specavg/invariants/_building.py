@@ -42,6 +42,14 @@ _LONGEST = 86_400.0  # seconds of a forecast, right to an order of magnitude: wh
 _BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
 
 
+def require_group(group: object) -> None:
+    """Refuse what is no group."""
+    if not isinstance(group, Group):
+        raise TypeError(
+            f"group must be a specavg Group: one of specavg.groups, or groups.Group([g, h, ...]); got {group!r}"
+        )
+
+
 def checked_request(
     space: Space,
     group: Group | None,
@@ -58,10 +66,7 @@ def checked_request(
         raise TypeError(f"space must be a specavg Space such as Torus(3) or Sphere(3); got {space!r}")
     if group is None:
         group = default_group(space)
-    elif not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(
-            f"group must be a specavg Group: one of specavg.groups, or groups.Group([g, h, ...]); got {group!r}"
-        )
+    require_group(group)
     fitting = check_group(space, group)
     _warn_of_slopes(space, fitting)
     return fitting, cutoff, space.check_order(order)
