@@ -286,3 +286,10 @@ def test_many_permutations_leave_few_functions_and_do_not_take_long():
     again, pulled = model.energy_and_forces(R[50:, swapped])
     np.testing.assert_allclose(again, energies, rtol=1e-12)
     np.testing.assert_allclose(pulled, forces[:, swapped], rtol=0, atol=1e-11 * np.abs(forces).max())
+
+
+@pytest.mark.parametrize("degree", [0, -1, 1.5, "2", {}, {2: 3.5}, {1: 2}, {"2": 3}], ids=str)
+def test_what_is_no_degree_is_refused(degree):
+    R = np.random.default_rng(0).normal(size=(10, 3, 3))
+    with pytest.raises(ValueError, match="degree must be at least 1.* and a whole number"):
+        sa.molecules.InvariantPotential(["O", "H", "H"], degree=degree).fit(R, np.arange(10.0))

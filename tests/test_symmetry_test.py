@@ -187,6 +187,23 @@ def test_what_cannot_be_tested_says_why(ask, change, complaint):
         ask(*change(X, y), SPACE, GROUP)
 
 
+@pytest.mark.parametrize("count", [-1, 1.5, "many", np.nan])
+def test_a_number_of_permutations_is_a_whole_number(count):
+    with pytest.raises(ValueError, match="n_permutations must be a whole number"):
+        sa.symmetry_test(*sample(300, 0), SPACE, GROUP, n_permutations=count)
+
+
+@pytest.mark.parametrize("ask", [sa.symmetry_test, sa.discover_symmetry])
+def test_a_space_and_a_group_are_asked_for(ask):
+    X, y = sample(300, 0)
+    with pytest.raises(TypeError, match="group must be a specavg Group"):
+        ask(X, y, SPACE, list(GROUP.generators))
+    with pytest.raises(TypeError, match="give the space that the points live on"):
+        ask(X, y, None, GROUP)
+    with pytest.raises(TypeError, match="space must be a specavg space"):
+        ask(X, y, "torus", GROUP)
+
+
 @pytest.mark.parametrize("ask", [sa.symmetry_test, sa.discover_symmetry])
 @pytest.mark.parametrize("bad", ["reordered", "renamed"])
 def test_chunks_with_other_columns_than_the_first_are_refused(ask, bad):

@@ -15,10 +15,13 @@ __all__ = ["checked_chunks", "checked_samples"]
 
 def checked_samples(space: Space, X: Any, y: Any) -> tuple[Array, Array]:
     """Points of `space` and one finite target for each, or an error."""  # (n, n_features), (n,)
+    table = given_table(space, None, X)
+    if space is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise TypeError("give the space that the points live on, for instance sa.Torus(2) or sa.Sphere(3); got None")
     targets = numbers(given_targets(y), "y")
     if targets.ndim != 1:
         raise ValueError(f"y must have one dimension; got shape {targets.shape}. Give one output at a time")
-    points = space.check_points(given_table(space, None, X))
+    points = space.check_points(table)
     if len(points) != len(targets):
         raise ValueError(f"X has {len(points)} rows but y has {len(targets)}")
     return points, targets

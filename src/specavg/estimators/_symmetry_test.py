@@ -209,6 +209,8 @@ def symmetry_test(
     >>> sa.symmetry_test(X, y, space, group).failing()
     (2,)
     """
+    if not isinstance(n_permutations, int | np.integer) or n_permutations < 0:
+        raise ValueError(f"n_permutations must be a whole number, 0 for none; got {n_permutations!r}")
     chunks, rows, again = _as_chunks(space, X, y, n_permutations)
     columns = _Columns.choose(space, group, rows, max_dim)
     models = Models(columns.evaluate, columns.pieces(chunks))

@@ -248,11 +248,13 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         """What was asked for, or the largest of a sequence that data and time allow."""
         N = len(self.symbols)
         if self.degree is not None:
-            table = (
-                {N: self.degree} if isinstance(self.degree, int) else {int(a): int(d) for a, d in self.degree.items()}
-            )
-            if not table or any(a < 2 or d < 1 for a, d in table.items()):
-                raise ValueError(f"degree must be at least 1, for two atoms or more; got {self.degree!r}")
+            table: Any = self.degree if isinstance(self.degree, dict) else {N: self.degree}
+            whole = all(isinstance(part, int | np.integer) for pair in table.items() for part in pair)
+            if not table or not whole or any(a < 2 or d < 1 for a, d in table.items()):
+                raise ValueError(
+                    "degree must be at least 1, for two atoms or more, and a whole number, as in 4 or {2: 6, 3: 4}; "
+                    f"got {self.degree!r}"
+                )
             return _cached_terms(N, classes, MoleculeTerms.of(N, classes, table).degrees)
         few = N >= _FEW_ATOMS
         rows = n * (1 if not with_forces else max(2, 3 * N - 5))
