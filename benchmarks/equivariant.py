@@ -61,7 +61,7 @@ FITS: dict[str, tuple[Any, Any, Any, float, int]] = {
 def cost_of_a_fit() -> list[dict[str, Any]]:
     """A fit of vectors over a fit of the same columns as p numbers without a group, up to the same eigenvalue.
 
-    Outputs are decomposed in irreducible parts, equivalent ones once: a part with d outputs has d·n rows of d·D/|G|
+    Outputs are decomposed in irreducible summands, equivalent ones once: one with d outputs has d·n rows of d·D/|G|
     functions, d³/|G|² times the operations of n rows of D.
     """
     rows = []

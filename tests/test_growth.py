@@ -8,8 +8,8 @@ from specavg import groups
 from specavg.estimators import _growth
 from specavg.regression import _limits
 from specavg.regression._nearby_choice import likely_spectra
+from specavg.regression._operator_path import OperatorProblem
 from specavg.regression._spectra import spectrum_candidates
-from specavg.regression._toeplitz_path import ToeplitzProblem
 
 S2, OH = sa.Sphere(3), groups.point_group("Oh")
 
@@ -74,7 +74,7 @@ def test_coefficients_tell_the_spectrum_they_were_drawn_from():
         logs = truth.log_values(basis)
         C = np.exp(0.5 * (logs - logs[1])) * rng.normal(size=basis.dim)
         y = basis.combine(X, C[:, None]) + 1e-3 * rng.normal(size=(len(X), 1))
-        problem = ToeplitzProblem.of(basis, X, y, np.ones(len(X)))
+        problem = OperatorProblem.of(basis, X, y, np.ones(len(X)))
         best, alpha = likely_spectra(problem, basis, candidates, 1)[0]
         assert np.abs(best.log_values(basis)[1:] - logs[1:] - (best.log_values(basis)[1] - logs[1])).max() < 3.0
         assert alpha > 0

@@ -291,5 +291,5 @@ def test_many_permutations_leave_few_functions_and_do_not_take_long():
 @pytest.mark.parametrize("degree", [0, -1, 1.5, "2", {}, {2: 3.5}, {1: 2}, {"2": 3}], ids=str)
 def test_what_is_no_degree_is_refused(degree):
     R = np.random.default_rng(0).normal(size=(10, 3, 3))
-    with pytest.raises(ValueError, match="degree must be at least 1.* and a whole number"):
+    with pytest.raises(ValueError, match=r"degree must be at least 1.* and a whole number"):
         sa.molecules.InvariantPotential(["O", "H", "H"], degree=degree).fit(R, np.arange(10.0))

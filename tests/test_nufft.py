@@ -134,6 +134,6 @@ def test_gram_by_transform_equals_gram_by_products(monkeypatch):
 
 
 def test_no_toeplitz_operator_elsewhere():
-    basis = sa.invariant_basis(sa.Sphere(3), groups.trivial(3), max_eigenvalue=6.0)
+    basis = sa.invariant_basis(sa.Sphere(4), groups.trivial(4), max_eigenvalue=8.0)
     X = basis.space.sample(10, random_state=0)
     assert basis.gram_operator(X, np.ones(10), np.ones((10, 1))) is None

@@ -12,7 +12,7 @@ import pytest
 
 import specavg as sa
 from specavg import groups, isometries
-from specavg.invariants import ByDegree, ByEigenvalue, FewCoordinates, further_orders
+from specavg.invariants import ByDegree, ByEigenvalue, ByType, FewCoordinates, further_orders
 from specavg.spaces import Circle, Power, Product, Rotations, Sphere, Torus
 
 FEW = FewCoordinates()
@@ -192,8 +192,8 @@ LAWS = [
 
 @pytest.mark.parametrize("space, group", LAWS, ids=str)
 def test_every_law_holds_on_what_kernel_ridge_tries(space, group):
-    order = further_orders(space)[0]
-    sa.testing.check_space(space, group, max_functions=20, order=order)
+    for order in further_orders(space):
+        sa.testing.check_space(space, group, max_functions=20, order=order)
 
 
 @pytest.mark.parametrize("group, solver", [("Oh", "null space"), (None, "closed form")])
@@ -256,15 +256,18 @@ def test_which_spaces_have_further_orders():
         Product(Power(Circle(), 4), Torus(3), Circle(), Torus(lattice=np.eye(2))),
         Product(Product(sphere, Circle()), sphere),
     )
+    balanced = (ByType(balanced=True),)  # where the factors of a product have no common unit of length
     for space in several:
-        assert further_orders(space) == both
+        unlike = balanced if isinstance(space, Product) else ()
+        assert further_orders(space) == unlike + both
         for order in both:
             first, second = islice(space.ordered(order), 2)
             assert first.eigenvalue == 0
             assert np.exp(second.eigenvalue) == pytest.approx(1 + order.steepness)
     one = (Torus(3), Torus(lattice=np.eye(4)), Sphere(6), Power(Circle(), 3), Power(Sphere(6), 1), Product(Sphere(6)))
-    for space in (*one, Product(Circle(), sphere)):
+    for space in (*one, Product(Circle(), Circle())):
         assert further_orders(space) == ()
+    assert further_orders(Product(Circle(), sphere)) == balanced
 
 
 def test_factors_of_a_product_have_their_own_parts():

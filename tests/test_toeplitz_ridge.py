@@ -11,7 +11,7 @@ from specavg.regression._conjugate_gradients import conjugate_gradients
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
-from specavg.regression._toeplitz_path import ToeplitzPosterior, ToeplitzProblem
+from specavg.regression._operator_path import OperatorPosterior, OperatorProblem
 
 pytest.importorskip("finufft")
 
@@ -36,7 +36,7 @@ def problems(name):
     w = rng.random(len(X)) + 0.5
     smooth = np.cos(2 * np.pi * X / space.period).sum(axis=1)
     Y = np.stack([np.exp(smooth) + 0.1 * rng.normal(size=len(X)), smooth + 0.5 * rng.normal(size=len(X))], axis=1)
-    toeplitz = ToeplitzProblem.of(basis, X, Y, w)
+    toeplitz = OperatorProblem.of(basis, X, Y, w)
     return basis, toeplitz, MomentProblem(Moments.of(basis, X, Y, w))
 
 
@@ -73,7 +73,7 @@ def test_random_signs_are_exact_where_functions_do_not_mix():
     basis = sa.invariant_basis(space, groups.sign_flips(2), max_invariant_dim=30)
     X, _ = space.quadrature(4 * float(basis.eigenvalues.max()))
     Y, w = np.cos(np.pi * X[:, :1]) + X[:, :1] ** 2, np.ones(len(X))
-    path = ToeplitzProblem.of(basis, X, Y, w).path(np.ones(basis.dim - 1))
+    path = OperatorProblem.of(basis, X, Y, w).path(np.ones(basis.dim - 1))
     exact = MomentProblem(Moments.of(basis, X, Y, w)).path(np.ones(basis.dim - 1))
     alphas = np.array([1.0, 100.0])
     assert path.scores(alphas).error == pytest.approx(exact.scores(alphas).error, rel=1e-10)
@@ -89,7 +89,7 @@ def test_the_variance_equals_that_of_the_matrix():
     wanted = 1 / moments.weight + np.einsum("ni,in->n", Z, np.linalg.solve(A, Z.T))
     density = toeplitz.operator.density
     noise = np.array([1.0, 4.0])
-    posterior = ToeplitzPosterior(toeplitz.weight, toeplitz.mean_features, scale, alpha, noise, density, basis)
+    posterior = OperatorPosterior(toeplitz.weight, toeplitz.mean_features, scale, alpha, noise, density, basis)
     assert posterior.variance(features) == pytest.approx(np.outer(wanted, noise), rel=1e-9)
 
 
@@ -99,7 +99,7 @@ def test_steps_hardly_depend_on_the_number_of_functions():
         basis = sa.invariant_basis(sa.Torus(2), groups.hyperoctahedral(2), max_invariant_dim=size)
         X = basis.space.sample(40_000, random_state=0)
         Y, w = np.cos(np.pi * X).sum(axis=1, keepdims=True), np.ones(len(X))
-        problem = ToeplitzProblem.of(basis, X, Y, w)
+        problem = OperatorProblem.of(basis, X, Y, w)
         problem.path((1.0 + basis.eigenvalues[1:]) ** -1.0).coefficients(1.0)
         steps.append(problem.iterations)
     assert max(steps) <= 40
@@ -211,7 +211,8 @@ def test_crowded_points_are_fitted_well_and_from_moments_where_steps_are_many(d,
     y = np.cos(np.pi * X).sum(axis=1)
     noise = 0.1 * np.random.default_rng(0).normal(size=len(X))
     model = sa.InvariantKernelRidge(space, group, max_invariant_dim=300, **given).fit(X, y + noise)
-    assert spread > 0.5 or model.solver_ == "moments"
+    chosen_smooth = not given and model.solver_ == "toeplitz" and model.n_iterations_ < 80  # then steps are few
+    assert spread > 0.5 or model.solver_ == "moments" or chosen_smooth
     assert np.sqrt(np.mean((model.predict(Z) - np.cos(np.pi * Z).sum(axis=1)) ** 2)) < 0.05
 
 

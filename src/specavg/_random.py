@@ -1,4 +1,4 @@
-"""Randomness: one way to read a `random_state`."""
+"""Randomness: one way to read a `random_state`, and one seed for what users do not steer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_generator"]
+__all__ = ["OWN_SEED", "as_generator"]
+
+OWN_SEED = 20250713
+"""For random numbers of the library's own (rows of a search, generic directions, probes of a trace): the same in every
+call, so that results depend on the data only. Any number would do."""
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

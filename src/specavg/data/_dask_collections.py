@@ -12,6 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from specavg.data._streaming import Stream, column_names
+from specavg.functions._functions import rows_of_a_larger_table
 from specavg.regression._moments import Moments
 
 __all__ = ["DaskStream", "distributed_apply"]
@@ -159,7 +160,8 @@ def distributed_apply(model: Any, method: str, X: Any, outputs: tuple[int, ...])
 
 def _partition_apply(model: Any, method: str, i: int, X: Any, outputs: tuple[int, ...]) -> Any:
     try:
-        values = getattr(model, method)(X) if len(X) else np.empty((0, *outputs))
+        with rows_of_a_larger_table():
+            values = getattr(model, method)(X) if len(X) else np.empty((0, *outputs))
     except (ValueError, TypeError) as error:
         raise type(error)(f"partition {i}: {error}") from None
     index = getattr(X, "index", None)

@@ -18,10 +18,10 @@ __all__ = [
     "check_columns",
     "given_table",
     "given_targets",
+    "question_fit",
     "question_order",
     "question_periods",
     "question_vectors",
-    "why_nothing",
 ]
 
 
@@ -29,6 +29,8 @@ __all__ = [
 # span a few, and standardised columns on the default torus (period 2) about three.
 _MANY_PERIODS = 20.0
 _ROWS_ASKED = 64  # rows whose span is looked at: another unit shows in any of them; all rows took as long as a fit
+_NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: less than 2 % of the variance is explained
+_ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, all with 200; fewer rows say little
 _UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of the variance is then unexplained
 
 
@@ -169,7 +171,28 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
         )
 
 
-def why_nothing(space: Space, group: Group) -> str:
+def question_fit(space: Space, group: Group, error: float, count: int) -> None:
+    """Warn where a fit explains almost nothing of y, and name likely reasons.
+
+    Parameters
+    ----------
+    space, group
+    error : float
+        Leave-one-out error in standard deviations of the targets.
+    count : int
+        Rows.
+    """
+    if count < _ROWS_TO_JUDGE or not error > _NOTHING_EXPLAINED:
+        return
+    warnings.warn(
+        f"the fit explains almost nothing: its leave-one-out error is {error:.3g} standard deviations of y, and that "
+        f"of the mean is 1. Likely reasons: {_why_nothing(space, group)}.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _why_nothing(space: Space, group: Group) -> str:
     """Likely reasons why a fit explains nothing, for messages."""
     reasons = ["the target does not depend on these columns, or is mostly noise"]
     if np.isfinite(space.column_periods).any():

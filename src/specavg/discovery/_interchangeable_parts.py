@@ -17,7 +17,7 @@ from specavg.discovery._discovery import Candidate, Discovery, unseen_function
 from specavg.discovery._evidence import HONEST
 from specavg.discovery._one_part_functions import OnePartFunctions, one_part_functions, with_pairs
 from specavg.discovery._partitions_of_parts import Blocks, Parts
-from specavg.discovery._samples import Samples
+from specavg.discovery._samples import PER_FUNCTION, Samples
 from specavg.groups import Group
 from specavg.isometries import Isometry, permutation
 from specavg.regression._nested_models import Models
@@ -25,19 +25,18 @@ from specavg.regression._nested_models import Models
 __all__ = ["search_transpositions"]
 
 Array = NDArray[np.float64]
-_PER_FUNCTION = 4  # samples for each function that is compared
 _MOST_FUNCTIONS = 400  # their Gram matrix is decomposed for every step: a second or two in all
 _ROUNDS = 3  # of choosing the blocks and the decay in turn
 
 
 def search_transpositions(samples: Samples, group: Group, level: float) -> Discovery:
     """The blocks of interchangeable parts under a symmetric group."""
-    most = min(_MOST_FUNCTIONS, samples.count // _PER_FUNCTION)
+    most = min(_MOST_FUNCTIONS, samples.count // PER_FUNCTION)
     functions = one_part_functions(samples.space, most)
     if functions is None:
         raise ValueError(
             f"{samples.count} samples are too few to tell the {group.size} parts of {samples.space!r} apart: give at "
-            f"least {2 * _PER_FUNCTION * group.size}, or a group of fewer elements"
+            f"least {2 * PER_FUNCTION * group.size}, or a group of fewer elements"
         )
     information = samples.information(lambda X: functions.evaluate(X).reshape(len(X), -1))
     parts = Parts(information, functions.parts, functions.levels)

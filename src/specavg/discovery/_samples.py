@@ -16,10 +16,10 @@ from specavg.data._streaming import is_dask
 from specavg.regression._information import Information
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["Samples"]
+__all__ = ["PER_FUNCTION", "Samples"]
 
 Array = NDArray[np.float64]
-_PER_FUNCTION = 4  # samples for each function that is compared
+PER_FUNCTION = 4  # samples, at least, for each function that is compared
 _MOST_FUNCTIONS = 300  # their Gram matrix is projected for every candidate
 _PIECE = 50_000  # rows whose functions are held at a time: 300 functions of them take 120 MB
 
@@ -72,7 +72,7 @@ class Samples:
 
     def band(self) -> tuple[Eigenspace, ...]:
         """The first eigenspaces after the constant, as many as the samples can bear."""
-        bound = min(_MOST_FUNCTIONS, self.count / _PER_FUNCTION)
+        bound = min(_MOST_FUNCTIONS, self.count / PER_FUNCTION)
         band: list[Eigenspace] = []
         total = 0
         for V in islice(self.space.eigenspaces(), 1, None):
@@ -83,8 +83,8 @@ class Samples:
         if not band:
             raise ValueError(
                 f"{self.count} samples are too few to tell anything on {self.space!r}: there are {total} functions in "
-                f"the first eigenspace after the constant, and each needs {_PER_FUNCTION} samples. "
-                f"Give at least {_PER_FUNCTION * total}"
+                f"the first eigenspace after the constant, and each needs {PER_FUNCTION} samples. "
+                f"Give at least {PER_FUNCTION * total}"
             )
         return tuple(band)
 

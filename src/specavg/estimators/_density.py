@@ -24,7 +24,7 @@ from specavg.estimators._exponential_family import (
     exponential_fit_from_moments,
 )
 from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
-from specavg.estimators._node_orbits import one_of_each_orbit
+from specavg.estimators._node_orbits import orbit_nodes
 from specavg.estimators._quadrature import Rule, quadratures
 from specavg.estimators._streamed import StreamedEstimator
 from specavg.groups import Group
@@ -37,11 +37,11 @@ from specavg.spaces._von_mises import VonMises
 __all__ = ["InvariantDensity"]
 
 Array = NDArray[np.float64]
-FEWEST_FUNCTIONS, MOST_FUNCTIONS = 96, 192
-MOST_NODES = 6_000
+FEWEST_FUNCTIONS, MOST_FUNCTIONS = 96, 192  # invariant functions of a default: up to 96 points, and with more
+MOST_NODES = 6_000  # of a quadrature rule: the values of 192 functions take 9 MB
 STRETCH = 10  # an exact rule of so many times more nodes is still better than random nodes
 TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
-_LOWEST_ACCEPTANCE = 1e-6
+_LOWEST_ACCEPTANCE = 1e-6  # of proposals of the uniform density, below which sampling is given up
 _OF_THE_EXPONENTIAL_FAMILY = (
     "coef_",
     "shrinkage_",
@@ -289,15 +289,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
 
     def _nodes(self, rule: Rule) -> Nodes:
         """The nodes, one for each orbit where nodes share one: an invariant integrand needs no more."""
-        basis = self.basis_
-        if not basis.has_canonical:
-            points, weights = one_of_each_orbit(basis.space, basis.group, rule.points, rule.weights)
-            return Nodes(basis.evaluate(points)[:, 1:], weights)
-        points = basis.canonical(rule.points)
-        size = np.abs(points).max(axis=0)  # of each column: the space may be of any size
-        rounded = np.round(points / np.where(size > 0, size, 1.0), 12)
-        _, first, orbit = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
-        return Nodes(basis.evaluate(points[first])[:, 1:], np.bincount(orbit.ravel(), rule.weights).astype(np.float64))
+        points, weights = orbit_nodes(self.basis_, rule.points, rule.weights)
+        return Nodes(self.basis_.evaluate(points)[:, 1:], weights)
 
     def density(self, X: ArrayLike) -> Array:
         """The density at `X`, relative to the uniform probability measure: exactly invariant.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from specavg.functions._functions import FEW_ROWS
-from specavg.invariants._building import check_group
+from specavg.invariants._building import check_group, group_order
 
 if TYPE_CHECKING:
     from specavg.groups import Group
@@ -102,7 +102,7 @@ def invariance_discrepancy(
         raise ValueError("X has no points: the discrepancy is a maximum over points")
     if n_elements is not None and n_elements < 1:
         raise ValueError(f"n_elements must be at least 1, or None for all of the group; got {n_elements}")
-    if n_elements is None and _order_at_most(group, SMALL_GROUP):
+    if n_elements is None and group_order(group) <= SMALL_GROUP:
         elements, exhaustive = iter(group.elements()), True
     else:
         rng = np.random.default_rng(random_state)
@@ -120,10 +120,3 @@ def invariance_discrepancy(
         total += len(some) * float(difference.mean())
         count += len(some)
     return Discrepancy(largest, total / count, count, exhaustive)
-
-
-def _order_at_most(group: Group, limit: int) -> bool:
-    try:
-        return group.order <= limit
-    except ValueError:  # an order that cannot be had: random elements still can
-        return False

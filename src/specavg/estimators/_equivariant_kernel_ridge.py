@@ -12,6 +12,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from specavg import _config
+from specavg._random import OWN_SEED
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import given_targets
 from specavg.data._streaming import is_dask
@@ -23,13 +24,13 @@ from specavg.groups import Group, Representation
 from specavg.invariants import Cutoff, EquivariantBasis, Order
 from specavg.invariants._equivariant_basis import built_equivariant_basis, output_representation
 from specavg.regression import _limits
-from specavg.regression._block_problem import BlockMomentProblem, BlockProblem, PartPlaces, PartRows
+from specavg.regression._block_problem import BlockMomentProblem, BlockProblem, SummandPlaces, SummandRows
 from specavg.regression._choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Levels, Spectrum, spectrum_candidates
 from specavg.regression._target_units import Units
-from specavg.regression._vector_posterior import BlockPosterior, PartPosterior
+from specavg.regression._vector_posterior import BlockPosterior, SummandPosterior
 from specavg.spaces import Space
 
 __all__ = ["EquivariantKernelRidge"]
@@ -92,7 +93,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
     True
     """
 
-    saved_records: ClassVar[tuple[type, ...]] = (BlockPosterior, Moments, PartPosterior, Spectrum, Sum, Trial, Units)
+    saved_records: ClassVar[tuple[type, ...]] = (BlockPosterior, Moments, SummandPosterior, Spectrum, Sum, Trial, Units)
     saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
 
     basis_: Any  # an EquivariantBasis, where other estimators have an InvariantBasis
@@ -377,13 +378,13 @@ class _VectorData:
         points = max(rows // self.basis.n_outputs, 1)
         if len(self.points) <= points:
             return None
-        some = np.sort(np.random.default_rng(20250713).permutation(len(self.points))[:points])
+        some = np.sort(np.random.default_rng(OWN_SEED).permutation(len(self.points))[:points])
         return _VectorData(self.basis, self.points[some], self.targets[some], self.weights[some], 0.0)
 
     def problem(self) -> Problem:
         """From features where they can be held, else from moments."""
-        parts = self.basis.functions.parts
-        values = len(self.points) * sum(part.functions.n_outputs * part.functions.dim for part in parts)
+        summands = self.basis.functions.summands
+        values = len(self.points) * sum(summand.functions.n_outputs * summand.functions.dim for summand in summands)
         if values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= _config.settings().memory_limit / 2:
             return self.features_problem(self.basis.dim)
         moments = Moments.of_vectors(self.basis, self.points, self.targets, self.weights)
@@ -394,18 +395,18 @@ class _VectorData:
     def features_problem(self, most: int) -> BlockProblem:
         """With the first `most` functions."""
         points, n = self.basis.space.check_points(self.points), len(self.points)
-        rows: list[PartRows] = []
-        for part in self.basis.functions.parts:
-            functions, at = part.functions, PartPlaces.of(part, self.basis.n_constants, most)
+        rows: list[SummandRows] = []
+        for summand in self.basis.functions.summands:
+            functions, at = summand.functions, SummandPlaces.of(summand, self.basis.n_constants, most)
             k, D = at.constants.shape[1], at.others.shape[1]  # constants come first, and then what `most` leaves
             values = np.empty((n, functions.n_outputs, k + D))
             for some in functions.chunks(n):
                 values[some] = functions.values(points[some])[:, :, : k + D]
             table = values.reshape(n * functions.n_outputs, k + D)
-            targets = part.targets(self.targets).reshape(len(table), -1)
-            rows.append(PartRows(at, table[:, k:], table[:, :k], targets))
+            targets = summand.targets(self.targets).reshape(len(table), -1)
+            rows.append(SummandRows(at, table[:, k:], table[:, :k], targets))
         return BlockProblem(rows, self.weights, min(most, self.basis.dim), self.spread)
 
 
 def _moment_problem(basis: EquivariantBasis, moments: Moments) -> BlockMomentProblem:
-    return BlockMomentProblem(moments, basis.functions.parts, basis.n_constants, basis.n_outputs)
+    return BlockMomentProblem(moments, basis.functions.summands, basis.n_constants, basis.n_outputs)

@@ -1,4 +1,4 @@
-"""Gradients as observations: rows of derivatives beside rows of values, and how much each of them is trusted."""
+"""Gradients as observations: rows of derivatives beside rows of values."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._random import OWN_SEED
 from specavg.data._gradient_moments import checked_gradients, gradient_moments
 from specavg.invariants import InvariantBasis
 from specavg.regression import _limits
@@ -19,12 +20,9 @@ from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._target_units import Units
 
-__all__ = ["NO_VALUE", "GradientData", "ratios_of", "size_of", "warn_of_contradicting_moments"]
+__all__ = ["NO_VALUE", "GradientData", "warn_of_contradicting_moments"]
 
 Array = NDArray[np.float64]
-RATIOS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
-"""Noise of a value over that of a derivative, each in units of its own size. Outside of this range one of the two kinds
-says nothing that the other does not say better."""
 NO_VALUE = "every y is NaN: gradients leave the constant open, so at least one value is needed"
 _CONTRADICTION = 0.25  # of the scale: a factor of 1.25 is not found among common units (eV, kcal/mol, Hartree, Bohr)
 _STANDARD_ERRORS = 6.0  # by which the scale has to differ from one, errors of neighbouring points not being independent
@@ -80,7 +78,7 @@ class GradientData:
         if total <= rows:
             return self
         count = max(2, len(self.points) * rows // total)
-        order = np.random.default_rng(20250713).permutation(len(self.points))
+        order = np.random.default_rng(OWN_SEED).permutation(len(self.points))
         order = np.concatenate([order[self.has_value[order]][:1], order])  # one value at least
         some = np.sort(np.unique(order[:count]))
         return GradientData(self.points[some], self.targets[some], self.gradients[some], self.weights[some])
@@ -125,17 +123,6 @@ class GradientData:
         pair = np.stack([self.gradients[both].ravel(), predicted[both].ravel()])
         given, predicted = pair / Units.without_shift(pair.reshape(-1, 1)).unit  # squares may be no numbers
         _warn_of_scale(float(predicted @ predicted), float(predicted @ given), float(given @ given), given.size)
-
-
-def ratios_of(deviation: float, size: float) -> Array:
-    """Ratios of noise to choose from, around that of the standard deviation of values and the size of derivatives."""
-    return RATIOS * (deviation or 1.0) / (size or 1.0)
-
-
-def size_of(values: Array) -> float:
-    """The root of the mean square, also where squares are no numbers."""  # (n,)
-    unit = float(Units.without_shift(values[:, None]).unit[0])
-    return unit * float(np.sqrt(np.mean((values / unit) ** 2)))
 
 
 def warn_of_contradicting_moments(moments: Moments, coefficients: Array) -> None:

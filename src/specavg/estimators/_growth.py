@@ -15,8 +15,8 @@ from specavg.regression import _limits
 from specavg.regression._choice import RidgeFit
 from specavg.regression._conjugate_gradients import NotConverged
 from specavg.regression._nearby_choice import likely_spectra, nearby_fit, weakest_share
+from specavg.regression._operator_path import OperatorProblem
 from specavg.regression._spectra import Spectrum
-from specavg.regression._toeplitz_path import ToeplitzProblem
 
 __all__ = ["grown"]
 
@@ -66,7 +66,7 @@ def grown(
 
 def _fitted(data: RidgeData, basis: InvariantBasis, candidates: list[Spectrum]) -> RidgeFit | None:
     """The fit by conjugate gradients; None where they would take too many steps."""
-    problem = ToeplitzProblem.of(basis, data.points, data.targets, data.weights)
+    problem = OperatorProblem.of(basis, data.points, data.targets, data.weights)
     if problem is None or not problem.is_easy(np.ones(basis.dim - 1), None):
         return None
     return nearby_fit(problem, basis, likely_spectra(problem, basis, candidates, _limits.LIKELY))

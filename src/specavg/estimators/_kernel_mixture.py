@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._config import settings
+from specavg._random import OWN_SEED
 from specavg._reporting import reported
 from specavg.groups import Group
+from specavg.invariants._building import group_order
 from specavg.spaces import Space
 from specavg.spaces._von_mises import VonMises
 
@@ -115,10 +117,11 @@ def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) ->
         One of each orbit: a point is left out with all of its orbit.
     weights : ndarray of shape (n,)
     """
-    family, order = space.von_mises, _listed(group)
-    if family is None or len(points) < 2 or order is None:
+    family = space.von_mises
+    if family is None or len(points) < 2 or group_order(group) > MOST_ELEMENTS:
         return None
-    rng = np.random.default_rng(20250713)
+    order = group.finite_order
+    rng = np.random.default_rng(OWN_SEED)
     most = max(MOST_IMAGES // order, 2)
     if len(points) > most:
         some = np.sort(rng.permutation(len(points))[:most])
@@ -145,15 +148,6 @@ def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) ->
     # Shares were fitted to these rows: a number for each, less the sum.
     optimism = float(kept.sum() - 1) / total
     return KernelMixture(images, each, kappas[kept[1:]], shares[kept], likelihood - optimism)
-
-
-def _listed(group: Group) -> int | None:
-    """The number of elements; None where there are too many to list, or nobody knows."""
-    try:
-        order = group.finite_order
-    except ValueError:
-        return None
-    return order if order <= MOST_ELEMENTS else None
 
 
 def _shares(table: Array, weights: Array, total: float) -> Array:

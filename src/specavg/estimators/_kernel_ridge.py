@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar, Literal, overload
 
@@ -13,13 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from specavg.data._given_data import question_vectors, why_nothing
+from specavg.data._given_data import question_fit, question_vectors
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, checked_alpha, weights_or_ones
-from specavg.estimators._gradient_data import GradientData, ratios_of, size_of, warn_of_contradicting_moments
+from specavg.estimators._gradient_data import GradientData, warn_of_contradicting_moments
 from specavg.estimators._growth import grown
+from specavg.estimators._noise_ratio import RatioChoice, best_ratio, ratios_of_moments, ratios_of_rows
 from specavg.estimators._ridge_problem import RidgeData
+from specavg.estimators._searched_basis import MadeBasis, competing_bases, searched_basis
 from specavg.estimators._streamed import PiecewiseEstimator, needs_cutoff
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
@@ -30,20 +30,16 @@ from specavg.regression._decomposed_path import DecomposedPosterior
 from specavg.regression._gradient_problem import GradientProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
+from specavg.regression._operator_path import OperatorPosterior
 from specavg.regression._regression_problem import Posterior, Problem
 from specavg.regression._spectra import Spectrum, spectrum_candidates
 from specavg.regression._target_units import Units
-from specavg.regression._toeplitz_path import ToeplitzPosterior
 from specavg.spaces import Space
 
 __all__ = ["InvariantKernelRidge"]
 
 Array = NDArray[np.float64]
-_Made = Callable[[int | None], InvariantBasis]  # a basis of at most so many functions; None: as many as are affordable
 _FEWEST_VALUES = 8  # that gradients are compared with: the fit of fewer says nothing of them
-
-_NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: less than 2 % of the variance is explained
-_ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, all with 200; fewer rows say little
 
 
 class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
@@ -176,7 +172,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         Moments,
         Spectrum,
         Sum,
-        ToeplitzPosterior,
+        OperatorPosterior,
         Trial,
         Units,
     )
@@ -238,7 +234,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         order, cutoff = self._order(), self._cutoff()
         weights = weights_or_ones(sample_weight, points)
         data = RidgeData.of(self._canonical(points), targets, weights)
-        basis, shortlisted = self._searched(self._bases(data.points, order, cutoff), data, alpha)
+        bases = self._bases(data.points, order, cutoff)
+        basis, shortlisted = searched_basis(bases, data, self._candidates, alpha)
         features = data.features(basis)
         candidates = shortlisted or self._candidates(basis)
         problem = data.problem(basis, features, candidates, alpha)
@@ -261,31 +258,19 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
             return self.fit(points, y, sample_weight)
         alpha, order, cutoff = checked_alpha(self.alpha), self._order(), self._cutoff()
         self._check_gradients(data)
-        found: list[tuple[float, InvariantBasis, list[Spectrum], float]] = []
         bases = self._bases(self._canonical(data.points), order, cutoff, data.rows(self._space().dim))
-        for _, basis in _competing(bases, None):
+        found: list[tuple[InvariantBasis, RatioChoice]] = []
+        for _, basis in competing_bases(bases, None):
             values, slopes = data.searched(basis)
-            ratios = ratios_of(size_of(values.targets - values.targets.mean()), size_of(slopes.targets))
-            found.append(self._with_ratio(partial(GradientProblem, values, slopes), ratios, basis))
-        _, basis, candidates, ratio = min(found, key=lambda entry: entry[0])
+            ratios = ratios_of_rows(values.targets, slopes.targets)
+            problem = partial(GradientProblem, values, slopes)
+            found.append((basis, best_ratio(problem, ratios, basis, self._candidates(basis), alpha)))
+        basis, (_, candidates, ratio) = min(found, key=lambda entry: entry[1].density)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
         self._keep(self._solved(data.problem(basis, ratio), candidates, alpha), (), len(data.points))
         self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
         return self
-
-    def _with_ratio(
-        self, problem: Callable[[float], Problem], ratios: Array, basis: InvariantBasis
-    ) -> tuple[float, InvariantBasis, list[Spectrum], float]:
-        """The density of the best ratio of noise, the basis, promising spectra and that ratio."""
-        middle, candidates, alpha = float(ratios[len(ratios) // 2]), self._candidates(basis), checked_alpha(self.alpha)
-        first = problem(middle)
-        if basis.dim == 1 or first.count <= 1:
-            return np.inf, basis, candidates, middle
-        candidates, _ = shortlist(first, basis, candidates, alpha, _limits.SHORTLIST)
-        fits = [ridge_fit(problem(float(ratio)), basis, candidates, alpha) for ratio in ratios]
-        densities = [min(trial.density for trial in fit.trials) for fit in fits]
-        return min(densities), basis, candidates, float(ratios[int(np.argmin(densities))])
 
     def _check_gradients(self, data: GradientData) -> None:
         """Warn of gradients that contradict the values; needs some values to say something."""
@@ -329,15 +314,11 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
 
     def _fit_slope_moments(self, moments: Moments, some: Moments, alpha: float | None) -> InvariantKernelRidge:
         """Values and gradients; ratio and spectra are searched for with the moments of `some` of the functions."""
-        slopes = moments.slopes
-        assert slopes is not None
         if moments.count >= _FEWEST_VALUES and some.dim > 1:
             alone = ridge_fit(MomentProblem(some), self.basis_, self._candidates(self.basis_), alpha)
             warn_of_contradicting_moments(some, alone.coefficients[:, 0])
-        deviation = float(np.sqrt(moments.centred()[2][0] / moments.weight.value) * moments.units.unit[0])
-        size = float(np.sqrt(slopes.shifted_squares.value[0] / slopes.weight.value) * slopes.units.unit[0])
-        problem = partial(MomentProblem, some)
-        _, _, candidates, ratio = self._with_ratio(problem, ratios_of(deviation, size), self.basis_)
+        problem, ratios = partial(MomentProblem, some), ratios_of_moments(moments)
+        _, candidates, ratio = best_ratio(problem, ratios, self.basis_, self._candidates(self.basis_), alpha)
         self._keep(self._solved(MomentProblem(moments, ratio), candidates, alpha), (), moments.count)
         self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
         return self
@@ -345,7 +326,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     def _default_basis(self, rows: int | None) -> InvariantBasis | None:
         return None if rows is None else affordable_basis(self._basis_in_time, affordable_dim(rows))
 
-    def _bases(self, places: Array, order: Order, cutoff: Cutoff | None, rows: int | None = None) -> list[_Made]:
+    def _bases(self, places: Array, order: Order, cutoff: Cutoff | None, rows: int | None = None) -> list[MadeBasis]:
         """With the cutoff given; otherwise as many functions as the data can use within the budget.
 
         `places` are canonical points, `rows` is the number of observations where a point has several.
@@ -373,26 +354,6 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
             basis, self.spectrum, self.smoothness, self.length_scale, few_first=basis.order.logarithmic
         )
 
-    def _searched(
-        self, bases: list[_Made], data: RidgeData, alpha: float | None
-    ) -> tuple[InvariantBasis, list[Spectrum]]:
-        """The most promising basis and spectra, on some of the rows; no spectra where all of them can be compared."""
-        if len(bases) == 1:
-            basis = bases[0](None)
-            many = data.count > _limits.SEARCH_ROWS and len(self._candidates(basis)) > _limits.SHORTLIST
-            if basis.dim == 1 or not many:
-                return basis, []
-        sample = data.sample(_limits.SEARCH_ROWS)
-        found: list[tuple[float, _Made, list[Spectrum]]] = []
-        for make, basis in _competing(bases, affordable_dim(sample.count) if len(bases) > 1 else None):
-            problem = sample.searched(basis, half_digits=not data.held(basis))
-            candidates, score = self._candidates(basis), np.inf
-            if basis.dim > 1 and problem.count > 1:  # else all rows are on one orbit: nothing can be left out
-                candidates, score = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST)
-            found.append((score, make, candidates))
-        _, make, candidates = min(found, key=lambda entry: entry[0])
-        return make(None), candidates
-
     def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
         """The best fit among `candidates`."""
         if self.basis_.dim > 1 and problem.count > 1:
@@ -414,13 +375,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
             self.directions_ = fit.directions
         if fit.iterations:
             self.n_iterations_ = fit.iterations
-        if fit.solver != "mean" and count >= _ROWS_TO_JUDGE and fit.error > _NOTHING_EXPLAINED:
-            warnings.warn(
-                f"the fit explains almost nothing: its leave-one-out error is {fit.error:.3g} standard deviations of "
-                f"y, and that of the mean is 1. Likely reasons: {why_nothing(self._space(), self._group())}.",
-                UserWarning,
-                stacklevel=3,
-            )
+        if fit.solver != "mean":
+            question_fit(self._space(), self._group(), fit.error, count)
         return self
 
     @overload
@@ -506,13 +462,3 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
                 columns = slopes[:, 1:].transpose(0, 2, 1).reshape(-1, self.basis_.dim - 1)
                 deviation[rows] = self._posterior.deviation(columns, slopes=True).reshape(deviation[rows].shape)
         return mean, deviation.reshape(mean.shape)
-
-
-def _competing(bases: list[_Made], most: int | None) -> Iterator[tuple[_Made, InvariantBasis]]:
-    """The bases, with `most` functions; what cannot be had does not compete with the first."""
-    yield bases[0], bases[0](most)
-    for make in bases[1:]:
-        with suppress(MemoryError):
-            basis = make(most)
-            if basis.dim > 1:
-                yield make, basis

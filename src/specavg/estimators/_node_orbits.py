@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
+from specavg._random import OWN_SEED
 from specavg.groups import Group
+from specavg.invariants import InvariantBasis
+from specavg.invariants._building import group_order
 from specavg.isometries import Isometry
 from specavg.spaces import Space
 
-__all__ = ["one_of_each_orbit"]
+__all__ = ["one_of_each_orbit", "orbit_nodes"]
 
 _SAME = 1e-9  # distance, in sizes of the space, of a node and an image that are the same: far above rounding
 _ELEMENTS = 500  # elements that are tried; one takes some 0.1 ms, and 30 ms where it moves all of 10⁵ nodes to nodes
 _SOME = 40  # nodes that are moved first: most elements move nodes to places between nodes
+
+
+def orbit_nodes(basis: InvariantBasis, points: Array, weights: Array) -> tuple[Array, Array]:
+    """Nodes of different orbits, and summed weights: by canonical points where there are any, else by a search."""
+    if not basis.has_canonical:
+        return one_of_each_orbit(basis.space, basis.group, points, weights)
+    points = basis.canonical(points)
+    size = np.abs(points).max(axis=0)  # of each column: the space may be of any size
+    rounded = np.round(points / np.where(size > 0, size, 1.0), 12)
+    _, first, orbit = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
+    return points[first], np.bincount(orbit.ravel(), weights).astype(np.float64)
 
 
 def one_of_each_orbit(space: Space, group: Group, points: Array, weights: Array) -> tuple[Array, Array]:
@@ -54,13 +67,8 @@ def one_of_each_orbit(space: Space, group: Group, points: Array, weights: Array)
 
 def _elements(group: Group) -> Iterator[Isometry]:
     yield from group.generators
-    if group.is_finite:
-        try:
-            few = group.finite_order <= _ELEMENTS
-        except ValueError:
-            return
-        if few:
-            yield from islice(group.elements(), _ELEMENTS)
+    if group_order(group) <= _ELEMENTS:
+        yield from group.elements()
 
 
 class _Places:
@@ -71,7 +79,7 @@ class _Places:
         self._periodic = np.isfinite(periods) & (periods > 0)
         self._periods = np.where(self._periodic, periods, 1.0)
         self._table = self._on_circles(points)
-        self._line = np.random.default_rng(20250713).normal(size=self._table.shape[1])
+        self._line = np.random.default_rng(OWN_SEED).normal(size=self._table.shape[1])
         shadow = self._table @ self._line
         self._order = np.argsort(shadow, kind="stable")
         self._shadow = shadow[self._order]

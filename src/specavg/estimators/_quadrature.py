@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._random import OWN_SEED
+
 if TYPE_CHECKING:
     from specavg.invariants import InvariantBasis
 
@@ -16,7 +18,6 @@ __all__ = ["Rule", "quadratures"]
 Array = NDArray[np.float64]
 HIGHEST_DIMENSION = 8  # beyond, product rules have too many nodes even for the lowest functions
 _FACTORS = (1.0, 1.5, 2.25, 3.4, 5.0, 7.6, 11.4, 17.0, 25.6, 38.0)
-_SEED = 20250713
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ def quadratures(basis: InvariantBasis, most: int, stretch: int = 1) -> tuple[Rul
                 break
     if len(rules) >= 2 and len(rules[-2].points) <= stretch * most:
         return rules[-2], rules[-1]
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(OWN_SEED)
     text = f"{most} uniform random nodes"
     first, second = (Rule(basis.space.sample(most, rng), np.full(most, 1.0 / most), True, text) for _ in range(2))
     return first, second

@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import settings
+from specavg._random import OWN_SEED
 from specavg.invariants import InvariantBasis
 from specavg.regression import _limits
 from specavg.regression._choice import relative_scale
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
+from specavg.regression._operator_path import OperatorProblem
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Spectrum
-from specavg.regression._toeplitz_path import ToeplitzProblem
 
 __all__ = ["RidgeData"]
 
@@ -56,7 +57,7 @@ class RidgeData:
 
     def sample(self, rows: int) -> RidgeData:
         """Some of the rows, chosen without regard to the targets."""
-        some = np.sort(np.random.default_rng(20250713).permutation(self.count)[:rows])
+        some = np.sort(np.random.default_rng(OWN_SEED).permutation(self.count)[:rows])
         return RidgeData(self.points[some], self.targets[some], self.weights[some])
 
     def held(self, basis: InvariantBasis) -> bool:
@@ -77,7 +78,7 @@ class RidgeData:
     def problem(
         self, basis: InvariantBasis, features: Array | None, candidates: list[Spectrum], alpha: float | None
     ) -> Problem:
-        """Features where they can be held; a Toeplitz Gram matrix where that is faster than moments; else moments.
+        """Features where they can be held; the Gram matrix as an operator where that is faster; else moments.
 
         Parameters
         ----------
@@ -90,15 +91,15 @@ class RidgeData:
         """
         if features is not None:
             return FeatureProblem(features, self.targets, self.weights)
-        found: ToeplitzProblem | None = None
+        found: OperatorProblem | None = None
         one_solution = alpha is not None and len(candidates) == 1  # then nothing has to be decomposed
         if basis.dim > max(_limits.DECOMPOSED, 1) or (one_solution and basis.dim > 1):
-            found = ToeplitzProblem.of(basis, self.points, self.targets, self.weights)
+            found = OperatorProblem.of(basis, self.points, self.targets, self.weights)
         if found is not None:
             scale, unit = relative_scale(candidates[0], basis, basis.dim - 1)
             if found.is_easy(scale, None if alpha is None else alpha / unit):
                 return found
-        # Points that leave a part of the torus empty are no task for conjugate gradients.
+        # Points that leave a part of the space empty are no task for conjugate gradients.
         try:
             return MomentProblem(Moments.of(basis, self.points, self.targets, self.weights))
         except MemoryError:

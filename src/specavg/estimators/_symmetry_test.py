@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
 from specavg._html import facts_html, table_html
+from specavg._random import OWN_SEED
 from specavg.data._checked_samples import checked_chunks, checked_samples
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
@@ -329,5 +330,5 @@ def _fixed_combinations(basis: InvariantBasis, group: Group) -> Array:
     """The functions of `basis` that are invariant under `group`, as combinations of all."""  # (dim, k)
     bound: dict[str, Any] = {basis.cutoff.kind: basis.cutoff.value}
     invariants = invariant_basis(basis.space, group, **bound)
-    X = basis.space.sample(2 * basis.dim + 30, random_state=np.random.default_rng(20250713))
+    X = basis.space.sample(2 * basis.dim + 30, random_state=np.random.default_rng(OWN_SEED))
     return np.asarray(np.linalg.lstsq(basis.evaluate(X), invariants.evaluate(X), rcond=None)[0], dtype=np.float64)

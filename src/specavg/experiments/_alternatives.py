@@ -175,12 +175,9 @@ def run(quick: bool, track: Track) -> Result:
         "Spec-Avg takes the empirical mean, as published; invariant kernel ridge regression takes the same kind of "
         "basis.",
         "Two parts of this report have an octahedral task on S², and not the same one. Here the group is that of the "
-        "24 "
-        "rotations, the target is smoother, and the kernels have a given width (ℓ = 0.4). In the part on invariant "
-        "kernel "
-        "ridge regression the group has 48 elements, reflections included, and the widths are chosen from the data. "
-        "Each "
-        "is one draw of 100 points, and the best methods differ by a few per cent: they can change places.",
+        "24 rotations, the target is smoother, and the kernels have a given width (ℓ = 0.4). In the part on invariant "
+        "kernel ridge regression the group has 48 elements, reflections included, and the widths are chosen from the "
+        "data. Each is one draw of 100 points, and the best methods differ by a few per cent: they can change places.",
     ]
     return result
 
@@ -240,8 +237,7 @@ def _claims(found: dict[str, list[Row]]) -> list[Claim]:
         Claim(
             "Averages over random elements are only approximately invariant; plain KRR is not invariant.",
             f"The discrepancies of both lie between {min(approximate):.2g} and {max(approximate):.2g} of the spread "
-            f"of the "
-            "target.",
+            "of the target.",
             min(approximate) > 1e-3,
         ),
         Claim(

@@ -112,10 +112,9 @@ def _claims(found: dict[str, Any], refused: dict[str, Any]) -> list[Claim]:
     claims.append(
         Claim(
             "The time does not grow with |G| (at most polylogarithmically).",
-            f"On the same data, from |G| = {orders[0]} to {size_text(orders[-1])}, Spec-Avg takes "
-            f"{flat[0]:.2g} s with the smallest group, {flat[-1]:.2g} s with the largest and {max(flat):.2g} s at "
-            f"most: "
-            f"the time {'does not grow' if flat[-1] <= 2 * flat[0] else 'grows'}.",
+            f"On the same data, from |G| = {orders[0]} to {size_text(orders[-1])}, Spec-Avg takes {flat[0]:.2g} s "
+            f"with the smallest group, {flat[-1]:.2g} s with the largest and {max(flat):.2g} s at most: the time "
+            f"{'does not grow' if flat[-1] <= 2 * flat[0] else 'grows'}.",
             flat[-1] <= 2 * flat[0],
         )
     )

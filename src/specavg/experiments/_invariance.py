@@ -61,8 +61,7 @@ def run(quick: bool, track: Track, changes: task.Changes) -> Result:
 
 _CAPTION = (
     "Means over seeds, with standard errors. The curves of KRR with small penalties lie on top of each other. More "
-    "data "
-    "do not make KRR invariant; a larger penalty shrinks the whole function, and the discrepancy with it."
+    "data do not make KRR invariant; a larger penalty shrinks the whole function, and the discrepancy with it."
 )
 
 

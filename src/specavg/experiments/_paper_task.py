@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from specavg import baselines, groups
-from specavg._arrays import Array
+from specavg._arrays import Array, components
 from specavg.estimators import SpecAvgRegressor, invariance_discrepancy
 from specavg.experiments._result import Track
 from specavg.groups import Group
@@ -100,9 +100,8 @@ class Changes:
     def weights(self) -> Array:
         """The weights of x_i² in the target."""  # (d,)
         images = [g.image_array for g in self.group.generators if isinstance(g, SignedPermutation)]
-        orbit = np.arange(D)  # of each coordinate: the least coordinate that it can be taken to
-        for image in images * D:
-            orbit = np.minimum(orbit, orbit[image])
+        at, to = np.tile(np.arange(D), len(images)), np.concatenate([np.empty(0, dtype=np.intp), *images])
+        orbit = components(D, np.concatenate([at, to]), np.concatenate([to, at]))  # of each coordinate
         return np.array([float(np.mean(np.flatnonzero(orbit == o) + 1.0)) for o in orbit])
 
     @property

@@ -55,9 +55,8 @@ def write_report(folder: Path, sections: list[Section], quick: bool, seconds: fl
 
 
 _WORDS = (
-    "Words: Spec-Avg is the paper's Algorithm 1, with D functions. KRR is kernel ridge regression, with the penalty "
-    "λ. G "
-    "is the group and |G| the number of its elements. The invariance discrepancy ID(f) is the largest |f(gx) − f(x)| "
+    "Words: Spec-Avg is the paper's Algorithm 1, with D functions. KRR is kernel ridge regression, with the penalty λ. "
+    "G is the group and |G| the number of its elements. The invariance discrepancy ID(f) is the largest |f(gx) − f(x)| "
     "over elements g and test points x; it is 0 for an exactly invariant function."
 )
 

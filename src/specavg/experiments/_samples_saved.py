@@ -81,13 +81,12 @@ def samples_saved(result: Result, track: Track, quick: bool) -> None:
         )
     )
     result.notes.append(
-        "The expected risk is the mean over all samples, computed without sampling; where a measured slope misses "
-        "that of "
-        f"the expected risk, it is the chance of {seeds} seeds. Each cutoff is the degree at which variance plus "
-        f"squared bias of its problem is smallest, by formula: no "
-        f"constant was tuned. C{TURNS} leaves what C∞ leaves up to degree {TURNS - 1}: small samples cannot tell them "
-        "apart. The target and the finite group were changed once after a first look: with coefficients of one sign "
-        "(a peak at the pole) and C8, six seeds gave a slope of −0.71 (−0.84 to −0.54) under SO(2)."
+        "The expected risk is the mean over all samples, computed without sampling; where a measured slope misses that "
+        f"of the expected risk, it is the chance of {seeds} seeds. Each cutoff is the degree at which variance plus "
+        f"squared bias of its problem is smallest, by formula: no constant was tuned. C{TURNS} leaves what C∞ leaves "
+        f"up to degree {TURNS - 1}: small samples cannot tell them apart. The target and the finite group were changed "
+        "once after a first look: with coefficients of one sign (a peak at the pole) and C8, six seeds gave a slope of "
+        "−0.71 (−0.84 to −0.54) under SO(2)."
     )
     own, shared, finite = (saved[title] for title in (WAYS[3].title, WAYS[2].title, WAYS[1].title))
     growth = float(np.polyfit(np.log(sizes), np.log(own), 1)[0])
@@ -110,13 +109,10 @@ def samples_saved(result: Result, track: Track, quick: bool) -> None:
             "What a group saves in samples when the cutoff is chosen for the invariant problem (left open in section "
             "4.2 of the sequel).",
             f"With SO(2), {own[0]:.1f} times fewer samples are enough at n = {sizes[0]:,} and {own[-1]:.0f} times "
-            f"fewer at "
-            f"n = {sizes[-1]:,}; the factor grows as n^{growth:.2f}, in theory as n^(1/3). With the cutoff of the "
-            f"problem "
-            f"without symmetry the factor is {shared[0]:.1f} and {shared[-1]:.1f}: the rest comes from the cutoff. "
-            f"For the "
-            f"{TURNS} turns of C{TURNS}, with their own cutoff, it is {finite[0]:.1f} and {finite[-1]:.1f}, in theory "
-            f"{TURNS}, their number.",
+            f"fewer at n = {sizes[-1]:,}; the factor grows as n^{growth:.2f}, in theory as n^(1/3). With the cutoff "
+            f"of the problem without symmetry the factor is {shared[0]:.1f} and {shared[-1]:.1f}: the rest comes from "
+            f"the cutoff. For the {TURNS} turns of C{TURNS}, with their own cutoff, it is {finite[0]:.1f} and "
+            f"{finite[-1]:.1f}, in theory {TURNS}, their number.",
             None,
         )
     )
@@ -133,8 +129,8 @@ def _slope_text(way: Way, sizes: NDArray[np.int64], measured: tuple[float, float
     return (
         f"{'Under SO(2)' if way.group == AXIS else 'Without symmetry'} the slope is {slope:.3f} (95 %: {low:.3f} to "
         f"{high:.3f}); the theory for n → ∞, {way.slope:.3f}, lies {place(way.slope)} this interval, and {here:.3f}, "
-        f"the slope "
-        f"of the exact expected risk at these n, {place(here)}. {_FAR_TEXT} the expected risk has the slope {far:.3f}."
+        f"the slope of the exact expected risk at these n, {place(here)}. {_FAR_TEXT} the expected risk has the slope "
+        f"{far:.3f}."
     )
 
 

@@ -59,10 +59,9 @@ def run(quick: bool, track: Track) -> Result:
     result = Result(
         "The sequel to the paper (Soleymani, Tahmasebi, Jaillet, Jegelka, COLT 2026) finds invariants of an infinite "
         "group from T = r² + r log(1/δ) uniform random elements, where r is the number of functions. This library "
-        "takes the "
-        "Lie algebra and nothing random: f is invariant if dD(ξ) f = 0 for a few fields ξ (the infinitesimal "
-        "isometries). "
-        "The singular values of dD(ξ) are integers for a rotation, so that 0 is told from the next one by a gap."
+        "takes the Lie algebra and nothing random: f is invariant if dD(ξ) f = 0 for a few fields ξ (the infinitesimal "
+        "isometries). The singular values of dD(ξ) are integers for a rotation, so that 0 is told from the next one by "
+        "a gap."
     )
     cases, seeds = (CASES[:3], 3) if quick else (CASES, _SEEDS)
     found = [_compared(case, seeds, result) for case in track(cases, "random elements")]
@@ -197,10 +196,9 @@ def _describe(result: Result, cases: tuple[Case, ...], found: list[Comparison], 
     result.tables.append(
         Table(
             f"Algorithm 1 at tolerance {GOOD:g} (random elements) beside fields, on one eigenspace of r functions. "
-            f"Times of "
-            f"random elements are means of {seeds} runs; those of fields are for all eigenspaces up to this one. ID: "
-            f"the "
-            "largest change of the functions found under random elements. A dash: no gap is needed in a closed form.",
+            f"Times of random elements are means of {seeds} runs; those of fields are for all eigenspaces up to this "
+            "one. ID: the largest change of the functions found under random elements. A dash: no gap is needed in a "
+            "closed form.",
             ["case", "r", "invariants", "fields: gap", "time", "ID",
              "random elements: T", "time", "invariants", "ID"],
             [
@@ -213,8 +211,7 @@ def _describe(result: Result, cases: tuple[Case, ...], found: list[Comparison], 
     result.tables.append(
         Table(
             f"Share of {seeds} runs in which Algorithm 1 finds a wrong number of invariants: by the tolerance that "
-            f"stands "
-            f"for the published zero, and by the number of draws at the tolerance {GOOD:g}.",
+            f"stands for the published zero, and by the number of draws at the tolerance {GOOD:g}.",
             ["case, tolerance:", *(f"{zero:g}" for zero in TOLERANCES)]
             + [f"{n} draw{'s' * (n > 1)}" for n in found[0].few],
             [[case.title, *map(_percent, (*c.wrong.values(), *c.few.values()))] for case, c in pairs],
@@ -250,9 +247,8 @@ def _describe(result: Result, cases: tuple[Case, ...], found: list[Comparison], 
             + ("every run lost them. " if min(lost) == 1 else f"{_percent(min(lost))} of the runs or more lost them. ")
             + (f"Of the tolerances tried, {right[0]:g} to {right[-1]:g} were right in all runs. " if right else "")
             + "Nothing in the algorithm tells a good tolerance from a bad one. The T draws of the proof are far more "
-            "than "
-            f"these cases need: after one draw up to {_percent(max(c.few[1] for c in found))} of the runs were wrong, "
-            f"after three {_none_or(max(c.few[3] for c in found))}.",
+            f"than these cases need: after one draw up to {_percent(max(c.few[1] for c in found))} of the runs were "
+            f"wrong, after three {_none_or(max(c.few[3] for c in found))}.",
             None,
         )
     )

@@ -50,9 +50,8 @@ def run(quick: bool, track: Track) -> Result:
             Claim(
                 f"Weyl's law, with and without symmetry — {title}.",
                 f"At λ = {eigenvalues[-1]:.4g}: D_λ is {counts[-1] / whole[-1]:.3f} and D_(λ,G) "
-                f"{survivors[-1] / part[-1]:.3f} of what the law says. Extrapolated to λ → ∞, with terms 1/√λ and "
-                f"1/λ for the "
-                f"boundary of the fundamental domain, the second ratio tends to {limit:.3f}.",
+                f"{survivors[-1] / part[-1]:.3f} of what the law says. Extrapolated to λ → ∞, with terms 1/√λ and 1/λ "
+                f"for the boundary of the fundamental domain, the second ratio tends to {limit:.3f}.",
                 bool(holds),
             )
         )

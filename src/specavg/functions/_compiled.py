@@ -12,7 +12,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg.functions._compensated_sums import compensated_sum
-from specavg.functions._functions import FEW_ROWS, PLAIN_BYTES, Functions
+from specavg.functions._functions import PLAIN_BYTES, Functions, few_rows
 from specavg.functions._threads import CACHE, SMALLEST_BLOCK, block_size, in_order, read_only, row_chunks
 
 __all__ = ["FEW_COLUMNS", "Compiled", "Loops"]
@@ -46,12 +46,12 @@ class Compiled(Functions):
 
     Few rows take `plain_values` instead of a loop. Which way is taken depends on the number of rows and on the family
     only, so that a call gives the same bits whatever was called before it; and a row has the same bits wherever it
-    stands in a table of up to `FEW_ROWS` rows, and again in any larger one.
+    stands in a table of up to `FEW_ROWS` rows, and again in any larger one or in a part of it.
     """
 
     def _few(self, n: int, rows: int = 1) -> bool:
         """Whether n rows, `rows` of them held at a time, are left to plain NumPy."""
-        return n <= FEW_ROWS and rows * self.row_bytes <= PLAIN_BYTES
+        return few_rows(n) and rows * self.row_bytes <= PLAIN_BYTES
 
     @property
     @abc.abstractmethod
@@ -131,7 +131,8 @@ class Compiled(Functions):
     def _plain_combination(self, X: Array, C: Array) -> Array:
         """Φ C by plain NumPy, each row with the bits that it has alone."""
         out = np.empty((len(X), C.shape[1]))
-        for rows in self.chunks(len(X)):
+        in_cache = 0 < len(X) * self.row_bytes <= CACHE  # then no question of memory is asked, as for blocks of loops
+        for rows in [slice(0, len(X))] if in_cache else self.chunks(len(X)):
             # A product for each row: in a product of matrices, rounding depends on the other rows.
             values = np.ascontiguousarray(self.plain_values(X[rows]))
             out[rows] = np.matmul(values[:, None, :], C)[:, 0]

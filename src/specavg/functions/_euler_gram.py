@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
 
-__all__ = ["EulerGram", "WaveFamily", "column_nanoseconds", "euler_density", "step_of"]
+__all__ = ["EulerGram", "WaveFamily", "column_nanoseconds", "euler_gram", "step_of"]
 
 _BATCH_BYTES = 64e6  # memory of the grids that are transformed together
 _TABLE_BYTES = 64e6  # memory of the tables of high degree that a density is made with, at a time
@@ -41,6 +41,10 @@ class WaveFamily(Protocol):
     @property
     def steps(self) -> tuple[int, int]:
         """What all orders j, and all orders k, are multiples of; 0 where there is no other order than 0."""
+        ...
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        """Sums over data: Φᵀ Y."""  # (n, q) -> (dim, q)
         ...
 
     def wave_table(self, j: NDArray[np.intp], k: NDArray[np.intp], cosines: Array) -> Array:
@@ -195,7 +199,25 @@ def column_nanoseconds(family: WaveFamily) -> float:
     return _NANOSECONDS_A_NODE * float(np.prod(grid.shape)) + _NANOSECONDS_A_PRODUCT * _entries(grid)
 
 
-def euler_density(family: WaveFamily, twice: WaveFamily, sums: Array) -> Array:
+def euler_gram(family: WaveFamily, twice: WaveFamily, X: Array, weights: Array, Y: Array) -> tuple[EulerGram, Array]:
+    """Φᵀ diag(weights) Φ as an operator, and Φᵀ (w, wY).
+
+    Parameters
+    ----------
+    family : WaveFamily
+        Φ.
+    twice : WaveFamily
+        All functions of up to twice the degree whose orders products of functions of `family` can have.
+    X : ndarray of shape (n, n_features)
+    weights : ndarray of shape (n,)
+    Y : ndarray of shape (n, q)
+    """
+    density = _density(family, twice, twice.correlate(X, weights[:, None])[:, 0])
+    sums = family.correlate(X, np.column_stack([weights, weights[:, None] * Y]))
+    return EulerGram(family, density), sums
+
+
+def _density(family: WaveFamily, twice: WaveFamily, sums: Array) -> Array:
     """The density of data on the grid of `family`, from the sums of the functions `twice` of twice the degree."""
     grid = _Grid(family)
     spectrum = grid.spectrum(1)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator
+import contextlib
+import threading
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +18,9 @@ if TYPE_CHECKING:
     from specavg.functions._factor_table import FactorTable
     from specavg.functions._gram_operator import GramOperator
 
-__all__ = ["FEW_ROWS", "PLAIN_BYTES", "Functions"]
+__all__ = ["CHUNK_BYTES", "FEW_ROWS", "PLAIN_BYTES", "Functions", "few_rows", "rows_of_a_larger_table"]
 
-_CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
+CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
 # Tables of few rows are worked on in plain NumPy, with nothing compiled and nothing loaded. At 512 rows NumPy takes a
 # tenth of a second at most; a loop takes 1 to 4 seconds to compile, and half a second to load again.
 FEW_ROWS = 512
@@ -26,6 +28,23 @@ PLAIN_BYTES = 16e6  # working memory of one chunk of few rows: less than a full 
 # Memory of those chunks of more than 64 rows. On T^10 500 rows at once take 8 ms, most of it to get memory from the
 # system, and 2 ms in chunks of 4 MB.
 _PLAIN_CACHED = 4e6
+_rows = threading.local()
+
+
+@contextlib.contextmanager
+def rows_of_a_larger_table() -> Generator[None]:
+    """Inside, tables have the bits that their rows have in a table of many rows, however few they are."""
+    before = getattr(_rows, "of_many", False)
+    _rows.of_many = True
+    try:
+        yield
+    finally:
+        _rows.of_many = before
+
+
+def few_rows(n: int) -> bool:
+    """Whether a table of n rows is left to plain NumPy."""
+    return n <= FEW_ROWS and not getattr(_rows, "of_many", False)
 
 
 class Functions(abc.ABC):
@@ -186,7 +205,7 @@ class Functions(abc.ABC):
         """Row ranges whose working memory stays within bounds; `row_bytes` where it is not that of values."""
         limit = settings().memory_limit / 4
         per_row = max(self.row_bytes if row_bytes is None else row_bytes, 8.0)
-        budget = min(max(_PLAIN_CACHED, min(64 * per_row, PLAIN_BYTES)) if n <= FEW_ROWS else _CHUNK_BYTES, limit)
+        budget = min(max(_PLAIN_CACHED, min(64 * per_row, PLAIN_BYTES)) if few_rows(n) else CHUNK_BYTES, limit)
         rows = max(1, int(budget / per_row))
         require_memory(4 * self.row_bytes, f"{self.dim} functions at one point", "Lower the cutoff.")
         for start in range(0, n, rows):

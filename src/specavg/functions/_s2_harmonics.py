@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._derivations import Derivations
-from specavg.functions._euler_gram import EulerGram, column_nanoseconds, euler_density, step_of
+from specavg.functions._euler_gram import EulerGram, column_nanoseconds, euler_gram, step_of
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._sphere_harmonics import harmonics
 from specavg.functions._threads import read_only
@@ -237,9 +237,7 @@ class S2Harmonics(Compiled, Derivations):
         orders = np.zeros(2 * self._top + 1, dtype=bool)
         orders[:: self.steps[0] or 2 * self._top + 1] = True
         twice = S2Harmonics(range(2 * self._top + 1), orders)
-        density = euler_density(self, twice, twice.correlate(X, weights[:, None])[:, 0])
-        sums = self.correlate(X, np.column_stack([weights, weights[:, None] * Y]))
-        return EulerGram(self, density), sums
+        return euler_gram(self, twice, X, weights, Y)
 
     def gram_nanoseconds(self, n: int) -> tuple[float, float]:
         functions = (2 * self._top + 1.0) ** 2 / (self.steps[0] or 1)

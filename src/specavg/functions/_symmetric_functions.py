@@ -97,10 +97,10 @@ class CopyByCopy(NamedTuple):
         )
 
     def nanoseconds(self, m: int) -> float:
-        """A forecast of the time for a point of m copies; measured on T^3 and T^10."""
+        """A forecast of the time for a point of m copies: 730 ns on T^2 (850 measured), 610 on T^10 (570)."""
         # A state with p factors is zero for the first p − 1 copies.
         touched = np.diff(self.starts) @ np.maximum(m + 1 - self.sizes, 0)
-        return 0.12 * float(touched) + 0.3 * m * self.table.size
+        return 0.12 * float(touched) + 0.3 * m * self.table.size + 0.3 * len(self.outputs)
 
     def block(self, n: int) -> int:
         """Points in a block. Each step of a state is short, and what it costs to begin one is shared by all of them."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import final
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.functions._functions import Functions
+from specavg.functions._indexed_products import IndexedProducts
 
 __all__ = ["TensorProducts"]
 
@@ -29,28 +29,22 @@ class TensorProducts(Functions):
     """
 
     def __init__(self, widths: Sequence[int], factors: Sequence[Functions], index: NDArray[np.intp]) -> None:
-        self._columns = [slice(int(a), int(b)) for a, b in pairwise(np.cumsum([0, *widths]))]
-        self._factors = list(factors)
-        self._index = index  # (dim, number of factors)
+        self._products = IndexedProducts(widths, factors, index)
 
     @property
     def dim(self) -> int:
-        return len(self._index)
+        return self._products.dim
 
     @property
     def row_bytes(self) -> float:
-        return sum(f.row_bytes + 8.0 * f.dim for f in self._factors) + 8.0 * 2 * self.dim
+        return sum(f.row_bytes + 8.0 * f.dim for f in self._products.factors) + 8.0 * 2 * self.dim
 
     def values(self, X: Array) -> Array:
-        values = np.ones((len(X), self.dim))
-        for functions, block, column in zip(self._factors, self._columns, self._index.T, strict=True):
-            values *= functions.values(np.ascontiguousarray(X[:, block]))[:, column]
-        return values
+        return self._products.values(X, (len(X), self.dim))
 
     def gradient(self, X: Array) -> Array:
         gradient = np.empty((len(X), self.dim, X.shape[1]))
-        places = zip(self._all_but_one(X), self._factors, self._columns, self._index.T, strict=True)
-        for (Z, others), functions, block, a in places:
+        for functions, block, a, Z, others in self._products.all_but_one(X):
             gradient[:, :, block] = functions.gradient(Z)[:, a] * others[:, :, None]
         return gradient
 
@@ -58,24 +52,9 @@ class TensorProducts(Functions):
         from scipy.sparse import csr_array
 
         combined = np.empty((*X.shape, C.shape[1]))
-        for rows in self.chunks(len(X), (1 + len(self._factors)) * self.row_bytes):
-            places = zip(self._all_but_one(X[rows]), self._factors, self._columns, self._index.T, strict=True)
-            for (Z, others), functions, block, a in places:
+        for rows in self.chunks(len(X), (1 + len(self._products.factors)) * self.row_bytes):
+            for functions, block, a, Z, others in self._products.all_but_one(X[rows]):
                 for q, c in enumerate(C.T):  # functions of the factor, each with what all products make of it
                     share = csr_array((c, (np.arange(self.dim), a)), shape=(self.dim, functions.dim))
                     combined[rows, block, q] = functions.pointwise_gradient(Z, np.asarray(others @ share))
         return combined
-
-    def _all_but_one(self, X: Array) -> Iterator[tuple[Array, Array]]:
-        """For each factor its points, and the products of all others."""
-        blocks = [np.ascontiguousarray(X[:, block]) for block in self._columns]
-        values = [f.values(Z)[:, a] for f, Z, a in zip(self._factors, blocks, self._index.T, strict=True)]
-        # Products of the factors before and after each one: no division, so that zeros do no harm.
-        after = [np.ones((1, 1))]
-        for factor in values[:0:-1]:
-            after.append(after[-1] * factor if len(after) > 1 else factor)
-        before = after[0]
-        for i, (Z, factor) in enumerate(zip(blocks, values, strict=True)):
-            others = after.pop()
-            yield Z, np.broadcast_to(others if i == 0 else before if not after else before * others, factor.shape)
-            before = before * factor if i else factor

@@ -13,7 +13,7 @@ from specavg.functions import _nufft
 from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._derivations import Derivations
 from specavg.functions._factor_table import FactorTable
-from specavg.functions._functions import FEW_ROWS, Functions
+from specavg.functions._functions import Functions, few_rows
 from specavg.functions._product_tree import NO_MIXING, Mixing
 from specavg.functions._toeplitz_gram import ToeplitzGram, column_nanoseconds, dense_nanoseconds, toeplitz_density
 from specavg.functions._wave_tree import WaveTree
@@ -175,7 +175,7 @@ class TrigonometricSums(Functions):
         return self.waves.mixed_values(X, self._scaled)
 
     def evaluate(self, X: Array) -> Array:
-        if len(X) <= FEW_ROWS:
+        if few_rows(len(X)):
             return super().evaluate(X)
         self._require_values(len(X))
         return self.values(X)

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg.functions._compensated_sums import Sum, compensated_sum
-from specavg.functions._functions import Functions
+from specavg.functions._functions import CHUNK_BYTES, Functions
 
-__all__ = ["CombinedOutputs", "JoinedOutputs", "Move", "MovedOutputs", "Part", "VectorFunctions"]
+__all__ = ["CombinedOutputs", "JoinedOutputs", "Move", "MovedOutputs", "Summand", "VectorFunctions"]
 
 Indices = NDArray[np.intp]
-_CHUNK_BYTES = 32e6  # as for scalar functions
 
 
 class VectorFunctions(abc.ABC):
@@ -45,14 +44,14 @@ class VectorFunctions(abc.ABC):
         """Gradients of every output at one chunk of checked points."""  # (n, n_features) -> (n, n_features, p, dim)
 
     @property
-    def parts(self) -> list[Part]:
-        """The functions in parts that share no outputs; one part where that is not known."""
-        return [Part(self, np.eye(self.n_outputs)[None], np.arange(self.dim)[None])]
+    def summands(self) -> list[Summand]:
+        """The functions by summand of the outputs: different ones share no output. One, if no more is known."""
+        return [Summand(self, np.eye(self.n_outputs)[None], np.arange(self.dim)[None])]
 
     def correlate(self, X: Array, Y: Array) -> Array:
         """Σ over points and outputs of F_j(x)·y, for one target or several."""  # (n, p[, q]) -> (dim[, q])
-        parts = (np.tensordot(self.values(X[rows]), Y[rows], ((0, 1), (0, 1))) for rows in self.chunks(len(X)))
-        return compensated_sum(parts, (self.dim, *Y.shape[2:]))
+        sums = (np.tensordot(self.values(X[rows]), Y[rows], ((0, 1), (0, 1))) for rows in self.chunks(len(X)))
+        return compensated_sum(sums, (self.dim, *Y.shape[2:]))
 
     def combine(self, X: Array, c: Array) -> Array:
         """Σ_j c_j F_j(x), for one set of coefficients or several."""  # (dim[, q]) -> (n, p[, q])
@@ -99,7 +98,7 @@ class VectorFunctions(abc.ABC):
 
     def chunks(self, n: int, times: int = 1) -> Iterator[slice]:
         """Row ranges whose working memory, so many times that of values, stays within bounds."""
-        rows = max(1, int(_CHUNK_BYTES / max(times * self.row_bytes, 8.0)))
+        rows = max(1, int(CHUNK_BYTES / max(times * self.row_bytes, 8.0)))
         for start in range(0, n, rows):
             yield slice(start, min(start + rows, n))
 
@@ -263,8 +262,8 @@ class MovedOutputs(VectorFunctions):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Part:
-    """Vector functions that come in copies, each with outputs of its own: frame · f is a function for every copy.
+class Summand:
+    """The functions of equivalent summands of the outputs: with f one of them, frame · f is one for every copy.
 
     Attributes
     ----------
@@ -286,14 +285,14 @@ class Part:
         return rows, self.frames[copy][rows]
 
     @property
-    def parts(self) -> list[Part]:
-        """The parts of its own functions, as parts of all."""
-        found: list[Part] = []
-        for inner in self.functions.parts:
+    def summands(self) -> list[Summand]:
+        """The summands of its own functions, as summands of all."""
+        found: list[Summand] = []
+        for inner in self.functions.summands:
             frames = self.frames[:, None] @ inner.frames  # (copies, inner copies, p, inner d)
             places = self.places[:, inner.places]  # (copies, inner copies, functions)
             found.append(
-                Part(inner.functions, frames.reshape(-1, *frames.shape[2:]), places.reshape(-1, places.shape[2]))
+                Summand(inner.functions, frames.reshape(-1, *frames.shape[2:]), places.reshape(-1, places.shape[2]))
             )
         return found
 
@@ -304,21 +303,21 @@ class Part:
 
 @final
 class JoinedOutputs(VectorFunctions):
-    """Several parts of functions, each with places of its own among all functions.
+    """The functions of several summands, each with places of its own among all functions.
 
     Parameters
     ----------
     n_outputs : int
-    parts : sequence of Part
+    summands : sequence of Summand
     apart : bool
-        Whether the frames of all parts are orthogonal to each other.
+        Whether the frames of all summands are orthogonal to each other.
     """
 
-    def __init__(self, n_outputs: int, parts: Sequence[Part], *, apart: bool) -> None:
+    def __init__(self, n_outputs: int, summands: Sequence[Summand], *, apart: bool) -> None:
         self.n_outputs = n_outputs
-        self._parts = list(parts)
+        self._summands = list(summands)
         self._apart = apart
-        self._dim = sum(part.places.size for part in parts)
+        self._dim = sum(summand.places.size for summand in summands)
 
     @property
     def dim(self) -> int:
@@ -326,37 +325,37 @@ class JoinedOutputs(VectorFunctions):
 
     @property
     def row_bytes(self) -> float:
-        most = max((part.functions.row_bytes for part in self._parts), default=8.0)
+        most = max((summand.functions.row_bytes for summand in self._summands), default=8.0)
         return most + 8.0 * self.n_outputs * self.dim
 
     @property
-    def parts(self) -> list[Part]:
-        return [inner for part in self._parts for inner in part.parts] if self._apart else super().parts
+    def summands(self) -> list[Summand]:
+        return [inner for summand in self._summands for inner in summand.summands] if self._apart else super().summands
 
     def values(self, X: Array) -> Array:
         values = np.zeros((len(X), self.n_outputs, self.dim))
-        for part in self._parts:
-            own = part.functions.values(X)
-            for copy, places in enumerate(part.places):
-                rows, frame = part.frame(copy)
+        for summand in self._summands:
+            own = summand.functions.values(X)
+            for copy, places in enumerate(summand.places):
+                rows, frame = summand.frame(copy)
                 values[:, rows[:, None], places] = frame @ own
         return values
 
     def gradient(self, X: Array) -> Array:
         gradient = np.zeros((*X.shape, self.n_outputs, self.dim))
-        for part in self._parts:
-            own = part.functions.gradient(X)
-            for copy, places in enumerate(part.places):
-                rows, frame = part.frame(copy)
+        for summand in self._summands:
+            own = summand.functions.gradient(X)
+            for copy, places in enumerate(summand.places):
+                rows, frame = summand.frame(copy)
                 gradient[:, :, rows[:, None], places] = frame @ own
         return gradient
 
     def correlate(self, X: Array, Y: Array) -> Array:
         sums = np.empty((self.dim, *Y.shape[2:]))
-        for part in self._parts:
-            targets = part.targets(Y)  # (n, d, copies, ...)
-            found = part.functions.correlate(X, targets.reshape(*targets.shape[:2], -1))
-            sums[part.places.T] = found.reshape(-1, *targets.shape[2:])
+        for summand in self._summands:
+            targets = summand.targets(Y)  # (n, d, copies, ...)
+            found = summand.functions.correlate(X, targets.reshape(*targets.shape[:2], -1))
+            sums[summand.places.T] = found.reshape(-1, *targets.shape[2:])
         return sums
 
     def correlate_and_gram(self, X: Array, Y: Array, weights: Array) -> tuple[Array, Array]:
@@ -366,30 +365,30 @@ class JoinedOutputs(VectorFunctions):
             16.0 * self.dim**2, f"the Gram matrix of {self.dim} functions", "Lower the cutoff, or take more memory."
         )
         gram = np.zeros((self.dim, self.dim))
-        for part in self._parts:  # different copies, and different parts, have no product
-            _, own = part.functions.correlate_and_gram(X, part.targets(Y)[:, :, 0], weights)
-            for places in part.places:
+        for summand in self._summands:  # different copies, and different summands, have no product
+            _, own = summand.functions.correlate_and_gram(X, summand.targets(Y)[:, :, 0], weights)
+            for places in summand.places:
                 gram[np.ix_(places, places)] = own
         return self.correlate(X, Y), gram
 
     def combine(self, X: Array, c: Array) -> Array:
         total = np.zeros((len(X), self.n_outputs, *c.shape[1:]))
-        for part in self._parts:
-            own = part.functions.combine(X, self._coefficients(part, c))
-            total += self._joined(part, own.reshape(*own.shape[:2], len(part.places), *c.shape[1:]), 1)
+        for summand in self._summands:
+            own = summand.functions.combine(X, self._coefficients(summand, c))
+            total += self._joined(summand, own.reshape(*own.shape[:2], len(summand.places), *c.shape[1:]), 1)
         return total
 
     def combine_gradient(self, X: Array, c: Array) -> Array:
         total = np.zeros((*X.shape, self.n_outputs, *c.shape[1:]))
-        for part in self._parts:
-            own = part.functions.combine_gradient(X, self._coefficients(part, c))
-            total += self._joined(part, own.reshape(*own.shape[:3], len(part.places), *c.shape[1:]), 2)
+        for summand in self._summands:
+            own = summand.functions.combine_gradient(X, self._coefficients(summand, c))
+            total += self._joined(summand, own.reshape(*own.shape[:3], len(summand.places), *c.shape[1:]), 2)
         return total
 
-    def _coefficients(self, part: Part, c: Array) -> Array:
+    def _coefficients(self, summand: Summand, c: Array) -> Array:
         """One set of coefficients for each copy."""  # (dim, ...) -> (f.dim, copies · ...)
-        return c[part.places.T].reshape(part.places.shape[1], -1)
+        return c[summand.places.T].reshape(summand.places.shape[1], -1)
 
-    def _joined(self, part: Part, own: Array, axis: int) -> Array:
+    def _joined(self, summand: Summand, own: Array, axis: int) -> Array:
         """Outputs of the copies, at `axis` and the one after, along their frames."""
-        return np.moveaxis(np.tensordot(own, part.frames, ((axis, axis + 1), (2, 0))), -1, axis)
+        return np.moveaxis(np.tensordot(own, summand.frames, ((axis, axis + 1), (2, 0))), -1, axis)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._derivations import Derivations
-from specavg.functions._euler_gram import EulerGram, column_nanoseconds, euler_density, step_of
+from specavg.functions._euler_gram import EulerGram, column_nanoseconds, euler_gram, step_of
 from specavg.functions._orthonormal_matrices import nearest_orthonormal
 from specavg.functions._threads import read_only
 from specavg.functions._wigner_matrices import euler_angles, rotation_derivatives
@@ -214,9 +214,7 @@ class WignerFunctions(Compiled, Derivations):
 
     def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[EulerGram, Array]:
         twice = WignerFunctions(range(2 * self._top + 1), self._steps)
-        density = euler_density(self, twice, twice.correlate(X, weights[:, None])[:, 0])
-        sums = self.correlate(X, np.column_stack([weights, weights[:, None] * Y]))
-        return EulerGram(self, density), sums
+        return euler_gram(self, twice, X, weights, Y)
 
     def gram_nanoseconds(self, n: int) -> tuple[float, float]:
         functions = 4 / 3 * (2.0 * self._top + 1) ** 3

@@ -16,6 +16,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import components
+from specavg._random import OWN_SEED
 from specavg.groups._catalogue import direct_product
 from specavg.groups._group import Group
 from specavg.groups._product_replacement import random_product
@@ -135,7 +137,7 @@ def _factors(kept: list[_Pair], size: int, order: int) -> tuple[list[Factor], ND
     if len(orbits) == 1 or not kept:
         return [(kept, everything)], everything
     found: list[dict[SignedPermutation, _Pair]] = [{} for _ in orbits]
-    rng = np.random.default_rng(20250713)
+    rng = np.random.default_rng(OWN_SEED)
     for tried in range(_TRIES):
         for h in kept if tried == 0 else [_random(kept, rng) for _ in range(3)]:
             for orbit, mine in zip(orbits, found, strict=True):
@@ -159,14 +161,10 @@ def _random(kept: list[_Pair], rng: np.random.Generator) -> _Pair:
 
 
 def _orbits(elements: Sequence[SignedPermutation], size: int) -> list[NDArray[np.intp]]:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    rows = np.tile(np.arange(size), len(elements))
-    columns = np.concatenate([g.image_array for g in elements] or [np.empty(0, dtype=np.intp)])
-    links = coo_array((np.ones(len(rows)), (rows, columns)), shape=(size, size))
-    count, label = connected_components(links, directed=False)
-    return [np.flatnonzero(label == k) for k in range(count)]
+    at = np.tile(np.arange(size), len(elements))
+    to = np.concatenate([g.image_array for g in elements] or [np.empty(0, dtype=np.intp)])
+    label = components(size, np.concatenate([at, to]), np.concatenate([to, at]))
+    return [np.flatnonzero(label == k) for k in range(label.max(initial=-1) + 1)]
 
 
 def _order_on(g: SignedPermutation, coordinates: NDArray[np.intp]) -> int:

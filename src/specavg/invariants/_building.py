@@ -147,10 +147,20 @@ class _WithinBudget:
             yield V
 
 
-def within_reach(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> Iterator[Eigenspace]:
+def within_reach(
+    eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff, *, solved: bool = True
+) -> Iterator[Eigenspace]:
     """The eigenspaces one by one; a cutoff that would need too many functions or too much time is refused at once.
 
     What lies ahead is read off the growth over the second half of those listed first: a power of λ or D on all spaces.
+
+    Parameters
+    ----------
+    eigenspaces : iterator of Eigenspace
+    resolver : Resolver
+    cutoff : Cutoff
+    solved : bool, default True
+        Whether they will be solved, which takes the time and memory that a plan only tells.
     """
     if cutoff.kind == "max_invariant_dim":
         _check_number(cutoff.value, cutoff)
@@ -169,11 +179,13 @@ def within_reach(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: 
             del counts[-1]  # of those up to the cutoff
             break
     if len(counts) > 1:
-        _check_growth(listed, counts, resolver, cutoff)
+        _check_growth(listed, counts, resolver, cutoff, solved)
     yield from chain(listed, eigenspaces)
 
 
-def _check_growth(listed: list[Eigenspace], counts: list[int], resolver: Resolver, cutoff: Cutoff) -> None:
+def _check_growth(
+    listed: list[Eigenspace], counts: list[int], resolver: Resolver, cutoff: Cutoff, solved: bool
+) -> None:
     """Refuse a cutoff that asks for more eigenspaces, functions or seconds than there can be."""
     last = len(counts) - 1
     middle = last // 2
@@ -199,6 +211,9 @@ def _check_growth(listed: list[Eigenspace], counts: list[int], resolver: Resolve
     functions = grown(*numbers)
     if cutoff.kind != "max_invariant_dim" and functions > 2 * _MOST_FUNCTIONS:
         _check_number(functions / (2 * group_order(resolver.group)), cutoff)  # by Weyl's law, as above
+    if not solved:
+        return
+    resolver.check_memory(listed[last])
     before, now = (max(resolver.seconds(listed[place]), 1e-9) for place in (middle, last))
     seconds = eigenspaces * grown(before, now) / (1 + max(log(now / before) / log(2.0), 0.0))  # of a power, summed
     if seconds > _LONGEST:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import components
+
 __all__ = ["independent_blocks", "small_end", "unpacked"]
 
 _MOSTLY_ZERO = 0.5  # where more entries than this are nonzero, one block is all there is
@@ -44,7 +46,7 @@ def independent_blocks(square: Any) -> Iterator[tuple[NDArray[np.intp], NDArray[
     else:
         place = np.flatnonzero(square != 0)
         row, column, entry = place // m, place % m, square.ravel()[place]
-    label = _joined(m, row, column)
+    label = components(m, row, column)
     order = np.argsort(label, kind="stable")  # the members of a block side by side
     sizes = np.bincount(label)
     starts = np.cumsum(sizes) - sizes
@@ -61,22 +63,6 @@ def independent_blocks(square: Any) -> Iterator[tuple[NDArray[np.intp], NDArray[
         blocks = np.zeros((len(chosen), size, size), dtype=entry.dtype)
         blocks[number[block[here]], row[here], column[here]] = entry[here]
         yield order[starts[chosen][:, None] + np.arange(size)], blocks
-
-
-def _joined(m: int, row: NDArray[np.intp], column: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The number of the block of each row: every row takes the least label of its neighbours, until none changes.
-
-    Labels of labels are followed too, so that a few passes are enough.
-    """
-    label = np.arange(m)
-    while True:
-        least = label.copy()
-        np.minimum.at(least, row, label[column])
-        least = np.minimum(least, least[least])
-        if np.array_equal(least, label):
-            break
-        label = least
-    return np.unique(label, return_inverse=True)[1].reshape(m)
 
 
 def small_end(blocks: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[Any], bool]:

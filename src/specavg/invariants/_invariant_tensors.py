@@ -14,7 +14,7 @@ from specavg.groups import Group, representation
 from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
 from specavg.groups._linear_part import linear_part
 from specavg.groups._representation import output_kind
-from specavg.invariants._parts_of_outputs import fixed_outputs
+from specavg.invariants._summands_of_outputs import fixed_outputs
 
 __all__ = ["InvariantTensors", "invariant_tensors"]
 

@@ -162,7 +162,7 @@ def plan(
     most = cutoff.value * (1 + TOLERANCE)
     rows: list[PlanRow] = []
     counted, exact, ended = 0.0, True, False
-    for V in islice(within_reach(space.ordered(by), resolver, cutoff), _MOST_ROWS):
+    for V in islice(within_reach(space.ordered(by), resolver, cutoff, solved=False), _MOST_ROWS):
         chosen = next(resolver.solvers(V))
         count = resolver.count(V)
         if cutoff.kind == "max_eigenvalue":

@@ -13,7 +13,7 @@ import numpy as np
 from specavg._config import human_size, require_memory, settings
 from specavg.functions._combinations import Joined
 from specavg.functions._functions import Array, Functions
-from specavg.functions._vector_functions import JoinedOutputs, Part, VectorFunctions
+from specavg.functions._vector_functions import JoinedOutputs, Summand, VectorFunctions
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
@@ -282,8 +282,8 @@ class Resolver:
             return families[0]
         ends = np.cumsum([0, *(family.dim for family in families)])
         places = (np.arange(a, b)[None] for a, b in pairwise(ends))
-        parts = [Part(f, np.eye(outputs)[None], at) for f, at in zip(families, places, strict=True)]
-        return JoinedOutputs(outputs, parts, apart=False)
+        summands = [Summand(f, np.eye(outputs)[None], at) for f, at in zip(families, places, strict=True)]
+        return JoinedOutputs(outputs, summands, apart=False)
 
     def places(self) -> Places:
         """An empty list of functions, for a solver of copies or factors that collects those it uses."""

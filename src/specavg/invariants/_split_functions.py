@@ -1,7 +1,7 @@
-"""Vector functions from an exact solver, in parts: the outputs of a signed permutation seen along irreducible summands.
+"""Vector functions from an exact solver by irreducible summands of their outputs, which are a signed permutation.
 
-Orbits are exact because the outputs are only permuted. A fit is cheaper in parts: so the functions of each eigenspace
-are combined, after they were found, into functions that have the outputs of one summand each.
+Orbits are exact because the outputs are only permuted. A fit is cheaper summand by summand: so the functions
+of each eigenspace are combined, after they were found, into functions that have the outputs of one summand each.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.functions._vector_functions import CombinedOutputs, JoinedOutputs, Part, VectorFunctions
+from specavg.functions._vector_functions import CombinedOutputs, JoinedOutputs, Summand, VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants._independent_blocks import independent_blocks
-from specavg.invariants._parts_of_outputs import frame_of, parts_of_outputs
+from specavg.invariants._summands_of_outputs import frame_of, summands_of_outputs
 
 __all__ = ["places_of_copies", "split_functions"]
 
@@ -28,7 +28,7 @@ _CHEAP = 0.25
 def split_functions(
     functions: CombinedOutputs, output: Representation, dims: Sequence[int], scalars: int
 ) -> VectorFunctions:
-    """The same space of functions in parts, where a fit costs more without.
+    """The same space of functions by summand, where a fit costs more without.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def split_functions(
     """
     if output.dim * functions.dim**2 <= _CHEAP * scalars**2:
         return functions
-    pieces = parts_of_outputs(output, exact=False)
+    pieces = summands_of_outputs(output, exact=False)
     if sum(len(piece.frames) for piece in pieces) == 1:
         return functions
     eigenspace = np.repeat(np.arange(len(dims)), dims)
@@ -52,7 +52,7 @@ def split_functions(
     return JoinedOutputs(
         output.dim,
         [
-            Part(family, piece.frames, places)
+            Summand(family, piece.frames, places)
             for (family, _), piece, places in zip(found, pieces, places_of_copies(counts, copies), strict=True)
             if family.dim
         ],
@@ -61,13 +61,13 @@ def split_functions(
 
 
 def places_of_copies(counts: Indices, copies: Indices) -> list[Indices]:
-    """Where the functions of parts are among all: eigenspace by eigenspace, part by part, all copies of a function.
+    """Where functions are among all: eigenspace by eigenspace, summand by summand, all copies of a function.
 
     Parameters
     ----------
-    counts : ndarray of int, shape (eigenspaces, parts)
-        How many functions a copy of each part has.
-    copies : ndarray of int, shape (parts,)
+    counts : ndarray of int, shape (eigenspaces, summands)
+        How many functions a copy of each summand has.
+    copies : ndarray of int, shape (summands,)
 
     Returns
     -------

@@ -111,11 +111,11 @@ class BlockLeaveOneOut:
 @final
 @dataclass(frozen=True, eq=False)
 class LeftOutTogether(Scored):
-    """The scores of several parts of the rows, which share no features but the penalty.
+    """The scores of several tables of rows, which share no features but the penalty.
 
     Attributes
     ----------
-    parts : sequence of BlockLeaveOneOut
+    tables : sequence of BlockLeaveOneOut
         The rows of a point may lie in each of them.
     variance : float
         Mean square of the targets less what is not penalised; infinite where that is zero.
@@ -123,16 +123,16 @@ class LeftOutTogether(Scored):
         Sum of the weights of all rows.
     """
 
-    parts: Sequence[BlockLeaveOneOut]
+    tables: Sequence[BlockLeaveOneOut]
     variance: float
     weight: float
 
     @property
     def top(self) -> float:
-        return max((float(part.s[0] ** 2) for part in self.parts if len(part.s)), default=0.0)
+        return max((float(table.s[0] ** 2) for table in self.tables if len(table.s)), default=0.0)
 
     def scores(self, alphas: Array) -> Scores:
-        rows = sum(part.rows for part in self.parts)
-        squares, quadratic, logarithm = np.sum([part.sums(alphas) for part in self.parts], axis=0)
+        rows = sum(table.rows for table in self.tables)
+        squares, quadratic, logarithm = np.sum([table.sums(alphas) for table in self.tables], axis=0)
         profile = np.maximum(quadratic / (rows * self.variance), _TINY)
         return Scores(squares / (self.weight * self.variance), 0.5 * (np.log(profile) - logarithm / rows))

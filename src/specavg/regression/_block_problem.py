@@ -1,7 +1,7 @@
 """Ridge regression of vector functions: several rows a point, several constants, and one penalty for all outputs.
 
-Outputs that fall into parts are solved part by part: rows of different parts share no function. Copies of a part have
-the same features, so that one decomposition serves the targets of all of them.
+Outputs that are a direct sum are solved summand by summand: rows of different summands share no function. Copies of a
+summand have the same features, so that one decomposition serves the targets of all of them.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from specavg._arrays import Array
-from specavg.functions._vector_functions import Part
+from specavg.functions._vector_functions import Summand
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, Indices, LeftOutTogether, blocks_of
 from specavg.regression._moments import Moments
 from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Path, Problem, Scores
 from specavg.regression._target_units import Units
-from specavg.regression._vector_posterior import BlockPosterior, PartPosterior
+from specavg.regression._vector_posterior import BlockPosterior, SummandPosterior
 
-__all__ = ["BlockMomentProblem", "BlockProblem", "PartPlaces", "PartRows"]
+__all__ = ["BlockMomentProblem", "BlockProblem", "SummandPlaces", "SummandRows"]
 
 _TINY = float(np.finfo(float).tiny)
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class PartPlaces:
-    """Where the functions of a part are among all functions, for each of its copies.
+class SummandPlaces:
+    """Where the functions of a summand are among all functions, for each of its copies.
 
     Attributes
     ----------
@@ -48,27 +48,28 @@ class PartPlaces:
     others: Indices
 
     @classmethod
-    def of(cls, part: Part, constants: int, most: int) -> PartPlaces:
+    def of(cls, summand: Summand, constants: int, most: int) -> SummandPlaces:
         """Of the first `most` functions, the first so many of them constant."""
-        free = part.places[0] < constants
-        return cls(part.frames, part.places[:, free], part.places[:, ~free & (part.places.max(axis=0) < most)])
+        places = summand.places
+        free = places[0] < constants
+        return cls(summand.frames, places[:, free], places[:, ~free & (places.max(axis=0) < most)])
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class PartRows:
-    """The rows of one part: one for each point and output of a copy.
+class SummandRows:
+    """The rows of one summand: one for each point and output of a copy.
 
     Attributes
     ----------
-    places : PartPlaces
+    places : SummandPlaces
     features : ndarray of shape (n · d, D)
     constants : ndarray of shape (n · d, k)
         Values of the functions that are not penalised.
     targets : ndarray of shape (n · d, copies)
     """
 
-    places: PartPlaces
+    places: SummandPlaces
     features: Array
     constants: Array
     targets: Array
@@ -77,13 +78,13 @@ class PartRows:
 @final
 @dataclass(frozen=True, eq=False)
 class _Solved:
-    """What every spectrum needs of one part.
+    """What every spectrum needs of one summand.
 
     `root` is R with RᵀR the Gram matrix of the k constants, `mean` (k, D) what each function has of them, and
     `constants` (k, copies) their coefficients where all others are zero.
     """
 
-    places: PartPlaces
+    places: SummandPlaces
     root: Array
     mean: Array
     constants: Array
@@ -92,7 +93,7 @@ class _Solved:
 @final
 @dataclass(frozen=True, eq=False)
 class _Decomposed:
-    """The scaled features of one part, U diag(s) Vᵀ, and c = Uᵀy."""
+    """The scaled features of one summand, U diag(s) Vᵀ, and c = Uᵀy."""
 
     s: Array  # (r,)
     V: Array  # (D, r)
@@ -105,7 +106,7 @@ class VectorProblem(Problem):
     Attributes
     ----------
     solved : list of _Solved
-        One for each part.
+        One for each summand.
     freedom : float
         Rows, by weight, less K.
     """
@@ -114,51 +115,51 @@ class VectorProblem(Problem):
     freedom: float
 
     def _shared(self, solved: list[_Solved], dim: int, rows: float) -> None:
-        """Keep what both ways need: the parts, how many functions are penalised, and the rows by weight."""
+        """Keep what both ways need: the summands, how many functions are penalised, and the rows by weight."""
         self.solved = solved
         self.weight = rows
-        self.free = sum(part.places.constants.size for part in solved)
+        self.free = sum(summand.places.constants.size for summand in solved)
         self.freedom = max(rows - self.free, 1.0)
         self.mean_features, self.mean_targets = np.zeros(dim - self.free), np.zeros(1)
 
     def with_constant(self, coefficients: Array) -> Array:
         full = np.concatenate([np.zeros((self.free, 1)), coefficients])
-        for part in self.solved:
-            own = full[part.places.others.T, 0]  # (D, copies)
-            full[part.places.constants.T, 0] = part.constants - part.mean @ own
+        for summand in self.solved:
+            own = full[summand.places.others.T, 0]  # (D, copies)
+            full[summand.places.constants.T, 0] = summand.constants - summand.mean @ own
         return full
 
     def scales(self, scale: Array) -> list[Array]:
-        """The scale of the functions of each part, the same for all copies."""
-        return [scale[part.places.others[0] - self.free] for part in self.solved]
+        """The scale of the functions of each summand, the same for all copies."""
+        return [scale[summand.places.others[0] - self.free] for summand in self.solved]
 
 
 class _VectorPath(Path):
-    """The solutions for one spectrum, part by part."""
+    """The solutions for one spectrum, summand by summand."""
 
-    def __init__(self, problem: VectorProblem, scale: Array, parts: Sequence[_Decomposed]) -> None:
+    def __init__(self, problem: VectorProblem, scale: Array, summands: Sequence[_Decomposed]) -> None:
         self._vector, self._scales = problem, problem.scales(scale)
-        self._parts = parts
+        self._summands = summands
 
     @property
     def top(self) -> float:
-        return max((float(part.s[0] ** 2) for part in self._parts if len(part.s)), default=0.0)
+        return max((float(summand.s[0] ** 2) for summand in self._summands if len(summand.s)), default=0.0)
 
     def coefficients(self, alpha: float) -> Array:
         found = np.zeros((len(self._vector.mean_features), 1))
-        for part, scale, known in zip(self._parts, self._scales, self._vector.solved, strict=True):
-            s = part.s[:, None]
-            own = scale[:, None] * (part.V @ (s / (s**2 + alpha) * part.c))  # (D, copies)
+        for summand, scale, known in zip(self._summands, self._scales, self._vector.solved, strict=True):
+            s = summand.s[:, None]
+            own = scale[:, None] * (summand.V @ (s / (s**2 + alpha) * summand.c))  # (D, copies)
             found[known.places.others.T - self._vector.free, 0] = own
         return found
 
     def posterior(self, alpha: float) -> BlockPosterior:
-        parts: list[PartPosterior] = []
-        for part, scale, known in zip(self._parts, self._scales, self._vector.solved, strict=True):
+        summands: list[SummandPosterior] = []
+        for summand, scale, known in zip(self._summands, self._scales, self._vector.solved, strict=True):
             at = known.places
             first = np.concatenate([at.constants[0], at.others[0]])
-            parts.append(PartPosterior(at.frames, first, known.root, known.mean, scale, part.V, part.s))
-        return BlockPosterior(tuple(parts), alpha, self.noise_variance(alpha))
+            summands.append(SummandPosterior(at.frames, first, known.root, known.mean, scale, summand.V, summand.s))
+        return BlockPosterior(tuple(summands), alpha, self.noise_variance(alpha))
 
 
 @final
@@ -167,39 +168,39 @@ class BlockProblem(VectorProblem):
 
     Parameters
     ----------
-    parts : sequence of PartRows
+    summands : sequence of SummandRows
     weights : ndarray of shape (n,)
         Of the points.
     dim : int
         How many functions there are, constants included.
     spread : float, default 0
         The root of the weighted sum of squares of what was averaged away before: the noise of repeated observations.
-        The weighted sum of squares of what was averaged away before: the noise of repeated observations.
     """
 
     smallest_alpha = 1e-18
     rounding: ClassVar[float] = 0.0
     solver = "features"
 
-    def __init__(self, parts: Sequence[PartRows], weights: Array, dim: int, spread: float = 0.0) -> None:
-        self.units = Units.without_shift(np.concatenate([part.targets.reshape(-1, 1) for part in parts]))
+    def __init__(self, summands: Sequence[SummandRows], weights: Array, dim: int, spread: float = 0.0) -> None:
+        self.units = Units.without_shift(np.concatenate([summand.targets.reshape(-1, 1) for summand in summands]))
         self.within = (spread / float(self.units.unit[0])) ** 2
         self.count = len(weights)
         self._reduced: list[ReducedRows] = []
         self._blocks: list[list[NDArray[np.intp]]] = []
         solved: list[_Solved] = []
-        for part in parts:
-            d = len(part.features) // self.count
-            root, y = np.sqrt(np.repeat(weights, d))[:, None], part.targets / self.units.unit
-            rows, k = ReducedRows(root * part.constants, root * part.features, root * y), part.constants.shape[1]
+        for summand in summands:
+            d = len(summand.features) // self.count
+            root, y = np.sqrt(np.repeat(weights, d))[:, None], summand.targets / self.units.unit
+            rows = ReducedRows(root * summand.constants, root * summand.features, root * y)
+            k = summand.constants.shape[1]
             F, Y = (linalg.solve_triangular(rows.root, along) if k else along for along in rows.along)
-            solved.append(_Solved(part.places, rows.root, F, Y))
+            solved.append(_Solved(summand.places, rows.root, F, Y))
             self._reduced.append(rows)
             self._blocks.append(blocks_of(np.repeat(np.arange(self.count), d)))
-        self._shared(solved, dim, float(weights.sum()) * sum(p.targets.size for p in parts) / max(self.count, 1))
+        self._shared(solved, dim, float(weights.sum()) * sum(p.targets.size for p in summands) / max(self.count, 1))
         squares = sum(float(rows.squares.sum()) for rows in self._reduced)
-        largest = max(float(np.abs(part.targets).max(initial=0.0)) for part in parts) / float(self.units.unit[0])
-        floor = self.weight * (1e-14 * largest) ** 2
+        largest = max(float(np.abs(summand.targets).max(initial=0.0)) for summand in summands)
+        floor = self.weight * (1e-14 * largest / float(self.units.unit[0])) ** 2
         self.variance = squares / self.weight if squares > floor else np.inf
         self._last: tuple[Array, BlockPath] | None = None
 
@@ -222,11 +223,11 @@ class BlockProblem(VectorProblem):
         return self._left_out([r.left_vectors(own) if r.is_wide else r.decomposed(own)[:2] for r, own in pairs])
 
     def _left_out(self, decomposed: Sequence[tuple[Array, Array]]) -> LeftOutTogether:
-        parts = [
+        tables = [
             BlockLeaveOneOut(s, rows.in_given_rows(U), rows.free, U.T @ rows.Y, rows.rest, blocks)
             for (U, s), rows, blocks in zip(decomposed, self._reduced, self._blocks, strict=True)
         ]
-        return LeftOutTogether(parts, self.variance, self.weight)
+        return LeftOutTogether(tables, self.variance, self.weight)
 
 
 @final
@@ -240,7 +241,7 @@ class BlockPath(_VectorPath):
         decomposed: Sequence[tuple[Array, Array, Array]],
         left_out: LeftOutTogether,
     ) -> None:
-        right = (part.c for part in left_out.parts)
+        right = (table.c for table in left_out.tables)
         super().__init__(problem, scale, [_Decomposed(s, V, c) for (_, s, V), c in zip(decomposed, right, strict=True)])
         self.left_out, self._rows = left_out, problem
 
@@ -248,7 +249,7 @@ class BlockPath(_VectorPath):
         return self.left_out.scores(alphas)
 
     def noise_variance(self, alpha: float) -> Array:
-        shrunk = sum(float(np.sum(alpha / (p.s**2 + alpha) @ p.c**2)) for p in self._parts)
+        shrunk = sum(float(np.sum(alpha / (p.s**2 + alpha) @ p.c**2)) for p in self._summands)
         return np.array([(shrunk + self._rows.rest_squares + self._rows.within) / self._rows.freedom])
 
 
@@ -260,8 +261,8 @@ class BlockMomentProblem(VectorProblem):
     ----------
     moments : Moments
         Made by `Moments.of_vectors`.
-    parts : sequence of Part
-        Of the functions.
+    summands : sequence of Summand
+        Those of the functions.
     constants : int
         The first functions, which are not penalised.
     outputs : int
@@ -272,15 +273,15 @@ class BlockMomentProblem(VectorProblem):
     rounding: ClassVar[float] = 1e-14
     solver = "moments"
 
-    def __init__(self, moments: Moments, parts: Sequence[Part], constants: int, outputs: int) -> None:
+    def __init__(self, moments: Moments, summands: Sequence[Summand], constants: int, outputs: int) -> None:
         gram, cross, squares = moments.centred()  # nothing is centred: their first sums are zero
         self.units, self.count = moments.units, moments.count
         solved: list[_Solved] = []
         self.grams: list[Array] = []
         self.crosses: list[Array] = []
         self.squares = float(squares[0])
-        for part in parts:
-            at = PartPlaces.of(part, constants, len(gram))
+        for summand in summands:
+            at = SummandPlaces.of(summand, constants, len(gram))
             k, others = at.constants[0], at.others[0]
             between, y = gram[np.ix_(k, others)], cross[at.constants.T, 0]
             root = linalg.cholesky(gram[np.ix_(k, k)]) if len(k) else np.zeros((0, 0))
@@ -293,34 +294,35 @@ class BlockMomentProblem(VectorProblem):
         self.variance = self.squares / self.weight if self.squares > self.rounding * squares[0] else np.inf
 
     def path(self, scale: Array) -> BlockMomentPath:
-        parts: list[_Decomposed] = []
+        summands: list[_Decomposed] = []
         for gram, cross, own in zip(self.grams, self.crosses, self.scales(scale), strict=True):
             values, V = linalg.eigh(gram * own * own[:, None], check_finite=False)
             s, V = np.sqrt(np.maximum(values[::-1], 0.0)), V[:, ::-1]
-            parts.append(_Decomposed(s, V, V.T @ (own[:, None] * cross) / np.maximum(s, _TINY)[:, None]))
-        return BlockMomentPath(self, scale, parts)
+            summands.append(_Decomposed(s, V, V.T @ (own[:, None] * cross) / np.maximum(s, _TINY)[:, None]))
+        return BlockMomentPath(self, scale, summands)
 
 
 @final
 class BlockMomentPath(_VectorPath):
     """Generalised cross-validation, which needs no rows."""
 
-    def __init__(self, problem: BlockMomentProblem, scale: Array, parts: Sequence[_Decomposed]) -> None:
-        super().__init__(problem, scale, parts)
+    def __init__(self, problem: BlockMomentProblem, scale: Array, summands: Sequence[_Decomposed]) -> None:
+        super().__init__(problem, scale, summands)
         self._sums = problem
 
     def scores(self, alphas: Array) -> Scores:
         p = self._sums
         explained, used = np.zeros(len(alphas)), np.zeros(len(alphas))
-        for part in self._parts:
-            s2 = part.s[:, None] ** 2
-            explained += np.sum((part.s[:, None] * part.c) ** 2, axis=1) @ ((s2 + 2 * alphas) / (s2 + alphas) ** 2)
-            used += part.c.shape[1] * np.sum(s2 / (s2 + alphas), axis=0)
+        for summand in self._summands:
+            s2 = summand.s[:, None] ** 2
+            b2 = np.sum((summand.s[:, None] * summand.c) ** 2, axis=1)
+            explained += b2 @ ((s2 + 2 * alphas) / (s2 + alphas) ** 2)
+            used += summand.c.shape[1] * np.sum(s2 / (s2 + alphas), axis=0)
         left_over = np.maximum(p.squares - explained, p.rounding * p.squares)
         freedom = np.maximum(p.freedom - used, 1e-3)
         error = left_over / p.variance * p.weight / freedom**2
         return Scores(error, 0.5 * np.log(np.maximum(error, _TINY)))
 
     def noise_variance(self, alpha: float) -> Array:
-        explained = sum(float(np.sum((p.s**2 / (p.s**2 + alpha)) @ p.c**2)) for p in self._parts)
+        explained = sum(float(np.sum((p.s**2 / (p.s**2 + alpha)) @ p.c**2)) for p in self._summands)
         return np.array([max(self._sums.squares - explained, 0.0) / self._sums.freedom])

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
+from specavg._random import OWN_SEED
 from specavg.regression import _limits
 from specavg.regression._calibration import Calibration, left_out_by_truncation, shrunk_surprise
 from specavg.regression._decomposed_path import DecomposedPath, DecomposedPosterior
@@ -114,7 +115,7 @@ class FeatureProblem(Problem):
         if self._held is None or self.count < _FEWER * rows:
             return None
         features, targets, weights = self._held
-        some = np.sort(np.random.default_rng(20250713).permutation(self.count)[:rows])
+        some = np.sort(np.random.default_rng(OWN_SEED).permutation(self.count)[:rows])
         few = min(features.shape[1], _limits.FUNCTIONS_PER_POINT * rows)
         return FeatureProblem(features[some, :few], targets[some], weights[some], half_digits=self._half_digits)
 
@@ -190,7 +191,7 @@ def _thread_pools() -> Any:
 def orbits(features: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """One row of each orbit, and the number of the orbit of each row."""
     n, D = features.shape
-    direction = np.random.default_rng(20250713).normal(size=D) / max(D, 1) ** 0.5
+    direction = np.random.default_rng(OWN_SEED).normal(size=D) / max(D, 1) ** 0.5
     shadow = features @ direction
     order = np.argsort(shadow, kind="stable")
     size = np.sqrt(np.mean(features**2)) if features.size else 1.0

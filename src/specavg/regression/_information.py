@@ -10,13 +10,12 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.regression._products_in_units import products_in_units
+from specavg.regression._whitening import LEAST_FREEDOM, directions_with_data
 
 __all__ = ["Information"]
 
 Chunks = Iterable[tuple[Array, Array]]
-_RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of a Gram matrix: directions below it have no data
 _LEAST_NOISE = 1e-10  # of the variance of y: without noise, what the functions miss plays its part, or rounding does
-_LEAST_FREEDOM = 1e-6  # a point that its own fit determines has no residual to speak of
 
 
 @final
@@ -90,13 +89,12 @@ class Information:
         sums, units, n = products_in_units(lambda X: np.column_stack([np.ones(len(X)), columns(X)]), chunks)
         centred = sums[1:, 1:] - np.outer(sums[1:, 0], sums[0, 1:]) / n
         G, c, squares = centred[:-1, :-1], centred[:-1, -1], float(centred[-1, -1])
-        values, vectors = np.linalg.eigh(G)
-        kept = values > _RANK_TOLERANCE * max(float(values[-1]), float(n))
-        whiten = vectors[:, kept] / np.sqrt(values[kept])  # (p, r): φ·whiten has orthonormal columns
-        back = vectors[:, kept] * np.sqrt(values[kept])  # (p, r): G·whiten
+        values, vectors = directions_with_data(G, n)
+        whiten = vectors / np.sqrt(values)  # (p, r): φ·whiten has orthonormal columns
+        back = vectors * np.sqrt(values)  # (p, r): G·whiten
         coef = whiten.T @ c
         left = max(squares - float(coef @ coef), 0.0)
-        freedom = max(n - 1 - int(kept.sum()), 1)
+        freedom = max(n - 1 - len(values), 1)
         noise = max(left / freedom, _LEAST_NOISE * squares / n) or 1.0  # a constant y has no unit of its own
         M, weight = np.full(len(coef), noise), 1.0
         if again is not None and squares > 0:
@@ -120,7 +118,7 @@ def _spread(
     for X, y in chunks:
         rows = rows_of(X)
         size = np.einsum("ij,ij->i", rows, rows)
-        v = (y - mean - rows @ coef) ** 2 / np.maximum(1 - size, _LEAST_FREEDOM)
+        v = (y - mean - rows @ coef) ** 2 / np.maximum(1 - size, LEAST_FREEDOM)
         chance += float(np.sum((v * size) ** 2))
         rows *= np.sqrt(v)[:, None]
         M += rows.T @ rows  # a product of a matrix with itself takes half the time

@@ -37,7 +37,7 @@ FEATURES_HELD = 3e7
 240 MB of features. Singular values fit noise-free data to 1e-9 and better, moments to half as many digits."""
 
 DECOMPOSED = 600
-"""Most functions whose moments are decomposed although their Gram matrix is Toeplitz. An eigendecomposition of 600
+"""Most functions whose moments are decomposed although their Gram matrix is an operator. An eigendecomposition of 600
 functions takes 0.05 s for each spectrum and then scores every penalty; conjugate gradients pay for each penalty."""
 
 ONE_THREAD_ROWS = 400

@@ -15,9 +15,9 @@ import numpy as np
 from specavg._arrays import Array
 from specavg._reporting import reported
 from specavg.regression._choice import RidgeFit, Trial, relative_scale, ridge_fit
+from specavg.regression._operator_path import OperatorProblem
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Levels, Spectrum
-from specavg.regression._toeplitz_path import ToeplitzProblem
 
 __all__ = ["likely_spectra", "nearby_fit", "weakest_share"]
 
@@ -35,7 +35,7 @@ def weakest_share(fit: RidgeFit, levels: Levels, weight: float) -> float:
 
 
 def likely_spectra(
-    problem: ToeplitzProblem, levels: Levels, candidates: Sequence[Spectrum], most: int
+    problem: OperatorProblem, levels: Levels, candidates: Sequence[Spectrum], most: int
 ) -> list[tuple[Spectrum, float]]:
     """The spectra under which the coefficients of least squares are likeliest, with their penalties; the best first."""
     flat = problem.path(np.ones(len(problem.mean_features)))

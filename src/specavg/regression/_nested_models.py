@@ -10,12 +10,11 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.regression._products_in_units import products_in_units
+from specavg.regression._whitening import LEAST_FREEDOM, RANK_TOLERANCE, directions_with_data
 
 __all__ = ["Comparison", "Models", "permutation_p_values"]
 
-_RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of a Gram matrix: directions below it have no data
 _ROUNDING = 1e-12  # a difference of explained variances below this part of the variance of y is rounding
-_LEAST_FREEDOM = 1e-6  # a point that its own fit determines has no residual to speak of
 
 
 @final
@@ -53,12 +52,11 @@ class Models:
         cross = cross - mean * gram[:, 0]  # of y minus its mean
         self._units, self._mean = units, float(mean)
         self.variance = max(0.0, float(products[-1, -1] / self.count - mean**2))
-        values, vectors = np.linalg.eigh(gram)
-        kept = values > _RANK_TOLERANCE * max(float(values[-1]), float(self.count))
-        self._whiten = vectors[:, kept] / np.sqrt(values[kept])  # (p, r): Z·whiten has orthonormal columns
+        values, vectors = directions_with_data(gram, self.count)
+        self._whiten = vectors / np.sqrt(values)  # (p, r): Z·whiten has orthonormal columns
         self._into = self._whiten.T @ gram  # (r, p): coordinates of Z·span are into·span
         self._coef = self._whiten.T @ cross  # (r,)
-        self.rank = int(kept.sum())
+        self.rank = len(values)
 
     def centred(self, y: Array) -> Array:
         """The targets less their mean, divided by a power of two near their size where that is extreme."""  # (n,)
@@ -85,7 +83,7 @@ class Models:
         factors: Any = qr(self._into @ span, pivoting=True)
         directions, triangle = np.asarray(factors[0]), np.asarray(factors[1])
         sizes = np.abs(np.diagonal(triangle))
-        rank = int(np.sum(sizes > np.sqrt(_RANK_TOLERANCE) * max(float(sizes[0]), np.sqrt(self.count))))
+        rank = int(np.sum(sizes > np.sqrt(RANK_TOLERANCE) * max(float(sizes[0]), np.sqrt(self.count))))
         return directions[:, :rank], directions[:, rank:]
 
     def compare(self, spans: Sequence[Array], chunks: Iterable[tuple[Array, Array]] | None) -> list[Comparison]:
@@ -170,7 +168,7 @@ class _Score:
         s, t = rows @ self.kept, rows @ self.tested
         residuals = targets - s @ self._coef
         leverage, size = np.sum(s**2, axis=1), np.sum(t**2, axis=1)
-        freedom = np.maximum(1 - leverage, _LEAST_FREEDOM)
+        freedom = np.maximum(1 - leverage, LEAST_FREEDOM)
         v, u = residuals**2 / freedom, size / freedom**2
         self.sums += residuals @ t
         self._products += (v[:, None] * t).T @ t
@@ -227,7 +225,7 @@ def permutation_p_values(
 
 def _orthonormal(Z: Array) -> Array:
     U, values, _ = np.linalg.svd(Z, full_matrices=False)
-    return U[:, values > np.sqrt(_RANK_TOLERANCE) * max(float(values[0]), 1e-300)]
+    return U[:, values > np.sqrt(RANK_TOLERANCE) * max(float(values[0]), 1e-300)]
 
 
 def _ratio(E: Array, small: Array, full: Array) -> Array:

@@ -11,13 +11,13 @@ from specavg._arrays import Array
 from specavg.regression._block_leave_one_out import Indices
 from specavg.regression._regression_problem import Posterior
 
-__all__ = ["BlockPosterior", "PartPosterior"]
+__all__ = ["BlockPosterior", "SummandPosterior"]
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class PartPosterior:
-    """The covariance of the outputs of one part: that of the constants, and that of everything else.
+class SummandPosterior:
+    """The covariance of the outputs of equivalent summands: that of the constants, and that of everything else.
 
     Attributes
     ----------
@@ -62,18 +62,18 @@ class PartPosterior:
 @final
 @dataclass(frozen=True, eq=False)
 class BlockPosterior(Posterior):
-    """The covariance of the outputs of F(x), a sum over the parts of the outputs.
+    """The covariance of the outputs of F(x), a sum over the summands of the outputs.
 
     Attributes
     ----------
-    parts : tuple of PartPosterior
+    summands : tuple of SummandPosterior
     alpha : float
     noise : ndarray of shape (1,)
         The variance of the noise of an observation of weight one, in squares of `unit`.
     unit : ndarray of shape (1,)
     """
 
-    parts: tuple[PartPosterior, ...]
+    summands: tuple[SummandPosterior, ...]
     alpha: float
     noise: Array
     unit: Array = field(default_factory=lambda: np.ones(1))
@@ -88,8 +88,8 @@ class BlockPosterior(Posterior):
     def _in_units(self, values: Array) -> Array:
         """The same in squares of `unit`, which are no numbers for very small and very large targets."""
         total = np.zeros((*values.shape[:2], values.shape[1]))
-        for part in self.parts:
-            total += part.covariance(values, self.alpha)
+        for summand in self.summands:
+            total += summand.covariance(values, self.alpha)
         return total * float(self.noise[0])
 
     def variance(self, features: Array, *, slopes: bool = False) -> Array:

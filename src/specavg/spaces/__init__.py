@@ -1,5 +1,6 @@
 """Spaces: where the data live."""
 
+from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._interval import Interval
 from specavg.spaces._power import Power
 from specavg.spaces._product import Product
@@ -9,7 +10,7 @@ from specavg.spaces._rotations import (
     rotations_from_quaternions,
     rotations_from_scipy,
 )
-from specavg.spaces._space import Eigenspace, Space
+from specavg.spaces._space import Space
 from specavg.spaces._sphere import Sphere
 from specavg.spaces._stiefel import Stiefel
 from specavg.spaces._torus import Circle, Torus, default_space

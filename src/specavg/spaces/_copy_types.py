@@ -14,7 +14,7 @@ from functools import cached_property
 from math import comb
 from typing import TypeAlias, final, overload
 
-from specavg.spaces._space import Eigenspace
+from specavg.spaces._eigenspace import Eigenspace
 
 __all__ = ["CopyTypes", "OneType", "Type", "functions_of_type", "sums_of_copies"]
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["circle_derivative", "kronecker_sum"]
+if TYPE_CHECKING:
+    from specavg.isometries.fields import Field
+    from specavg.spaces._eigenspace import Eigenspace
+    from specavg.spaces._space import Space
+
+__all__ = ["REPRESENTATION_TOLERANCE", "SOME_TIME", "circle_derivative", "derivative_along", "kronecker_sum"]
 
 Matrix = NDArray[np.float64]
+REPRESENTATION_TOLERANCE = 1e-9  # of D(g): interpolation rounds to 1e-13, and maps that are no isometries miss by 1e-3
+SOME_TIME = 0.6180339887498949  # the time at which a flow is checked: the golden ratio is no fraction of a period
 
 
 def circle_derivative(representation: Callable[[float], Matrix], weight: int) -> Matrix:
@@ -35,6 +43,23 @@ def circle_derivative(representation: Callable[[float], Matrix], weight: int) ->
         D = representation(2 * np.pi * j / nodes)
         total = total + (-1) ** (j + 1) / (2 * np.sin(np.pi * j / nodes)) * (D - D.T)
     return np.asarray(total, dtype=np.float64)
+
+
+def derivative_along(space: Space, circle: Field, eigenspace: Eigenspace) -> Matrix:
+    """DD of a circle of isometries of unit speed, which has no frequency above √λ; checked against D at some time."""
+    from scipy.linalg import expm
+
+    weight = max(1, int(np.sqrt(eigenspace.eigenvalue * (1 + 1e-9))))
+    check = space.representation(circle.flow(SOME_TIME), eigenspace)
+    while weight <= 64 + 4 * eigenspace.dim:  # frequencies that occur are consecutive up to small gaps
+        dD = circle_derivative(lambda t: space.representation(circle.flow(t), eigenspace), weight)
+        if np.abs(expm(SOME_TIME * dD) - check).max() < REPRESENTATION_TOLERANCE:
+            return dD
+        weight *= 2  # circles of larger speed have higher frequencies
+    raise ValueError(
+        f"the flow of {circle!r} on {space!r} has no period of 2π on the eigenspace of eigenvalue "
+        f"{eigenspace.eigenvalue:.6g}: its functions are not those of a closed circle of isometries."
+    )
 
 
 def kronecker_sum(parts: list[Matrix]) -> Matrix:

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._random import OWN_SEED
+
 if TYPE_CHECKING:
-    from specavg.spaces._space import Eigenspace, Space
+    from specavg.spaces._eigenspace import Eigenspace
+    from specavg.spaces._space import Space
 
 __all__ = ["LeastSquares", "interpolation"]
 
@@ -38,5 +41,5 @@ class LeastSquares:
 def interpolation(space: Space, eigenspace: Eigenspace) -> tuple[NDArray[np.float64], LeastSquares]:
     """Random points, and what finds a matrix on an eigenspace from values there; the last two are kept."""
     n = int(_OVERSAMPLING * eigenspace.dim) + 30
-    X = space.sample(n, random_state=np.random.default_rng(20250713))
+    X = space.sample(n, random_state=np.random.default_rng(OWN_SEED))
     return X, LeastSquares(space._evaluate(eigenspace, X))  # pyright: ignore[reportPrivateUsage]

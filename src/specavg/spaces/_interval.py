@@ -13,7 +13,8 @@ from specavg._random import as_generator
 from specavg.functions._chebyshev import ChebyshevPolynomials
 from specavg.functions._functions import Functions
 from specavg.isometries import Isometry, SignedPermutation, flatten
-from specavg.spaces._space import Eigenspace, Space
+from specavg.spaces._eigenspace import Eigenspace
+from specavg.spaces._space import Space
 
 __all__ = ["Interval"]
 

@@ -8,8 +8,8 @@ from itertools import count, groupby, takewhile
 
 from specavg.functions._frequency_types import Type, arrangements, types_of_norm
 from specavg.functions._integer_vectors import shell_sizes
+from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._orders import CoordinateOrder
-from specavg.spaces._space import Eigenspace
 
 __all__ = ["type_eigenspaces", "types_by_eigenvalue"]
 

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from specavg.spaces._space import Eigenspace, Space
+    from specavg.spaces._eigenspace import Eigenspace
+    from specavg.spaces._space import Space
 
 __all__ = [
     "BY_EIGENVALUE",

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._config import require_memory
+from specavg._random import OWN_SEED
 from specavg.spaces._orthogonal_types import Partition, associate, type_dim
 
 __all__ = ["Irrep", "givens", "irrep"]
@@ -278,7 +279,7 @@ def _eigenspace(operator: Array, eigenvalue: float, what: str) -> Array:
     values, vectors = np.linalg.eigh(operator)
     vectors = vectors[:, np.abs(values - eigenvalue) < 0.5]
     count = vectors.shape[1]
-    raw = np.random.MT19937(20250713).random_raw(len(operator) * count)  # raw bits: a frozen stream
+    raw = np.random.MT19937(OWN_SEED).random_raw(len(operator) * count)  # raw bits: a frozen stream
     numbers = np.asarray(raw, dtype=np.float64).reshape(len(operator), count) / 2.0**31 - 1.0
     U, s, Vt = np.linalg.svd(vectors.T @ numbers)
     if count and s[-1] < 1e-7 * s[0]:

@@ -15,10 +15,11 @@ from specavg.functions import _types_of_functions as types_of_functions
 from specavg.isometries import Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries.fields import CopiesField, Field
 from specavg.spaces._copy_types import CopyTypes, OneType, functions_of_type, sums_of_copies
+from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order
 from specavg.spaces._product import product_rule, row_products, tensor_quadrature
-from specavg.spaces._space import Eigenspace, Space
+from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
 
 __all__ = ["Power"]

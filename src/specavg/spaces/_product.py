@@ -17,9 +17,10 @@ from specavg._random import as_generator
 from specavg.functions._types_of_functions import Type
 from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
+from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
 from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order, first_eigenvalue
-from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
+from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
 
 __all__ = ["Product", "parts_up_to", "product_rule", "row_products", "tensor_quadrature"]

@@ -18,8 +18,9 @@ from specavg.functions._wigner_functions import WignerFunctions
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
 from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity, orthogonal
 from specavg.isometries.fields import Field, two_sided
+from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._space import Eigenspace, Space
+from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnRotations, VonMises
 
 __all__ = ["Rotations", "rotations_from_bunge", "rotations_from_quaternions", "rotations_from_scipy"]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from itertools import combinations, islice
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
 from math import exp, log, sqrt
 from typing import Any
 
@@ -20,46 +19,16 @@ from specavg.functions._combinations import Listed, Part
 from specavg.functions._functions import Functions
 from specavg.functions._types_of_functions import Type
 from specavg.isometries import Isometry, identity
-from specavg.isometries.fields import Field, rotation
+from specavg.isometries.fields import Field
 from specavg.isometries.fields import flatten as flatten_field
-from specavg.spaces._infinitesimal import circle_derivative
+from specavg.spaces._eigenspace import Eigenspace
+from specavg.spaces._infinitesimal import REPRESENTATION_TOLERANCE, SOME_TIME, derivative_along
 from specavg.spaces._interpolation import interpolation
 from specavg.spaces._orders import Order, order_of
+from specavg.spaces._rotation_gradients import gradient_by_rotations, tangents_of_frames
 from specavg.spaces._von_mises import VonMises
 
-__all__ = ["SAME_EIGENVALUE", "Eigenspace", "Space"]
-
-
-SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
-
-REPRESENTATION_TOLERANCE = 1e-9  # of D(g): interpolation rounds to 1e-13, and maps that are no isometries miss by 1e-3
-_SOME_TIME = 0.6180339887498949  # the time at which a flow is checked: the golden ratio is no fraction of a period
-
-
-@dataclass(frozen=True)
-class Eigenspace:
-    """One eigenspace V_λ of the Laplacian.
-
-    Attributes
-    ----------
-    eigenvalue : float
-        λ.
-    dim : int
-        The multiplicity m_λ.
-    label : hashable
-        What the space needs to find it again: a degree, a squared frequency, ...
-
-    Examples
-    --------
-    >>> from itertools import islice
-    >>> import specavg as sa
-    >>> list(islice(sa.Sphere(3).eigenspaces(), 3))
-    [Eigenspace(eigenvalue=0.0, dim=1), Eigenspace(eigenvalue=2.0, dim=3), Eigenspace(eigenvalue=6.0, dim=5)]
-    """
-
-    eigenvalue: float
-    dim: int
-    label: Hashable = field(repr=False)
+__all__ = ["Space"]
 
 
 class Space(Immutable, abc.ABC):
@@ -303,13 +272,7 @@ class Space(Immutable, abc.ABC):
         -------
         ndarray of shape (n, n_features, dim)
         """
-        n = self.shape[0]
-        frames = X.reshape(len(X), n, self.n_features // n)
-        velocities = np.zeros((len(X), n * (n - 1) // 2, *frames.shape[1:]))
-        for a, (i, j) in enumerate(combinations(range(n), 2)):
-            velocities[:, a, i], velocities[:, a, j] = frames[:, j], -frames[:, i]
-        _, _, Vt = np.linalg.svd(velocities.reshape(*velocities.shape[:2], self.n_features), full_matrices=False)
-        return Vt[:, : self.dim].transpose(0, 2, 1)
+        return tangents_of_frames(X, self.shape[0], self.dim)
 
     def evaluate(self, eigenspace: Eigenspace, X: ArrayLike) -> NDArray[np.float64]:
         """The eigenfunctions φ_1..φ_m of one eigenspace at `X`.
@@ -335,32 +298,15 @@ class Space(Immutable, abc.ABC):
     def _gradient(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The tangential gradients of the eigenfunctions at checked points, from the derivatives along rotations.
 
-        A point is a frame X of k orthonormal vectors in R^n, or one unit vector, and the fields dX/dt = A X have to be
-        isometries. With S_ij the derivative along A = E_ij − E_ji the gradient is (I − XXᵀ/2) S X. Spaces with other
-        points, and families that are faster, write their own.
+        Spaces whose points are no frames or unit vectors, and families that are faster, write their own.
         """  # (n, n_features) -> (n, m, n_features)
-        return self._gradient_by_rotations(eigenspace, X, np.eye(eigenspace.dim))
+        return gradient_by_rotations(self, eigenspace, X, self._evaluate(eigenspace, X), np.eye(eigenspace.dim))
 
     def _combined_gradient(
         self, eigenspace: Eigenspace, X: NDArray[np.float64], C: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """The gradients of combinations of the eigenfunctions."""  # (m, q) -> (n, q, n_features)
         return np.asarray(C.T @ self._gradient(eigenspace, X))
-
-    def _gradient_by_rotations(
-        self, eigenspace: Eigenspace, X: NDArray[np.float64], C: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """The same where it follows from rotations: see `_gradient`."""
-        n = self.shape[0]
-        frames = X.reshape(len(X), n, self.n_features // n)
-        values = self._evaluate(eigenspace, X)
-        S = np.zeros((len(X), C.shape[1], n, n))
-        for (i, j), dD in zip(combinations(range(n), 2), _rotations(self, eigenspace), strict=True):
-            S[:, :, i, j] = values @ (dD @ C)
-            S[:, :, j, i] = -S[:, :, i, j]
-        moved = S @ frames[:, None]
-        moved -= 0.5 * frames[:, None] @ (frames.transpose(0, 2, 1)[:, None] @ moved)
-        return moved.reshape(len(X), C.shape[1], self.n_features)
 
     def representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
         """The orthogonal matrix D(g) with D[l, k] = <φ_l, φ_k∘g>, hence φ(gx) = D(g)ᵀ φ(x).
@@ -408,7 +354,7 @@ class Space(Immutable, abc.ABC):
         """
         flat = flatten_field(field)
         try:
-            self.check_isometry(flat.flow(_SOME_TIME))
+            self.check_isometry(flat.flow(SOME_TIME))
         except ValueError as error:
             raise ValueError(f"{field!r} is not a field of {self!r}: its flow is no isometry. {error}") from None
         return flat
@@ -442,26 +388,11 @@ class Space(Immutable, abc.ABC):
         return self._infinitesimal(checked, eigenspace)
 
     def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
-        """dD(ξ) from D along circles of isometries; a circle of unit speed has no frequency above √λ."""
+        """dD(ξ) from D along the circles of isometries that the field is made of."""
         total = np.zeros((eigenspace.dim, eigenspace.dim))
         for speed, circle in field.circles():
-            total += speed * self._along_circle(circle, eigenspace)
+            total += speed * derivative_along(self, circle, eigenspace)
         return total
-
-    def _along_circle(self, circle: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
-        from scipy.linalg import expm
-
-        weight = max(1, int(np.sqrt(eigenspace.eigenvalue * (1 + 1e-9))))
-        check = self.representation(circle.flow(_SOME_TIME), eigenspace)
-        while weight <= 64 + 4 * eigenspace.dim:  # frequencies that occur are consecutive up to small gaps
-            dD = circle_derivative(lambda t: self.representation(circle.flow(t), eigenspace), weight)
-            if np.abs(expm(_SOME_TIME * dD) - check).max() < REPRESENTATION_TOLERANCE:
-                return dD
-            weight *= 2  # circles of larger speed have higher frequencies
-        raise ValueError(
-            f"the flow of {circle!r} on {self!r} has no period of 2π on the eigenspace of eigenvalue "
-            f"{eigenspace.eigenvalue:.6g}: its functions are not those of a closed circle of isometries."
-        )
 
     def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
         first = list(islice(self.eigenspaces(), 4))
@@ -470,23 +401,6 @@ class Space(Immutable, abc.ABC):
         columns = f"{self.n_features}" + (f" ({shape})" if len(self.shape) > 1 else "")
         facts = [("dimension", self.dim), ("columns of X", columns), ("eigenvalues (functions)", f"{levels}, …")]
         return facts_html(repr(self), facts)
-
-
-@lru_cache(maxsize=32)
-def _rotations(space: Space, eigenspace: Eigenspace) -> list[NDArray[np.float64]]:
-    """The matrices dD of the rotations in every plane of two coordinates."""
-    found: list[NDArray[np.float64]] = []
-    for i, j in combinations(range(space.shape[0]), 2):
-        A = np.zeros((space.shape[0],) * 2)
-        A[i, j], A[j, i] = 1.0, -1.0
-        try:
-            found.append(space.infinitesimal(rotation(A), eigenspace))
-        except ValueError as error:
-            raise ValueError(
-                f"no gradient of functions on {space!r} is known: it has no rotations of its points ({error}). "
-                "Write its method `_gradient`, or `functions` with a family that has gradients."
-            ) from None
-    return found
 
 
 def _certainly_finite(points: NDArray[np.float64]) -> bool:

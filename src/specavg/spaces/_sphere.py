@@ -19,7 +19,8 @@ from specavg.functions._sphere_harmonics import SphereHarmonics, gegenbauer_recu
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.isometries.fields import Field, RotationField
-from specavg.spaces._space import Eigenspace, Space
+from specavg.spaces._eigenspace import Eigenspace
+from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnSphere, VonMises
 
 __all__ = ["Sphere"]

@@ -16,11 +16,13 @@ from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthono
 from specavg.functions._types_of_functions import Type
 from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity
 from specavg.isometries.fields import Field, LeftRightField, RotationField, two_sided
+from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._infinitesimal import circle_derivative, kronecker_sum
 from specavg.spaces._orders import ByType, Order
 from specavg.spaces._orthogonal_irreps import givens, short_type
 from specavg.spaces._orthogonal_types import Partition, multiplicity, type_dim, types_up_to
-from specavg.spaces._space import Eigenspace, Space
+from specavg.spaces._rotation_gradients import gradient_by_rotations
+from specavg.spaces._space import Space
 from specavg.spaces._sphere import Sphere
 
 __all__ = ["Stiefel"]
@@ -144,7 +146,7 @@ class Stiefel(Space):
     def _combined_gradient(
         self, eigenspace: Eigenspace, X: NDArray[np.float64], C: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        return self._gradient_by_rotations(eigenspace, X, C)
+        return gradient_by_rotations(self, eigenspace, X, self._evaluate(eigenspace, X), C)
 
     def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
         turns = givens(nearest_orthonormal(X.reshape(-1, self._n, self._k)))

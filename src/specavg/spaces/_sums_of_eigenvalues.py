@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import TypeVar
 
+from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
 from specavg.spaces._orders import Order
-from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace
 
 __all__ = ["Values", "joined"]
 

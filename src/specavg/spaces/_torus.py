@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import prod
 from typing import Any, final
 
@@ -12,19 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
 from specavg._random import as_generator
-from specavg.functions._frequency_types import waves_of_types
 from specavg.functions._functions import Functions
-from specavg.functions._integer_vectors import ellipsoid, shell_sizes, shell_vectors
+from specavg.functions._integer_vectors import shell_sizes
 from specavg.functions._trigonometric_sums import TrigonometricSums
 from specavg.functions._types_of_functions import Type
 from specavg.isometries import Affine, Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
+from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
 from specavg.spaces._frequency_action import FrequencyAction, frequency_action, frequency_speeds
+from specavg.spaces._frequency_lists import eigenspaces_below, frequencies_in_lattice, listed_frequencies
 from specavg.spaces._lattice_reduction import ReducedLattice, reduced
 from specavg.spaces._ordered_frequencies import type_eigenspaces, types_by_eigenvalue
 from specavg.spaces._orders import ByEigenvalue, ByType, CoordinateOrder, Order
-from specavg.spaces._space import SAME_EIGENVALUE, Eigenspace, Space
+from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnTorus, VonMises
 
 __all__ = ["Circle", "Torus", "default_space"]
@@ -115,13 +116,17 @@ class Torus(Space):
 
     @property
     def volume(self) -> float:
-        return prod(self._periods.tolist()) if self._short is None else abs(float(np.linalg.det(self._short.vectors)))
+        return (
+            prod(self._periods.tolist())
+            if self.short_basis is None
+            else abs(float(np.linalg.det(self.short_basis.vectors)))
+        )
 
     @property
     def log_volume(self) -> float:
-        if self._short is None:
+        if self.short_basis is None:
             return float(np.log(self._periods).sum())
-        return float(np.linalg.slogdet(self._short.vectors)[1])
+        return float(np.linalg.slogdet(self.short_basis.vectors)[1])
 
     @property
     def period(self) -> NDArray[np.float64]:
@@ -145,14 +150,14 @@ class Torus(Space):
         return M
 
     @cached_property
-    def _short(self) -> ReducedLattice | None:
+    def short_basis(self) -> ReducedLattice | None:
         """A nearly orthogonal basis of the lattice; None for a box, which has one."""
         return None if self._lattice is None else reduced(self._lattice)
 
     @property
     def _short_metric(self) -> NDArray[np.float64]:
         """The metric in the coordinates of the short basis."""  # (d, d)
-        return self.metric if self._short is None else self._short.metric
+        return self.metric if self.short_basis is None else self.short_basis.metric
 
     @property
     def side(self) -> float:
@@ -192,10 +197,10 @@ class Torus(Space):
             for n, size in shell_sizes(self.dim):
                 yield Eigenspace(float(unit * n), size, n)
             return
-        W = self._dual_metric
+        W = self.dual_metric
         reached, bound = -1.0, float(np.diag(W).min()) * 4
         while True:
-            for V in _grouped(self, bound):
+            for V in eigenspaces_below(self, bound):
                 if V.eigenvalue > reached:
                     yield V
                     reached = V.eigenvalue * (1 + SAME_EIGENVALUE)
@@ -254,11 +259,11 @@ class Torus(Space):
             f"listing {eigenspace.dim} frequencies in {self.dim} dimensions",
             "Lower the cutoff, or use a group whose invariants have a closed form.",
         )
-        return _listed(self, eigenspace)
+        return listed_frequencies(self, eigenspace)
 
     def frequencies_in(self, eigenspace: Eigenspace, basis: NDArray[np.int64]) -> NDArray[np.int64]:
         """Those of `frequencies` that lie in a lattice, given by a basis as rows. Only these are listed."""  # (h, d)
-        return _listed_in(self, eigenspace, basis.shape, basis.tobytes())
+        return frequencies_in_lattice(self, eigenspace, basis.shape, basis.tobytes())
 
     def _units(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return X / self.period  # in periods
@@ -288,7 +293,7 @@ class Torus(Space):
         return TrigonometricSums(self.period, K, Q.tocsr())
 
     @cached_property
-    def _dual_metric(self) -> NDArray[np.float64]:
+    def dual_metric(self) -> NDArray[np.float64]:
         """W with eigenvalue kᵀWk for a frequency k of the short basis."""  # (d, d)
         return np.asarray(4 * np.pi**2 * np.linalg.inv(self._short_metric), dtype=np.float64)
 
@@ -312,8 +317,8 @@ class Torus(Space):
         if g.size != self.dim:
             raise ValueError(f"{g!r} acts on {g.size} coordinates; {self!r} has {self.dim}")
         M = self._short_metric
-        if self._short is not None:
-            A = self._short.matrix(np.asarray(g.matrix, dtype=np.int64))
+        if self.short_basis is not None:
+            A = self.short_basis.matrix(np.asarray(g.matrix, dtype=np.int64))
             moved = A.T @ M @ A
         elif isinstance(g, SignedPermutation):
             image, signs = g.image_array, g.signs_array
@@ -398,7 +403,7 @@ class Torus(Space):
     def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         reach = np.sqrt(max_eigenvalue * np.diag(self._short_metric)) / (2 * np.pi)
         X, weights = self._grid(np.floor(reach * (1 + 1e-9)).astype(int))
-        return (X if self._short is None else self._short.points(X)), weights
+        return (X if self.short_basis is None else self.short_basis.points(X)), weights
 
     def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if self._lattice is None and self.dim > 1 and isinstance(order, CoordinateOrder):
@@ -449,96 +454,3 @@ def default_space(n_features: int) -> Torus:
     Torus(3)
     """
     return Torus(n_features)
-
-
-@lru_cache(maxsize=64)
-def _listed(space: Torus, eigenspace: Eigenspace) -> NDArray[np.int64]:
-    label: Any = eigenspace.label
-    if isinstance(label, int):  # |k|² on a cube
-        return shell_vectors(space.dim, label)
-    if isinstance(label[0], tuple):  # types of frequencies, in another order than the Laplacian's
-        return waves_of_types(space.dim, label)
-    low, high = label  # a range of eigenvalues
-    K, values = _ball(space, _rounded_up(high))
-    return _halved(K[_between(values, low * (1 - 1e-12), high * (1 + 1e-12))])
-
-
-def _rounded_up(bound: float) -> float:
-    """The next power of two, so that few listings serve all eigenspaces."""
-    return float(2.0 ** np.ceil(np.log2(bound))) if bound > 0 else 0.0
-
-
-@lru_cache(maxsize=8)
-def _ball(space: Torus, bound: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """All frequencies with eigenvalue up to a little more than `bound`, by eigenvalue."""
-    W = space._dual_metric  # pyright: ignore[reportPrivateUsage]
-    short = space._short  # pyright: ignore[reportPrivateUsage]
-    K, values = _by_value(W, bound)
-    return (K if short is None else short.frequencies(K)), values
-
-
-def _by_value(W: NDArray[np.float64], bound: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    K = ellipsoid(W, bound * (1 + 1e-9))
-    values = np.einsum("ki,ij,kj->k", K, W, K)
-    order = np.argsort(values, kind="stable")
-    return K[order], values[order]
-
-
-def _between(values: NDArray[np.float64], low: float, high: float) -> slice:
-    """The places of sorted values from `low` to `high`, both included: the constant has 0 and 0."""
-    return slice(int(np.searchsorted(values, low, "left")), int(np.searchsorted(values, high, "right")))
-
-
-def _halved(K: NDArray[np.int64]) -> NDArray[np.int64]:
-    """One of each pair ±k, first non-zero entry positive, sorted."""
-    first = np.take_along_axis(K, (K != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
-    K = K[(first > 0) | ~K.any(axis=1)]
-    return K[np.lexsort(K.T[::-1])]
-
-
-@lru_cache(maxsize=64)
-def _listed_in(space: Torus, eigenspace: Eigenspace, shape: tuple[int, int], basis: bytes) -> NDArray[np.int64]:
-    B = np.frombuffer(basis, dtype=np.int64).reshape(shape)
-    label: Any = eigenspace.label
-    step = int(B[0, 0])
-    if np.array_equal(B, step * np.eye(len(B), dtype=np.int64)):  # every step-th frequency of each coordinate
-        if isinstance(label, int):
-            return step * shell_vectors(space.dim, label // step**2) if label % step**2 == 0 else B[:0]
-        if isinstance(label[0], tuple):
-            types = [tuple(k // step for k in t) for t in label if all(k % step == 0 for k in t)]
-            return step * waves_of_types(space.dim, types) if types else B[:0]
-    if not isinstance(label, int) and isinstance(label[0], tuple):
-        K = waves_of_types(space.dim, label)
-        inside = K @ np.linalg.inv(B)
-        return K[(np.abs(inside - np.rint(inside)) < 1e-6).all(axis=1)]
-    low, high = (eigenspace.eigenvalue, eigenspace.eigenvalue) if isinstance(label, int) else label
-    K, values = _ball_in(space, shape, basis, _rounded_up(high))
-    return _halved(K[_between(values, low * (1 - 1e-10), high * (1 + 1e-10))])
-
-
-@lru_cache(maxsize=8)
-def _ball_in(
-    space: Torus, shape: tuple[int, int], basis: bytes, bound: float
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """All frequencies of a lattice with eigenvalue up to a little more than `bound`, by eigenvalue."""
-    B = np.frombuffer(basis, dtype=np.int64).reshape(shape)
-    short = space._short  # pyright: ignore[reportPrivateUsage]
-    S = (
-        B if short is None else B @ short.change.T
-    )  # in the short basis, whose metric is not a difference of large terms
-    M, values = _by_value(S @ space._dual_metric @ S.T, bound)  # pyright: ignore[reportPrivateUsage]
-    return M @ B, values
-
-
-@lru_cache(maxsize=64)
-def _grouped(space: Torus, bound: float) -> list[Eigenspace]:
-    """Eigenspaces certainly complete below `bound`, nearly equal eigenvalues joined."""
-    W = space._dual_metric  # pyright: ignore[reportPrivateUsage]
-    K = ellipsoid(W, bound)
-    values = np.sort(np.einsum("ki,ij,kj->k", K, W, K))
-    breaks = np.flatnonzero(np.diff(values) > SAME_EIGENVALUE * values[1:]) + 1
-    found = []
-    for group in np.split(values, breaks):
-        if group[-1] < bound * (1 - 10 * SAME_EIGENVALUE):
-            found.append(Eigenspace(float(group.mean()), len(group), (float(group[0]), float(group[-1]))))
-    return found

@@ -125,7 +125,7 @@ def _laws_of_space(
     tolerance = space_laws.TOLERANCE
     space.check_points(space.sample(10, rng))
     law = "eigenvalues increase from 0, whose function is the constant 1"
-    yield Checked(law, space_laws.check_spectrum(space, chosen), tolerance)
+    yield Checked(law, space_laws.check_spectrum(space, chosen, order=order), tolerance)
     yield _orthonormality(space, chosen, order)
     law = "the squares of the functions sum to m"
     if homogeneous:

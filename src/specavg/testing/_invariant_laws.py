@@ -6,6 +6,7 @@ through the kernel Σ_j ψ_j(x) ψ_j(y), which is φ(x)ᵀ P φ(y).
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -228,11 +229,14 @@ def _kernels(basis: InvariantBasis, X: Array) -> list[Array]:
 
 
 def _place(basis: InvariantBasis, eigenspace: Eigenspace) -> int:
-    distance = [abs(row.eigenvalue - eigenspace.eigenvalue) for row in basis.table]
-    place = int(np.argmin(distance))
-    if distance[place] > 1e-9 * max(1.0, eigenspace.eigenvalue):
+    distance = np.array([abs(row.eigenvalue - eigenspace.eigenvalue) for row in basis.table])
+    places = np.flatnonzero(distance <= 1e-9 * max(1.0, eigenspace.eigenvalue)).tolist()
+    if not places:
         raise ValueError(f"{basis!r} ends before eigenvalue {eigenspace.eigenvalue:.6g}")
-    return place
+    if len(places) > 1:  # types of one eigenvalue
+        labels = [V.label for V in islice(basis.space.ordered(basis.order), len(basis.table))]
+        return labels.index(eigenspace.label)
+    return places[0]
 
 
 def _difference(A: Array, B: Array) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.isometries import Isometry
 from specavg.spaces import Eigenspace, Space
-from specavg.spaces._orders import BY_EIGENVALUE, Order
+from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order
 from specavg.testing._law import kept
 
 __all__ = [
@@ -27,14 +27,18 @@ TOLERANCE = 1e-12  # entries of orthogonal matrices and of values of order one
 _ROWS = 20_000  # points of a quadrature rule whose values are held at one time
 
 
-def check_spectrum(space: Space, eigenspaces: Sequence[Eigenspace], *, tolerance: float = TOLERANCE) -> float:
+def check_spectrum(
+    space: Space, eigenspaces: Sequence[Eigenspace], *, order: Order = BY_EIGENVALUE, tolerance: float = TOLERANCE
+) -> float:
     """Law: eigenvalues increase strictly from 0, whose only function is the constant 1.
 
     Parameters
     ----------
     space : Space
     eigenspaces : sequence of Eigenspace
-        The first ones of the space.
+        The first ones of the space in `order`.
+    order : Order
+        Types of one eigenvalue are listed one after the other (`ByType`): there eigenvalues do not decrease.
     tolerance : float
 
     Returns
@@ -53,7 +57,8 @@ def check_spectrum(space: Space, eigenspaces: Sequence[Eigenspace], *, tolerance
     values = np.array([V.eigenvalue for V in eigenspaces])
     first = eigenspaces[0]
     kept(law, float(abs(first.eigenvalue) + abs(first.dim - 1)), 0.0, where)
-    kept(law, float(np.count_nonzero(np.diff(values) <= 0)), 0.0, where)
+    steps = np.diff(values)
+    kept(law, float(np.count_nonzero(steps < 0 if isinstance(order, ByType) else steps <= 0)), 0.0, where)
     constant = space.evaluate(first, space.sample(8, 0))
     sign = 1.0 if constant[0, 0] > 0 else -1.0
     return kept(law, _largest(sign * constant - 1.0), tolerance, where)

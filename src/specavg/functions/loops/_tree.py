@@ -17,7 +17,7 @@ from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHE
 from specavg.functions.loops._feature_rows import finish
 from specavg.functions.loops._jit import SAFE, helper, loop
 
-__all__ = ["ANGLE", "cosine", "fill", "load", "sine", "tree_combine", "tree_sums", "tree_values"]
+__all__ = ["ANGLE", "cosine", "fill", "load", "row_sum", "sine", "tree_combine", "tree_sums", "tree_values"]
 
 _ROOT2 = float(np.sqrt(2.0))
 ANGLE = float(np.sqrt(2.0) * 2 * np.pi)  # the derivative of √2 sin 2πax is this times a cos 2πax
@@ -128,7 +128,8 @@ def _dot(p: Any, a: Any, B: int) -> float:
 
 
 @helper(fastmath=True)
-def _sum(p: Any, B: int) -> float:
+def row_sum(p: Any, B: int) -> float:
+    """The sum of the first B numbers of a row."""
     s = 0.0
     for j in range(B):
         s += p[j]
@@ -203,7 +204,7 @@ def _block_sums(tree: Any, T: Any, B: int, stack: Any, out: Any) -> None:
             _times(stack[depth - 1], T[nodes[i, 1]], stack[depth], B)
         product = stack[depth]
         if slot >= 0:
-            out[slot] += _sum(product, B)
+            out[slot] += row_sum(product, B)
         k, end = starts[i], starts[i + 1]
         while k + 4 <= end:
             s0, s1, s2, s3 = _dot4(
@@ -230,8 +231,8 @@ def _block_sums2(tree: Any, T: Any, B: int, stack: Any, other: Any, out: Any, mo
             _times(other[depth - 1], T[nodes[i, 1]], other[depth], B)
         p, q = stack[depth], other[depth]
         if slot >= 0:
-            out[slot] += _sum(p, B)
-            more[slot] += _sum(q, B)
+            out[slot] += row_sum(p, B)
+            more[slot] += row_sum(q, B)
         k, end = starts[i], starts[i + 1]
         while k + 4 <= end:
             s0, s1, s2, s3, t0, t1, t2, t3 = _dots8(

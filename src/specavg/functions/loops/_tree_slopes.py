@@ -8,7 +8,7 @@ import numpy as np
 
 from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP
 from specavg.functions.loops._jit import SAFE, helper, loop
-from specavg.functions.loops._tree import ANGLE, cosine, fill, load, sine
+from specavg.functions.loops._tree import ANGLE, cosine, fill, load, row_sum, sine
 
 __all__ = ["fill_slopes", "tree_slope_sums", "tree_slopes"]
 
@@ -92,14 +92,6 @@ def _slope_sum(p: Any, dp: Any, a: Any, da: Any, B: int) -> float:
     return s
 
 
-@helper(fastmath=True)
-def _sum(p: Any, B: int) -> float:
-    s = 0.0
-    for j in range(B):
-        s += p[j]
-    return s
-
-
 @helper()
 def _room(tree: Any, d: int, B: int) -> Any:
     """Work space: coordinates, sums of squares, table and products of one depth each, twice: derivatives beside."""
@@ -133,7 +125,7 @@ def tree_slope_sums(tree: Any, X: Any, V: Any, B: int, out: Any) -> None:
                 if i > 0:
                     _times(stack[depth - 1], dstack[depth - 1], T[f], dT[f], p, dp, B)
                 if slot >= 0:
-                    sums[slot] += _sum(dp, B)
+                    sums[slot] += row_sum(dp, B)
                 for k in range(starts[i], starts[i + 1]):
                     g = leaves[k, 0]
                     sums[leaves[k, 1]] += _slope_sum(p, dp, T[g], dT[g], B)

@@ -86,6 +86,14 @@ def _plain_powers(x: Any, B: int, T: Any) -> None:
             b[i] = a[i] * x[i]
 
 
+@helper()
+def _tables(L: int, B: int) -> Any:
+    """Room for what `_load` puts there: B points, with 8 more so that rows do not lie a power of two apart."""
+    angles = np.empty((7, B + 8))
+    waves, powers = np.empty((2, 2 * L + 2, B + 8)), np.empty((2, 2 * L + 1, B + 8))
+    return angles, waves[0], waves[1], powers[0], powers[1]
+
+
 @helper(fastmath=SAFE)
 def _load(angles: Any, first: int, B: int, x: Any, A: Any, G: Any, P: Any, Q: Any) -> None:
     """Columns of `angles`: cos and sin of α and γ, cos β, cos β/2, sin β/2; x[4] is cos β afterwards."""
@@ -158,9 +166,8 @@ def wigner_sums(program: Any, angles: Any, Y: Any, B: int, out: Any) -> None:
     """Add Σ y d cos(jα + kγ) and Σ y d sin(jα + kγ) to out[column, l, j, degree + k], for one chunk of rows."""
     L, first, u, t, v = program
     n = len(angles)
-    x, work = np.empty((7, B + 8)), np.empty((5, B + 8))
-    A, G = np.empty((2 * L + 2, B + 8)), np.empty((2 * L + 2, B + 8))
-    P, Q = np.empty((2 * L + 1, B + 8)), np.empty((2 * L + 1, B + 8))
+    x, A, G, P, Q = _tables(L, B)
+    work = np.empty((5, B + 8))
     for start in range(0, n, B):
         _load(angles, start, B, x, A, G, P, Q)
         inside = min(B, n - start)
@@ -189,9 +196,8 @@ def wigner_combine(program: Any, angles: Any, C: Any, B: int, out: Any) -> None:
     """Put Σ c d cos(jα + kγ) + s d sin(jα + kγ) in `out`, c and s in C[column, l, j, degree + k]."""
     L, first, u, t, v = program
     n = len(angles)
-    x, work = np.empty((7, B + 8)), np.empty((5, B + 8))
-    A, G = np.empty((2 * L + 2, B + 8)), np.empty((2 * L + 2, B + 8))
-    P, Q = np.empty((2 * L + 1, B + 8)), np.empty((2 * L + 1, B + 8))
+    x, A, G, P, Q = _tables(L, B)
+    work = np.empty((5, B + 8))
     for start in range(0, n, B):
         _load(angles, start, B, x, A, G, P, Q)
         for column in range(len(C)):
@@ -219,10 +225,8 @@ def wigner_values(program: Any, angles: Any, B: int, out: Any) -> None:
     """
     L, first, u, t, v = program
     n = len(angles)
-    x, work = np.empty((7, B + 8)), np.empty((8, B + 8))
-    A, G = np.empty((2 * L + 2, B + 8)), np.empty((2 * L + 2, B + 8))
-    P, Q = np.empty((2 * L + 1, B + 8)), np.empty((2 * L + 1, B + 8))
-    values = np.empty((out.shape[1], B + 8))
+    x, A, G, P, Q = _tables(L, B)
+    work, values = np.empty((8, B + 8)), np.empty((out.shape[1], B + 8))
     f, g, old, new = work[0], work[1], work[2], work[3]
     f2, g2, old2, new2 = work[4], work[5], work[6], work[7]
     for start in range(0, n, B):

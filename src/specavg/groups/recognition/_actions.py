@@ -120,10 +120,9 @@ class _AffineAction(Action):
                     self._functions.append(moved)
             if len(self._functions) > AFFINE_LIMIT:
                 raise ValueError(
-                    f"the coordinates of the torus have more than {AFFINE_LIMIT} images under these maps: "
-                    "the group "
-                    "is infinite (a shear, say) or too large to find its order from plain generators. If its "
-                    "structure is known, use the catalogue (groups.cyclic, groups.direct_product, ...)."
+                    f"the coordinates of the torus have more than {AFFINE_LIMIT} images under these maps: the group is "
+                    "infinite (a shear, say) or too large to find its order from plain generators. If its structure is "
+                    "known, use the catalogue (groups.cyclic, groups.direct_product, ...)."
                 )
 
     @property
@@ -263,8 +262,7 @@ def _affine(g: Isometry) -> tuple[list[list[int]], tuple[Fraction, ...]]:
     if isinstance(g, Affine):
         if not g.is_exact:
             raise ValueError(
-                f"{g!r} shifts by a floating-point number of periods, which has no exact order. Give shifts "
-                "as "
+                f"{g!r} shifts by a floating-point number of periods, which has no exact order. Give shifts as "
                 "Fraction, for instance Fraction(1, 3)."
             )
         return g.matrix.tolist(), cast("tuple[Fraction, ...]", g.shift)

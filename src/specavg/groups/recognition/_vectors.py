@@ -53,12 +53,9 @@ class Vectors:
                 return i
             if distance < APART:
                 raise ValueError(
-                    f"two images of a vector are {distance:.1g} apart: too close to be different and too far "
-                    "to be "
-                    f"rounding (below {SAME:.0e}). The matrices generate an infinite or a very large group, "
-                    "or they are "
-                    "not accurate enough; use exact kinds (permutation, signed_permutation, shift) where "
-                    "possible."
+                    f"two images of a vector are {distance:.1g} apart: too close to be different and too far to be "
+                    f"rounding (below {SAME:.0e}). The matrices generate an infinite or a very large group, or they "
+                    "are not accurate enough; use exact kinds (permutation, signed_permutation, shift) where possible."
                 )
         return None
 
@@ -82,9 +79,8 @@ def invariant_vectors(matrices: Sequence[Matrix]) -> Vectors:
         moved = float(np.abs(R - np.eye(d)).max())
         if 1e-12 < moved < APART:
             raise ValueError(
-                f"a generator moves no vector by more than about {moved:.1g}: too little to tell it from "
-                "rounding. "
-                "Use exact kinds (shift with a Fraction) for very small rotations."
+                f"a generator moves no vector by more than about {moved:.1g}: too little to tell it from rounding. Use "
+                "exact kinds (shift with a Fraction) for very small rotations."
             )
     vectors = Vectors(d)
     span = np.zeros((d, 0))  # an orthonormal basis of what the orbits span, in columns
@@ -103,12 +99,9 @@ def invariant_vectors(matrices: Sequence[Matrix]) -> Vectors:
             if span.shape[1] == d:
                 return vectors
     raise ValueError(
-        "the matrices do not generate a group that can be recognised as finite: the orbits of the vectors "
-        "tried did "
-        f"not close within {LIMITS[-1]} images. A rotation by an irrational part of a turn generates an "
-        "infinite "
-        "group; if this one is finite and its structure is known, use the catalogue (groups.point_group, "
-        "...)."
+        "the matrices do not generate a group that can be recognised as finite: the orbits of the vectors tried did "
+        f"not close within {LIMITS[-1]} images. A rotation by an irrational part of a turn generates an infinite "
+        "group; if this one is finite and its structure is known, use the catalogue (groups.point_group, ...)."
     )
 
 

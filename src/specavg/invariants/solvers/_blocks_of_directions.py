@@ -15,6 +15,8 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from specavg._arrays import components
+from specavg._random import OWN_SEED
 from specavg.functions._block_harmonics import BlockHarmonics, Blocks
 from specavg.functions._combinations import Blockwise
 from specavg.functions._functions import Array, Functions
@@ -75,7 +77,7 @@ class BlocksOfDirections(StoringSolver[BlockVectors]):
         moving = [A for A in map(self._matrix, range(len(self.group.generators))) if not self._keeps(A)]
         if moving and functions.dim and degree:
             # f∘g − f is one of as many functions as f is: that it vanishes shows at as many random points.
-            X = self.space.sample(2 * functions.dim + 20, np.random.default_rng(20250713))
+            X = self.space.sample(2 * functions.dim + 20, np.random.default_rng(OWN_SEED))
             before = functions.values(X)
             changes = [(functions.values(X @ A.T) - before) / np.sqrt(len(X)) for A in moving]
             found = common_null_space(changes, eigenspace.dim if eigenspace.dim < 10**4 else 10**4)
@@ -137,12 +139,9 @@ def _blocks(space: Space, group: Group) -> Blocks | None:
 
 def _coordinate_blocks(fields: Sequence[RotationField]) -> Blocks:
     """Coordinates that a field joins are in one block; those that no field moves are fixed."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    pattern = np.any([f.matrix != 0 for f in fields], axis=0)
-    count, label = connected_components(csr_array(pattern), directed=False)
-    members = [np.flatnonzero(label == i) for i in range(count)]
+    pattern = np.any([f.matrix != 0 for f in fields], axis=0)  # symmetric: the matrices are antisymmetric
+    label = components(len(pattern), *np.nonzero(pattern))
+    members = [np.flatnonzero(label == i) for i in range(label.max() + 1)]
     fixed = [int(part[0]) for part in members if len(part) == 1]
     return Blocks(np.eye(len(pattern))[:, fixed], tuple(part for part in members if len(part) > 1))
 
@@ -158,7 +157,7 @@ def _rest(fields: Sequence[RotationField]) -> Blocks:
 
 def _transitive(fields: Sequence[Field], blocks: Blocks) -> bool:
     """Whether velocities at a random point span all directions that keep radii and fixed coordinates."""
-    x = np.random.default_rng(20250713).standard_normal(len(blocks.fixed))
+    x = np.random.default_rng(OWN_SEED).standard_normal(len(blocks.fixed))
     matrices = [f.matrix for f in fields if isinstance(f, RotationField)]
     velocities = np.stack([(A / np.abs(A).max()) @ x for A in matrices], axis=1)
     velocities /= np.linalg.norm(velocities, axis=0)

@@ -1,4 +1,4 @@
-"""Outputs that fall into parts which no element mixes: each is found by itself, equivalent ones once."""
+"""Outputs that are a direct sum: the functions of each summand are found by themselves, equivalent ones once."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from specavg.functions._vector_functions import JoinedOutputs, Part, VectorFunctions
+from specavg.functions._vector_functions import JoinedOutputs, Summand, VectorFunctions
 from specavg.groups import Representation
-from specavg.invariants._parts_of_outputs import OutputPart, parts_of_outputs
 from specavg.invariants._split_functions import places_of_copies
+from specavg.invariants._summands_of_outputs import OutputSummand, summands_of_outputs
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
 from specavg.invariants.solvers._solver import Solution
 from specavg.invariants.solvers._stored import Stored
@@ -18,11 +18,11 @@ from specavg.spaces import Eigenspace, Power, Product, Space, Torus
 
 __all__ = ["OutputsApart"]
 
-Parts = tuple[Solution[Any], ...]
+Summands = tuple[Solution[Any], ...]
 
 
 @final
-class OutputsApart(OutputSolver[Parts]):
+class OutputsApart(OutputSolver[Summands]):
     """A direct sum of representations: the functions of each summand, those of equivalent summands once."""
 
     name: ClassVar[str] = "closed form"
@@ -31,13 +31,13 @@ class OutputsApart(OutputSolver[Parts]):
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         super().__init__(space, output, stored)
-        self._parts = _parts(space, output)
-        outputs = enumerate(part.output for part in self._parts)
+        self._summands = _summands(space, output)
+        outputs = enumerate(summand.output for summand in self._summands)
         self._resolvers = [self.resolver_of(f"outputs{i}", space, rho.group, rho) for i, rho in outputs]
 
     @classmethod
     def carries(cls, space: Space, output: Representation) -> bool:
-        return sum(len(part.frames) for part in _parts(space, output)) > 1
+        return sum(len(summand.frames) for summand in _summands(space, output)) > 1
 
     @property
     def is_closed(self) -> bool:
@@ -45,7 +45,7 @@ class OutputsApart(OutputSolver[Parts]):
 
     def _carriers(self, eigenspace: Eigenspace) -> list[Eigenspace]:
         V = eigenspace_below(eigenspace)
-        return [carrier(V, part.output.dim) for part in self._parts]
+        return [carrier(V, summand.output.dim) for summand in self._summands]
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         pairs = zip(self._resolvers, self._carriers(eigenspace), strict=True)
@@ -61,25 +61,25 @@ class OutputsApart(OutputSolver[Parts]):
         return self._of_all_copies(known) if len(known) == len(counts) else None
 
     def _of_all_copies(self, counts: Sequence[int]) -> int:
-        return sum(count * len(part.frames) for count, part in zip(counts, self._parts, strict=True))
+        return sum(count * len(summand.frames) for count, summand in zip(counts, self._summands, strict=True))
 
-    def solve(self, eigenspace: Eigenspace) -> Solution[Parts]:
+    def solve(self, eigenspace: Eigenspace) -> Solution[Summands]:
         found = tuple(r.solve(V) for r, V in zip(self._resolvers, self._carriers(eigenspace), strict=True))
         named = [(f"outputs{i}", s) for i, s in enumerate(found)]
         dim = self._of_all_copies([s.invariant_dim for s in found])
         return Solution.made_of(named, eigenspace, dim, self, found)
 
-    def functions(self, solutions: Sequence[Solution[Parts]]) -> VectorFunctions:
-        counts = np.array([[s.invariant_dim for s in solution.data] for solution in solutions])  # (solutions, parts)
-        places = places_of_copies(counts, np.array([len(part.frames) for part in self._parts]))
-        found: list[Part] = []
-        for i, (resolver, part) in enumerate(zip(self._resolvers, self._parts, strict=True)):
-            family = resolver.vector_functions([solution.data[i] for solution in solutions], part.output.dim)
+    def functions(self, solutions: Sequence[Solution[Summands]]) -> VectorFunctions:
+        counts = np.array([[s.invariant_dim for s in solution.data] for solution in solutions])  # (solutions, summands)
+        places = places_of_copies(counts, np.array([len(summand.frames) for summand in self._summands]))
+        found: list[Summand] = []
+        for i, (resolver, summand) in enumerate(zip(self._resolvers, self._summands, strict=True)):
+            family = resolver.vector_functions([solution.data[i] for solution in solutions], summand.output.dim)
             if family.dim:
-                found.append(Part(family, part.frames, places[i]))
+                found.append(Summand(family, summand.frames, places[i]))
         return JoinedOutputs(self.output.dim, found, apart=True)
 
 
-def _parts(space: Space, output: Representation) -> tuple[OutputPart, ...]:
+def _summands(space: Space, output: Representation) -> tuple[OutputSummand, ...]:
     """Signed permutations are left alone where a solver gains from them: on tori, and where there are copies."""
-    return parts_of_outputs(output, exact=isinstance(space, Torus | Power | Product))
+    return summands_of_outputs(output, exact=isinstance(space, Torus | Power | Product))

@@ -1,4 +1,4 @@
-"""Outputs in parts: irreducible summands, the same functions, and the same fit."""
+"""Outputs as a direct sum: irreducible summands, the same functions, and the same fit."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import specavg as sa
 from specavg import groups
 from specavg.functions._vector_functions import JoinedOutputs, VectorFunctions
-from specavg.invariants._parts_of_outputs import parts_of_outputs
+from specavg.invariants._summands_of_outputs import summands_of_outputs
 from specavg.regression._block_problem import BlockProblem
 
 POINT_GROUPS = [
@@ -26,38 +26,38 @@ CONTINUOUS = [("C∞v", "ij=ji"), ("C∞", "ijk"), ("D∞h", "ij"), ("K", "ijk")
 @pytest.mark.parametrize("name, output", POINT_GROUPS + CONTINUOUS)
 def test_frames_are_orthonormal_and_turn_the_images_into_those_of_the_parts(name, output):
     rho = groups.representation(groups.point_group(name), output)
-    parts = parts_of_outputs(rho, exact=False)
-    frames = np.concatenate([frame for part in parts for frame in part.frames], axis=1)
+    summands = summands_of_outputs(rho, exact=False)
+    frames = np.concatenate([frame for summand in summands for frame in summand.frames], axis=1)
     np.testing.assert_allclose(frames.T @ frames, np.eye(rho.dim), atol=1e-14)
-    for part in parts:
+    for summand in summands:
         pairs = [
-            *zip(rho.images, part.output.images, strict=True),
-            *zip(rho.field_images, part.output.field_images, strict=True),
+            *zip(rho.images, summand.output.images, strict=True),
+            *zip(rho.field_images, summand.output.field_images, strict=True),
         ]
         for whole, own in pairs:
-            np.testing.assert_allclose(whole.matrix @ part.frames, part.frames @ own.matrix, atol=2e-14)
+            np.testing.assert_allclose(whole.matrix @ summand.frames, summand.frames @ own.matrix, atol=2e-14)
 
 
 @pytest.mark.parametrize("name, output", POINT_GROUPS)
 def test_parts_are_irreducible_and_differ_by_their_characters(name, output):
-    """Over the enumerated group: mean χ_k² is 1, 2 or 4 by the type of the part, and mean χ_k χ_l is 0."""
+    """Over the enumerated group: mean χ_k² is 1, 2 or 4 by the type of the summand, and mean χ_k χ_l is 0."""
     rho = groups.representation(groups.point_group(name), output)
-    parts = parts_of_outputs(rho, exact=False)
+    summands = summands_of_outputs(rho, exact=False)
     characters = np.array(
-        [[np.trace(image.matrix) for _, image in part.output.elements()] for part in parts]
+        [[np.trace(image.matrix) for _, image in summand.output.elements()] for summand in summands]
     )  # the elements come in one order, that of the group
     products = characters @ characters.T / characters.shape[1]
     assert set(np.rint(np.diag(products))) <= {1.0, 2.0, 4.0}
     np.testing.assert_allclose(products, np.diag(np.rint(np.diag(products))), atol=1e-12)
     whole = np.array([np.trace(image.matrix) for _, image in rho.elements()])
-    np.testing.assert_allclose(whole, [len(part.frames) for part in parts] @ characters, atol=1e-12)
+    np.testing.assert_allclose(whole, [len(summand.frames) for summand in summands] @ characters, atol=1e-12)
 
 
 def test_what_is_exact_stays_so_where_that_is_asked_for():
     rho = groups.representation(groups.symmetric(4), "vector")
-    (part,) = parts_of_outputs(rho, exact=True)
-    assert part.output == rho
-    assert [(p.output.dim, len(p.frames)) for p in parts_of_outputs(rho, exact=False)] in (
+    (summand,) = summands_of_outputs(rho, exact=True)
+    assert summand.output == rho
+    assert [(p.output.dim, len(p.frames)) for p in summands_of_outputs(rho, exact=False)] in (
         [(1, 1), (3, 1)],
         [(3, 1), (1, 1)],
     )
@@ -79,8 +79,8 @@ def test_the_functions_span_what_the_null_space_of_all_outputs_spans(case):
     space, group, output, top = case
     basis = sa.equivariant_basis(space, group, output, max_eigenvalue=top)
     whole = sa.equivariant_basis(space, group, output, max_eigenvalue=top, solver="null space")
-    assert len(basis.functions.parts) > 1
-    assert len(whole.functions.parts) == 1
+    assert len(basis.functions.summands) > 1
+    assert len(whole.functions.summands) == 1
     X = space.sample(6, random_state=0)
     start = 0
     for row, same in zip(basis.table, whole.table, strict=True):
@@ -117,9 +117,9 @@ def test_a_fit_in_parts_is_the_fit_of_all_outputs_together(name, given, monkeypa
     weights = np.random.default_rng(2).uniform(0.5, 2.0, 80)
     settings = {"spectrum": "matern", "smoothness": 2.0, "length_scale": 0.4, "max_eigenvalue": top, **given}
     model = sa.EquivariantKernelRidge(space, group, output, **settings).fit(X, Y, sample_weight=weights)
-    assert len(model.basis_.functions.parts) > 1
-    monkeypatch.setattr(JoinedOutputs, "parts", VectorFunctions.parts)
-    assert len(model.basis_.functions.parts) == 1
+    assert len(model.basis_.functions.summands) > 1
+    monkeypatch.setattr(JoinedOutputs, "summands", VectorFunctions.summands)
+    assert len(model.basis_.functions.summands) == 1
     whole = sa.EquivariantKernelRidge(space, group, output, **settings).fit(X, Y, sample_weight=weights)
     np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(model.loo_error_, whole.loo_error_, rtol=1e-10)
@@ -134,9 +134,9 @@ def test_parts_make_the_rows_few():
     rows = []
     original = BlockProblem.__init__
 
-    def seen(self, parts, *rest):
-        rows.extend(part.features.shape for part in parts)
-        original(self, parts, *rest)
+    def seen(self, summands, *rest):
+        rows.extend(summand.features.shape for summand in summands)
+        original(self, summands, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BlockProblem, "__init__", seen)

@@ -1,4 +1,4 @@
-"""Outputs in parts that no element mixes: a representation as a direct sum, equivalent summands with one image.
+"""Outputs as a direct sum: summands that no element mixes, equivalent ones with one image.
 
 Zeros of the matrices show some summands. Others show after a rotation of the outputs: a symmetric matrix that commutes
 with every image has invariant eigenspaces, and those of a generic one are irreducible (Schur's lemma).
@@ -13,11 +13,13 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import components
+from specavg._random import OWN_SEED
 from specavg.groups import Representation
 from specavg.groups._index_symmetry import index_symmetry
 from specavg.invariants._fixed_space import FixedSpace, UnclearRank, common_null_space, fixed_space
 
-__all__ = ["OutputPart", "fixed_outputs", "frame_of", "parts_of_outputs"]
+__all__ = ["OutputSummand", "fixed_outputs", "frame_of", "summands_of_outputs"]
 
 Array = NDArray[np.float64]
 # Outputs at most whose commuting matrices are looked for: 40 outputs have 820 symmetric matrices, which take 0.2 s.
@@ -33,7 +35,7 @@ _EQUIVALENT = 1e-9  # how far an intertwining matrix, scaled, may be from an ort
 
 @final
 @dataclass(frozen=True, eq=False)
-class OutputPart:
+class OutputSummand:
     """Equivalent summands of a representation.
 
     Attributes
@@ -49,8 +51,8 @@ class OutputPart:
 
 
 @lru_cache(maxsize=64)
-def parts_of_outputs(output: Representation, *, exact: bool) -> tuple[OutputPart, ...]:
-    """The parts of a representation. Their frames side by side are an orthogonal matrix.
+def summands_of_outputs(output: Representation, *, exact: bool) -> tuple[OutputSummand, ...]:
+    """The summands of a representation, equivalent ones together. Their frames side by side are an orthogonal matrix.
 
     Parameters
     ----------
@@ -61,17 +63,17 @@ def parts_of_outputs(output: Representation, *, exact: bool) -> tuple[OutputPart
     Examples
     --------
     >>> from specavg import groups
-    >>> parts = parts_of_outputs(groups.representation(groups.point_group("D3d"), "ij=ji"), exact=True)
-    >>> [(part.output.dim, len(part.frames)) for part in parts]
+    >>> summands = summands_of_outputs(groups.representation(groups.point_group("D3d"), "ij=ji"), exact=True)
+    >>> [(summand.output.dim, len(summand.frames)) for summand in summands]
     [(1, 2), (2, 2)]
     """
     kinds: list[tuple[Representation, list[Array]]] = []
     one = np.eye(output.dim)
     for at in _linked(output):
-        summand = output.restricted(at)
-        for piece, frame in [(summand, np.eye(len(at)))] if exact and summand.is_exact else _pieces(summand):
+        linked = output.restricted(at)
+        for piece, frame in [(linked, np.eye(len(at)))] if exact and linked.is_exact else _pieces(linked):
             _add(kinds, piece, one[:, at] @ frame, exact)
-    return tuple(OutputPart(piece, np.stack(frames)) for piece, frames in kinds)
+    return tuple(OutputSummand(piece, np.stack(frames)) for piece, frames in kinds)
 
 
 def fixed_outputs(rho: Representation) -> FixedSpace:
@@ -84,22 +86,21 @@ def fixed_outputs(rho: Representation) -> FixedSpace:
 
 def _linked(output: Representation) -> list[NDArray[np.intp]]:
     """Which outputs belong together: some generator or field makes one of them from another."""
-    label = np.arange(output.dim)
+    linked = np.zeros((output.dim, output.dim), dtype=bool)
     for moved in (*output.images, *output.field_images):
-        for i, j in np.argwhere(moved.matrix != 0):
-            if label[i] != label[j]:
-                label[label == max(label[i], label[j])] = min(label[i], label[j])
-    return [np.flatnonzero(label == k) for k in np.unique(label)]
+        linked |= moved.matrix != 0
+    label = components(output.dim, *np.nonzero(linked | linked.T))
+    return [np.flatnonzero(label == k) for k in range(label.max(initial=-1) + 1)]
 
 
-def _pieces(summand: Representation) -> list[tuple[Representation, Array]]:
+def _pieces(output: Representation) -> list[tuple[Representation, Array]]:
     """Irreducible summands, each with its frame."""
-    p = summand.dim
-    whole = [(summand, np.eye(p))]
+    p = output.dim
+    whole = [(output, np.eye(p))]
     if not 1 < p <= _MOST:
         return whole
     square = index_symmetry("ij=ji", p)
-    commuting = _generic(summand.on_tensors("ij=ji"), square.components(_some(_TRIES, p, p)))
+    commuting = _generic(output.on_tensors("ij=ji"), square.components(_some(_TRIES, p, p)))
     values, vectors = np.linalg.eigh(square.tensors(commuting))
     steps = np.diff(values, axis=1)
     gaps = np.where(steps > _SAME, steps, np.inf).min(axis=1, initial=np.inf)  # of one eigenvalue there is none
@@ -108,7 +109,7 @@ def _pieces(summand: Representation) -> list[tuple[Representation, Array]]:
         return whole
     spaces = np.split(vectors[best], np.flatnonzero(steps[best] > _SAME) + 1, axis=1)
     frames = [frame_of(Q @ Q.T, Q.shape[1]) for Q in spaces]
-    return [(summand.in_frame(frame), frame) for frame in frames]
+    return [(output.in_frame(frame), frame) for frame in frames]
 
 
 def _add(kinds: list[tuple[Representation, list[Array]]], piece: Representation, frame: Array, exact: bool) -> None:
@@ -150,7 +151,7 @@ def _generic(rho: Representation, vectors: Array) -> Array:
 
 def _some(*shape: int) -> Array:
     """Numbers that nothing singles out."""
-    return np.random.default_rng(20250713).normal(size=shape) / shape[-1]
+    return np.random.default_rng(OWN_SEED).normal(size=shape) / shape[-1]
 
 
 def frame_of(projector: Array, size: int) -> Array:

@@ -1,6 +1,7 @@
-"""Ridge regression where the Gram matrix is Toeplitz: conjugate gradients, and no matrix at all.
+"""Ridge regression where the Gram matrix is an operator: conjugate gradients, and no matrix at all.
 
-On a torus of few dimensions the Gram matrix multiplies a vector by two FFTs, whatever n is. With S² the spectrum,
+On tori of few dimensions, on S² and on SO(3) the Gram matrix follows from a density, and multiplies a vector by a
+transform to a grid and back, whatever n is. With S² the spectrum,
 (S G S + α) x = b is solved by conjugate gradients, preconditioned by its diagonal under uniform sampling, Σw S² + α:
 the number of steps then depends on how uneven the data are, not on the spectrum and hardly on α. Leave-one-out needs
 rows; generalised cross-validation needs a trace. Were the Gram matrix diagonal it would be a sum; what the mixing of
@@ -16,11 +17,13 @@ import numpy as np
 from scipy import interpolate
 
 from specavg._arrays import Array
+from specavg._random import OWN_SEED
+from specavg.functions._gram_operator import GramOperator
 from specavg.regression._conjugate_gradients import NotConverged, conjugate_gradients
 from specavg.regression._regression_problem import Path, Posterior, Problem, Scores, degrees_of_freedom, variation
 from specavg.regression._target_units import Units
 
-__all__ = ["GramSource", "ToeplitzPath", "ToeplitzPosterior", "ToeplitzProblem"]
+__all__ = ["GramSource", "OperatorPath", "OperatorPosterior", "OperatorProblem"]
 
 _SOLVED = 1e-13  # relative size of the preconditioned residual at which a solution is final
 _SCORED = 1e-6  # good enough to compare penalties
@@ -33,45 +36,27 @@ _FEW_STEPS = 80  # uniform points take 10, densities with a zero up to 54; where
 _VARIANCE_COLUMNS = 128
 
 
-class Operator(Protocol):
-    """A symmetric matrix that is never formed."""
-
-    @property
-    def density(self) -> Array:
-        """All that it keeps of the data."""
-        ...
-
-    @property
-    def solver(self) -> str:
-        """The name that users see."""
-        ...
-
-    def __matmul__(self, C: Array) -> Array:
-        """Its product with columns."""
-        ...
-
-
 class GramSource(Protocol):
-    """Functions whose Gram matrix may be Toeplitz, such as an invariant basis."""
+    """Functions whose Gram matrix may be an operator, such as an invariant basis."""
 
-    def gram_operator(self, X: Any, weights: Array, Y: Array) -> tuple[Operator, Array] | None:
-        """Φᵀ diag(w) Φ as an operator, and Φᵀ(w, wY); None where it is not Toeplitz."""
+    def gram_operator(self, X: Any, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
+        """Φᵀ diag(w) Φ as an operator, and Φᵀ(w, wY); None where it has to be formed."""
         ...
 
-    def gram_of_density(self, density: Array) -> Operator:
+    def gram_of_density(self, density: Array) -> GramOperator:
         """The operator of `gram_operator` again, from the density that it keeps of the data."""
         ...
 
 
 @final
-class ToeplitzProblem(Problem):
-    """Sums over data that a Toeplitz Gram matrix needs: one non-uniform FFT.
+class OperatorProblem(Problem):
+    """Sums over data that a Gram matrix needs which is an operator.
 
     Parameters
     ----------
     source : GramSource
         The functions; the first is the constant.
-    operator : Operator
+    operator : GramOperator
     correlation : ndarray of shape (dim, 1 + q)
         Both from `GramSource.gram_operator` with `targets` in `units`.
     targets : ndarray of shape (n, q)
@@ -84,7 +69,13 @@ class ToeplitzProblem(Problem):
     rounding: ClassVar[float] = 1e-14
 
     def __init__(
-        self, source: GramSource, operator: Operator, correlation: Array, targets: Array, weights: Array, units: Units
+        self,
+        source: GramSource,
+        operator: GramOperator,
+        correlation: Array,
+        targets: Array,
+        weights: Array,
+        units: Units,
     ) -> None:
         self.units = units
         self.source = source
@@ -102,15 +93,15 @@ class ToeplitzProblem(Problem):
         self.variance = variation(self.squares, self.weight, floor)
 
     @classmethod
-    def of(cls, source: GramSource, X: Array, targets: Array, weights: Array) -> ToeplitzProblem | None:
-        """The problem where the Gram matrix of `source` is Toeplitz; None elsewhere."""
+    def of(cls, source: GramSource, X: Array, targets: Array, weights: Array) -> OperatorProblem | None:
+        """The problem where the Gram matrix of `source` is an operator; None elsewhere."""
         units = Units.of(targets)
         targets = units.applied(targets)
         found = source.gram_operator(X, weights, targets)
         return None if found is None else cls(source, *found, targets, weights, units)
 
-    def path(self, scale: Array) -> ToeplitzPath:
-        return ToeplitzPath(self, scale)
+    def path(self, scale: Array) -> OperatorPath:
+        return OperatorPath(self, scale)
 
     def is_easy(self, scale: Array, alpha: float | None) -> bool:
         """Whether few steps solve it with this spectrum and α, or with the smallest α that is tried."""
@@ -123,16 +114,16 @@ class ToeplitzProblem(Problem):
 
 
 @final
-class ToeplitzPath(Path):
+class OperatorPath(Path):
     """Solutions for one spectrum, each by conjugate gradients; penalties in the units of Σw."""
 
-    def __init__(self, problem: ToeplitzProblem, scale: Array) -> None:
+    def __init__(self, problem: OperatorProblem, scale: Array) -> None:
         self._problem = problem
         self.scale = scale
         self.right = scale[:, None] * problem.cross
         # The error of a trace of D functions is √(2D/probes): 2 of 5,000 functions tell as much of it as 8 of 1,250.
         self._count = int(np.clip(_PROBES * 1250 / max(len(scale), 1), _FEWEST_PROBES, _PROBES))
-        signs = np.random.default_rng(20250713).integers(0, 2, size=(len(scale), self._count))
+        signs = np.random.default_rng(OWN_SEED).integers(0, 2, size=(len(scale), self._count))
         self._probes: Array = 2.0 * signs.astype(np.float64) - 1.0
         self._solved: tuple[float, Array] | None = None
 
@@ -188,14 +179,14 @@ class ToeplitzPath(Path):
         quadratic = p.squares - np.sum(self.right * self._solution(alpha), axis=0)
         return np.maximum(quadratic, 0.0) / degrees_of_freedom(p.weight, p.count)
 
-    def posterior(self, alpha: float) -> ToeplitzPosterior:
+    def posterior(self, alpha: float) -> OperatorPosterior:
         p, noise = self._problem, self.noise_variance(alpha)
-        return ToeplitzPosterior(p.weight, p.mean_features, self.scale, alpha, noise, p.operator.density, p.source)
+        return OperatorPosterior(p.weight, p.mean_features, self.scale, alpha, noise, p.operator.density, p.source)
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class ToeplitzPosterior(Posterior):
+class OperatorPosterior(Posterior):
     """The variance of f(x): the noise variance times 1/Σw + z(S G S + α)⁻¹zᵀ, z centred and scaled.
 
     Nothing is decomposed: each point takes a solution by conjugate gradients, many points together.
@@ -222,7 +213,7 @@ class ToeplitzPosterior(Posterior):
 
 
 def solved(
-    operator: Operator,
+    operator: GramOperator,
     weight: float,
     mean: Array,
     scale: Array,

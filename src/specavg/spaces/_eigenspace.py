@@ -1,0 +1,36 @@
+"""One eigenspace of the Laplacian, and when two eigenvalues are one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+__all__ = ["SAME_EIGENVALUE", "Eigenspace"]
+
+SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
+
+
+@dataclass(frozen=True)
+class Eigenspace:
+    """One eigenspace V_λ of the Laplacian.
+
+    Attributes
+    ----------
+    eigenvalue : float
+        λ.
+    dim : int
+        The multiplicity m_λ.
+    label : hashable
+        What the space needs to find it again: a degree, a squared frequency, ...
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> import specavg as sa
+    >>> list(islice(sa.Sphere(3).eigenspaces(), 3))
+    [Eigenspace(eigenvalue=0.0, dim=1), Eigenspace(eigenvalue=2.0, dim=3), Eigenspace(eigenvalue=6.0, dim=5)]
+    """
+
+    eigenvalue: float
+    dim: int
+    label: Hashable = field(repr=False)

@@ -1,0 +1,90 @@
+"""Gradients and tangent vectors where points are frames or unit vectors, from the rotations that move them.
+
+A point is a frame X of k orthonormal vectors in R^n, or one unit vector (k = 1), and the fields dX/dt = A X are
+infinitesimal isometries. With S_ij the derivative of a function along A = E_ij − E_ji, its gradient is (I − XXᵀ/2) S X.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from specavg._arrays import Array
+from specavg.isometries.fields import rotation
+
+if TYPE_CHECKING:
+    from specavg.spaces._eigenspace import Eigenspace
+    from specavg.spaces._space import Space
+
+__all__ = ["gradient_by_rotations", "tangents_of_frames"]
+
+
+def tangents_of_frames(X: Array, n: int, dim: int) -> Array:
+    """An orthonormal basis of the tangent space at each point: the velocities A X of rotations span it.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, n · k)
+        Frames of k vectors in R^n.
+    n : int
+    dim : int
+        The dimension of the space.
+
+    Returns
+    -------
+    ndarray of shape (N, n · k, dim)
+    """
+    frames = X.reshape(len(X), n, X.shape[1] // n)
+    velocities = np.zeros((len(X), n * (n - 1) // 2, *frames.shape[1:]))
+    for a, (i, j) in enumerate(combinations(range(n), 2)):
+        velocities[:, a, i], velocities[:, a, j] = frames[:, j], -frames[:, i]
+    _, _, Vt = np.linalg.svd(velocities.reshape(*velocities.shape[:2], X.shape[1]), full_matrices=False)
+    return Vt[:, :dim].transpose(0, 2, 1)
+
+
+def gradient_by_rotations(space: Space, eigenspace: Eigenspace, X: Array, values: Array, C: Array) -> Array:
+    """The tangential gradients of combinations of the eigenfunctions at checked points.
+
+    Parameters
+    ----------
+    space : Space
+    eigenspace : Eigenspace
+    X : ndarray of shape (N, n_features)
+    values : ndarray of shape (N, m)
+        Of the eigenfunctions at `X`.
+    C : ndarray of shape (m, q)
+        Coefficients of the eigenfunctions.
+
+    Returns
+    -------
+    ndarray of shape (N, q, n_features)
+    """
+    n = space.shape[0]
+    frames = X.reshape(len(X), n, X.shape[1] // n)
+    S = np.zeros((len(X), C.shape[1], n, n))
+    for (i, j), dD in zip(combinations(range(n), 2), _rotations(space, eigenspace), strict=True):
+        S[:, :, i, j] = values @ (dD @ C)
+        S[:, :, j, i] = -S[:, :, i, j]
+    moved = S @ frames[:, None]
+    moved -= 0.5 * frames[:, None] @ (frames.transpose(0, 2, 1)[:, None] @ moved)
+    return moved.reshape(len(X), C.shape[1], X.shape[1])
+
+
+@lru_cache(maxsize=32)
+def _rotations(space: Space, eigenspace: Eigenspace) -> list[Array]:
+    """The matrices dD of the rotations in every plane of two coordinates."""
+    found: list[Array] = []
+    for i, j in combinations(range(space.shape[0]), 2):
+        A = np.zeros((space.shape[0],) * 2)
+        A[i, j], A[j, i] = 1.0, -1.0
+        try:
+            found.append(space.infinitesimal(rotation(A), eigenspace))
+        except ValueError as error:
+            raise ValueError(
+                f"no gradient of functions on {space!r} is known: it has no rotations of its points ({error}). "
+                "Write its method `_gradient`, or `functions` with a family that has gradients."
+            ) from None
+    return found
