@@ -1,5 +1,7 @@
 """Gradients: right at special points, the same by every way to compute them, and those of every estimator."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from cases import CASES, case_id
@@ -8,6 +10,7 @@ import specavg as sa
 from specavg import groups, testing
 from specavg.functions._determinants import Determinants
 from specavg.isometries import fields
+from specavg.spaces._rotation_gradients import gradient_by_rotations
 
 
 def _turn(d):
@@ -248,3 +251,14 @@ def test_gradients_from_dask_and_saved_models(tmp_path):
     assert np.array_equal(model.gradient(da.from_array(X, chunks=(20, 2))).compute(), gradient)
     model.save(tmp_path / "model")
     assert np.array_equal(sa.load(tmp_path / "model").gradient(X), gradient)
+
+
+def test_points_of_one_coordinate_have_no_gradient_by_rotations():
+    """A space of a user without a gradient of its own is refused, and does not get zeros."""
+    space = sa.Interval()
+    V = next(islice(space.eigenspaces(), 3, None))
+    X = space.sample(4, random_state=0)
+    with pytest.raises(
+        ValueError, match=r"no gradient of functions on Interval.*0 planes .* 1 dimensions"
+    ):
+        gradient_by_rotations(space, V, X, space.evaluate(V, X), np.eye(V.dim))

@@ -52,6 +52,11 @@ class Interval(Space):
         k = eigenspace.label
         return np.ones_like(X) if k == 0 else np.sqrt(2) * np.cos(k * np.pi / 2 * (X + 1))
 
+    # Their derivatives, for `basis.gradient` and `model.gradient`. Without them everything else works.
+    def _gradient(self, eigenspace, X):  # (n, 1) -> (n, 1, 1)
+        omega = eigenspace.label * np.pi / 2
+        return (-np.sqrt(2) * omega * np.sin(omega * (X + 1)))[:, :, None]
+
     # The isometries it takes, and what they do. An error says what is wrong and what to do.
     def check_isometry(self, g: Isometry) -> Isometry:
         if not isinstance(g, SignedPermutation) or g.size != 1:

@@ -77,14 +77,21 @@ def gradient_by_rotations(space: Space, eigenspace: Eigenspace, X: Array, values
 def _rotations(space: Space, eigenspace: Eigenspace) -> list[Array]:
     """The matrices dD of the rotations in every plane of two coordinates."""
     found: list[Array] = []
-    for i, j in combinations(range(space.shape[0]), 2):
+    planes = list(combinations(range(space.shape[0]), 2))
+    if len(planes) < space.dim:  # points of one coordinate have no rotation at all
+        raise _no_gradient(space, f"{len(planes)} planes of rotation for {space.dim} dimensions")
+    for i, j in planes:
         A = np.zeros((space.shape[0],) * 2)
         A[i, j], A[j, i] = 1.0, -1.0
         try:
             found.append(space.infinitesimal(rotation(A), eigenspace))
         except ValueError as error:
-            raise ValueError(
-                f"no gradient of functions on {space!r} is known: it has no rotations of its points ({error}). "
-                "Write its method `_gradient`, or `functions` with a family that has gradients."
-            ) from None
+            raise _no_gradient(space, str(error)) from None
     return found
+
+
+def _no_gradient(space: Space, why: str) -> ValueError:
+    return ValueError(
+        f"no gradient of functions on {space!r} is known: it has no rotations of its points ({why}). "
+        "Write its method `_gradient`, or `functions` with a family that has gradients."
+    )
