@@ -52,6 +52,27 @@ def test_bases_tests_and_discrepancies_take_scipy_rotations():
     assert sa.symmetry_test(ROTATIONS, VALUES, SO3, CUBIC, max_dim=10).p_value > 0.001
 
 
+@pytest.mark.parametrize("make", [sa.InvariantKernelRidge, sa.SpecAvgRegressor])
+def test_chunks_of_scipy_rotations_are_taken(make):
+    chunks = [(ROTATIONS[:15], VALUES[:15]), (ROTATIONS[15:], VALUES[15:])]
+    plain = [(MATRICES[:15], VALUES[:15]), (MATRICES[15:], VALUES[15:])]
+    models = [make(SO3, CUBIC, max_eigenvalue=20).fit(iter(given)) for given in (chunks, plain)]
+    np.testing.assert_array_equal(models[0].predict(ROTATIONS), models[1].predict(ROTATIONS))
+    parts = make(SO3, CUBIC, max_eigenvalue=20)
+    for chunk in chunks:
+        parts.partial_fit(*chunk)
+    np.testing.assert_allclose(parts.predict(ROTATIONS), models[1].predict(ROTATIONS), rtol=1e-12)
+    tests = [sa.symmetry_test(given, None, SO3, CUBIC, max_dim=10).p_value for given in (chunks, plain)]
+    assert tests[0] == tests[1]
+
+
+def test_scipy_rotations_on_other_spaces():
+    one = sa.Power(SO3, 1)
+    np.testing.assert_array_equal(one.check_points(ROTATIONS), MATRICES.reshape(-1, 9))
+    with pytest.raises(ValueError, match=r"X has 9 columns \(features\), but a point of Torus\(3\) has 3"):
+        sa.InvariantKernelRidge(sa.Torus(3)).fit(ROTATIONS, VALUES)
+
+
 def test_rotations_without_a_space_are_asked_for_one():
     with pytest.raises(TypeError, match=r"give space=sa.Rotations\(\)"):
         sa.InvariantKernelRidge().fit(ROTATIONS, VALUES)
@@ -110,6 +131,25 @@ def test_a_wrong_number_of_columns_is_reported_first(make, space, group, wanted)
         make(space, group).fit(X3[:, :2], Y3)
     with pytest.raises(ValueError, match=wanted):
         make(space, group, max_dim=20).fit(iter([(X3[:, :2], Y3)]))
+
+
+@pytest.mark.parametrize("group", [3, groups.symmetric, [groups.symmetric(3).generators[0]], "Oh"], ids=str)
+@pytest.mark.parametrize("space", [None, sa.Torus(3)])
+@pytest.mark.parametrize(
+    "make", [sa.InvariantKernelRidge, sa.SpecAvgRegressor, sa.InvariantFeatures, sa.InvariantDensity]
+)
+def test_what_is_no_group_is_refused(make, space, group):
+    with pytest.raises(TypeError, match="group must be a specavg Group; got "):
+        make(space, group).fit(X3, Y3)
+
+
+@pytest.mark.parametrize("make", [sa.InvariantKernelRidge, sa.SpecAvgRegressor])
+def test_a_list_of_chunks_is_read_as_an_iterator_of_them(make):
+    chunks = [(X3[:15], Y3[:15]), (X3[15:], Y3[15:])]
+    models = [make(sa.Torus(3), max_dim=20).fit(given) for given in (chunks, iter(chunks))]
+    np.testing.assert_array_equal(models[0].predict(X3), models[1].predict(X3))
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        make(sa.Torus(3), max_dim=20).fit([tuple(row) for row in X3.tolist()])
 
 
 @pytest.mark.parametrize("model", [sa.InvariantKernelRidge(sa.Torus(3)), baselines.KernelRidge()])

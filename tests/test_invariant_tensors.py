@@ -249,3 +249,16 @@ def test_the_sign_of_a_volume_survives_rotations_and_not_reflections():
     np.testing.assert_allclose(np.abs(np.tensordot(found.tensors, symbol, 3)), [6**0.5], rtol=1e-13)
     assert sa.invariant_tensors(groups.orthogonal(3), "ijk").dim == 0
     assert sa.invariant_tensors(groups.orthogonal(3), "axial ijk").dim == 1
+
+
+@pytest.mark.parametrize("given", [None, 5, ["ij"]], ids=str)
+def test_what_are_no_index_symmetries_is_refused(given):
+    with pytest.raises(TypeError, match="output must be a text such as 'vector' or 'ij=ji'"):
+        sa.invariant_tensors(groups.point_group("Oh"), given)
+    with pytest.raises(TypeError, match="output must be a text such as 'vector' or 'ij=ji'"):
+        sa.equivariant_basis(sa.Sphere(3), groups.point_group("Oh"), given, max_dim=9)
+
+
+def test_tensors_of_what_is_no_group_are_refused():
+    with pytest.raises(TypeError, match="group must be a specavg Group"):
+        sa.invariant_tensors(list(groups.point_group("Oh").generators), "ij=ji")

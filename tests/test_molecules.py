@@ -296,3 +296,10 @@ def test_geometries_may_be_atoms_of_ase():
     atoms = [ase.Atoms("OH2", r) for r in R]
     model = sa.InvariantPotential(["O", "H", "H"]).fit(atoms, E)
     np.testing.assert_array_equal(model.predict(atoms), model.predict(R))
+
+
+@pytest.mark.parametrize("degree", [0, -1, 1.5, "2", {}, {2: 3.5}, {1: 2}, {"2": 3}], ids=str)
+def test_what_is_no_degree_is_refused(degree):
+    R = np.random.default_rng(0).normal(size=(10, 3, 3))
+    with pytest.raises(ValueError, match=r"degree must be at least 1.* and a whole number"):
+        sa.molecules.InvariantPotential(["O", "H", "H"], degree=degree).fit(R, np.arange(10.0))

@@ -1,5 +1,8 @@
 """Skewed bases of a lattice describe the same torus: as many functions, the same invariants, the same isometries."""
 
+import ast
+import re
+
 import numpy as np
 import pytest
 
@@ -57,6 +60,7 @@ def test_the_basis_of_the_cubic_lattice_that_lost_four_functions():
     assert sa.invariant_basis(space, max_eigenvalue=8 * 4 * np.pi**2).dim == 93
 
 
+@pytest.mark.filterwarnings("ignore:the lattice vectors are so skewed")
 @pytest.mark.parametrize("steps", [4, 8, 14])
 def test_isometries_are_known_in_skewed_bases_and_others_refused(steps):
     U, inverse = unimodular(3, steps + 50, steps)
@@ -70,6 +74,33 @@ def test_isometries_are_known_in_skewed_bases_and_others_refused(steps):
     assert sa.invariant_basis(space, group, max_eigenvalue=400.0).dim == plain.dim
     with pytest.raises(ValueError, match="not an isometry"):
         space.check_isometry(affine(inverse.T @ shear @ U.T, [0, 0, 0]))
+
+
+@pytest.mark.parametrize("q", [10**4, 10**5, 10**6])
+def test_skewed_bases_warn_of_what_rounding_of_their_coordinates_costs(q):
+    # The lattice Z² in the basis (1, 0), (q, 1): a quarter turn of it has entries of q².
+    U, inverse = np.array([[1, 0], [q, 1]], dtype=object), np.array([[1, 0], [-q, 1]], dtype=object)
+    quarter = np.array([[0, -1], [1, 0]], dtype=object)
+    space = sa.Torus(lattice=U.astype(float))
+    group = groups.Group([affine(inverse.T @ quarter @ U.T, [0, 0])])
+    with pytest.warns(UserWarning, match="Use the short basis of the same lattice") as caught:
+        basis = sa.invariant_basis(space, group, max_eigenvalue=4 * np.pi**2)
+    said = float(str(caught[0].message).split("by up to ")[1].split(":")[0])
+    X = space.sample(200, random_state=0)
+    moved = np.abs(basis.evaluate(space.act(group.generators[0], X)) - basis.evaluate(X)).max()
+    # The one function but the constant is cos a + cos b with a factor √2; X, gX and the product are each rounded.
+    assert 1e-3 * said < moved < 3 * 2 * np.sqrt(2) * said
+    short = sa.Torus(lattice=np.array(ast.literal_eval(re.findall(r"lattice, (\[.*?\]\])", str(caught[0].message))[0])))
+    change = np.array(ast.literal_eval(str(caught[0].message).split("X @ ")[1]))
+    plain = sa.invariant_basis(short, groups.Group([affine(quarter, [0, 0])]), max_eigenvalue=4 * np.pi**2)
+    np.testing.assert_allclose(np.abs(plain.evaluate(X @ change)), np.abs(basis.evaluate(X)), atol=9 * said)
+
+
+@pytest.mark.parametrize("q", [10**8, 10**15])
+def test_bases_that_are_too_skewed_are_refused(q):
+    rows = [[1.0, 0.0], [float(q), 1.0]]
+    with pytest.raises(ValueError, match=r"[Gg]ive shorter (lattice )?vectors"):
+        sa.invariant_basis(sa.Torus(lattice=[rows[1], [2.0 * q + 1, 2.0]]), max_eigenvalue=40.0)
 
 
 @pytest.mark.parametrize("name", LATTICES)

@@ -1,6 +1,7 @@
 """Is the symmetry real? Rates of false alarms, power, and which generator is blamed."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -168,16 +169,53 @@ def test_a_large_constant_changes_nothing():
 @pytest.mark.parametrize(
     "change, complaint",
     [
-        (lambda X, y: (X[:8], y[:8]), "too few to test anything"),
+        (lambda X, y: (X[:8], y[:8]), "too few to te(st|ll) anything"),
         (lambda X, y: (X, y[:-1]), "X has 300 rows but y has 299"),
         (lambda X, y: (X, y[:, None]), "one dimension"),
         (lambda X, y: (X, np.where(np.arange(300) == 5, np.nan, y)), "y has NaN or infinity in 1 of 300 rows"),
+        (lambda X, y: (X, np.array(["cat", "dog"] * 150)), "y holds texts such as 'cat'"),
+        (lambda X, y: (X, np.arange(300).astype("datetime64[s]")), "y holds dates or durations"),
+        (lambda X, y: (X[:, :1], y), r"X has 1 columns \(features\)"),
+        (lambda X, y: ([(X, y), X], None), r"chunk 1: without y, X must be chunks \(X, y\); got ndarray"),
+        (lambda X, y: ([(X, y), (X, y[1:])], None), "chunk 1: X has 300 rows but y has 299"),
     ],
 )
-def test_what_cannot_be_tested_says_why(change, complaint):
+@pytest.mark.parametrize("ask", [sa.symmetry_test, sa.discover_symmetry])
+def test_what_cannot_be_tested_says_why(ask, change, complaint):
     X, y = sample(300, 0)
     with pytest.raises(ValueError, match=complaint):
-        sa.symmetry_test(*change(X, y), SPACE, GROUP)
+        ask(*change(X, y), SPACE, GROUP)
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, "many", np.nan])
+def test_a_number_of_permutations_is_a_whole_number(count):
+    with pytest.raises(ValueError, match="n_permutations must be a whole number"):
+        sa.symmetry_test(*sample(300, 0), SPACE, GROUP, n_permutations=count)
+
+
+@pytest.mark.parametrize("ask", [sa.symmetry_test, sa.discover_symmetry])
+def test_a_space_and_a_group_are_asked_for(ask):
+    X, y = sample(300, 0)
+    with pytest.raises(TypeError, match="group must be a specavg Group"):
+        ask(X, y, SPACE, list(GROUP.generators))
+    with pytest.raises(TypeError, match="give the space that the points live on"):
+        ask(X, y, None, GROUP)
+    with pytest.raises(TypeError, match="space must be a specavg space"):
+        ask(X, y, "torus", GROUP)
+
+
+@pytest.mark.parametrize("ask", [sa.symmetry_test, sa.discover_symmetry])
+@pytest.mark.parametrize("bad", ["reordered", "renamed"])
+def test_chunks_with_other_columns_than_the_first_are_refused(ask, bad):
+    X, y = sample(300, 0)
+    names = [f"x{i}" for i in range(X.shape[1])]
+    table = pd.DataFrame(X, columns=names)
+    other = table[names[::-1]] if bad == "reordered" else table.set_axis([*names[:-1], "z"], axis=1)
+    complaint = "in another order" if bad == "reordered" else "'z' are new"
+    with pytest.raises(ValueError, match=f"chunk 1: the columns of X are .*{complaint}"):
+        ask([(table[:150], y[:150]), (other[150:], y[150:])], None, SPACE, GROUP)
+    same = ask([(table[:150], y[:150]), (X[150:], y[150:])], None, SPACE, GROUP)  # without names: taken
+    assert str(same) == str(ask([(X[:150], y[:150]), (X[150:], y[150:])], None, SPACE, GROUP))
 
 
 def test_the_report_reads_well():

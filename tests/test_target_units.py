@@ -95,6 +95,73 @@ def test_the_symmetry_test_of_chunks_that_begin_with_a_constant(size):
     assert chunked.explained == pytest.approx(whole.explained, rel=1e-9)
 
 
+def slopes_of(points):
+    e = np.exp(np.cos(np.pi * points).sum(axis=1))
+    return -np.pi * np.sin(np.pi * points) * e[:, None]
+
+
+@pytest.mark.parametrize("size", [2.0**-664, 2.0**514])
+@pytest.mark.parametrize("way", ["whole", "chunks"])
+def test_the_size_of_values_and_gradients_does_not_matter(size, way):
+    def predictions(unit):
+        model = sa.InvariantKernelRidge(SPACE, GROUP, max_invariant_dim=30)
+        y, G = unit * Y[:200], unit * slopes_of(X[:200])
+        if way == "whole":
+            return model.fit(X[:200], y, gradient=G).predict(Z) / unit
+        parts = [slice(0, 90), slice(90, 200)]
+        return model.fit((X[rows], y[rows], None, G[rows]) for rows in parts).predict(Z) / unit
+
+    assert predictions(size) == pytest.approx(predictions(1.0), rel=1e-11)
+
+
+@pytest.mark.parametrize("way", ["whole", "chunks"])
+def test_gradients_of_zero_are_taken(way):
+    G = np.zeros((50, 2))
+    given = (X[:50], Y[:50]) if way == "whole" else (iter([(X[:50], Y[:50], None, G)]),)
+    model = sa.InvariantKernelRidge(SPACE, GROUP, max_invariant_dim=10)
+    model.fit(*given, **({"gradient": G} if way == "whole" else {}))
+    assert np.isfinite(model.predict(Z)).all()
+
+
+@pytest.mark.parametrize("size", [2.0**-664, 2.0**514])
+@pytest.mark.parametrize("way", ["whole", "chunks"])
+def test_what_is_discovered_does_not_depend_on_the_size_of_the_targets(size, way):
+    y = Y + np.sin(np.pi * X[:, 1])
+
+    def found(unit):
+        if way == "whole":
+            return sa.discover_symmetry(X, unit * y, SPACE, GROUP)
+        cut = [(X[i : i + 400], unit * y[i : i + 400]) for i in range(0, len(X), 400)]
+        return sa.discover_symmetry(cut, None, SPACE, GROUP)
+
+    plain, scaled = found(1.0), found(size)
+    assert scaled.group == plain.group
+    assert plain.group.order < GROUP.order
+    assert scaled.explained == pytest.approx(plain.explained, rel=1e-9)
+    assert [row.probability for row in scaled.table] == pytest.approx([row.probability for row in plain.table])
+
+
+@pytest.mark.parametrize("size", [2.0**-664, 2.0**514])
+@pytest.mark.parametrize("with_forces", [False, True])
+def test_the_size_of_energies_does_not_matter(size, with_forces):
+    rng = np.random.default_rng(0)
+    R = np.array([[0, 0, 0], [0.96, 0, 0], [-0.24, 0.93, 0]]) + 0.05 * rng.normal(size=(60, 3, 3))
+    D = R[:, [1, 2]] - R[:, [0]]
+    r = np.linalg.norm(D, axis=2)
+    E = ((r - 0.96) ** 2).sum(axis=1)
+    pull = -2 * ((r - 0.96) / r)[:, :, None] * D
+    F = np.concatenate([-pull.sum(axis=1, keepdims=True), pull], axis=1)
+
+    def model(unit):
+        potential = sa.molecules.InvariantPotential(["O", "H", "H"], degree=3)
+        return potential.fit(R[:40], unit * E[:40], forces=unit * F[:40] if with_forces else None)
+
+    plain, scaled = model(1.0), model(size)
+    assert scaled.predict(R[40:]) / size == pytest.approx(plain.predict(R[40:]), rel=1e-11)
+    assert scaled.forces(R[40:]) / size == pytest.approx(plain.forces(R[40:]), rel=1e-9, abs=1e-12)
+    assert scaled.energy_error_ / size == pytest.approx(plain.energy_error_, rel=1e-9)
+
+
 def test_several_outputs_have_units_of_their_own():
     columns = np.stack([Y, 2.0**515 * Y, 2.0**-700 * Y, Y + 2.0**25, np.full(len(X), 7.0)], axis=1)
     model = sa.InvariantKernelRidge(SPACE, GROUP, alpha=1.0, **GIVEN).fit(X, columns)

@@ -19,7 +19,7 @@ from specavg.data._gradient_moments import gradient_moments
 from specavg.invariants import EquivariantBasis, InvariantBasis
 from specavg.regression._moments import Moments
 
-__all__ = ["ChunkMoments", "Stream", "check_names", "is_dask", "stream_of"]
+__all__ = ["ChunkMoments", "Stream", "check_names", "column_names", "is_dask", "numbers", "stream_of"]
 
 _BATCH_ROWS = 65_536  # rows of a Parquet file that are read at a time: enough for BLAS to be fast
 _SUMMED_AT_ONCE = 16  # moments held before they are added: sums of sums, so that errors do not build up
@@ -52,7 +52,7 @@ class ChunkMoments:
     def __call__(self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None) -> Moments | None:
         """The moments of one chunk, None for an empty one."""
         check_names(column_names(X), self.names)
-        table = _numbers(self.basis.space.as_table(X), "X")
+        table = numbers(self.basis.space.as_table(X), "X")
         wanted = self.basis.space.n_features
         if table.ndim != 2 or table.shape[1] != wanted:
             raise ValueError(f"X has shape {table.shape}, but points of {self.basis.space!r} have {wanted} columns")
@@ -62,11 +62,11 @@ class ChunkMoments:
         if gradient is not None and not self.gradients:
             raise ValueError("there are gradients, and this estimator does not learn from them")
         if self.targets and gradient is None:
-            Y = _numbers(y, "y").reshape(len(y), -1)
+            Y = numbers(y, "y").reshape(len(y), -1)
             if len(Y) != len(table):
                 raise ValueError(f"X has {len(table)} rows but y has {len(Y)}")
         if sample_weight is not None:
-            weights = _numbers(sample_weight, "sample_weight").reshape(-1)
+            weights = numbers(sample_weight, "sample_weight").reshape(-1)
             if len(weights) != len(table) or (weights < 0).any():
                 raise ValueError(f"sample_weight must be {len(table)} non-negative numbers; got {len(weights)}")
         if gradient is not None:
@@ -100,7 +100,8 @@ def _listed(names: list[str]) -> str:
     return ", ".join(map(repr, names[:12])) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
 
 
-def _numbers(values: Any, name: str) -> Array:
+def numbers(values: Any, name: str) -> Array:
+    """`values` as finite float64, or an error that says what `name` holds."""
     given = np.asarray(values)
     if given.dtype.kind in "mM":
         raise ValueError(f"{name} holds {given.dtype}, not numbers: subtract a time, and divide by a unit of time")
@@ -150,7 +151,7 @@ def is_dask(X: Any) -> bool:
 def stream_of(
     X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None, *, targets: bool = True
 ) -> Stream | None:
-    """`X` as a stream of chunks: an iterator, the path of a Parquet file, a Dask collection; None for arrays."""
+    """`X` as a stream: an iterator or list of chunks, the path of a Parquet file, Dask; None for an array."""
     if isinstance(X, Stream):
         return X
     if is_dask(X):
@@ -169,7 +170,14 @@ def stream_of(
                 "must be None, and so must sample_weight and gradient"
             )
         return ChunkStream(X, targets=targets)
+    if targets and y is None and isinstance(X, list) and X and all(_is_chunk(part) for part in X):
+        return ChunkStream(X, targets=targets)
     return None
+
+
+def _is_chunk(part: Any) -> bool:
+    """Whether this is a chunk (X, y) in a list of them, and no row of numbers."""
+    return isinstance(part, tuple) and len(part) in (2, 3, 4) and all(hasattr(table, "__len__") for table in part[:2])
 
 
 def _require_parquet(path: str, y: Any, targets: bool) -> None:
@@ -199,7 +207,7 @@ class ChunkStream(Stream):
         self._targets = targets
         self._chunks = chain([first], iterator)
         X = parts[0]
-        self.n_features = int(np.prod(np.shape(X)[1:]))
+        self.n_features = 9 if hasattr(X, "as_matrix") else int(np.prod(np.shape(X)[1:]))  # SciPy's rotations have 9
         self.feature_names = column_names(X)
         self.outputs = tuple(np.shape(parts[1])[1:]) if targets else ()
 

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg.data._checked_samples import checked_chunks, checked_samples
 from specavg.data._dask_collections import DaskStream
 from specavg.data._streaming import is_dask
 from specavg.regression._information import Information
@@ -49,9 +50,9 @@ class Samples:
         """Checked, or an error."""
         if is_dask(X):
             stream = DaskStream(X, y, None, targets=True)
-            return cls(space, stream.rows, (X, y), lambda: _not_empty(space, stream.chunks()))
+            return cls(space, stream.rows, (X, y), lambda: checked_chunks(space, stream.chunks()))
         if y is not None:
-            points, targets = _checked(space, X, y)
+            points, targets = checked_samples(space, X, y)
             pieces = range(0, max(len(points), 1), _PIECE)
             whole = [(points[i : i + _PIECE], targets[i : i + _PIECE]) for i in pieces]
             return cls(space, len(points), (points, targets), lambda: iter(whole))
@@ -61,8 +62,8 @@ class Samples:
                 f"whose __iter__ starts anew; got {type(X).__name__}"
             )
         chunks: Any = X
-        count = sum(len(targets) for _, targets in _not_empty(space, chunks))
-        return cls(space, count, (chunks, None), lambda: _not_empty(space, chunks))
+        count = sum(len(targets) for _, targets in checked_chunks(space, chunks))
+        return cls(space, count, (chunks, None), lambda: checked_chunks(space, chunks))
 
     def whole(self) -> tuple[Array, Array]:
         """All points and all targets."""
@@ -93,18 +94,3 @@ class Samples:
             return Information.of(columns, self.read(), self.read())
         values = [(columns(X), y) for X, y in self.read()]  # evaluated once, read twice
         return Information.of(lambda Z: Z, values, values)
-
-
-def _not_empty(space: Space, chunks: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Array, Array]]:
-    return (_checked(space, X, y) for X, y in chunks if len(y))
-
-
-def _checked(space: Space, X: Any, y: Any) -> tuple[Array, Array]:
-    points, targets = space.check_points(X), np.asarray(y, dtype=np.float64)
-    if targets.ndim != 1:
-        raise ValueError(f"y must have one dimension; got shape {targets.shape}. Search one output at a time")
-    if len(points) != len(targets):
-        raise ValueError(f"X has {len(points)} rows but y has {len(targets)}")
-    if not np.isfinite(targets).all():
-        raise ValueError(f"y has NaN or infinity in {int((~np.isfinite(targets)).sum())} of {len(targets)} rows")
-    return points, targets

@@ -18,6 +18,7 @@ from specavg.regression._gradient_problem import GradientProblem, Observations
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
+from specavg.regression._target_units import Units
 
 __all__ = ["NO_VALUE", "GradientData", "warn_of_contradicting_moments"]
 
@@ -119,7 +120,8 @@ class GradientData:
         depend on it: the regression of the one on the other has slope one.
         """
         both = self.has_value & self.has_gradient
-        given, predicted = self.gradients[both].ravel(), predicted[both].ravel()
+        pair = np.stack([self.gradients[both].ravel(), predicted[both].ravel()])
+        given, predicted = pair / Units.without_shift(pair.reshape(-1, 1)).unit  # squares may be no numbers
         _warn_of_scale(float(predicted @ predicted), float(predicted @ given), float(given @ given), given.size)
 
 
@@ -128,8 +130,10 @@ def warn_of_contradicting_moments(moments: Moments, coefficients: Array) -> None
     slopes = moments.slopes
     assert slopes is not None
     assert slopes.gram is not None
-    unit, c = float(slopes.units.unit[0]), coefficients[: slopes.dim]
-    cross, squares = unit * slopes.shifted_cross.value[:, 0], unit**2 * float(slopes.shifted_squares.value[0])
+    cross, squares = slopes.shifted_cross.value[:, 0], float(slopes.shifted_squares.value[0])
+    if not squares > 0:
+        return
+    c = coefficients[: slopes.dim] / slopes.units.unit[0]
     _warn_of_scale(float(c @ slopes.gram.value @ c), float(c @ cross), squares, float(slopes.weight.value))
 
 

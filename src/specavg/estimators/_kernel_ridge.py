@@ -17,7 +17,7 @@ from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, checked_alpha, weights_or_ones
 from specavg.estimators._gradient_data import GradientData, warn_of_contradicting_moments
 from specavg.estimators._growth import grown
-from specavg.estimators._noise_ratio import RatioChoice, best_ratio, ratios_of, ratios_of_moments
+from specavg.estimators._noise_ratio import RatioChoice, best_ratio, ratios_of_moments, ratios_of_rows
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._searched_basis import MadeBasis, competing_bases, searched_basis
 from specavg.estimators._streamed import PiecewiseEstimator, needs_cutoff
@@ -264,7 +264,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         found: list[tuple[InvariantBasis, RatioChoice]] = []
         for _, basis in competing_bases(bases, None):
             values, slopes = data.searched(basis)
-            ratios = ratios_of(float(values.targets.std()), float(np.sqrt(np.mean(slopes.targets**2))))
+            ratios = ratios_of_rows(values.targets, slopes.targets)
             problem = partial(GradientProblem, values, slopes)
             found.append((basis, best_ratio(problem, ratios, basis, self._candidates(basis), alpha)))
         basis, (_, candidates, ratio) = min(found, key=lambda entry: entry[1].density)

@@ -13,8 +13,9 @@ from specavg.regression._choice import ridge_fit, shortlist
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Levels, Spectrum
+from specavg.regression._target_units import Units
 
-__all__ = ["RatioChoice", "best_ratio", "ratios_of", "ratios_of_moments"]
+__all__ = ["RatioChoice", "best_ratio", "ratios_of_moments", "ratios_of_rows"]
 
 RATIOS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
 """Noise of a value over that of a derivative, each in units of its own size. Outside of this range one of the two kinds
@@ -29,9 +30,20 @@ class RatioChoice(NamedTuple):
     ratio: float
 
 
-def ratios_of(deviation: float, size: float) -> Array:
+def _ratios(deviation: float, size: float) -> Array:
     """Ratios of noise to choose from, around that of the standard deviation of values and the size of derivatives."""
     return RATIOS * (deviation or 1.0) / (size or 1.0)
+
+
+def ratios_of_rows(values: Array, slopes: Array) -> Array:
+    """The same from values and derivatives."""  # (n,), (m,) -> (R,)
+    return _ratios(_size(values - values.mean()), _size(slopes))
+
+
+def _size(values: Array) -> float:
+    """The root of the mean square, also where squares are no numbers."""  # (n,)
+    unit = float(Units.without_shift(values[:, None]).unit[0])
+    return unit * float(np.sqrt(np.mean((values / unit) ** 2)))
 
 
 def ratios_of_moments(moments: Moments) -> Array:
@@ -40,7 +52,7 @@ def ratios_of_moments(moments: Moments) -> Array:
     assert slopes is not None
     deviation = float(np.sqrt(moments.centred()[2][0] / moments.weight.value) * moments.units.unit[0])
     size = float(np.sqrt(slopes.shifted_squares.value[0] / slopes.weight.value) * slopes.units.unit[0])
-    return ratios_of(deviation, size)
+    return _ratios(deviation, size)
 
 
 def best_ratio(

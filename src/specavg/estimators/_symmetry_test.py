@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._config import require_memory
 from specavg._html import facts_html, table_html
 from specavg._random import OWN_SEED
+from specavg.data._checked_samples import checked_chunks, checked_samples
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.isometries import Isometry
@@ -209,7 +210,10 @@ def symmetry_test(
     >>> sa.symmetry_test(X, y, space, group).failing()
     (2,)
     """
-    chunks, rows, again = _as_chunks(X, y, n_permutations)
+    whole = isinstance(n_permutations, int | np.integer)  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not whole or n_permutations < 0:
+        raise ValueError(f"n_permutations must be a whole number, 0 for none; got {n_permutations!r}")
+    chunks, rows, again = _as_chunks(space, X, y, n_permutations)
     columns = _Columns.choose(space, group, rows, max_dim)
     models = Models(columns.evaluate, columns.pieces(chunks))
     _require_rows(models.count, columns.size)
@@ -217,7 +221,7 @@ def symmetry_test(
     whole, *parts = models.compare(spans, columns.pieces(chunks) if again else None)
     p_values = [whole.p_value, *(part.p_value for part in parts)]
     if n_permutations:
-        Z = columns.evaluate(space.check_points(chunks[0][0]))
+        Z = columns.evaluate(chunks[0][0])
         targets = models.centred(chunks[0][1])
         p_values = permutation_p_values(Z, targets, spans, n_permutations, np.random.default_rng(random_state))
     return SymmetryTest(
@@ -256,21 +260,15 @@ def _require_affordable(space: Space, bound: float, rows: int | None) -> None:
         require_memory(32.0 * count**2, f"a test of {count} functions", "Give a smaller max_dim.")
 
 
-def _as_chunks(X: Any, y: Any, n_permutations: int) -> tuple[Any, int | None, bool]:
+def _as_chunks(space: Space, X: Any, y: Any, n_permutations: int) -> tuple[Any, int | None, bool]:
     """Chunks, how many rows there are (None if not known), and whether the chunks can be read twice."""
     if y is not None:
-        values = np.asarray(y, dtype=np.float64)
-        if values.ndim != 1:
-            raise ValueError(f"y must have one dimension; got shape {values.shape}. Test one output at a time")
-        if not np.isfinite(values).all():
-            raise ValueError(f"y has NaN or infinity in {int((~np.isfinite(values)).sum())} of {len(values)} rows")
-        if len(X) != len(values):
-            raise ValueError(f"X has {len(X)} rows but y has {len(values)}")
-        return [(X, values)], len(values), True
+        points, targets = checked_samples(space, X, y)
+        return [(points, targets)], len(targets), True
     if n_permutations:
         raise ValueError("permutations need all data at once: give X and y, or n_permutations=0")
     if isinstance(X, Sequence):
-        return X, sum(len(targets) for _, targets in X), True
+        return X, sum(len(targets) for _, targets in checked_chunks(space, X)), True
     return X, None, iter(X) is not X
 
 
@@ -317,10 +315,7 @@ class _Columns:
 
     def pieces(self, chunks: Any) -> Iterator[tuple[Array, Array]]:
         """Checked points and targets in pieces of bounded working memory."""
-        for X, y in chunks:
-            points, targets = self.basis.space.check_points(X), np.asarray(y, dtype=np.float64)
-            if targets.shape != (len(points),) or not np.isfinite(targets).all():
-                raise ValueError(f"{len(points)} points need as many finite targets; got shape {targets.shape}")
+        for points, targets in checked_chunks(self.basis.space, chunks):
             for start in range(0, len(points), _PIECE):
                 yield points[start : start + _PIECE], targets[start : start + _PIECE]
 

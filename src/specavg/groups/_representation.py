@@ -295,6 +295,8 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
 
 def output_kind(output: str) -> tuple[bool, str]:
     """Whether the sign det g comes in, and the index symmetries; none for numbers."""
+    if not isinstance(output, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"output must be a text such as 'vector' or 'ij=ji', or a Representation; got {output!r}")
     if output in _NAMES:
         return _NAMES[output]
     axial = output.startswith("axial ")

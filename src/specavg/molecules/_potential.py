@@ -18,6 +18,7 @@ from specavg.molecules._distances import PairScale, distances
 from specavg.molecules._equations import Equations
 from specavg.molecules._terms import MoleculeTerms, like_atoms
 from specavg.persistence._saved_model import Savable
+from specavg.regression._target_units import Units
 
 __all__ = ["InvariantPotential"]
 
@@ -136,7 +137,12 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         scale = PairScale.of(distances(positions).r, kinds.pair_orbits)
         terms = self._terms_for(n, given is not None, classes)
         mean = float(energies.mean())
-        equations = Equations(terms.functions, scale, positions, energies - mean, given)
+        energies = energies - mean
+        # Energies and forces of extreme size are fitted in a unit of their own: their squares are no numbers.
+        observed = energies if given is None else np.append(energies, given)
+        unit = float(Units.without_shift(observed[:, None]).unit[0])
+        given = None if given is None else given / unit
+        equations = Equations(terms.functions, scale, positions, energies / unit, given)
         degrees = terms.function_degrees
         top = int(degrees[-1])
         if given is not None:
@@ -147,9 +153,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         found = best_fit(equations, degrees, tried)
         self.degrees_ = terms.up_to(found.degree).degrees
         self.classes_ = classes
-        self.lengths_, self.mean_energy_, self.coef_ = scale.lengths, mean, found.coefficients
+        self.lengths_, self.mean_energy_, self.coef_ = scale.lengths, mean, unit * found.coefficients
         self.decay_, self.energy_weight_, self.penalty_ = found.decay, found.energy_weight, found.penalty
-        self.energy_error_, self.force_error_ = found.energy_error, found.force_error
+        self.energy_error_, self.force_error_ = unit * found.energy_error, unit * found.force_error
         self.n_functions_ = len(found.coefficients)
         self.n_features_in_ = 3 * len(self.symbols)
         self.reference_ = positions[:4].copy()  # what a saved file is checked with
@@ -244,11 +250,13 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         """What was asked for, or the largest of a sequence that data and time allow."""
         N = len(self.symbols)
         if self.degree is not None:
-            table = (
-                {N: self.degree} if isinstance(self.degree, int) else {int(a): int(d) for a, d in self.degree.items()}
-            )
-            if not table or any(a < 2 or d < 1 for a, d in table.items()):
-                raise ValueError(f"degree must be at least 1, for two atoms or more; got {self.degree!r}")
+            table: Any = self.degree if isinstance(self.degree, dict) else {N: self.degree}
+            whole = all(isinstance(part, int | np.integer) for pair in table.items() for part in pair)
+            if not table or not whole or any(a < 2 or d < 1 for a, d in table.items()):
+                raise ValueError(
+                    "degree must be at least 1, for two atoms or more, and a whole number, as in 4 or {2: 6, 3: 4}; "
+                    f"got {self.degree!r}"
+                )
             return _cached_terms(N, classes, MoleculeTerms.of(N, classes, table).degrees)
         few = N >= _FEW_ATOMS
         rows = n * (1 if not with_forces else max(2, 3 * N - 5))

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.regression._moments import Sum
+from specavg.regression._products_in_units import products_in_units
 from specavg.regression._whitening import LEAST_FREEDOM, directions_with_data
 
 __all__ = ["Information"]
@@ -40,7 +40,8 @@ class Information:
     freedom : int
         Samples less the number of coefficients that were estimated.
     noise : float
-        σ², what the functions leave of the variance of y.
+        σ², what the functions leave of the variance of y. For targets of extreme size this, `variance` and the
+        coefficients are in a unit of their own, the same for the same data.
     variance : float
         The variance of y.
     weight : float
@@ -85,18 +86,7 @@ class Information:
         again : iterable of (X, y), or None
             The same once more. Without it the noise is taken to be the same everywhere.
         """
-        total: Sum | None = None
-        offset: float | None = None  # a constant changes nothing, and a large one would cost digits
-        for X, y in chunks:
-            offset = float(y.mean()) if offset is None else offset
-            part = Sum.of(_products(columns(X), y - offset))
-            total = part if total is None else total + part
-        if total is None or offset is None:
-            raise ValueError("there are no samples")
-        sums = total.value
-        if not np.isfinite(sums).all():
-            raise ValueError("y is too large: the sum of its squares overflows. Divide it by its standard deviation")
-        n = round(sums[0, 0])
+        sums, units, n = products_in_units(lambda X: np.column_stack([np.ones(len(X)), columns(X)]), chunks)
         centred = sums[1:, 1:] - np.outer(sums[1:, 0], sums[0, 1:]) / n
         G, c, squares = centred[:-1, :-1], centred[:-1, -1], float(centred[-1, -1])
         values, vectors = directions_with_data(G, n)
@@ -109,23 +99,14 @@ class Information:
         M, weight = np.full(len(coef), noise), 1.0
         if again is not None and squares > 0:
             middle = sums[0, 1:-1] / n
-            mean = offset + sums[0, -1] / n
-            M, weight = _spread(again, lambda X: columns(X) @ whiten - middle @ whiten, mean, coef, noise)
+            mean = float(sums[0, -1]) / n
+            scaled = ((X, units.applied(y[:, None])[:, 0]) for X, y in again)
+            M, weight = _spread(scaled, lambda X: columns(X) @ whiten - middle @ whiten, mean, coef, noise)
         if M.ndim == 1:
             return cls(G / noise, c / noise, n, freedom, noise, squares / n, 1.0)
         solved = np.linalg.solve(M, np.column_stack([back.T, coef]))
         A, b = np.asarray(back @ solved[:, :-1], float), np.asarray(back @ solved[:, -1], float)
         return cls((A + A.T) / 2, b, n, freedom, noise, squares / n, weight)
-
-
-def _products(Z: Array, y: Array) -> Array:
-    """Sums of products of the constant, the functions and the target."""  # (n, p), (n,) -> (1 + p + 1, 1 + p + 1)
-    p = Z.shape[1]
-    sums = np.empty((p + 2, p + 2))
-    sums[1:-1, 1:-1] = Z.T @ Z
-    sums[0] = sums[:, 0] = [len(y), *Z.sum(axis=0), y.sum()]
-    sums[-1] = sums[:, -1] = [y.sum(), *(y @ Z), y @ y]
-    return sums
 
 
 def _spread(

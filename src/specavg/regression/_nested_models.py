@@ -9,8 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.functions._compensated_sums import Sum
-from specavg.regression._target_units import Units
+from specavg.regression._products_in_units import products_in_units
 from specavg.regression._whitening import LEAST_FREEDOM, RANK_TOLERANCE, directions_with_data
 
 __all__ = ["Comparison", "Models", "permutation_p_values"]
@@ -47,24 +46,7 @@ class Models:
 
     def __init__(self, columns: Callable[[Array], Array], chunks: Iterable[tuple[Array, Array]]) -> None:
         self._columns = columns
-        total: Sum | None = None
-        units: Units | None = None  # an offset changes no model, and a large one would cost digits; so would a size
-        self.count = 0
-        for X, y in chunks:
-            if not len(X):
-                continue
-            own = Units.of(y[:, None])
-            before, units = units, own if units is None else units.common(own, keep=True)
-            Z = np.column_stack([columns(X), units.applied(y[:, None])])  # (n, p + 1)
-            part = Sum.of(Z.T @ Z)
-            if total is not None and before is not None:
-                ratio = np.append(np.ones(len(part.total) - 1), before.unit / units.unit)
-                part = total * np.outer(ratio, ratio) + part
-            total = part
-            self.count += len(X)
-        if total is None or units is None:
-            raise ValueError("there are no samples")
-        products = total.value
+        products, units, self.count = products_in_units(columns, chunks)
         mean = products[0, -1] / products[0, 0]
         gram, cross = products[:-1, :-1], products[:-1, -1]
         cross = cross - mean * gram[:, 0]  # of y minus its mean

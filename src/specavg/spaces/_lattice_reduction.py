@@ -7,6 +7,7 @@ same lattice, by exact integers.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,6 +18,7 @@ __all__ = ["ReducedLattice", "reduced"]
 
 _LARGEST = 2**31  # integers of the change of basis: frequencies times these stay far below 2^63
 _LOVASZ = Fraction(3, 4)
+_EXACT = 1e-12  # functions of a torus are invariant to this, unless a warning says otherwise
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,11 @@ class ReducedLattice:
     def metric(self) -> NDArray[np.float64]:
         """M with |δ|² = δᵀMδ for a displacement δ in periods of the short basis."""
         return self.vectors @ self.vectors.T
+
+    @property
+    def rounding(self) -> float:
+        """How much a wave of frequency 1 of the short basis changes when coordinates of the given one are rounded."""
+        return float(2 * np.pi * np.finfo(float).eps / 2 * np.abs(self.inverse).sum(axis=0).max())
 
     def frequencies(self, K: NDArray[np.int64]) -> NDArray[np.int64]:
         """Frequencies of the given basis from those of the short one."""  # (n, d) -> (n, d)
@@ -84,7 +91,16 @@ def reduced(lattice: NDArray[np.float64]) -> ReducedLattice:
             f"above {_LARGEST}: give shorter lattice vectors"
         )
     vectors = np.array([[float(x) for x in row] for row in basis])
-    return ReducedLattice(vectors, np.array(change, dtype=np.int64), np.array(inverse, dtype=np.int64))
+    found = ReducedLattice(vectors, np.array(change, dtype=np.int64), np.array(inverse, dtype=np.int64))
+    if found.rounding > _EXACT:
+        warnings.warn(
+            f"the lattice vectors are so skewed that the rounding of coordinates in periods moves a wave of the first "
+            f"frequencies by up to {found.rounding:.0e}: functions are no more exact than that. Use the short basis of "
+            f"the same lattice, {vectors.tolist()}, with the points X @ {found.inverse.tolist()}",
+            UserWarning,
+            stacklevel=2,
+        )
+    return found
 
 
 def _orthogonalised(basis: list[list[Fraction]]) -> tuple[list[Fraction], list[list[Fraction]]]:

@@ -190,6 +190,8 @@ class Space(Immutable, abc.ABC):
 
     def as_table(self, X: Any) -> Any:
         """`X` with two dimensions, one row per point; what has two already (arrays, data frames) is left alone."""
+        if hasattr(X, "as_matrix"):  # SciPy's rotations
+            return np.reshape(X.as_matrix(), (-1, 9))
         if getattr(X, "ndim", 0) == 1 + len(self.shape) > 2:
             return np.reshape(X, (len(X), self.n_features))
         return X

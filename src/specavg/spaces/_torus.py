@@ -77,8 +77,13 @@ class Torus(Space):
             if longest.all():
                 _check_lengths(longest, "lattice vectors")
             unit = B / np.where(longest, longest, 1.0)[:, None]  # determinants of very long vectors are no numbers
-            if abs(np.linalg.det(unit)) < 1e-12:
-                raise ValueError("the lattice vectors are linearly dependent: they span no cell")
+            share = abs(np.linalg.det(unit))
+            if share < 1e-12:  # rounding of the vectors alone changes it by 1e-16
+                raise ValueError(
+                    "the lattice vectors are linearly dependent, or so skewed that rounding hides whether they are: "
+                    f"their cell has {share:.1g} of the volume of a box of such lengths. Give shorter vectors of the "
+                    "same lattice"
+                )
             self._periods = np.ones(len(B))
             self._lattice: NDArray[np.float64] | None = B
         else:
