@@ -133,7 +133,7 @@ def test_a_wrong_number_of_columns_is_reported_first(make, space, group, wanted)
         make(space, group, max_dim=20).fit(iter([(X3[:, :2], Y3)]))
 
 
-@pytest.mark.parametrize("group", [3, groups.symmetric, [groups.symmetric(3).generators[0]], "Oh"], ids=str)
+@pytest.mark.parametrize("group", [3, groups.symmetric, [groups.symmetric(3).generators[0]], "Oh"], ids=type)
 @pytest.mark.parametrize("space", [None, sa.Torus(3)])
 @pytest.mark.parametrize(
     "make", [sa.InvariantKernelRidge, sa.SpecAvgRegressor, sa.InvariantFeatures, sa.InvariantDensity]

@@ -3,7 +3,7 @@ Sets of directions, up to rotation and order
 ============================================
 
 An atom with four bonds: its energy depends on the four directions, but not on how the molecule is turned, nor on which
-bond is called the first. The space is four copies of the sphere, the group :math:`O(3) × S_4`: continuous, so that
+bond is called the first. The space is four copies of the sphere, the group O(3) × S₄: continuous, so that
 no list of its elements exists. It is given by two fields (infinitesimal rotations), a mirror and two permutations.
 
 The energy is a sum over pairs of bonds that repel each other, and it is learnt from 30 to 120 noisy examples.

@@ -84,10 +84,11 @@ figure, axes = plt.subplots(1, 2, figsize=(9.6, 3.8), layout="constrained")
 for name, errors in curves.items():
     axes[0].loglog(sizes, np.array(errors)[:, 0], "o-", label=name)
 axes[0].set(xlabel="geometries to learn from", ylabel="error of energies (meV)", xticks=sizes, xticklabels=sizes)
+axes[0].minorticks_off()  # labels of minor ticks would overlap
 axes[0].legend()
 time = 0.25e-3 * np.arange(len(total))
 axes[1].plot(time, 1000 * (potential_energy - total[0]), lw=0.7, label="potential")
 axes[1].plot(time, 1000 * (total - total[0]), label="total")
 axes[1].set(xlabel="time (ps)", ylabel="energy − start (meV)")
-axes[1].legend()
+axes[1].legend(loc="center right")
 plt.show()
