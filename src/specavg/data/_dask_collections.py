@@ -7,12 +7,13 @@ user's `distributed.Client` is connected to, or in local threads without one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any, final
 
 import numpy as np
 
 from specavg.data._streaming import Stream, column_names
-from specavg.functions._functions import rows_of_a_larger_table
+from specavg.functions._functions import FEW_ROWS, rows_of_a_larger_table
 from specavg.regression._moments import Moments
 
 __all__ = ["DaskStream", "distributed_apply"]
@@ -139,8 +140,9 @@ def distributed_apply(model: Any, method: str, X: Any, outputs: tuple[int, ...])
     """
     dask = _dask()
     shared = dask.delayed(model, pure=False, traverse=False)
+    many = not sum(X.chunks[0] if hasattr(X, "chunks") else [np.nan]) <= FEW_ROWS  # an unknown number counts as many
     parts = [
-        dask.delayed(_partition_apply, pure=False)(shared, method, i, part, outputs)
+        dask.delayed(_partition_apply, pure=False)(shared, method, i, part, outputs, many)
         for i, part in enumerate(_delayed(X, None))
     ]
     if hasattr(X, "chunks"):
@@ -158,9 +160,9 @@ def distributed_apply(model: Any, method: str, X: Any, outputs: tuple[int, ...])
     return dd.from_delayed(parts, meta=meta, divisions=X.divisions, verify_meta=False)
 
 
-def _partition_apply(model: Any, method: str, i: int, X: Any, outputs: tuple[int, ...]) -> Any:
+def _partition_apply(model: Any, method: str, i: int, X: Any, outputs: tuple[int, ...], many: bool) -> Any:
     try:
-        with rows_of_a_larger_table():
+        with rows_of_a_larger_table() if many else nullcontext():
             values = getattr(model, method)(X) if len(X) else np.empty((0, *outputs))
     except (ValueError, TypeError) as error:
         raise type(error)(f"partition {i}: {error}") from None

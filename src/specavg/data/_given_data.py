@@ -10,7 +10,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups import Group, representation
-from specavg.groups._group import require_group
+from specavg.groups._group import not_a_group
 from specavg.invariants import InvariantBasis
 from specavg.spaces import Power, Product, Space, Torus
 
@@ -46,8 +46,8 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
     """
     if space is not None and not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"space must be a specavg space, for instance sa.Sphere(3) or sa.Torus(2); got {space!r}")
-    if group is not None:
-        require_group(group)
+    if group is not None and not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise not_a_group(group)
     if space is None and hasattr(X, "as_matrix"):
         raise TypeError(f"X holds orientations (a {type(X).__name__}): give space=sa.Rotations()")
     table = X if space is None else space.as_table(X)

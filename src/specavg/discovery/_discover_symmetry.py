@@ -17,7 +17,7 @@ from specavg.discovery._sampling import search_random_elements
 from specavg.discovery._subgroup_lattice import MOST_ELEMENTS, lattice_is_small
 from specavg.discovery._subgroup_search import search_subgroups
 from specavg.groups import Group
-from specavg.groups._group import require_group
+from specavg.groups._group import not_a_group
 from specavg.isometries import SignedPermutation
 from specavg.spaces import Space
 
@@ -85,7 +85,8 @@ def discover_symmetry(
         raise ValueError(f"method must be one of {', '.join(map(repr, _METHODS))}; got {method!r}")
     if not 0 < level < 1:
         raise ValueError(f"level is a probability between 0 and 1; got {level!r}")
-    require_group(group)
+    if not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise not_a_group(group)
     samples = Samples.of(X, y, space)
     if method == "sampling":
         return search_random_elements(samples, group, level, random_state)

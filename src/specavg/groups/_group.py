@@ -38,7 +38,7 @@ from specavg.isometries import (
 )
 from specavg.isometries.fields import Field, complete
 
-__all__ = ["Group", "require_group"]
+__all__ = ["Group", "not_a_group"]
 
 _GENERATORS_SHOWN = 6  # generators that a notebook shows: groups of the catalogue have at most three
 
@@ -425,10 +425,8 @@ def _large(n: int) -> str:
     return str(n) if n < 10**15 else f"about 10^{math.floor(math.log10(n))}"
 
 
-def require_group(group: object) -> None:
-    """Refuse what is given in place of a group, with what to write instead."""
-    if isinstance(group, Group):
-        return
+def not_a_group(group: object) -> TypeError:
+    """The refusal of what is given in place of a group, with what to write instead."""
     if isinstance(group, str):
         hint = f'a name stands in its function, as in sa.groups.point_group("{group}")'
     elif isinstance(group, list | tuple):
@@ -437,4 +435,4 @@ def require_group(group: object) -> None:
         hint = f"call it with its size, as in {getattr(group, '__name__', 'symmetric')}(3)"
     else:
         hint = "take one of sa.groups, or sa.Group([g, h, ...])"
-    raise TypeError(f"group must be a specavg Group; got {group!r}: {hint}")
+    return TypeError(f"group must be a specavg Group; got {group!r}: {hint}")

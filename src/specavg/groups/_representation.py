@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._immutable import Immutable
 from specavg._random import as_generator
-from specavg.groups._group import Group, require_group
+from specavg.groups._group import Group, not_a_group
 from specavg.groups._index_symmetry import index_symmetry
 from specavg.groups._linear_part import determinant, linear_part, linear_velocity
 from specavg.groups._product_replacement import random_product
@@ -282,7 +282,8 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
     >>> [groups.representation(G, kind).dim for kind in ("pseudoscalar", "vector", "ij=ji")]
     [1, 3, 6]
     """
-    require_group(group)
+    if not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise not_a_group(group)
     if isinstance(output, Representation):
         if output.group != group:
             raise ValueError(f"the representation is one of {output.group!r}; the group here is {group!r}")

@@ -13,7 +13,7 @@ import numpy as np
 from specavg._config import require_memory, settings
 from specavg._reporting import reported
 from specavg.groups import Group
-from specavg.groups._group import require_group
+from specavg.groups._group import not_a_group
 from specavg.invariants._acting_group import check_group, default_group
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
@@ -59,8 +59,8 @@ def checked_request(
         raise TypeError(f"space must be a specavg Space such as Torus(3) or Sphere(3); got {space!r}")
     if group is None:
         group = default_group(space)
-    else:
-        require_group(group)
+    elif not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise not_a_group(group)
     fitting = check_group(space, group)
     _warn_of_slopes(space, fitting)
     return fitting, cutoff, space.check_order(order)

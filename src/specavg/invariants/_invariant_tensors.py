@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._arrays import as_given
 from specavg._config import require_memory
 from specavg.groups import Group, representation
-from specavg.groups._group import require_group
+from specavg.groups._group import not_a_group
 from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
 from specavg.groups._linear_part import linear_part
 from specavg.groups._representation import output_kind
@@ -129,7 +129,8 @@ def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | Non
     >>> invariant_tensors(groups.point_group("C∞v"), "ijkl=jikl=klij").names  # a fibre
     ('C11', 'C12', 'C13', 'C33', 'C44')
     """
-    require_group(group)
+    if not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise not_a_group(group)
     _, equations = output_kind(symmetries)
     if not equations:
         raise ValueError(f"{symmetries!r} has no indices: give index symmetries such as 'ij=ji'")
