@@ -84,6 +84,8 @@ class IndexSymmetry:
             "Take a lower rank.",
         )
         own = np.arange(count)
+        if len(self.exchanges) == 1:  # every unit tensor is a component by itself
+            return own, np.ones_like(own), own
         indices = np.stack(np.unravel_index(own, self.shape))  # (rank, d^rank)
         least, sign = own.copy(), np.ones(count, dtype=np.int64)
         alive = np.ones(count, dtype=bool)
@@ -105,6 +107,8 @@ class IndexSymmetry:
     def _weights(self) -> Array:
         """The entry of each unit tensor in its basis tensor."""  # (d^rank,)
         component, sign, first = self._orbits
+        if len(self.exchanges) == 1:
+            return np.ones(len(first))
         sizes = np.bincount(component[component >= 0], minlength=len(first))
         return np.where(component >= 0, sign / np.sqrt(np.maximum(sizes, 1))[component], 0.0)
 

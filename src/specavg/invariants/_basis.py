@@ -182,7 +182,7 @@ class BasisTable(Immutable):
     @property
     def residual(self) -> float:
         """The largest residual of any eigenspace."""
-        return max(row.residual for row in self.table)
+        return max((row.residual for row in self.table), default=0.0)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self._key == other._key

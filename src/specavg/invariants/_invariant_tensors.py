@@ -25,12 +25,13 @@ Array = NDArray[np.float64]
 # are of order one, so there is nothing between rounding (1e-14) and a few hundredths.
 _DEPENDENT = 1e-8
 _VOIGT = {(0, 0): 1, (1, 1): 2, (2, 2): 3, (1, 2): 4, (0, 2): 5, (0, 1): 6}
-# Index symmetries that have customary names: a letter, and which indices one Voigt number stands for.
-_CUSTOMARY: dict[str, tuple[str, tuple[slice, ...]]] = {
-    "ij=ji": ("eps", ()),
-    "ijk=ikj": ("e", (slice(1, 3),)),
-    "ijkl=jikl=klij": ("C", (slice(0, 2), slice(2, 4))),
-    "ijklmn=jiklmn=klijmn=klmnij": ("C", (slice(0, 2), slice(2, 4), slice(4, 6))),
+# Index symmetries that have customary names, by rank: how many exchanges of indices there are, a letter, and which
+# indices one Voigt number stands for.
+_CUSTOMARY: dict[int, tuple[str, int, str, tuple[slice, ...]]] = {
+    2: ("ij=ji", 2, "eps", ()),
+    3: ("ijk=ikj", 2, "e", (slice(1, 3),)),
+    4: ("ijkl=jikl=klij", 8, "C", (slice(0, 2), slice(2, 4))),
+    6: ("ijklmn=jiklmn=klijmn=klmnij", 48, "C", (slice(0, 2), slice(2, 4), slice(4, 6))),
 }
 
 
@@ -174,11 +175,11 @@ class _Labels:
     """What the components of a tensor are called, and in which order people list them."""
 
     def __init__(self, index: IndexSymmetry) -> None:
-        self._size, self._entries = index.size, index.entries
+        self._size, self._entries = index.size, index.entries.tolist()
         self._letter, self._pairs = "T", ()
-        for equations, (letter, pairs) in _CUSTOMARY.items():
-            alike = index.size == 3 and index.rank == equations.index("=")
-            if alike and index == index_symmetry(equations, 3):
+        if index.size == 3 and index.rank in _CUSTOMARY:
+            equations, exchanges, letter, pairs = _CUSTOMARY[index.rank]
+            if len(index.exchanges) == exchanges and index == index_symmetry(equations, 3):
                 self._letter, self._pairs = letter, pairs
 
     @property
@@ -196,7 +197,7 @@ class _Labels:
 
     def label(self, component: int) -> tuple[int, ...]:
         """The indices or numbers, from 1."""
-        entry = self._entries[component].tolist()
+        entry = self._entries[component]
         if not self._pairs:
             return tuple(i + 1 for i in entry)
         free = [i + 1 for i in entry[: self._pairs[0].start]]
