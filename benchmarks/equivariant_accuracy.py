@@ -37,8 +37,8 @@ class MatrixKernelRidge:
     elements: Sequence[Element]
     copies: Sequence[Element]
     embedded: Callable[[Array], Array]
-    widths: Sequence[float]
-    penalties: Sequence[float]
+    widths: Any
+    penalties: Any
     projected: bool = False
 
     def _kernel(self, A: Array, B: Array, width: float) -> Array:
@@ -140,7 +140,7 @@ def ammonia(output: str, draws: int) -> VectorSet:
     data = np.load(DATA / "ammonia.npz")
     X, symmetric = data["directions"], groups.index_symmetry("ij=ji", 3)
     Y = data["dipole"] if output == "vector" else symmetric.components(data["polarisability"])
-    exchanges = [g.matrix for g in groups.symmetric(3).elements()]
+    exchanges = [matrix(g) for g in groups.symmetric(3).elements()]
 
     def element(P: Array, R: Array) -> Element:
         g = np.kron(P, R)
@@ -154,10 +154,10 @@ def ammonia(output: str, draws: int) -> VectorSet:
 
     def peers(seed: int) -> tuple[MatrixKernelRidge, MatrixKernelRidge]:
         rng = np.random.default_rng(seed)
-        rotations = [s * g.matrix for s in (1, -1) for g in groups.point_group("I").elements()]
+        rotations = [s * matrix(g) for s in (1, -1) for g in groups.point_group("I").elements()]
         every = [element(P, R) for P in exchanges for R in rotations]
         one = element(np.eye(3), np.eye(3))
-        turned = (groups.orthogonal(3).random(rng).matrix for _ in range(20))
+        turned = (matrix(groups.orthogonal(3).random(rng)) for _ in range(20))
         copies = [one, *(element(exchanges[rng.integers(6)], R) for R in turned)]
         grid = (10.0 ** np.arange(-0.25, 1.1, 0.25), 10.0 ** np.arange(-9.0, 0.0))
         return (
@@ -179,15 +179,16 @@ def gradient_of_propane(draws: int) -> VectorSet:
 
     data = load_propane()
     space, group = data.space, data.group
-    energy = sa.InvariantKernelRidge(space, group).fit(data.X[:160], data.y[:160])
+    X, y = np.asarray(data.X), np.asarray(data.y)
+    energy = sa.InvariantKernelRidge(space, group).fit(X[:160], y[:160])
     Z = space.sample(500, random_state=1)
     truth = energy.gradient(Z)
     pairs = groups.representation(group, "vector").elements()
     every = [((lambda A, g=g: space.act(g, A)), rho.matrix) for g, rho in pairs]
 
     def split(seed: int) -> tuple[Array, Array, Array, Array, Array]:
-        X = space.sample(15, random_state=seed)
-        return X, energy.gradient(X), Z, truth, np.full(500, 1 / 500)
+        points = space.sample(15, random_state=seed)
+        return points, energy.gradient(points), Z, truth, np.full(500, 1 / 500)
 
     def peers(seed: int) -> tuple[MatrixKernelRidge, MatrixKernelRidge]:
         one: Element = (lambda A: A, np.eye(2))
@@ -200,6 +201,11 @@ def gradient_of_propane(draws: int) -> VectorSet:
 
     model = sa.EquivariantKernelRidge(space, group, "vector")
     return VectorSet("gradient of propane's energy, T², n = 15", model, draws, split, peers)
+
+
+def matrix(g: Any) -> Array:
+    """The matrix of a permutation, rotation or reflection."""
+    return g.matrix
 
 
 def _circles(A: Array) -> Array:

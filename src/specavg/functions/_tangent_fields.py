@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -69,7 +69,8 @@ class TangentFields(VectorFunctions):
 def _fields(X: Array, gradients: Array) -> Array:
     """∇f + x × ∇g."""  # (n, 3, 2, ...) -> (n, 3, ...)
     at = X.reshape(*X.shape, *(1,) * (gradients.ndim - 3))
-    return gradients[:, :, 0] + np.cross(at, gradients[:, :, 1], axis=1)
+    turned: Any = np.cross(at, gradients[:, :, 1], axis=1)
+    return gradients[:, :, 0] + turned
 
 
 def _frames(X: Array) -> Array:
@@ -78,4 +79,5 @@ def _frames(X: Array) -> Array:
     axis = np.eye(3)[np.argmin(np.abs(X), axis=1)]
     first = axis - np.sum(axis * X, axis=1, keepdims=True) * X
     first /= np.linalg.norm(first, axis=1, keepdims=True)
-    return np.stack([first, np.cross(X, first)], axis=2)
+    second: Any = np.cross(X, first)
+    return np.stack([first, second], axis=2)

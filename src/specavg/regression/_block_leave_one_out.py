@@ -154,7 +154,8 @@ class LeftOutTogether(Scored):
         squares, quadratic, logarithm = np.sum([table.sums(alphas) for table in self.tables], axis=0)
         left_out = _density(quadratic, logarithm, rows, self.variance)
         penalised = rows - sum(table.free.shape[1] * table.c.shape[1] for table in self.tables)
-        together = _density(*np.sum([t.likelihood(alphas) for t in self.tables], axis=0), penalised, self.variance)
+        quadratic, logarithm = np.sum([table.likelihood(alphas) for table in self.tables], axis=0)
+        together = _density(quadratic, logarithm, penalised, self.variance)
         return Scores(squares / (self.weight * self.variance), 0.5 * (left_out + together))
 
 
