@@ -32,16 +32,16 @@ space, zonal = sa.Sphere(3), sa.groups.point_group("C∞")
 # Fields that the rotations leave alone
 # -------------------------------------
 # The output "tangent vector" is for fields without a component along x. Its functions are gradients ∇f and gradients
-# turned by a right angle, x × ∇g: vector spherical harmonics. Fields that no rotation about the axis changes are few, two
-# for each degree, and they are found from one infinitesimal rotation.
+# turned by a right angle, x × ∇g: vector spherical harmonics. Those that no rotation about the axis changes are few, two
+# of each degree, and they are found from one infinitesimal rotation.
 print(sa.equivariant_basis(space, zonal, "tangent vector", max_eigenvalue=30))
 
 
 # %%
 # With and without the symmetry, beside projected kernels
 # ---------------------------------------------------------
-# A *projected kernel* is tangential too: P(x) k(x, y) P(y) with P(x) = 1 − xxᵀ and a scalar kernel k. Here k is Gaussian,
-# its width and the penalty minimise the error of leaving out a station; then the same with the kernel averaged over 36
+# A *projected kernel* is tangential too: P(x) k(x, y) P(y) with P(x) = 1 − xxᵀ and a scalar kernel k. Here k is a
+# Gaussian, whose width and penalty minimise the error of leaving out a station; then the kernel averaged over 36
 # rotations, k(gx, y) ρ(g)ᵀ, and with 10 copies of the stations, turned at random.
 def turn(angle):
     return np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1.0]])
