@@ -16,7 +16,7 @@ from specavg._arrays import Array
 from specavg._reporting import reported
 from specavg.regression._choice import RidgeFit, Trial, relative_scale, ridge_fit
 from specavg.regression._operator_path import OperatorProblem
-from specavg.regression._regression_problem import Problem
+from specavg.regression._regression_problem import Problem, degrees_of_freedom
 from specavg.regression._spectra import Levels, Spectrum
 
 __all__ = ["likely_spectra", "nearby_fit", "weakest_share"]
@@ -38,10 +38,9 @@ def likely_spectra(
     problem: OperatorProblem, levels: Levels, candidates: Sequence[Spectrum], most: int
 ) -> list[tuple[Spectrum, float]]:
     """The spectra under which the coefficients of least squares are likeliest, with their penalties; the best first."""
-    flat = problem.path(np.ones(len(problem.mean_features)))
-    alpha = _UNPENALISED * flat.top
-    C = flat.coefficients(alpha)  # (D, q)
-    v = flat.noise_variance(alpha) / problem.weight  # (q,)
+    C, _ = problem.estimate(np.ones(len(problem.mean_features)), _UNPENALISED * problem.weight)  # (D, q)
+    left_over = np.maximum(problem.squares - np.sum(problem.cross * C, axis=0), 0.0)
+    v = left_over / degrees_of_freedom(problem.weight, problem.count) / problem.weight  # (q,)
     peak = np.maximum(np.max(C**2, axis=0), np.finfo(float).tiny)
     sizes = _SIZES[:, None] * peak  # (T, q)
     found: list[tuple[float, Spectrum, float]] = []
