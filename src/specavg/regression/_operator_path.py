@@ -24,7 +24,7 @@ from specavg.regression._regression_problem import Path, Posterior, Problem, Sco
 from specavg.regression._solution_space import SolutionSpace
 from specavg.regression._target_units import Units
 
-__all__ = ["GramSource", "OperatorPath", "OperatorPosterior", "OperatorProblem"]
+__all__ = ["FEW_STEPS", "GramSource", "OperatorPath", "OperatorPosterior", "OperatorProblem"]
 
 _SOLVED = 1e-13  # relative size of the preconditioned residual at which a solution is final
 _SCORED = 1e-6  # good enough to compare penalties
@@ -34,7 +34,7 @@ _NODES = 3  # penalties from one estimate of the mixing to the next, between whi
 _VARIANCE = 1e-8  # relative residual for a variance: a standard deviation then has eight digits
 _PROBES = 8  # random signs for a trace; fewer where there are so many functions that each says as much
 _FEWEST_PROBES = 2
-_FEW_STEPS = 80  # uniform points take 10, densities with a zero up to 54; where a tenth of each axis is empty, over 100
+FEW_STEPS = 80  # uniform points take 10, densities with a zero up to 54; where a tenth of each axis is empty, over 100
 _VARIANCE_COLUMNS = 128
 
 
@@ -122,8 +122,9 @@ class OperatorProblem(Problem):
 
     def is_easy(self, scale: Array, alpha: float | None) -> bool:
         """Whether few steps solve it with this spectrum and α, or with the smallest α that is tried."""
+        path = self.path(scale)
         try:
-            self.estimate(scale, self.smallest_alpha * self.path(scale).top if alpha is None else alpha, _FEW_STEPS)
+            path.solve(path.right, self.smallest_alpha * path.top if alpha is None else alpha, _SCORED, FEW_STEPS)
         except NotConverged:
             return False
         return True
@@ -151,16 +152,23 @@ class OperatorPath(Path):
         if self._solved is None or self._solved[0] != alpha:
             p = self._problem
             c, penalty = p.estimate(self.scale, alpha)
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 start = np.where((penalty == alpha / self.scale**2)[:, None], c / self.scale[:, None], 0.0)
-            x, p.iterations = self._solve(self.right, alpha, _SOLVED, start)
+            x, p.iterations = self.solve(self.right, alpha, _SOLVED, None, start)
             self._solved = alpha, x
         return self._solved[1]
 
-    def _solve(self, right: Array, alpha: float | Array, tolerance: float, start: Array | None) -> tuple[Array, int]:
-        """(S G S + α)⁻¹ `right`; α is one number or one for each column."""
+    def solve(
+        self,
+        right: Array,
+        alpha: float | Array,
+        tolerance: float,
+        steps: int | None = None,
+        start: Array | None = None,
+    ) -> tuple[Array, int]:
+        """(S G S + α)⁻¹ `right` and the steps taken; α is one number or one for each column."""
         p = self._problem
-        return solved(p.operator, p.weight, p.mean_features, self.scale, alpha, right, tolerance, start)
+        return solved(p.operator, p.weight, p.mean_features, self.scale, alpha, right, tolerance, steps, start)
 
     def coefficients(self, alpha: float) -> Array:
         return self.scale[:, None] * self._solution(alpha)
@@ -186,7 +194,7 @@ class OperatorPath(Path):
         nodes = alphas[np.unique([*range(0, len(alphas), _NODES), len(alphas) - 1])]
         columns = np.repeat(nodes, self._count)
         signs = np.tile(self._probes, (1, len(nodes)))
-        traces = columns * np.sum(signs * self._solve(signs, columns, _TRACED, None)[0], axis=0)
+        traces = columns * np.sum(signs * self.solve(signs, columns, _TRACED)[0], axis=0)
         mixing = traces.reshape(-1, self._count).mean(axis=1) - unmixed(nodes)
         if len(nodes) < len(alphas):
             order = np.argsort(nodes)
@@ -240,6 +248,7 @@ def solved(
     alpha: float | Array,
     right: Array,
     tolerance: float,
+    steps: int | None = None,
     start: Array | None = None,
 ) -> tuple[Array, int]:
     """(S G S + α)⁻¹ right for all columns, G the centred Gram matrix without the constant; and the steps taken.
@@ -248,9 +257,11 @@ def solved(
     """
     s = scale[:, None]
     shift = np.broadcast_to(np.asarray(alpha, dtype=float), right.shape[1:])
-    return conjugate_gradients(
-        lambda C: s * centred_product(operator, weight, mean, s * C), shift, right, weight * s**2, tolerance, None, start
-    )
+
+    def multiply(C: Array) -> Array:
+        return s * centred_product(operator, weight, mean, s * C)
+
+    return conjugate_gradients(multiply, shift, right, weight * s**2, tolerance, steps, start)
 
 
 def centred_product(operator: GramOperator, weight: float, mean: Array, C: Array) -> Array:

@@ -53,7 +53,8 @@ class SolutionSpace:
         inverse = 1.0 / (self._diagonal + penalty)[:, None]
         goal = tolerance**2 * np.sum(inverse * self._right**2, axis=0)
         system = self._gram + (self._V * penalty) @ self._V.T
-        for _ in range((STEPS if steps is None else steps) + 1):
+        most = STEPS if steps is None else steps
+        for taken in range(most + 1):
             z = linalg.solve(system, self._V @ self._right, assume_a="pos") if len(system) else np.empty((0, len(goal)))
             c = self._V.T @ z
             residual = self._right - self._W.T @ z - penalty[:, None] * c
@@ -61,10 +62,11 @@ class SolutionSpace:
             wanted = np.sum(residual * step, axis=0) > goal
             if not wanted.any():
                 return c
+            known = len(system)
             if not self._grow(step[:, wanted]):
-                return self._finish(penalty, tolerance, steps, c)
-            system = self._gram + (self._V * penalty) @ self._V.T
-        raise NotConverged(f"{steps} directions do not solve the system to {tolerance:.0e}")
+                return self._finish(penalty, tolerance, most - taken, c)
+            system = _bordered(system, self._gram[known:] + (self._V[known:] * penalty) @ self._V.T)
+        raise NotConverged(f"{most} directions do not solve the system to {tolerance:.0e}")
 
     def _grow(self, directions: Array) -> bool:
         """Take directions too, as far as they are new; False where none is, or there is no more room."""  # (D, k)
@@ -75,16 +77,23 @@ class SolutionSpace:
         if not kept.any() or len(self._V) + kept.sum() > self._most:
             return False
         Q = np.linalg.qr(new[:, kept])[0]
-        self._V = np.concatenate([self._V, Q.T])
-        self._W = np.concatenate([self._W, self._multiply(Q).T])
-        products = self._W @ self._V.T
-        self._gram = 0.5 * (products + products.T)
+        products = self._multiply(Q).T
+        self._V, self._W = np.concatenate([self._V, Q.T]), np.concatenate([self._W, products])
+        self._gram = _bordered(self._gram, products @ self._V.T)
         return True
 
-    def _finish(self, penalty: Array, tolerance: float, steps: int | None, start: Array) -> Array:
+    def _finish(self, penalty: Array, tolerance: float, steps: int, start: Array) -> Array:
         """The rest of the way by conjugate gradients."""
         p = penalty[:, None]
         zero, diagonal = np.zeros(self._right.shape[1]), self._diagonal + p
         return conjugate_gradients(
             lambda C: self._multiply(C) + p * C, zero, self._right, diagonal, tolerance, steps, start
         )[0]
+
+
+def _bordered(A: Array, rows: Array) -> Array:
+    """A symmetric matrix with further rows, and columns."""  # (m, m), (k, m + k) -> (m + k, m + k)
+    m = len(A)
+    larger = np.concatenate([np.concatenate([A, rows[:, :m].T], axis=1), rows])
+    larger[m:, m:] = 0.5 * (rows[:, m:] + rows[:, m:].T)
+    return larger
