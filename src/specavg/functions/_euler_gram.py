@@ -111,7 +111,7 @@ class EulerGram:
             "Lower the cutoff, or take more memory.",
         )
         self._tables = [
-            (part, low, np.ascontiguousarray(family.wave_table(self._j[part], self._k[part], grid.cosines)[..., low:]))
+            (part, low, family.wave_table(self._j[part], self._k[part], grid.cosines)[..., low:].copy(order="K"))
             for part, low in _parts(self._j, self._k)
         ]
         self._scaled = density * (grid.weights / (grid.turns[0] * grid.turns[1]))[:, None, None]
