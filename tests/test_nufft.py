@@ -52,7 +52,9 @@ def test_some_frequencies_at_a_time_are_all_of_them(name, monkeypatch):
     reach = np.abs(waves.K).max(axis=0)
     at_once = _nufft.grid_sums(waves.period, reach, X, Y)
     monkeypatch.setattr(_nufft, "_FINE_GRID", 0.3 * at_once[0].size * 2 ** len(reach))
-    assert np.abs(_nufft.grid_sums(waves.period, reach, X, Y) - at_once).max() <= TOLERANCE * np.abs(Y).sum(axis=0).max()
+    assert (
+        np.abs(_nufft.grid_sums(waves.period, reach, X, Y) - at_once).max() <= TOLERANCE * np.abs(Y).sum(axis=0).max()
+    )
 
 
 @pytest.mark.parametrize("name", CASES)

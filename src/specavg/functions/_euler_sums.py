@@ -119,7 +119,8 @@ def sums_by_transform(families: Sequence[WaveFamily], X: Array, Y: Array) -> lis
         first, second = (o // (s or 1) + r for o, s, r in zip((j, k), family.steps, reach[::2], strict=True))
         chosen = waves[:, first, :, second]  # (P, q, 2 top + 1)
         odd = (j + k) % 2 == 1
-        heights = np.where(odd[:, None, None], chosen @ back[1], chosen @ back[0])  # (P, q, N)
+        heights: NDArray[np.complex128] = chosen @ back[0]  # (P, q, N)
+        heights[odd] = chosen[odd] @ back[1]
         sums = np.stack([heights.real, heights.imag], axis=1).reshape(len(j), 2 * q, -1)
         table = sums @ family.wave_table(j, k, np.cos(nodes))  # (P, 2 q, top + 1)
         found.append(table.reshape(len(j), 2, q, -1).transpose(0, 3, 1, 2))

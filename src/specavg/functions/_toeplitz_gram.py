@@ -1,8 +1,9 @@
 """The Gram matrix of invariant functions on a torus of few dimensions, without forming it.
 
 Σ w e_k ē_l depends on k − l only: it is Toeplitz, and the sums of the weights with waves of up to twice the highest
-frequency have all of it: one non-uniform FFT, or loops over the waves. Multiplying by it is then what it means: evaluate the function on a fine grid, multiply
-by the (band-limited) density of the data, and take the coefficients back. Two FFTs, whatever n is.
+frequency have all of it: one non-uniform FFT, or loops over the waves. Multiplying by it is then what it means:
+evaluate the function on a fine grid, multiply by the (band-limited) density of the data, and take the coefficients
+back. Two FFTs, whatever n is.
 """
 
 from __future__ import annotations
