@@ -145,8 +145,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     noise-free data to 1e-9 and better. Beyond, moments are, by generalised cross-validation, with half the digits.
 
     *Gram matrices that are not formed.* On tori of up to three dimensions the Gram matrix is Toeplitz; on `Sphere(3)`
-    and `Rotations()` it follows from a density of twice the degree on a grid. The sums over data that it needs come from
-    a non-uniform FFT (the extra ``specavg[nufft]``); without it from loops, whose time is n times the number of
+    and `Rotations()` it follows from a density of twice the degree on a grid. The sums over data that it needs come
+    from a non-uniform FFT (the extra ``specavg[nufft]``); without it from loops, whose time is n times the number of
     functions of twice the degree. With more than 600 functions, or where spectrum and α are given, the matrix is never
     formed: solutions are found step by step with transforms, those of all penalties in one space, and generalised
     cross-validation has a stochastic estimate of the trace. Points that leave a part of the space empty would take too
