@@ -13,7 +13,7 @@ from specavg.functions._integer_vectors import rows_in
 from specavg.isometries import Affine, Isometry, SignedPermutation
 from specavg.isometries.fields import ShiftField
 
-__all__ = ["FrequencyAction", "frequency_action", "frequency_speeds"]
+__all__ = ["FrequencyAction", "frequency_action", "frequency_speeds", "wave_derivative", "wave_matrix"]
 
 
 class FrequencyAction(NamedTuple):
@@ -46,6 +46,29 @@ def frequency_speeds(K: NDArray[np.int64], field: ShiftField) -> NDArray[Any]:
     if not field.is_exact:
         return K @ field.vector
     return K.astype(object) @ np.array(field.velocity, dtype=object)
+
+
+def wave_matrix(action: FrequencyAction) -> NDArray[np.float64]:
+    """D(g) on √2 cos 2πk·u for every k, then √2 sin 2πk·u."""  # (2h, 2h)
+    target, sign, phase, modulus = action
+    h, column = len(target), np.arange(len(target))
+    angle = 2 * np.pi * (phase / modulus).astype(float)
+    D = np.zeros((2 * h, 2 * h))
+    D[target, column] = np.cos(angle)
+    D[h + target, column] = -sign * np.sin(angle)
+    D[target, h + column] = np.sin(angle)
+    D[h + target, h + column] = sign * np.cos(angle)
+    return D
+
+
+def wave_derivative(K: NDArray[np.int64], field: ShiftField) -> NDArray[np.float64]:
+    """dD(ξ) on the same functions: ξ cos 2πk·u = −2π(k·v) sin 2πk·u and ξ sin 2πk·u = 2π(k·v) cos 2πk·u."""
+    speed = 2 * np.pi * frequency_speeds(K, field).astype(float)
+    h, column = len(speed), np.arange(len(speed))
+    dD = np.zeros((2 * h, 2 * h))
+    dD[h + column, column] = -speed
+    dD[column, h + column] = speed
+    return dD
 
 
 def _phases(K: NDArray[np.int64], shift: tuple[Fraction | float, ...]) -> tuple[NDArray[Any], int]:

@@ -156,7 +156,7 @@ class ByType(Order):
     --------
     >>> from itertools import islice
     >>> import specavg as sa
-    >>> [(round(V.eigenvalue / np.pi**2), V.dim, V.label) for V in islice(sa.Torus(4).ordered(ByType()), 3, 6)]
+    >>> [(round(V.eigenvalue / np.pi**2), V.dim, V.label.listed) for V in islice(sa.Torus(4).ordered(ByType()), 3, 6)]
     [(3, 32, ((1, 1, 1),)), (4, 16, ((1, 1, 1, 1),)), (4, 8, ((2,),))]
     >>> space = sa.Product(sa.Torus(1), sa.Sphere(3))
     >>> [(V.eigenvalue, V.dim) for V in islice(space.ordered(ByType(balanced=True)), 4)]

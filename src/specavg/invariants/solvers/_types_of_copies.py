@@ -35,7 +35,7 @@ from specavg.invariants.solvers._weights import integer_weights
 from specavg.isometries import Copies, Isometry, SignedPermutation
 from specavg.isometries.fields import CopiesField, Field, integer_speed
 from specavg.spaces import Eigenspace, Power, Space
-from specavg.spaces._copy_types import Type
+from specavg.spaces._copy_types import copy_types
 
 __all__ = ["Slots", "TypesOfCopies", "copies_move_together"]
 
@@ -106,8 +106,7 @@ class TypesOfCopies:
 
     def of(self, eigenspace: Eigenspace) -> list[Slots]:
         """The types of an eigenspace."""
-        label: Any = eigenspace.label
-        types: Sequence[Type] = label
+        types = copy_types(eigenspace)
         if self._together.permuted:
             return [tuple(chosen) for chosen in types]
         return [tuple((V, 1) for V, number in chosen for _ in range(number)) for chosen in types]
