@@ -10,7 +10,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups import Group, representation
-from specavg.groups._group import not_a_group
+from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
 from specavg.spaces import Power, Product, Space, Torus
 

@@ -13,7 +13,7 @@ import numpy as np
 from specavg._config import require_memory, settings
 from specavg._reporting import reported
 from specavg.groups import Group
-from specavg.groups._group import not_a_group
+from specavg.groups._given_generators import not_a_group
 from specavg.invariants._acting_group import check_group, default_group
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
