@@ -12,7 +12,7 @@ from specavg._arrays import Array
 from specavg.groups import Group, representation
 from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
-from specavg.spaces import Power, Product, Space, Torus
+from specavg.spaces import Power, Product, Space
 
 __all__ = [
     "check_columns",
@@ -158,7 +158,7 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
         return
     space, group = basis.space, basis.group
     try:
-        vector = representation(group, "vector", lattice=space.lattice if isinstance(space, Torus) else None)
+        vector = representation(group, "vector", lattice=space.lattice)
     except ValueError:  # no single matrix moves a vector here
         return
     if vector.dim == outputs[0] and not vector.is_trivial:

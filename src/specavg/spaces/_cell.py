@@ -12,36 +12,23 @@ from numpy.typing import ArrayLike, NDArray
 from specavg.isometries import Affine, SignedPermutation
 from specavg.spaces._lattice_reduction import ReducedLattice, reduced
 
-__all__ = ["Cell", "box", "cell_of_lattice"]
+__all__ = ["LONGEST", "SHORTEST", "Cell", "checked_lattice", "out_of_range"]
 
 Array = NDArray[np.float64]
 _INDEPENDENT = 1e-12  # volume beside that of a box with sides of the same lengths: rounding changes it by 1e-16
-_SHORTEST, _LONGEST = 1e-140, 1e140  # lengths: eigenvalues are made from their squares, which stay numbers
+SHORTEST, LONGEST = 1e-140, 1e140  # lengths: eigenvalues are made from their squares, which stay numbers
 
 
-def box(d: int | None, period: float | ArrayLike) -> Cell:
-    """The box of d sides, with one period for all or one for each."""
-    if d is None or d < 1 or int(d) != d:
-        raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
-    periods = np.array(period, dtype=float)
-    if periods.ndim > 1 or (periods.ndim == 1 and len(periods) != d):
-        raise ValueError(f"period must be one number or {d} numbers; got shape {periods.shape}")
-    if not (np.isfinite(periods).all() and (periods > 0).all()):
-        raise ValueError(f"periods must be positive and finite; got {period!r}")
-    _check_lengths(periods, "periods")
-    return Cell(np.broadcast_to(periods, (int(d),)).copy(), None)
-
-
-def cell_of_lattice(lattice: ArrayLike, d: int | None) -> Cell:
-    """The cell of the lattice whose vectors are the rows; `d` is their number, if it is given."""
+def checked_lattice(lattice: ArrayLike, d: int | None) -> Array:
+    """Lattice vectors as the rows of a matrix; `d` is their number, if it is given."""
     B = np.array(lattice, dtype=float)
     if B.ndim != 2 or B.shape[0] != B.shape[1] or not np.isfinite(B).all():
         raise ValueError(f"lattice must be a finite square matrix of row vectors; got shape {B.shape}")
     if d is not None and d != len(B):
         raise ValueError(f"d = {d} but the lattice has {len(B)} vectors: leave d out")
     longest = np.abs(B).max(axis=1)
-    if longest.all():
-        _check_lengths(longest, "lattice vectors")
+    if longest.all() and (longest.min() <= SHORTEST or longest.max() >= LONGEST):
+        raise out_of_range(longest, "lattice vectors")
     unit = B / np.where(longest, longest, 1.0)[:, None]  # determinants of very long vectors are no numbers
     share = abs(np.linalg.det(unit))
     if share < _INDEPENDENT:
@@ -50,20 +37,20 @@ def cell_of_lattice(lattice: ArrayLike, d: int | None) -> Cell:
             f"their cell has {share:.1g} of the volume of a box of such lengths. Give shorter vectors of the "
             "same lattice"
         )
-    return Cell(np.ones(len(B)), B)
+    return B
 
 
-def _check_lengths(lengths: Array, what: str) -> None:
-    if not ((lengths > _SHORTEST) & (lengths < _LONGEST)).all():
-        raise ValueError(
-            f"{what} must be between {_SHORTEST:.0e} and {_LONGEST:.0e}, since eigenvalues go with their squares; got "
-            f"lengths from {lengths.min():.3g} to {lengths.max():.3g}. Use another unit of length"
-        )
+def out_of_range(lengths: Array, what: str) -> ValueError:
+    """The refusal of lengths whose squares, which eigenvalues are made from, may be no numbers."""
+    return ValueError(
+        f"{what} must be between {SHORTEST:.0e} and {LONGEST:.0e}, since eigenvalues go with their squares; got "
+        f"lengths from {lengths.min():.3g} to {lengths.max():.3g}. Use another unit of length"
+    )
 
 
 @final
 class Cell:
-    """The cell of a flat torus, made by `box` and `cell_of_lattice`.
+    """The cell of a flat torus.
 
     Attributes
     ----------
@@ -71,11 +58,13 @@ class Cell:
         The period of each coordinate of the points.
     lattice : ndarray of shape (d, d) or None
         The lattice vectors as rows; None for a box.
+    corner : float
+        The first coordinate of the cell, in periods: boxes lie around zero, cells of lattices begin there.
     """
 
     def __init__(self, periods: Array, lattice: Array | None) -> None:
         self.periods, self.lattice = periods, lattice
-        periods.setflags(write=False)
+        self.corner = -0.5 if lattice is None else 0.0
 
     @cached_property
     def metric(self) -> Array:
@@ -99,18 +88,6 @@ class Cell:
         """W with eigenvalue kᵀWk for a frequency k of the short basis."""  # (d, d)
         return np.asarray(4 * np.pi**2 * np.linalg.inv(self.short_metric), dtype=np.float64)
 
-    @cached_property
-    def is_cubic(self) -> bool:
-        """Whether eigenvalues are in exact proportion to the integers |k|²."""
-        if self.lattice is None:
-            return bool(np.all(self.periods == self.periods[0]))
-        return bool(np.array_equal(self.metric, self.metric[0, 0] * np.eye(len(self.metric))))
-
-    @property
-    def side(self) -> float:
-        """The side length of a cubic cell."""
-        return float(self.periods[0]) if self.lattice is None else float(np.sqrt(self.metric[0, 0]))
-
     @property
     def volume(self) -> float:
         """The volume; infinite or zero where it is beyond floating-point numbers."""
@@ -124,11 +101,6 @@ class Cell:
         if self.short_basis is None:
             return float(np.log(self.periods).sum())
         return float(np.linalg.slogdet(self.short_basis.vectors)[1])
-
-    @property
-    def corner(self) -> float:
-        """The first coordinate of the cell, in periods: boxes lie around zero, cells of lattices begin there."""
-        return -0.5 if self.lattice is None else 0.0
 
     def wrapped(self, u: Array) -> Array:
         """The points of the cell, in their coordinates, of points in periods anywhere."""  # (n, d) -> (n, d)
@@ -156,13 +128,3 @@ class Cell:
         counts = 2 * highest + 1
         axes = [(np.arange(n) / n + self.corner) * p for n, p in zip(counts, self.periods, strict=True)]
         return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Cell) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    @property
-    def _key(self) -> tuple[bytes, bytes | None]:
-        return self.periods.tobytes(), None if self.lattice is None else self.lattice.tobytes()

@@ -9,7 +9,6 @@ eigenspaces.
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, final
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.functions._frequency_types import Type, types_of_norm, waves_of_types
+from specavg.functions._frequency_types import Type, waves_of_types
 from specavg.functions._integer_vectors import ellipsoid, shell_vectors
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
 from specavg.spaces._orders import ByType
@@ -32,7 +31,6 @@ __all__ = [
     "InOtherUnits",
     "Shell",
     "eigenspaces_below",
-    "frequency_set",
     "listed_frequencies",
     "listed_in_lattice",
 ]
@@ -56,10 +54,6 @@ class FrequencySet(abc.ABC):
     def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
         """Those of `frequencies` that lie in a lattice, given by a basis as rows. Only these are listed."""
 
-    def types(self, d: int) -> Sequence[Type] | None:
-        """The types whose frequencies these are; None where a part of a type may be here and a part elsewhere."""
-        return None
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -82,9 +76,6 @@ class Shell(FrequencySet):
         """The eigenvalue of the Laplacian of the cube `space`."""
         return float((2 * np.pi / space.side) ** 2 * self.norm)
 
-    def types(self, d: int) -> Sequence[Type]:
-        return types_of_norm(d, self.norm)
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -104,9 +95,6 @@ class FrequencyTypes(FrequencySet):
         K = self.frequencies(space)
         inside = K @ np.linalg.inv(basis)
         return K[(np.abs(inside - np.rint(inside)) < 1e-6).all(axis=1)]
-
-    def types(self, d: int) -> Sequence[Type]:
-        return self.listed
 
 
 @final
@@ -140,13 +128,6 @@ class InOtherUnits(FrequencySet):
         return self.inner.frequencies_in(space.in_units_of(self.order), basis)
 
 
-def frequency_set(eigenspace: Eigenspace) -> FrequencySet:
-    """The frequencies of an eigenspace of a torus."""
-    label = eigenspace.label
-    assert isinstance(label, FrequencySet)
-    return label
-
-
 @lru_cache(maxsize=64)
 def listed_frequencies(space: Torus, chosen: FrequencySet) -> Frequencies:
     """The frequencies of a set; the last 64 lists are kept."""  # (h, d)
@@ -162,7 +143,7 @@ def listed_in_lattice(space: Torus, chosen: FrequencySet, shape: tuple[int, int]
 @lru_cache(maxsize=64)
 def eigenspaces_below(space: Torus, bound: float) -> list[Eigenspace]:
     """Eigenspaces certainly complete below `bound`, nearly equal eigenvalues joined."""
-    W = space.dual_metric
+    W = space.cell.dual_metric
     K = ellipsoid(W, bound)
     values = np.sort(np.einsum("ki,ij,kj->k", K, W, K))
     breaks = np.flatnonzero(np.diff(values) > SAME_EIGENVALUE * values[1:]) + 1
@@ -194,8 +175,8 @@ def _rounded_up(bound: float) -> float:
 @lru_cache(maxsize=8)
 def _ball(space: Torus, bound: float) -> tuple[Frequencies, NDArray[np.float64]]:
     """All frequencies with eigenvalue up to a little more than `bound`, by eigenvalue."""
-    short = space.short_basis
-    K, values = _by_value(space.dual_metric, bound)
+    short = space.cell.short_basis
+    K, values = _by_value(space.cell.dual_metric, bound)
     return (K if short is None else short.frequencies(K)), values
 
 
@@ -205,10 +186,10 @@ def _ball_in(
 ) -> tuple[Frequencies, NDArray[np.float64]]:
     """All frequencies of a lattice with eigenvalue up to a little more than `bound`, by eigenvalue."""
     B = np.frombuffer(basis, dtype=np.int64).reshape(shape)
-    short = space.short_basis
+    short = space.cell.short_basis
     # In the short basis, whose metric is not a difference of large terms.
     S = B if short is None else B @ short.change.T
-    M, values = _by_value(S @ space.dual_metric @ S.T, bound)
+    M, values = _by_value(S @ space.cell.dual_metric @ S.T, bound)
     return M @ B, values
 
 

@@ -38,8 +38,8 @@ __all__ = [
 _MANY_COORDINATES = 4  # up to three dimensions a basis of moderate size has high frequencies of one coordinate anyway
 _FEW_PARTS = 8  # beyond, types are very many, and those that are reached have the lowest eigenvalue in each part
 _FEW_UNLIKE_PARTS = 3  # each of them may come late: so many more bases compete
-_LATE = 4.0  # eigenvalues of a part that comes late are multiplied by this: half the length
 _STEEPNESSES = (4, 64)  # for what interacts in pairs and triples, and for what hardly interacts
+_LATE = 4.0  # eigenvalues of a part that comes late are multiplied by this: half the length
 # The inverse of an order is rounded up by this, so that no function of the value asked for is lost.
 _ROUNDED_UP = 1e-8
 
@@ -57,6 +57,8 @@ class Order(abc.ABC):
 
     name: ClassVar[str]
     logarithmic: ClassVar[bool] = False  # whether the number of functions grows exponentially with their value
+    separates_types: ClassVar[bool] = False  # whether functions of one value and of different types stand apart
+    late: int | None = None  # the part that comes late, if one does
 
     @abc.abstractmethod
     def value(self, space: Space, eigenspace: Eigenspace) -> float:
@@ -167,6 +169,7 @@ class ByType(Order):
     late: int | None = None
 
     name: ClassVar[str] = "type"
+    separates_types: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.late is not None and not self.balanced:

@@ -19,7 +19,7 @@ from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order, first_eigenvalue
+from specavg.spaces._orders import BY_EIGENVALUE, Order, first_eigenvalue
 from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
 
@@ -107,7 +107,7 @@ class Product(Space):
         factors = [Values(order.of_factor(factor, i)) for i, factor in enumerate(self._factors)]
         first = 2 * max(values.first for values in factors)
         for value, dim, parts in joined(lambda bound: parts_up_to(bound, factors), first, order):
-            if not isinstance(order, ByType):
+            if not order.separates_types:
                 yield Eigenspace(value, dim, parts)
                 continue
             for one in parts:

@@ -12,30 +12,35 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
 from specavg._random import as_generator
+from specavg.functions import _frequency_types as frequency_types
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import shell_sizes
-from specavg.functions._trigonometric_sums import TrigonometricSums
 from specavg.functions._types_of_functions import Type
 from specavg.isometries import Affine, Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
-from specavg.spaces._cell import box, cell_of_lattice
+from specavg.spaces._cell import LONGEST, SHORTEST, Cell, checked_lattice, out_of_range
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
-from specavg.spaces._frequency_action import FrequencyAction, frequency_action, wave_derivative, wave_matrix
+from specavg.spaces._frequency_action import (
+    FrequencyAction,
+    frequency_action,
+    wave_derivative,
+    wave_functions,
+    wave_matrix,
+)
 from specavg.spaces._frequency_sets import (
+    FrequencySet,
     FrequencyTypes,
     InOtherUnits,
     Shell,
     eigenspaces_below,
-    frequency_set,
     listed_frequencies,
     listed_in_lattice,
 )
-from specavg.spaces._lattice_reduction import ReducedLattice
 from specavg.spaces._ordered_frequencies import type_eigenspaces, types_by_eigenvalue
 from specavg.spaces._orders import ByType, CoordinateOrder, Order
 from specavg.spaces._space import Space
-from specavg.spaces._unlike_directions import Direction, unlike_directions
+from specavg.spaces._unlike_directions import Direction, in_other_units, unlike_directions
 from specavg.spaces._von_mises import OnTorus, VonMises
 
 __all__ = ["Circle", "Torus", "default_space"]
@@ -77,14 +82,17 @@ class Torus(Space):
     def __init__(
         self, d: int | None = None, period: float | ArrayLike = 2.0, *, lattice: ArrayLike | None = None
     ) -> None:
-        self._cell = box(d, period) if lattice is None else cell_of_lattice(lattice, d)
-        self._d = self.dim  # what a saved space is made from again
+        self._lattice = None if lattice is None else checked_lattice(lattice, d)
+        self._periods = _checked_periods(d, period) if self._lattice is None else np.ones(len(self._lattice))
+        self._periods.setflags(write=False)
+        self._d = len(self._periods)
+        self._key = (self._periods.tobytes(), None if self._lattice is None else self._lattice.tobytes())
 
     # --- what it is --------------------------------------------------------------------------------
 
     @property
     def dim(self) -> int:
-        return len(self._cell.periods)
+        return self._d
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -92,56 +100,53 @@ class Torus(Space):
 
     @property
     def volume(self) -> float:
-        return self._cell.volume
+        return self.cell.volume
 
     @property
     def log_volume(self) -> float:
-        return self._cell.log_volume
+        return self.cell.log_volume
 
     @property
     def period(self) -> Array:
         """Period of each coordinate of the points."""  # (d,)
-        return self._cell.periods
+        return self._periods
 
     @property
     def column_periods(self) -> Array:
-        return self._cell.periods
+        return self._periods
 
     @property
     def lattice(self) -> Array | None:
         """The lattice vectors as rows, or None for a box."""  # (d, d)
-        return self._cell.lattice
+        return self._lattice
+
+    @cached_property
+    def cell(self) -> Cell:
+        """Lengths, angles and volume."""
+        return Cell(self._periods, self._lattice)
 
     @property
     def metric(self) -> Array:
         """M with |δ|² = δᵀMδ for a displacement δ in periods."""  # (d, d)
-        return self._cell.metric
-
-    @property
-    def short_basis(self) -> ReducedLattice | None:
-        """A nearly orthogonal basis of the lattice; None for a box, which has one."""
-        return self._cell.short_basis
-
-    @property
-    def dual_metric(self) -> Array:
-        """W with eigenvalue kᵀWk for a frequency k of the short basis."""  # (d, d)
-        return self._cell.dual_metric
+        return self.cell.metric
 
     @property
     def side(self) -> float:
         """The side length of a cubic box."""
-        return self._cell.side
+        return float(self.period[0]) if self.lattice is None else float(np.sqrt(self.metric[0, 0]))
 
-    @property
+    @cached_property
     def is_cubic(self) -> bool:
-        """Whether the box is a cube, so that every signed permutation of coordinates is an isometry."""
-        return self._cell.is_cubic
+        """Whether the cell is a cube: signed permutations are isometries, and eigenvalues go with the integers |k|²."""
+        if self._lattice is None:
+            return bool(np.all(self._periods == self._periods[0]))
+        return bool(np.array_equal(self.metric, self.metric[0, 0] * np.eye(self.dim)))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Torus) and self._cell == other._cell
+        return isinstance(other, Torus) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash(self._cell)
+        return hash(self._key)
 
     def __repr__(self) -> str:
         if self.lattice is not None:
@@ -162,7 +167,7 @@ class Torus(Space):
             for n, size in shell_sizes(self.dim):
                 yield Eigenspace(float(unit * n), size, Shell(n))
             return
-        reached, bound = -1.0, float(np.diag(self.dual_metric).min()) * 4
+        reached, bound = -1.0, float(np.diag(self.cell.dual_metric).min()) * 4
         while True:
             for V in eigenspaces_below(self, bound):
                 if V.eigenvalue > reached:
@@ -177,7 +182,8 @@ class Torus(Space):
     @cached_property
     def _directions(self) -> list[Direction]:
         """What no isometry mixes; none where there is nothing to tell apart, and on a box."""
-        return [] if self.short_basis is None else unlike_directions(self.short_basis.vectors)
+        short = None if self.lattice is None else self.cell.short_basis
+        return [] if short is None else unlike_directions(short.vectors)
 
     @property
     def unlike_parts(self) -> int:
@@ -186,20 +192,14 @@ class Torus(Space):
     def in_units_of(self, order: ByType) -> Torus:
         """The torus of the same functions whose Laplacian has the values of `order` as its eigenvalues."""
         if order not in self._other_units:
-            self._other_units[order] = self._measured_by(order)
+            assert self.lattice is not None
+            lengths = in_other_units(self._directions, [order.weight(i) for i in range(self.unlike_parts)])
+            self._other_units[order] = Torus(lattice=self.lattice @ lengths)
         return self._other_units[order]
 
     @cached_property
     def _other_units(self) -> dict[ByType, Torus]:
         return {}
-
-    def _measured_by(self, order: ByType) -> Torus:
-        assert self.lattice is not None
-        lengths = sum(
-            np.sqrt(direction.first / order.weight(i)) * direction.projection
-            for i, direction in enumerate(self._directions)
-        )
-        return Torus(lattice=self.lattice @ lengths)
 
     def check_order(self, order: str | Order) -> Order:
         chosen = super().check_order(order)
@@ -218,7 +218,7 @@ class Torus(Space):
             return types_by_eigenvalue(self.dim, float(unit))
         if isinstance(order, ByType) and order.balanced and self._directions:
             listed = self.in_units_of(order).eigenspaces()
-            return (replace(V, label=InOtherUnits(order, frequency_set(V))) for V in listed)
+            return (replace(V, label=InOtherUnits(order, self.frequency_set(V))) for V in listed)
         return self.as_a_whole(order)
 
     @property
@@ -231,10 +231,22 @@ class Torus(Space):
         return "product" if self._has_types else None
 
     def type_of(self, eigenspace: Eigenspace) -> Type | None:
-        label = frequency_set(eigenspace)
+        label = self.frequency_set(eigenspace)
         if not isinstance(label, FrequencyTypes) or len(label.listed) != 1:
             return None
         return tuple(float((2 * np.pi * k / self.side) ** 2) for k in label.listed[0])
+
+    def frequency_set(self, eigenspace: Eigenspace) -> FrequencySet:
+        """The frequencies of an eigenspace, as the set that is its label."""
+        assert isinstance(eigenspace.label, FrequencySet)
+        return eigenspace.label
+
+    def frequency_types(self, eigenspace: Eigenspace) -> Sequence[frequency_types.Type] | None:
+        """The types whose frequencies these are; None where a type may belong to several eigenspaces."""
+        label = self.frequency_set(eigenspace)
+        if isinstance(label, Shell):
+            return frequency_types.types_of_norm(self.dim, label.norm)
+        return label.listed if isinstance(label, FrequencyTypes) else None
 
     def degree(self, eigenspace: Eigenspace) -> int:
         if self.dim > 1 or self.lattice is not None:
@@ -253,11 +265,11 @@ class Torus(Space):
             f"listing {eigenspace.dim} frequencies in {self.dim} dimensions",
             "Lower the cutoff, or use a group whose invariants have a closed form.",
         )
-        return listed_frequencies(self, frequency_set(eigenspace))
+        return listed_frequencies(self, self.frequency_set(eigenspace))
 
     def frequencies_in(self, eigenspace: Eigenspace, basis: NDArray[np.int64]) -> NDArray[np.int64]:
         """Those of `frequencies` that lie in a lattice, given by a basis as rows. Only these are listed."""  # (h, d)
-        return listed_in_lattice(self, frequency_set(eigenspace), basis.shape, basis.tobytes())
+        return listed_in_lattice(self, self.frequency_set(eigenspace), basis.shape, basis.tobytes())
 
     def _units(self, X: Array) -> Array:
         return X / self.period  # in periods
@@ -272,24 +284,12 @@ class Torus(Space):
         return np.sqrt(2) * np.concatenate([np.cos(periods), np.sin(periods)], axis=1)
 
     def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
-        from scipy.sparse import coo_array
-
-        listed = [self.frequencies(V) for V in eigenspaces]
-        K = np.concatenate([np.empty((0, self.dim), dtype=np.int64), *listed])
-        rows: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp)]
-        end = 0
-        for V, part in zip(eigenspaces, listed, strict=True):
-            cosines = np.arange(end, end := end + len(part))
-            rows += [cosines] if V.dim == 1 else [cosines, cosines + len(K)]
-        row = np.concatenate(rows)
-        values = np.where(K[row % max(len(K), 1)].any(axis=1), 1.0, np.sqrt(0.5))  # the constant is 1, not √2
-        Q = coo_array((values, (row, np.arange(len(row)))), shape=(2 * len(K), len(row)))
-        return TrigonometricSums(self.period, K, Q.tocsr())
+        return wave_functions(self.period, [self.frequencies(V) for V in eigenspaces])
 
     # --- isometries --------------------------------------------------------------------------------
 
     def check_isometry(self, g: Isometry) -> Isometry:
-        if self.is_cubic and isinstance(g, SignedPermutation) and g.size == self.dim:
+        if self.is_cubic and isinstance(g, SignedPermutation) and len(g.image) == self.dim:
             return g
         g = flatten(g)
         if isinstance(g, Copies):
@@ -305,7 +305,7 @@ class Torus(Space):
             )
         if g.size != self.dim:
             raise ValueError(f"{g!r} acts on {g.size} coordinates; {self!r} has {self.dim}")
-        stretch = self._cell.stretch(g)
+        stretch = self.cell.stretch(g)
         if stretch > METRIC_TOLERANCE:
             raise ValueError(
                 f"{g!r} is not an isometry of {self!r}: AᵀMA differs from the metric M by {stretch:.2g} of its "
@@ -340,7 +340,7 @@ class Torus(Space):
         if isinstance(g, SignedPermutation):
             return g(X)  # exact on floats; wrapping would not be
         assert isinstance(g, Affine)
-        return self._cell.wrapped(g.turned(self._units(X)))
+        return self.cell.wrapped(g.turned(self._units(X)))
 
     def tangents(self, X: Array) -> Array:
         return np.broadcast_to(np.eye(self.dim), (len(X), self.dim, self.dim))
@@ -357,12 +357,13 @@ class Torus(Space):
         return OnTorus(self.period) if self.lattice is None else None
 
     def sample(self, n: int, random_state: Any = None) -> Array:
-        return (as_generator(random_state).random((n, self.dim)) + self._cell.corner) * self.period
+        return (as_generator(random_state).random((n, self.dim)) + self.cell.corner) * self.period
 
     def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:
-        reach = np.sqrt(max_eigenvalue * np.diag(self._cell.short_metric)) / (2 * np.pi)
+        reach = np.sqrt(max_eigenvalue * np.diag(self.cell.short_metric)) / (2 * np.pi)
         X, weights = self._grid(np.floor(reach * (1 + 1e-9)).astype(int))
-        return (X if self.short_basis is None else self.short_basis.points(X)), weights
+        short = self.cell.short_basis
+        return (X if short is None else short.points(X)), weights
 
     def ordered_quadrature(self, order: Order, top: float) -> tuple[Array, Array]:
         if isinstance(order, CoordinateOrder) and self.parts > 1:
@@ -375,11 +376,27 @@ class Torus(Space):
         """The product of equally spaced nodes, exact for products of two waves up to these frequencies."""
         total = float(np.prod(2.0 * highest + 1))
         require_memory(8.0 * 3 * total * self.dim, f"a product grid of {total:.3g} points", "Lower max_eigenvalue.")
-        grid = self._cell.grid(highest)
+        grid = self.cell.grid(highest)
         return grid, np.full(len(grid), 1.0 / len(grid))
+
+    takes_every_row = True
 
     def _membership_error(self, X: Array) -> None:
         return None
+
+
+def _checked_periods(d: int | None, period: float | ArrayLike) -> Array:
+    """The sides of a box, one for each of its dimensions."""  # (d,)
+    if d is None or d < 1 or int(d) != d:
+        raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
+    periods = np.array(period, dtype=float)
+    if periods.ndim > 1 or (periods.ndim == 1 and len(periods) != d):
+        raise ValueError(f"period must be one number or {d} numbers; got shape {periods.shape}")
+    if not (np.isfinite(periods).all() and (periods > 0).all()):
+        raise ValueError(f"periods must be positive and finite; got {period!r}")
+    if periods.min() <= SHORTEST or periods.max() >= LONGEST:
+        raise out_of_range(periods, "periods")
+    return np.broadcast_to(periods, (int(d),)).copy()
 
 
 def Circle() -> Torus:

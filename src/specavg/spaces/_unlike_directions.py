@@ -7,6 +7,7 @@ isometry commutes with. A crystal with long cells along one axis need not be smo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import final
@@ -14,7 +15,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Direction", "unlike_directions"]
+__all__ = ["Direction", "in_other_units", "unlike_directions"]
 
 Array = NDArray[np.float64]
 _ORTHOGONAL = 1e-9  # cosine of an angle, and relative difference of lengths: cells are published with ten digits
@@ -63,6 +64,12 @@ def unlike_directions(vectors: Array) -> list[Direction]:
             kinds.append(part)
     found = [Direction(_projection(shortest[kind]), _first(shortest[kind])) for kind in kinds]
     return sorted(found, key=lambda direction: direction.first) if len(found) > 1 else []
+
+
+def in_other_units(directions: Sequence[Direction], weights: Sequence[float]) -> Array:
+    """The map of vectors after which the first eigenvalue of each direction is its weight."""  # (d, d)
+    stretched = [np.sqrt(d.first / weight) * d.projection for d, weight in zip(directions, weights, strict=True)]
+    return np.sum(stretched, axis=0)
 
 
 def _same_length(a: Array, b: Array) -> bool:

@@ -17,7 +17,7 @@ from specavg.groups.families import DirectProduct
 from specavg.isometries import Isometry, SignedPermutation
 from specavg.spaces import Eigenspace, Power, Product, Space, Torus
 from specavg.spaces._copy_types import OneType, copy_types
-from specavg.spaces._frequency_sets import FrequencyRange, FrequencyTypes, Shell, frequency_set
+from specavg.spaces._frequency_sets import FrequencyRange, FrequencyTypes, Shell
 from specavg.spaces._product import factor_eigenspaces, parts_up_to
 from specavg.spaces._sums_of_eigenvalues import Values
 
@@ -118,7 +118,7 @@ class FactorEigenspaces:
                 for split in _splits(tuple(V for V, n in one for _ in range(n)), [power.copies for power in factors])
             ]
         assert isinstance(self._space, Torus)
-        label = frequency_set(eigenspace)
+        label = self._space.frequency_set(eigenspace)
         if isinstance(label, Shell):
             value = label.eigenvalue(self._space)
             return self._listing.between(value, value)
@@ -127,6 +127,6 @@ class FactorEigenspaces:
         sizes = [M.dim for M in self._product.factors]
         return [
             tuple(_of_type(d, t) for d, t in zip(sizes, split, strict=True))
-            for whole in label.types(self._space.dim) or ()
+            for whole in self._space.frequency_types(eigenspace) or ()
             for split in sorted(_splits(whole, sizes))
         ]

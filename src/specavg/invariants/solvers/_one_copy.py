@@ -17,7 +17,7 @@ from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric, Wre
 from specavg.invariants.solvers._solver import Solution, Solver
 from specavg.spaces import Eigenspace, Power, Space, Torus
 from specavg.spaces._copy_types import Type, copy_types
-from specavg.spaces._frequency_sets import Shell, frequency_set
+from specavg.spaces._frequency_sets import Shell
 
 __all__ = ["Chosen", "OneCopy", "permutes_copies"]
 
@@ -68,7 +68,7 @@ class OneCopy:
         if isinstance(self._space, Power):
             types = copy_types(eigenspace).of(allowed)
         else:
-            listed = frequency_set(eigenspace).types(self._space.dim) or ()
+            listed = self._space.frequency_types(eigenspace) or ()
             types = [tuple((self._wave(v), number) for v, number in sorted(Counter(t).items())) for t in listed]
         self._latest = (eigenspace, types) if final else None
         return types

@@ -16,7 +16,7 @@ from specavg.groups import Group
 from specavg.groups.families import SignFlips
 from specavg.invariants.solvers._solver import Solution, Solver, Unsuitable
 from specavg.spaces import Eigenspace, Space, Torus
-from specavg.spaces._frequency_sets import FrequencySet, FrequencyTypes, Shell, frequency_set
+from specavg.spaces._frequency_sets import FrequencySet, FrequencyTypes, Shell
 
 __all__ = ["SignedFrequencies"]
 
@@ -37,13 +37,15 @@ class SignedFrequencies(Solver[FrequencySet]):
         return isinstance(eigenspace.label, Shell | FrequencyTypes)
 
     def count(self, eigenspace: Eigenspace) -> int | None:
-        d, label = self.space.dim, frequency_set(eigenspace)
-        if isinstance(label, Shell):
+        assert isinstance(self.space, Torus)
+        d, label = self.space.dim, self.space.frequency_set(eigenspace)
+        if isinstance(label, Shell):  # without its types, which are many
             return _nonnegative_count(d, label.norm)
-        types = label.types(d)
+        types = self.space.frequency_types(eigenspace)
         return None if types is None else sum(arrangements(d, t) for t in types)
 
     def solve(self, eigenspace: Eigenspace) -> Solution[FrequencySet]:
+        assert isinstance(self.space, Torus)
         count = self.count(eigenspace)
         if count is None:
             raise Unsuitable("the sides of the torus differ, and eigenvalues are no integers.")
@@ -53,14 +55,14 @@ class SignedFrequencies(Solver[FrequencySet]):
             f"{count} products of cosines (eigenvalue {eigenspace.eigenvalue:.6g})",
             "Lower the cutoff.",
         )
-        return Solution(eigenspace, count, self, frequency_set(eigenspace))
+        return Solution(eigenspace, count, self, self.space.frequency_set(eigenspace))
 
     def functions(self, solutions: Sequence[Solution[FrequencySet]]) -> Functions:
         assert isinstance(self.space, Torus)
         norms = [s.data.norm for s in solutions if isinstance(s.data, Shell)]
         if len(norms) == len(solutions):
             return cosine_products(self.space.period, self.space.dim, norms, frequency_tree)
-        types = [tuple(s.data.types(self.space.dim) or ()) for s in solutions]
+        types = [tuple(self.space.frequency_types(s.eigenspace) or ()) for s in solutions]
         tree = type_tree(self.space.dim, types)
         return cosine_products(self.space.period, self.space.dim, range(len(types)), partial(_listed, tree))
 
