@@ -22,6 +22,7 @@ __all__ = [
     "question_order",
     "question_periods",
     "question_vectors",
+    "why_nothing",
 ]
 
 
@@ -171,28 +172,29 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
         )
 
 
-def question_fit(space: Space, group: Group, error: float, count: int) -> None:
+def question_fit(error: float, count: int, reasons: str) -> None:
     """Warn where a fit explains almost nothing of y, and name likely reasons.
 
     Parameters
     ----------
-    space, group
     error : float
         Leave-one-out error in standard deviations of the targets.
     count : int
         Rows.
+    reasons : str
+        The likely ones, such as `why_nothing`.
     """
     if count < _ROWS_TO_JUDGE or not error > _NOTHING_EXPLAINED:
         return
     warnings.warn(
         f"the fit explains almost nothing: its leave-one-out error is {error:.3g} standard deviations of y, and that "
-        f"of the mean is 1. Likely reasons: {_why_nothing(space, group)}.",
+        f"of the mean is 1. Likely reasons: {reasons}.",
         UserWarning,
         stacklevel=4,
     )
 
 
-def _why_nothing(space: Space, group: Group) -> str:
+def why_nothing(space: Space, group: Group) -> str:
     """Likely reasons why a fit explains nothing, for messages."""
     reasons = ["the target does not depend on these columns, or is mostly noise"]
     if np.isfinite(space.column_periods).any():
@@ -201,6 +203,6 @@ def _why_nothing(space: Space, group: Group) -> str:
         reasons.append(f"the columns are in another unit than the space (its period is {shown})")
     if isinstance(space, Power | Product):
         reasons.append(f"the columns are in another order than {space!r} takes them (copy by copy, factor by factor)")
-    if group.generators and group.order > 1:
+    if group.fields or not all(g.is_identity for g in group.generators):  # the order may not be known
         reasons.append(f"the target is not invariant under {group!r}: ask sa.symmetry_test(X, y, space, group)")
     return "; or ".join(reasons)

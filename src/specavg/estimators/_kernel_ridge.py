@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from specavg.data._given_data import question_fit, question_vectors
+from specavg.data._given_data import question_fit, question_vectors, why_nothing
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, checked_alpha, weights_or_ones
@@ -378,7 +378,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         if fit.iterations:
             self.n_iterations_ = fit.iterations
         if fit.solver != "mean":
-            question_fit(self._space(), self._group(), fit.error, count)
+            question_fit(fit.error, count, why_nothing(self._space(), self._group()))
         return self
 
     @overload

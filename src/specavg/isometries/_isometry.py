@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._immutable import Immutable
 
-__all__ = ["Isometry", "Matrices", "checked_points", "finite_square", "read_only"]
+__all__ = ["Isometry", "Matrices", "checked_points", "entries", "finite_square", "read_only"]
 
 
 class Isometry(Immutable, abc.ABC):
@@ -95,6 +96,13 @@ def checked_points(g: Isometry, X: ArrayLike) -> NDArray[np.float64]:
     if points.ndim == 0 or points.shape[-1] != g.size:
         raise ValueError(f"{g!r} acts on points with {g.size} coordinates; got an array of shape {points.shape}")
     return points
+
+
+def entries(given: Any, what: str, example: str) -> tuple[Any, ...]:
+    """The entries of a sequence, or an error that says of `what` they are and what is written."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{what}: write a list, as in {example}; got {given!r}")
+    return tuple(given)
 
 
 def finite_square(matrix: ArrayLike, what: str) -> NDArray[np.float64]:
