@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +16,7 @@ from specavg.isometries._linear import exact_signed
 from specavg.isometries.fields import complete
 from specavg.spaces import Power, Product, Space, Torus
 
-__all__ = ["canonical_points", "check_group", "default_group", "group_of_columns", "training_points"]
+__all__ = ["canonical_points", "check_group", "default_group", "group_of_columns", "group_order", "training_points"]
 
 Array = NDArray[np.float64]
 _MOST_COLUMNS = 64  # of a group that is not known by name: its chain of stabilisers took 0.1 s
@@ -120,3 +121,11 @@ def _exact_on_columns(space: Space, group: Group) -> Group | None:
             return None
         found.append(signed)
     return Group(found)
+
+
+def group_order(group: Group) -> float:
+    """The order of a group; infinite where it is not known to be finite, or beyond floating-point numbers."""
+    try:
+        return float(group.order)
+    except (ValueError, OverflowError):
+        return inf

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.functions._functions import Array
-from specavg.invariants._fixed_space import UnclearRank, clear_zeros, rounding
+from specavg.invariants._certified_null_space import UnclearRank, clear_zeros, rounding
 
 __all__ = ["LARGEST_DEGREE", "Columns", "Frame", "frame", "waves"]
 
