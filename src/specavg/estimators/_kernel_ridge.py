@@ -105,20 +105,23 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
 
     Notes
     -----
-    *Choice.* A grid of spectra and penalties is compared by leave-one-out in closed form, from one decomposition
-    per spectrum, by predictive density and squared error together (`Trial.score`): every second s first, then the
-    neighbours of the best. The grid of "auto" is the Matérn family in s and ℓ together, of which "heat" is the
-    limit of large s; on cubic tori, powers and products "product" beside it, on Stiefel manifolds "partition". Rows on
-    one orbit are left out together. With more than 400 rows, or with several bases (below), the best spectra are
-    short-listed on up to 400 rows (chosen without regard to y) and compared on all.
+    *Choice.* A grid of spectra and penalties is compared by leave-one-out in closed form, from one decomposition per
+    spectrum, by predictive density and squared error together (`Trial.score`): every second s first, then the
+    neighbours of the best. The density of all rows together (the evidence) counts as much as 60 rows: with few rows
+    leave-one-out alone is deceived by chance. It is not used with several outputs, nor where only moments are known.
+    The grid of "auto" is the Matérn family in s and ℓ together, of which "heat" is the limit of large s; on cubic tori,
+    powers and products "product" beside it, on Stiefel manifolds "partition". Rows on one orbit are left out together.
+    With more than 400 rows, or with several bases (below), the best spectra are short-listed on up to 400 rows (chosen
+    without regard to y) and compared on all.
 
-    *Error bars.* The posterior of a model with a given `alpha` takes it as true, and so does that of several outputs.
-    That of a single output with a chosen penalty, where features are held, is calibrated. Let v be the posterior
+    *Error bars.* The posterior of a model with a given `alpha` takes it as true. That of a model with chosen penalties,
+    where features are held, is calibrated, for several outputs direction by direction. Let v be the posterior
     variance, m the mean square of what was left out in units of its predicted variance, p the degrees of freedom of the
-    fit and T the prior variance of the functions beyond the cutoff.
-    Then the variance is (p + 3)/p · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part of
-    the function, and so is noise that the truncation explains; three numbers were chosen from the data. Roughness that
-    looks like noise (kinks on a six-dimensional torus) is not told from noise, and intervals are then too narrow.
+    fit, and T the larger of σ² p/2n and the prior variance of the functions beyond the cutoff.
+    Then the variance is (n + 5)/(n − 5) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part
+    of the function, and so is noise that hardly fitted functions explain; five numbers were chosen from the data.
+    Roughness in many dimensions cannot be told from noise where no two points are near each other: intervals of such
+    functions without noise are too narrow, and with noise a little too wide.
 
     *Many coordinates.* The first eigenspaces of a torus of four and more dimensions hold products of many coordinates
     and only the lowest frequencies of each. With nothing given, two more bases compete with them, on the same rows by

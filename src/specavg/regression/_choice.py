@@ -37,6 +37,9 @@ class Trial:
         Leave-one-out root mean squared error, in standard deviations of the target.
     density : float
         Minus the mean leave-one-out log predictive density, up to a constant.
+    evidence : float
+        Minus the log density of all rows together, for each row, times its weight in the score, up to a constant; 0
+        where it is not known.
 
     Examples
     --------
@@ -52,11 +55,12 @@ class Trial:
     alpha: float
     error: float
     density: float
+    evidence: float = 0.0
 
     @property
     def score(self) -> float:
-        """What is compared: the density, and half as much the logarithm of the error."""
-        return float(joint_score(self.error, self.density))
+        """What is compared: the density, the evidence, and half the logarithm of the error."""
+        return float(joint_score(self.error, self.density, self.evidence))
 
 
 @final
@@ -121,7 +125,8 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
     """The fit with the spectrum and α that predict best what was left out; one decomposition per spectrum, no refits.
 
     The error alone is a noisy guide. The predictive density of what is left out weighs an error by the certainty it
-    was predicted with, which separates spectra that the plain error cannot tell apart; `Trial.score` joins the two.
+    was predicted with, which separates spectra that the plain error cannot tell apart. The density of all rows together
+    sees predictions from few of them too; `Trial.score` joins the three.
 
     Parameters
     ----------
@@ -281,8 +286,7 @@ class _Comparison:
     def _tries(self, spectrum: Spectrum, scored: Scored, alphas: Array) -> list[_Try]:
         unit = self._scale(spectrum)[1]
         scores = scored.scores(alphas)
-        table = zip(alphas.tolist(), np.sqrt(scores.error).tolist(), scores.density.tolist(), strict=True)
-        return [_Try(Trial(spectrum, a * unit, error, density), a) for a, error, density in table]
+        return [_Try(Trial(spectrum, a * unit, *numbers), a) for a, *numbers in scores.table(alphas)]
 
 
 def _lowest_hope(tries: Sequence[_Try]) -> float:

@@ -75,8 +75,7 @@ def nearby_fit(problem: Problem, levels: Levels, starts: Sequence[tuple[Spectrum
             alphas = np.maximum(lowest / unit * 10.0 ** np.array(_STEPS), problem.smallest_alpha * scored.top)
             alphas = np.unique(alphas)[::-1]
             scores = scored.scores(alphas)
-            table = zip(alphas.tolist(), np.sqrt(scores.error).tolist(), scores.density.tolist(), strict=True)
-            trials += [Trial(spectrum, a * unit, error, density) for a, error, density in table]
+            trials += [Trial(spectrum, a * unit, *numbers) for a, *numbers in scores.table(alphas)]
             if int(np.argmin(scores.joint)) < len(alphas) - 1 or len(alphas) == 1:
                 break
             lowest = float(alphas[-1]) * unit * 10.0 ** -_STEPS[0]
