@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -172,7 +173,7 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
         )
 
 
-def question_fit(error: float, count: int, reasons: str) -> None:
+def question_fit(error: float, count: int, reasons: Callable[[], str]) -> None:
     """Warn where a fit explains almost nothing of y, and name likely reasons.
 
     Parameters
@@ -181,14 +182,14 @@ def question_fit(error: float, count: int, reasons: str) -> None:
         Leave-one-out error in standard deviations of the targets.
     count : int
         Rows.
-    reasons : str
-        The likely ones, such as `why_nothing`.
+    reasons : callable
+        Tells the likely ones; called only where there is something to warn of.
     """
     if count < _ROWS_TO_JUDGE or not error > _NOTHING_EXPLAINED:
         return
     warnings.warn(
         f"the fit explains almost nothing: its leave-one-out error is {error:.3g} standard deviations of y, and that "
-        f"of the mean is 1. Likely reasons: {reasons}.",
+        f"of the mean is 1. Likely reasons: {reasons()}.",
         UserWarning,
         stacklevel=4,
     )
