@@ -80,7 +80,7 @@ def fields_from(given: Iterable[Field | ArrayLike]) -> tuple[Field, ...]:
 
 
 def _alike(fields: list[Field]) -> list[Field]:
-    """The same fields, with parts that do not move of the kind that they have in other fields."""
+    """The same fields; a part that does not move is written as the zero field of the kind it has in other fields."""
     if not any(isinstance(f, CopiesField | FactorsField) for f in fields) or len({f.size for f in fields}) > 1:
         return fields
     common = fields[0]

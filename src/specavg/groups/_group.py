@@ -108,12 +108,12 @@ class Group(Immutable):
 
     @property
     def is_finite(self) -> bool:
-        """Whether the group has no continuous part; how many elements its generators generate is not asked."""
+        """Whether the group has no fields. Its generators alone may still generate infinitely many elements."""
         return not self._fields
 
     @cached_property
     def algebra(self) -> Algebra:
-        """The Lie algebra that the fields generate: what their brackets add is computed, and said.
+        """The Lie algebra that the fields generate, with what their brackets add to them.
 
         Examples
         --------
@@ -185,7 +185,7 @@ class Group(Immutable):
 
     @cached_property
     def _recognition(self) -> Structure | ValueError:
-        """What was found, or why nothing was: a failed search takes long, and is not repeated for each element."""
+        """What was found, or the error that says why nothing was: a failed search takes long, and is done once."""
         try:
             if self._fields:
                 return continuous_structure(self)
@@ -207,7 +207,7 @@ class Group(Immutable):
 
     @property
     def finite_order(self) -> int:
-        """`order` of a finite group, for what needs one; an error that says so where the group has fields."""
+        """`order` as an integer; an error where the group has fields."""
         order = self.order
         if isinstance(order, int):
             return order

@@ -1,4 +1,4 @@
-"""A group that acts on a space: the check that it does, and one point of each orbit."""
+"""A group that acts on a space: the check that it does, its order, and one point of each orbit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from specavg.spaces import Power, Product, Space, Torus
 __all__ = ["canonical_points", "check_group", "default_group", "group_of_columns", "group_order", "training_points"]
 
 Array = NDArray[np.float64]
-_MOST_COLUMNS = 64  # of a group that is not known by name: its chain of stabilisers took 0.1 s
+_MOST_COLUMNS = 64  # columns up to which a group without a structure is searched: its chain took 0.1 s
 
 
 def default_group(space: Space) -> Group:
@@ -35,7 +35,7 @@ def default_group(space: Space) -> Group:
 
 
 def check_group(space: Space, group: Group) -> Group:
-    """The group, refused if a generator or a field is not an isometry of the space, or an infinitesimal one.
+    """The group, if its generators are isometries of the space and its fields infinitesimal ones; an error otherwise.
 
     Factors that a field does not move (None) are filled in.
     """
@@ -79,7 +79,7 @@ def canonical_points(space: Space, group: Group, X: ArrayLike) -> Array:
 
 
 def training_points(space: Space, group: Group, points: Array) -> Array:
-    """`canonical_points`, but for cosines, which are even to the last bit: their points stay as they are."""
+    """`canonical_points`; `X` itself where the functions are products of cosines, which are even to the last bit."""
     cosines = isinstance(space, Torus) and space.lattice is None and isinstance(group.structure, SignFlips)
     return points if cosines else canonical_points(space, group, points)
 

@@ -108,7 +108,7 @@ class Row:
         "closed form", "orbits" or "null space".
     residual : float
         max‖D(g)Q − Q‖ over the generators; 0 where the solver is exact. Polynomials that are invariant by
-        construction have the error of being harmonic instead.
+        construction have here the error with which they are harmonic.
     gap : float
         The smallest singular value that was not taken for zero; infinite where no rank was decided.
 
@@ -349,7 +349,7 @@ class InvariantBasis(BasisTable):
         return self._unless_nan(lambda points: self.functions.combine(points, C), X)
 
     def _unless_nan(self, work: Callable[[Array], Array], X: ArrayLike) -> Array:
-        """`work` on checked points. Where NaN alone is refused, it shows in the result: points are not read twice."""
+        """`work` at checked points. Where NaN alone is refused, the result shows it: points are not read twice."""
         points: Any = X
         if not (self.space.takes_every_row and isinstance(points, np.ndarray) and points.dtype == np.float64):
             return work(self.space.check_points(X))

@@ -28,10 +28,10 @@ BYTES_PER_FUNCTION = 64.0  # at least: its eigenvalue, its place in the space, i
 _BYTES_PER_EIGENSPACE = 1200.0  # its label, its solution and its row of the table: 100,000 of a circle took 130 MB
 _SAMPLED = 1_000  # eigenspaces that are listed before their number is forecast: some milliseconds
 _SAMPLED_FUNCTIONS = 100_000  # fewer eigenspaces where they are large: 1,000 total degrees on Torus(2) took 4 s
-_SAMPLED_AT_LEAST = 32  # eigenspaces, from which a power is still told to 10 %
-_MOST_EIGENSPACES = 1_000_000  # in a basis: 15 µs and 1.2 kB each on a circle, where they are cheapest
-_MOST_FUNCTIONS = 1e7  # in a basis: 80 MB for one number each, and a product with each point to predict at one
-_LONGEST = 86_400.0  # seconds of a forecast, right to an order of magnitude: what is beyond takes hours at least
+_SAMPLED_AT_LEAST = 32  # eigenspaces: fewer do not tell the power of their growth to 10 %
+_MOST_EIGENSPACES = 1_000_000  # in a basis: each takes 15 µs and 1.2 kB on a circle, where they are cheapest
+_MOST_FUNCTIONS = 1e7  # in a basis: their coefficients take 80 MB, and a prediction at one point as many products
+_LONGEST = 86_400.0  # seconds of a forecast, which is right to a factor of ten: longer work takes hours at least
 _BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
 
 
@@ -138,7 +138,8 @@ def within_reach(
 ) -> Iterator[Eigenspace]:
     """The eigenspaces one by one; a cutoff that would need too many functions or too much time is refused at once.
 
-    What lies ahead is read off the growth over the second half of those listed first: a power of λ or D on all spaces.
+    The number of functions grows like a power of λ on every space. The power is read off the second half of the
+    eigenspaces that are listed first.
 
     Parameters
     ----------

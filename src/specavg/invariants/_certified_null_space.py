@@ -25,9 +25,11 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-# BᵀB squares the singular values of B: it decides only when none lies in the range that squaring blurs.
-_CLEAR_SQUARE = 1e-6
+# Singular values of B from the first number on are clearly not zero: rounding is 1e-13, and a rotation by 1/N of a turn
+# has 2π/N. BᵀB has their squares: where one of these lies between rounding and the second number, squaring has blurred
+# it, and B itself is decomposed.
 _CLEAR = 1e-7
+_CLEAR_SQUARE = 1e-6
 
 
 class UnclearRank(ValueError):

@@ -209,7 +209,7 @@ def equivariant_basis(
 
 
 def output_representation(space: Space, group: Group, output: str | Representation) -> Representation:
-    """The representation that `output` means for a group on a space: a lattice turns vectors by its Cartesian part."""
+    """The representation that `output` means for a group on a space. Vectors on a lattice have Cartesian components."""
     return representation(group, output, lattice=space.lattice)
 
 

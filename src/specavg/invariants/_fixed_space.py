@@ -90,7 +90,7 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
 
 
 def _within(first: FixedSpace, matrices: list[Any], fields: list[Any]) -> FixedSpace:
-    """What further matrices fix of a space that is known."""
+    """The part of a known fixed space that further matrices fix as well."""
     Q = first.basis
     found = common_null_space([D @ Q - Q for D in matrices] + [A @ Q for A in fields], len(Q))
     basis = Q @ found.basis
@@ -98,7 +98,7 @@ def _within(first: FixedSpace, matrices: list[Any], fields: list[Any]) -> FixedS
 
 
 def _field_scale(i: int, D: Any) -> float | None:
-    """The largest entry of an antisymmetric matrix (1 of zero), None of an orthogonal one; an error for others."""
+    """The largest entry of an antisymmetric matrix (1 for zero), None for an orthogonal one; an error for any other."""
     entries = entries_of(D)
     if not np.isfinite(entries).all():
         raise ValueError(f"matrix {i} has NaN or infinity: no null space can be certified")

@@ -35,11 +35,11 @@ __all__ = [
     "order_of",
 ]
 
-_MANY_COORDINATES = 4  # up to three dimensions a basis of moderate size has high frequencies of one coordinate anyway
-_FEW_PARTS = 8  # beyond, types are very many, and those that are reached have the lowest eigenvalue in each part
-_FEW_UNLIKE_PARTS = 3  # each of them may come late: so many more bases compete
-_STEEPNESSES = (4, 64)  # for what interacts in pairs and triples, and for what hardly interacts
-_LATE = 4.0  # eigenvalues of a part that comes late are multiplied by this: half the length
+_MANY_COORDINATES = 4  # dimensions: with fewer, a basis of moderate size has high frequencies of one coordinate anyway
+_FEW_PARTS = 8  # parts: with more, types are very many, and those that are reached differ in one part at most
+_FEW_UNLIKE_PARTS = 3  # parts that may each come late: every one of them is one more basis to compare
+_STEEPNESSES = (4, 64)  # c of functions that join two or three parts, and of functions that hardly join any
+_LATE = 4.0  # factor of the eigenvalues of a part that comes late, as if it had half the length
 # The inverse of an order is rounded up by this, so that no function of the value asked for is lost.
 _ROUNDED_UP = 1e-8
 
@@ -78,7 +78,7 @@ class Order(abc.ABC):
 
     @property
     def within_a_factor(self) -> Order:
-        """An order in which the functions of one factor up to a value are all that this order has up to it."""
+        """An order in which one factor has, up to any value, all functions that this order has of it up to there."""
         return self
 
     def copy_quadrature(self, base: Space, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -253,7 +253,7 @@ def factor_eigenspaces(eigenspace: Eigenspace) -> tuple[tuple[Eigenspace, ...], 
     return eigenspace.label  # pyright: ignore[reportReturnType]
 
 
-_MOST_ENTRIES = 50_000_000  # in the list of products, a product of k factors being k: 10 s and 400 MB
+_MOST_ENTRIES = 50_000_000  # of a list of products, k for a product of k factors: it takes 10 s and 400 MB
 
 
 def parts_up_to(bound: float, factors: Sequence[Values]) -> list[tuple[float, int, tuple[Eigenspace, ...]]]:

@@ -88,7 +88,7 @@ class Space(Immutable, abc.ABC):
 
     @abc.abstractmethod
     def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """How far each row of `X` is off the manifold, or None where any row is a point."""
+        """How far each row of `X` is off the manifold; None where every row is a point."""
 
     @abc.abstractmethod
     def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -416,7 +416,7 @@ class Space(Immutable, abc.ABC):
 
 
 def _certainly_finite(points: NDArray[np.float64]) -> bool:
-    """Whether the sum of squares is finite: one fast pass; False decides nothing."""
+    """Whether the sum of squares is finite: one fast pass. False may also be an overflow of the squares."""
     flat = points.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(flat @ flat))

@@ -92,7 +92,7 @@ class Stiefel(Space):
 
     @property
     def _spheres(self) -> list[Sphere]:
-        """Where each column may lie, the ones after it given."""
+        """The unit sphere in which each column lies when the columns after it are given."""
         return [Sphere(d) for d in range(self._n - self._k + 1, self._n + 1)]
 
     @property

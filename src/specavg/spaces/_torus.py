@@ -340,7 +340,7 @@ class Torus(Space):
         if isinstance(g, SignedPermutation):
             return g(X)  # exact on floats; wrapping would not be
         assert isinstance(g, Affine)
-        return self.cell.wrapped(g.turned(self._units(X)))
+        return self.cell.wrapped(g.applied(self._units(X)))
 
     def tangents(self, X: Array) -> Array:
         return np.broadcast_to(np.eye(self.dim), (len(X), self.dim, self.dim))

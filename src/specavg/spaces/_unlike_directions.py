@@ -19,8 +19,8 @@ __all__ = ["Direction", "in_other_units", "unlike_directions"]
 
 Array = NDArray[np.float64]
 _ORTHOGONAL = 1e-9  # cosine of an angle, and relative difference of lengths: cells are published with ten digits
-_MOST_DIMENSIONS = 3  # in which shortest independent vectors are a basis of their lattice
-_STEPS = 2  # multiples of the vectors of a reduced basis, in which the shortest vectors are looked for
+_MOST_DIMENSIONS = 3  # up to here the shortest independent vectors of a lattice are a basis of it
+_STEPS = 2  # largest multiple of a vector of the reduced basis that a shortest vector has in three dimensions
 
 
 @final
@@ -104,7 +104,7 @@ def _orthogonal_parts(vectors: Array) -> list[list[int]]:
 
 
 def _projection(vectors: Array) -> Array:
-    """To the space that independent rows span."""  # (m, d) -> (d, d)
+    """The orthogonal projection to the space that independent rows span."""  # (m, d) -> (d, d)
     return np.linalg.pinv(vectors) @ vectors
 
 
