@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from specavg._arrays import Array
 from specavg._random import as_generator
 from specavg.groups import Group
-from specavg.groups._group import not_a_group
+from specavg.groups._given_generators import not_a_group
 from specavg.groups.families import CrystalSymmetry
 from specavg.isometries import LeftRight
 from specavg.spaces import Rotations

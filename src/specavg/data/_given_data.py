@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups import Group, representation
-from specavg.groups._group import not_a_group
+from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
-from specavg.spaces import Power, Product, Rotations, Space, Torus
+from specavg.spaces import Power, Product, Rotations, Space
 
 __all__ = [
     "check_columns",
@@ -164,7 +165,7 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
         return
     space, group = basis.space, basis.group
     try:
-        vector = representation(group, "vector", lattice=space.lattice if isinstance(space, Torus) else None)
+        vector = representation(group, "vector", lattice=space.lattice)
     except ValueError:  # no single matrix moves a vector here
         return
     if vector.dim == outputs[0] and not vector.is_trivial:
@@ -177,7 +178,7 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
         )
 
 
-def question_fit(error: float, count: int, reasons: str) -> None:
+def question_fit(error: float, count: int, reasons: Callable[[], str]) -> None:
     """Warn where a fit explains almost nothing of y, and name likely reasons.
 
     Parameters
@@ -186,14 +187,14 @@ def question_fit(error: float, count: int, reasons: str) -> None:
         Leave-one-out error in standard deviations of the targets.
     count : int
         Rows.
-    reasons : str
-        The likely ones, such as `why_nothing`.
+    reasons : callable
+        Tells the likely ones; called only where there is something to warn of.
     """
     if count < _ROWS_TO_JUDGE or not error > _NOTHING_EXPLAINED:
         return
     warnings.warn(
         f"the fit explains almost nothing: its leave-one-out error is {error:.3g} standard deviations of y, and that "
-        f"of the mean is 1. Likely reasons: {reasons}.",
+        f"of the mean is 1. Likely reasons: {reasons()}.",
         UserWarning,
         stacklevel=4,
     )

@@ -144,11 +144,13 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     *Accuracy.* Up to n · D = 3e7, features are decomposed by their singular values, which fits nearly
     noise-free data to 1e-9 and better. Beyond, moments are, by generalised cross-validation, with half the digits.
 
-    *Gram matrices that are not formed.* On tori of up to three dimensions (with the extra ``specavg[nufft]``) the Gram
-    matrix is Toeplitz; on `Sphere(3)` and `Rotations()` it follows from a density of twice the degree on a grid. With
-    more than 600 functions, or where spectrum and α are given, it is never formed: conjugate gradients with transforms,
-    and a stochastic estimate of the trace in generalised cross-validation. Points that leave a part of the space empty
-    would take too many steps: a first solution tells, and moments are used.
+    *Gram matrices that are not formed.* On tori of up to three dimensions the Gram matrix is Toeplitz; on `Sphere(3)`
+    and `Rotations()` it follows from a density of twice the degree on a grid. The sums over data that it needs come
+    from a non-uniform FFT (the extra ``specavg[nufft]``); without it from loops, whose time is n times the number of
+    functions of twice the degree. With more than 600 functions, or where spectrum and α are given, the matrix is never
+    formed: solutions are found step by step with transforms, those of all penalties in one space, and generalised
+    cross-validation has a stochastic estimate of the trace. Points that leave a part of the space empty would take too
+    many steps: a first solution tells, and moments are used.
 
     *Many rows.* From 20,000 rows on, with neither cutoff nor α given and on these spaces, the fit above is a first one.
     While its last function keeps more than 5 % of its coefficient, or the last step took a tenth off the error, up to
@@ -381,7 +383,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         if fit.iterations:
             self.n_iterations_ = fit.iterations
         if fit.solver != "mean":
-            question_fit(fit.error, count, why_nothing(self._space(), self._group()))
+            question_fit(fit.error, count, lambda: why_nothing(self._space(), self._group()))
         return self
 
     @overload

@@ -82,7 +82,7 @@ def _parts(cell: Any) -> tuple[Any, Any, Any]:
 
 
 def _symmetric_lattice(B: Array, W: NDArray[np.int64]) -> Array:
-    """The lattice next to `B` with the mean of the metrics that the rotations give: files have few digits."""
+    """The lattice nearest to `B` that the rotations keep exactly: its metric is the mean of the rotated metrics."""
     metric = B @ B.T
     mean = np.mean(W.transpose(0, 2, 1) @ metric @ W, axis=0)
     return _power(mean, 0.5) @ _power(metric, -0.5) @ B

@@ -15,7 +15,7 @@ from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Posterior,
 from specavg.regression._spectra import Levels, Spectrum, grids_of
 from specavg.regression._target_units import Units
 
-__all__ = ["RidgeFit", "Trial", "mean_fit", "ridge_fit", "shortlist"]
+__all__ = ["RidgeFit", "Trial", "fit_of_trial", "mean_fit", "ridge_fit", "shortlist"]
 
 _LARGEST_ALPHA = 10.0**1.5  # largest penalty tried, in units of `Scored.top`: only the mean survives it
 _STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chosen
@@ -140,11 +140,20 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
     """
     tried = _tried(problem, levels, candidates, alpha)
     best = _smallest(problem, tried)
-    trial, trials = best.trial, tuple(t.trial for t in tried)
+    trials = tuple(t.trial for t in tried)
+    return fit_of_trial(problem, levels, best.trial, best.relative_alpha, trials, given=alpha is not None)
+
+
+def fit_of_trial(
+    problem: Problem, levels: Levels, trial: Trial, alpha: float, trials: tuple[Trial, ...], *, given: bool
+) -> RidgeFit:
+    """The fit of one of `trials`, whose penalty is `alpha` in units of its first value of the spectrum.
+
+    Where it was given it is used as it is, for all outputs.
+    """
     scale, unit = relative_scale(trial.spectrum, levels, len(problem.mean_features))
-    given = alpha is not None  # what a user has chosen is used as it is
-    path = problem.path(scale) if given else _path(problem, scale, best.relative_alpha)
-    directions = path.directions(_alphas(problem, path, _FINE_STEPS_PER_DECADE)) if alpha is None else None
+    path = problem.path(scale) if given else _path(problem, scale, alpha)
+    directions = None if given else path.directions(_alphas(problem, path, _FINE_STEPS_PER_DECADE))
     if directions is not None:
         return RidgeFit(
             problem.solver,
@@ -157,7 +166,7 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
             directions.posterior(),
             directions.back,
         ).of_targets(problem.units)
-    coefficients = problem.with_constant(path.coefficients(best.relative_alpha))
+    coefficients = problem.with_constant(path.coefficients(alpha))
     iterations = problem.iterations
     return RidgeFit(
         problem.solver,
@@ -166,8 +175,8 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
         trial.error,
         trials,
         coefficients,
-        path.noise_variance(best.relative_alpha),
-        path.posterior(best.relative_alpha) if given else path.calibrated_posterior(best.relative_alpha),
+        path.noise_variance(alpha),
+        path.posterior(alpha) if given else path.calibrated_posterior(alpha),
         iterations=iterations,
     ).of_targets(problem.units)
 
