@@ -173,8 +173,8 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
             raise ValueError(f"y has shape {y.shape}, and an output has one axis: (n, p){self._tensor_hint()}")
         if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1 and self.output in _NUMBERS:
             raise ValueError(
-                f"y has {y.shape[1]} columns, and output={self.output!r} is one number. Name what moves with the points, as "
-                "output='vector', 'axial vector', 'ij=ji'; numbers that do not move are for InvariantKernelRidge."
+                f"y has {y.shape[1]} columns, and output={self.output!r} is one number. Name what moves with the "
+                "points: output='vector', 'axial vector', 'ij=ji'; numbers that do not move are for InvariantKernelRidge."
             )
 
     def _tensor_hint(self) -> str:
