@@ -174,7 +174,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1 and self.output in _NUMBERS:
             raise ValueError(
                 f"y has {y.shape[1]} columns, and output={self.output!r} is one number. Name what moves with the "
-                "points: output='vector', 'axial vector', 'ij=ji'; numbers that do not move are for InvariantKernelRidge."
+                "points: output='vector', 'axial vector', 'ij=ji'; InvariantKernelRidge takes numbers that stay."
             )
 
     def _tensor_hint(self) -> str:
