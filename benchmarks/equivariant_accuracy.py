@@ -41,14 +41,20 @@ class MatrixKernelRidge:
     penalties: Any
     projected: bool = False
 
+    @property
+    def _apart(self) -> bool:
+        """Whether the kernel is a number times the identity: every output is then a regression by itself."""
+        return len(self.elements) == 1 and not self.projected
+
     def _kernel(self, A: Array, B: Array, width: float) -> Array:
-        E, p = self.embedded(B), len(self.elements[0][1])
+        elements = [(self.elements[0][0], np.eye(1))] if self._apart else self.elements
+        E, p = self.embedded(B), len(elements[0][1])
         total = np.zeros((len(A), p, len(B), p))
-        for move, rho in self.elements:
+        for move, rho in elements:
             D = self.embedded(move(A))
             squares = np.maximum(np.sum(D**2, axis=1)[:, None] + np.sum(E**2, axis=1) - 2 * D @ E.T, 0.0)
             total += np.exp(-squares / (2 * width**2))[:, None, :, None] * rho.T[:, None, :]
-        total /= len(self.elements)
+        total /= len(elements)
         if self.projected:
             P, Q = (np.eye(p) - Z[:, :, None] * Z[:, None, :] for Z in (A, B))
             total = np.einsum("aij,ajbk,bkl->aibl", P, total, Q, optimize=True)
@@ -62,15 +68,16 @@ class MatrixKernelRidge:
         values, vectors = np.linalg.eigh((fixed + fixed.T) / 2)
         constants = vectors[:, values > 0.5] if not self.projected else np.zeros((p, 0))
         self.mean = np.mean(every, axis=0) @ constants @ constants.T
-        y = (every - self.mean).ravel()
-        blocks = np.arange(len(A) * p * k).reshape(k, len(A), p).transpose(1, 0, 2).reshape(len(A), k * p)
+        r = 1 if self._apart else p  # rows of a point
+        y = (every - self.mean).reshape(len(every) * r, -1)
+        blocks = np.arange(len(A) * r * k).reshape(k, len(A), r).transpose(1, 0, 2).reshape(len(A), k * r)
         best = np.inf
         for width in self.widths:
             values, V = np.linalg.eigh(self._kernel(self.A, self.A, width))
             c = V.T @ y
             for penalty in self.penalties:
                 inverse = 1.0 / (np.maximum(values, 0.0) + penalty)
-                dual = V @ (inverse * c)
+                dual = V @ (inverse[:, None] * c)
                 error = 0.0
                 for rows in blocks:
                     M = (V[rows] * inverse) @ V[rows].T

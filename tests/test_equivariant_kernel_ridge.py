@@ -440,3 +440,18 @@ def test_a_table_of_winds_from_the_command_line(tmp_path):
     assert main(["fit", where[0], *asked, "-o", where[1], "--quiet"]) == 0
     found = sa.load(where[1]).predict(table[["x", "y", "z"]])
     np.testing.assert_allclose(found, a_tangent_field(X), atol=1e-5)
+
+
+def test_tensors_and_vectors_in_another_shape_are_refused_in_words():
+    space, group = sa.Sphere(3), groups.point_group("C3v")
+    X = space.sample(30, random_state=0)
+    tensors = np.einsum("ni,nj->nij", X, X)
+    hint = r"groups.index_symmetry\('ij=ji', d\).components\(T\)"
+    for y in (tensors, tensors.reshape(30, 9)):
+        with pytest.raises(ValueError, match=hint):
+            sa.EquivariantKernelRidge(space, group, "ij=ji").fit(X, y)
+    with pytest.raises(ValueError, match=r"3 columns, and output='scalar' is one number. Name what moves"):
+        sa.EquivariantKernelRidge(space, group).fit(X, X)
+    components = groups.index_symmetry("ij=ji", 3).components(tensors)
+    model = sa.EquivariantKernelRidge(space, group, "ij=ji").fit(X, components)
+    np.testing.assert_allclose(model.predict(X), components, atol=1e-6)

@@ -32,8 +32,8 @@ space, zonal = sa.Sphere(3), sa.groups.point_group("C∞")
 # Fields that the rotations leave alone
 # -------------------------------------
 # The output "tangent vector" is for fields without a component along x. Its functions are gradients ∇f and gradients
-# turned by a right angle, x × ∇g: vector spherical harmonics. Those that no rotation about the axis changes are few, two
-# of each degree, and they are found from one infinitesimal rotation.
+# turned by a right angle, x × ∇g: vector spherical harmonics. Rotations about the axis leave two of each degree alone,
+# which are found from one infinitesimal rotation.
 print(sa.equivariant_basis(space, zonal, "tangent vector", max_eigenvalue=30))
 
 

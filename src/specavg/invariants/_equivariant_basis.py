@@ -224,14 +224,14 @@ def equivariant_basis(
 
 
 def output_representation(space: Space, group: Group, output: str | Representation) -> Representation:
-    """The representation that `output` means for a group on a space: a lattice turns vectors by its Cartesian part."""
+    """The representation that `output` means for a group on a space. Vectors on a lattice have Cartesian components."""
     tangent = output.tangent if isinstance(output, Representation) else output in tuple(TANGENT_KINDS)
     if tangent and space != Sphere(3):
         raise ValueError(
             f"tangent vector fields are known on Sphere(3), not on {space!r}. "
             + ("On a torus every vector is tangent: use 'vector'" if isinstance(space, Torus) else "Use 'vector'")
         )
-    return representation(group, output, lattice=space.lattice if isinstance(space, Torus) else None)
+    return representation(group, output, lattice=space.lattice)
 
 
 def functions_of(resolver: Resolver, solutions: Sequence[Solution[Any]], output: Representation) -> VectorFunctions:

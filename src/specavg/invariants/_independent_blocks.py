@@ -70,7 +70,7 @@ def _cut(packed: Any, members: NDArray[np.intp]) -> NDArray[Any]:
 def small_end(blocks: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[Any], bool]:
     """Eigenvalues and eigenvectors of symmetric blocks, and whether these are all of them.
 
-    Of large blocks there are only those below 1e-2.
+    Of blocks with more than 512 rows only the eigenvalues below 1e-2 are computed.
     """  # (b, s, s) -> (b, r), (b, s, r)
     if blocks.shape[1] <= _WHOLE:
         values, vectors = np.linalg.eigh(blocks)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import settings
+from specavg._reporting import reported
 from specavg.molecules._equations import Equations
 
 __all__ = ["Fit", "best_fit", "contradiction"]
@@ -58,7 +59,7 @@ def best_fit(equations: Equations, degrees: NDArray[np.int64], tried: list[int])
     small = 8.0 * 5 * rows * equations.functions.dim < settings().memory_limit
     exact = equations.functions.dim <= _EXACT_FUNCTIONS and rows <= 40 * _EXACT_FUNCTIONS and small
     found = _exact_fits(equations, degrees, tried) if exact else _gram_fits(equations, degrees)
-    return min(found, key=lambda fit: fit.score)
+    return min(reported(found, "choice of degree, prior and penalty", "candidates"), key=lambda fit: fit.score)
 
 
 def contradiction(equations: Equations, degrees: NDArray[np.int64]) -> tuple[float, float] | None:

@@ -18,6 +18,7 @@ from specavg.regression._decomposed_path import DecomposedPath, DecomposedPoster
 from specavg.regression._directions import Directions, directions_of
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
 from specavg.regression._moment_path import MomentProblem
+from specavg.regression._outstanding import standing_out
 from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Problem, Scores, degrees_of_freedom, variation
 from specavg.regression._target_units import Units
@@ -160,17 +161,21 @@ class FeaturePath(DecomposedPath):
         return np.sum(squares, axis=0) / degrees_of_freedom(self._features.weight, rows.count)
 
     def calibrated_posterior(self, alpha: float) -> DecomposedPosterior:
-        return self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None], self.calibration(alpha))
+        alphas = np.array([alpha])
+        return self.posterior_of(alphas, self.noise_variance(alpha)[None], self.calibration(alphas))
 
-    def calibration(self, alpha: float) -> Calibration:
-        """What is known of the posterior of a single output whose penalty was chosen."""
+    def calibration(self, alphas: Array) -> Calibration:
+        """What is known of the posterior of each output with a penalty of its own, if the penalties were chosen."""
         # A row that is left out is predicted with the variance σ²/(αh): see `LeaveOneOut.residuals`.
-        ((_, residual, h),) = self.left_out.residuals(np.array([alpha]))
-        noise = max(float(self.noise_variance(alpha)[0]), float(np.finfo(float).tiny))
-        surprise = float(np.mean(residual[:, 0, 0] ** 2 * h[:, 0])) * alpha / noise
-        freedom = 1.0 + float(np.sum(self.s**2 / (self.s**2 + alpha)))
-        truncated = left_out_by_truncation(self.scale**2) / alpha
-        return Calibration.of(shrunk_surprise(surprise, self.left_out.rows.count), freedom, truncated)
+        residual, h = self.left_out.residuals_by_output(alphas)
+        noise = np.maximum(self.noise_variance(alphas), np.finfo(float).tiny)
+        rows = self.left_out.rows.count
+        surprise = shrunk_surprise(np.mean(residual**2 * h, axis=0) * alphas / noise, rows)
+        freedom = 1.0 + np.sum(self.s[:, None] ** 2 / (self.s[:, None] ** 2 + alphas), axis=0)
+        return Calibration.of(surprise, freedom, left_out_by_truncation(self.scale**2) / alphas, rows)
+
+    def standing_out(self, alpha: float) -> NDArray[np.intp]:
+        return standing_out(self, alpha)
 
     def directions(self, alphas: Array) -> Directions | None:
         return directions_of(self, alphas) if self.c.shape[1] > 1 else None
