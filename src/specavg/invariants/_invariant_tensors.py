@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -67,10 +68,37 @@ class InvariantTensors:
     """
 
     tensors: Array
-    names: tuple[str, ...]
     solver: str
     residual: float
-    _from_entries: Array
+    _index: IndexSymmetry
+
+    @cached_property
+    def _chosen(self) -> list[int]:
+        """The components of the independent entries, in the order of their names."""
+        labels = _Labels(self._index)
+        found = _independent(self._entries, labels.order, exact=self.solver == "orbits")
+        return sorted(found, key=labels.label)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The independent entries."""
+        labels = _Labels(self._index)
+        return tuple(labels.name(i) for i in self._chosen)
+
+    @property
+    def _components(self) -> Array:
+        return self._index.components(self.tensors)  # (dim, number of components)
+
+    @property
+    def _entries(self) -> Array:
+        """The first entry of each component."""
+        return self._components * self._index.entry_weights
+
+    @cached_property
+    def _from_entries(self) -> Array:
+        """The tensors with one independent entry equal to 1 and the others 0."""
+        found = self._index.tensors(np.linalg.solve(self._entries[:, self._chosen], self._components))
+        return np.rint(found) if self.solver == "orbits" else found  # each entry is zero, or ± an independent one
 
     @property
     def dim(self) -> int:
@@ -144,15 +172,7 @@ def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | Non
         f"{found.dim} tensors with {size**index.rank} entries each",
         "Take fewer dimensions or a lower rank.",
     )
-    basis = found.basis.T
-    entries = basis * index.entry_weights  # (dim, number of components)
-    labels = _Labels(index)
-    chosen = sorted(_independent(entries, labels.order, exact=found.solver == "orbits"), key=labels.label)
-    from_entries = index.tensors(np.linalg.solve(entries[:, chosen], basis))
-    if found.solver == "orbits":
-        from_entries = np.rint(from_entries)  # each entry is zero, or plus or minus an independent one
-    names = tuple(labels.name(i) for i in chosen)
-    return InvariantTensors(index.tensors(basis), names, found.solver, found.residual, from_entries)
+    return InvariantTensors(index.tensors(found.basis.T), found.solver, found.residual, index)
 
 
 def _independent(entries: Array, order: NDArray[np.intp], exact: bool) -> list[int]:
