@@ -49,10 +49,10 @@ def quadratures(basis: InvariantBasis, most: int, stretch: int = 1) -> tuple[Rul
     """
     top = float(basis.eigenvalues[-1])
     rules: list[Rule] = []
-    if basis.space.dim <= HIGHEST_DIMENSION:
+    if basis.dimension <= HIGHEST_DIMENSION:
         for factor in _FACTORS:
             try:
-                points, weights = basis.space.ordered_quadrature(basis.order, factor * top)
+                points, weights = basis.quadrature(factor * top)
             except MemoryError:
                 break
             text = f"product rule of {len(points)} nodes, exact for products of eigenfunctions up to {factor * top:.6g}"
@@ -63,5 +63,5 @@ def quadratures(basis: InvariantBasis, most: int, stretch: int = 1) -> tuple[Rul
         return rules[-2], rules[-1]
     rng = np.random.default_rng(OWN_SEED)
     text = f"{most} uniform random nodes"
-    first, second = (Rule(basis.space.sample(most, rng), np.full(most, 1.0 / most), True, text) for _ in range(2))
+    first, second = (Rule(basis.sample(most, rng), np.full(most, 1.0 / most), True, text) for _ in range(2))
     return first, second

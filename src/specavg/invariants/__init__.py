@@ -1,9 +1,9 @@
 """Invariant bases: what survives of a space under a group."""
 
 from specavg.invariants._acting_group import default_group
-from specavg.invariants._basis import InvariantBasis, Row, invariant_basis
+from specavg.invariants._basis import InvariantBasis, invariant_basis
+from specavg.invariants._basis_table import Cutoff, Row
 from specavg.invariants._certified_null_space import FixedSpace
-from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._equivariant_basis import EquivariantBasis, equivariant_basis
 from specavg.invariants._fixed_space import fixed_space
 from specavg.invariants._invariant_tensors import InvariantTensors, invariant_tensors
