@@ -295,7 +295,7 @@ class InvariantBasis(BasisTable):
         return self.functions.gram_operator(self.space.check_points(X), weights, Y)
 
     def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
-        """Forecasts: to make `gram_operator` of `n` rows, and to multiply one column by it; None where there is none."""
+        """Forecasts: to make `gram_operator` of `n` rows, and to multiply one column by it; None where it is None."""
         return self.functions.gram_nanoseconds(n)
 
     def gram_of_density(self, density: Array) -> GramOperator:
