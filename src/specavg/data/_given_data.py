@@ -13,7 +13,7 @@ from specavg._arrays import Array
 from specavg.groups import Group, representation
 from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
-from specavg.spaces import Power, Product, Space
+from specavg.spaces import Power, Product, Rotations, Space
 
 __all__ = [
     "check_columns",
@@ -65,9 +65,14 @@ def check_columns(space: Space | None, group: Group | None, columns: int) -> Non
         shape = f"(n, {space.n_features})"
         if len(space.shape) > 1:
             shape += f" or (n, {', '.join(map(str, space.shape))})"
+        remedy = "Select the columns of the coordinates, or give the space that the data live on."
+        if isinstance(space, Rotations) and columns in (3, 4):
+            remedy = (
+                "spaces.rotations_from_bunge makes them of Euler angles, spaces.rotations_from_quaternions of these."
+            )
         raise ValueError(
             f"X has {columns} columns (features), but a point of {space!r} has {space.n_features}: X needs shape "
-            f"{shape}. Select the columns of the coordinates, or give the space that the data live on."
+            f"{shape}. {remedy}"
         )
     if space is None and isinstance(group, Group) and columns != group.columns:
         raise ValueError(

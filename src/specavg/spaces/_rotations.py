@@ -26,6 +26,8 @@ from specavg.spaces._von_mises import OnRotations, VonMises
 
 __all__ = ["Rotations", "rotations_from_bunge", "rotations_from_quaternions", "rotations_from_scipy"]
 
+_ROWS_TO_JUDGE = 10  # orientations that all have angles below 2π degrees: given in degrees, they would be almost alike
+
 
 @final
 class Rotations(Space):
@@ -309,6 +311,12 @@ def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> NDArray
     if not degrees and np.abs(euler).max(initial=0.0) > 4 * np.pi:
         warnings.warn(
             f"Bunge angles go up to {np.abs(euler).max():.4g}, and are taken for radians: for degrees write "
+            "degrees=True",
+            stacklevel=2,
+        )
+    if degrees and len(euler) >= _ROWS_TO_JUDGE and np.abs(euler).max() <= 2 * np.pi:
+        warnings.warn(
+            f"Bunge angles go up to {np.abs(euler).max():.4g}, and are taken for degrees: for radians leave out "
             "degrees=True",
             stacklevel=2,
         )
