@@ -8,7 +8,7 @@ from specavg.invariants._equivariant_basis import EquivariantBasis, equivariant_
 from specavg.invariants._fixed_space import fixed_space
 from specavg.invariants._invariant_tensors import InvariantTensors, invariant_tensors
 from specavg.invariants._plan import Plan, PlanRow, plan
-from specavg.invariants._restored import restored_basis, restored_equivariant_basis
+from specavg.invariants._restored_basis import restored_basis, restored_equivariant_basis
 from specavg.invariants.solvers._stored import StoredArraysError
 from specavg.spaces._orders import ByDegree, ByEigenvalue, ByType, FewCoordinates, Order, default_order, further_orders
 
