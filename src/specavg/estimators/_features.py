@@ -18,7 +18,7 @@ from specavg.spaces import Space
 
 __all__ = ["InvariantFeatures"]
 
-DEFAULT_FUNCTIONS = 64.0
+DEFAULT_FUNCTIONS = 64.0  # features with no cutoff given: a linear model of some hundred rows can use so many
 
 
 class InvariantFeatures(TransformerMixin, InvariantEstimator):

@@ -17,6 +17,7 @@ __all__ = ["Rule", "quadratures"]
 
 Array = NDArray[np.float64]
 HIGHEST_DIMENSION = 8  # beyond, product rules have too many nodes even for the lowest functions
+# Multiples of the largest value of a basis for which rules are tried: each finer than the last by half.
 _FACTORS = (1.0, 1.5, 2.25, 3.4, 5.0, 7.6, 11.4, 17.0, 25.6, 38.0)
 
 
