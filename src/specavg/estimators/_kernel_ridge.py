@@ -383,7 +383,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         if fit.iterations:
             self.n_iterations_ = fit.iterations
         if fit.solver != "mean":
-            question_fit(fit.error, count, why_nothing(self._space(), self._group()))
+            question_fit(fit.error, count, lambda: why_nothing(self._space(), self._group()))
         return self
 
     @overload
