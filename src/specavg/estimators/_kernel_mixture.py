@@ -14,7 +14,7 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from specavg._arrays import Array
 from specavg._config import settings
@@ -140,7 +140,7 @@ def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) ->
     owner = np.empty(len(points), dtype=np.intp)  # the centre that a point counts for
     owner[kept] = np.arange(n)
     if len(others):
-        owner[others] = cKDTree(targets).query(family.embedded(points[others]))[1] % n
+        owner[others] = KDTree(targets).query(family.embedded(points[others]))[1] % n
     counts = np.bincount(owner, weights, n)
     kappas: Array = np.exp2(np.arange(_WIDTHS, dtype=np.float64)) / family.square
     # A centre that counts for others too lies where nothing of them is left out: points beside it tell.
