@@ -49,6 +49,7 @@ def accuracy_table(rows: list[dict[str, Any]]) -> str:
         name = row["name"].split(": ", 1)[1]
         ratio = f"{row['value']:.2f} ± {row['standard_error']:.2f}"
         covered = f"{row['covered']:.0f} %" if "covered" in row else ""
+        covered += " of observations" if row.get("interval") == "observation" else ""
         lines.append(f"| {name} | {ratio} | {row['worst']:.2f} | {covered} | {row['splits']} |")
     return "\n".join(lines)
 

@@ -241,7 +241,7 @@ def test_large_integers_lose_no_digits_when_applied(entry):
     exact = np.array([[sum(terms) for terms in rows] for rows in rational])
     np.testing.assert_array_equal(without(points), exact.astype(float))  # rounded once
     shifted = np.add(exact, [Fraction(1, 3), 0, Fraction(1, 4)]).ravel()
-    errors = [Fraction(float(u)) - v for u, v in zip(with_shift.turned(points).ravel(), shifted, strict=True)]
+    errors = [Fraction(float(u)) - v for u, v in zip(with_shift.applied(points).ravel(), shifted, strict=True)]
     assert max(abs(error - round(error)) for error in errors) < 1e-15
 
 

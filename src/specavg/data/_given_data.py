@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups import Group, representation
-from specavg.groups._group import not_a_group
+from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
-from specavg.spaces import Power, Product, Space, Torus
+from specavg.spaces import Power, Product, Rotations, Space
 
 __all__ = [
     "check_columns",
@@ -64,9 +65,14 @@ def check_columns(space: Space | None, group: Group | None, columns: int) -> Non
         shape = f"(n, {space.n_features})"
         if len(space.shape) > 1:
             shape += f" or (n, {', '.join(map(str, space.shape))})"
+        remedy = "Select the columns of the coordinates, or give the space that the data live on."
+        if isinstance(space, Rotations) and columns in (3, 4):
+            remedy = (
+                "spaces.rotations_from_bunge makes them of Euler angles, spaces.rotations_from_quaternions of these."
+            )
         raise ValueError(
             f"X has {columns} columns (features), but a point of {space!r} has {space.n_features}: X needs shape "
-            f"{shape}. Select the columns of the coordinates, or give the space that the data live on."
+            f"{shape}. {remedy}"
         )
     if space is None and isinstance(group, Group) and columns != group.columns:
         raise ValueError(
@@ -159,7 +165,7 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
         return
     space, group = basis.space, basis.group
     try:
-        vector = representation(group, "vector", lattice=space.lattice if isinstance(space, Torus) else None)
+        vector = representation(group, "vector", lattice=space.lattice)
     except ValueError:  # no single matrix moves a vector here
         return
     if vector.dim == outputs[0] and not vector.is_trivial:
@@ -172,7 +178,7 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
         )
 
 
-def question_fit(error: float, count: int, reasons: str) -> None:
+def question_fit(error: float, count: int, reasons: Callable[[], str]) -> None:
     """Warn where a fit explains almost nothing of y, and name likely reasons.
 
     Parameters
@@ -181,14 +187,14 @@ def question_fit(error: float, count: int, reasons: str) -> None:
         Leave-one-out error in standard deviations of the targets.
     count : int
         Rows.
-    reasons : str
-        The likely ones, such as `why_nothing`.
+    reasons : callable
+        Tells the likely ones; called only where there is something to warn of.
     """
     if count < _ROWS_TO_JUDGE or not error > _NOTHING_EXPLAINED:
         return
     warnings.warn(
         f"the fit explains almost nothing: its leave-one-out error is {error:.3g} standard deviations of y, and that "
-        f"of the mean is 1. Likely reasons: {reasons}.",
+        f"of the mean is 1. Likely reasons: {reasons()}.",
         UserWarning,
         stacklevel=4,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from specavg.functions._functions import FEW_ROWS
-from specavg.invariants._building import check_group, group_order
+from specavg.invariants._acting_group import check_group, group_order
 
 if TYPE_CHECKING:
     from specavg.groups import Group

@@ -20,7 +20,7 @@ from specavg._config import settings
 from specavg._random import OWN_SEED
 from specavg._reporting import reported
 from specavg.groups import Group
-from specavg.invariants._building import group_order
+from specavg.invariants._acting_group import group_order
 from specavg.spaces import Space
 from specavg.spaces._von_mises import VonMises
 

@@ -105,20 +105,23 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
 
     Notes
     -----
-    *Choice.* A grid of spectra and penalties is compared by leave-one-out in closed form, from one decomposition
-    per spectrum, by predictive density and squared error together (`Trial.score`): every second s first, then the
-    neighbours of the best. The grid of "auto" is the Matérn family in s and ℓ together, of which "heat" is the
-    limit of large s; on cubic tori, powers and products "product" beside it, on Stiefel manifolds "partition". Rows on
-    one orbit are left out together. With more than 400 rows, or with several bases (below), the best spectra are
-    short-listed on up to 400 rows (chosen without regard to y) and compared on all.
+    *Choice.* A grid of spectra and penalties is compared by leave-one-out in closed form, from one decomposition per
+    spectrum, by predictive density and squared error together (`Trial.score`): every second s first, then the
+    neighbours of the best. The density of all rows together (the evidence) counts as much as 60 rows: with few rows
+    leave-one-out alone is deceived by chance. It is not used with several outputs, nor where only moments are known.
+    The grid of "auto" is the Matérn family in s and ℓ together, of which "heat" is the limit of large s; on cubic tori,
+    powers and products "product" beside it, on Stiefel manifolds "partition". Rows on one orbit are left out together.
+    With more than 400 rows, or with several bases (below), the best spectra are short-listed on up to 400 rows (chosen
+    without regard to y) and compared on all.
 
-    *Error bars.* The posterior of a model with a given `alpha` takes it as true, and so does that of several outputs.
-    That of a single output with a chosen penalty, where features are held, is calibrated. Let v be the posterior
+    *Error bars.* The posterior of a model with a given `alpha` takes it as true. That of a model with chosen penalties,
+    where features are held, is calibrated, for several outputs direction by direction. Let v be the posterior
     variance, m the mean square of what was left out in units of its predicted variance, p the degrees of freedom of the
-    fit and T the prior variance of the functions beyond the cutoff.
-    Then the variance is (p + 3)/p · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part of
-    the function, and so is noise that the truncation explains; three numbers were chosen from the data. Roughness that
-    looks like noise (kinks on a six-dimensional torus) is not told from noise, and intervals are then too narrow.
+    fit, and T the larger of σ² p/2n and the prior variance of the functions beyond the cutoff.
+    Then the variance is (n + 5)/(n − 5) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part
+    of the function, and so is noise that hardly fitted functions explain; five numbers were chosen from the data.
+    Roughness in many dimensions cannot be told from noise where no two points are near each other: intervals of such
+    functions without noise are too narrow, and with noise a little too wide.
 
     *Many coordinates.* The first eigenspaces of a torus of four and more dimensions hold products of many coordinates
     and only the lowest frequencies of each. With nothing given, two more bases compete with them, on the same rows by
@@ -141,11 +144,13 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     *Accuracy.* Up to n · D = 3e7, features are decomposed by their singular values, which fits nearly
     noise-free data to 1e-9 and better. Beyond, moments are, by generalised cross-validation, with half the digits.
 
-    *Gram matrices that are not formed.* On tori of up to three dimensions (with the extra ``specavg[nufft]``) the Gram
-    matrix is Toeplitz; on `Sphere(3)` and `Rotations()` it follows from a density of twice the degree on a grid. With
-    more than 600 functions, or where spectrum and α are given, it is never formed: conjugate gradients with transforms,
-    and a stochastic estimate of the trace in generalised cross-validation. Points that leave a part of the space empty
-    would take too many steps: a first solution tells, and moments are used.
+    *Gram matrices that are not formed.* On tori of up to three dimensions the Gram matrix is Toeplitz; on `Sphere(3)`
+    and `Rotations()` it follows from a density of twice the degree on a grid. The sums over data that it needs come
+    from a non-uniform FFT (the extra ``specavg[nufft]``); without it from loops, whose time is n times the number of
+    functions of twice the degree. With more than 600 functions, or where spectrum and α are given, the matrix is never
+    formed: solutions are found step by step with transforms, those of all penalties in one space, and generalised
+    cross-validation has a stochastic estimate of the trace. Points that leave a part of the space empty would take too
+    many steps: a first solution tells, and moments are used.
 
     *Many rows.* From 20,000 rows on, with neither cutoff nor α given and on these spaces, the fit above is a first one.
     While its last function keeps more than 5 % of its coefficient, or the last step took a tenth off the error, up to
@@ -377,7 +382,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         if fit.iterations:
             self.n_iterations_ = fit.iterations
         if fit.solver != "mean":
-            question_fit(fit.error, count, why_nothing(self._space(), self._group()))
+            question_fit(fit.error, count, lambda: why_nothing(self._space(), self._group()))
         return self
 
     @overload

@@ -77,12 +77,12 @@ def searched_basis(
         _Racing.of(make, basis, sample, candidates_of(basis), alpha, half_digits=not data.held(basis))
         for make, basis in competing_bases(bases, affordable_dim(sample.count))
     ]
-    leading = min((each.first_score for each in racing if each.start is not None), default=np.inf)
-    finished = [
-        (each, *each.shortlisted(alpha, 1 if everything else _limits.SHORTLIST))  # with all rows, the best is known
-        for each in racing
-        if each.first_score <= leading + _limits.BEHIND
-    ]
+    leading = min((each.best for each in racing if each.first is not None), default=np.inf)
+    racing = [each for each in racing if each.best <= leading + _limits.BEHIND]
+    firsts = sorted(score for each in racing for score in (each.first or {}).values())
+    bound = firsts[: 2 * _limits.SCREENED][-1] if firsts else np.inf
+    size = 1 if everything else _limits.SHORTLIST  # with all rows, the best is known
+    finished = [(each, *each.shortlisted(alpha, size, bound)) for each in racing if each.best <= bound]
     best, spectra, _ = min(finished, key=lambda entry: entry[2])
     basis = best.make(None)
     same = everything and basis is best.basis
@@ -101,10 +101,8 @@ class _Racing:
     features : ndarray of shape (n, dim - 1)
     problem : FeatureProblem
     candidates : list of Spectrum
-    start : list of Spectrum or None
-        The best of the candidates on few rows; None where there are hardly more.
-    first_score : float
-        The score of the best there; without such a look a basis goes on in any case.
+    first : dict of Spectrum to float, or None
+        The best of the candidates on few rows, and their scores; None where there are hardly more.
     """
 
     make: MadeBasis
@@ -112,8 +110,7 @@ class _Racing:
     features: Array
     problem: FeatureProblem
     candidates: list[Spectrum]
-    start: list[Spectrum] | None
-    first_score: float
+    first: dict[Spectrum, float] | None
 
     @classmethod
     def of(
@@ -128,14 +125,20 @@ class _Racing:
     ) -> _Racing:
         features = basis.evaluate(sample.points)[:, 1:]
         problem = sample.searched(features, half_digits=half_digits)
-        found = screened(problem, basis, candidates, alpha) if basis.dim > 1 and problem.count > 1 else None
-        start, score = (None, -np.inf) if found is None else found
-        return cls(make, basis, features, problem, candidates, start, score)
+        first = screened(problem, basis, candidates, alpha) if basis.dim > 1 and problem.count > 1 else None
+        return cls(make, basis, features, problem, candidates, first)
 
-    def shortlisted(self, alpha: float | None, size: int) -> tuple[list[Spectrum], float]:
+    @property
+    def best(self) -> float:
+        """The best score on few rows; without such a look a basis goes on in any case."""
+        return -np.inf if self.first is None else min(self.first.values())
+
+    def shortlisted(self, alpha: float | None, size: int, bound: float) -> tuple[list[Spectrum], float]:
+        """The best spectra of those with scores up to `bound` on few rows and their neighbours, and the best score."""
         if self.basis.dim == 1 or self.problem.count == 1:  # all rows are on one orbit: nothing can be left out
             return self.candidates, np.inf
-        return shortlist(self.problem, self.basis, self.candidates, alpha, size, self.start)
+        start = None if self.first is None else [s for s, score in self.first.items() if score <= bound]
+        return shortlist(self.problem, self.basis, self.candidates, alpha, size, start)
 
 
 def competing_bases(bases: list[MadeBasis], most: int | None) -> Iterator[tuple[MadeBasis, InvariantBasis]]:

@@ -193,7 +193,10 @@ def _joins(indices: Sequence[Index], leaves: int) -> list[_Join]:
         order = sorted(longest, key=lambda pair: -longest[pair])
         place = {pair: i for i, pair in enumerate(order)}
         table = np.array(
-            [(n, i, before[prefix[:-1]], place[e, L], e) for (prefix, i), (e, L, n) in zip(now.items(), rows, strict=True)],
+            [
+                (n, i, before[prefix[:-1]], place[e, L], e)
+                for (prefix, i), (e, L, n) in zip(now.items(), rows, strict=True)
+            ],
             dtype=np.intp,
         ).reshape(-1, 5)
         table = table[np.argsort(table[:, 0], kind="stable")]

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._derivations import Derivations
-from specavg.functions._euler_gram import EulerGram, column_nanoseconds, euler_gram, step_of
+from specavg.functions._euler_gram import EulerGram, euler_gram, gram_nanoseconds
+from specavg.functions._euler_sums import step_of
 from specavg.functions._orthonormal_matrices import nearest_orthonormal
 from specavg.functions._threads import read_only
 from specavg.functions._wigner_matrices import euler_angles, rotation_derivatives
@@ -21,7 +22,6 @@ from specavg.functions._wigner_matrices import euler_angles, rotation_derivative
 __all__ = ["WignerFunctions"]
 
 _NANOSECONDS = 0.4  # of a sum over data, for each point and function; measured
-_NANOSECONDS_A_HEIGHT = 5.0  # of a table, for each node and function
 _NOISE = 1e-14  # a coefficient of an orthonormal combination below this is rounding
 
 
@@ -196,6 +196,10 @@ class WignerFunctions(Compiled, Derivations):
         """What the orders of rows and of columns are multiples of."""
         return self._steps
 
+    def angles(self, X: Array) -> tuple[Array, Array, Array]:
+        """Euler angles."""
+        return euler_angles(nearest_orthonormal(X.reshape(-1, 3, 3)))
+
     def wave_table(self, j: NDArray[np.intp], k: NDArray[np.intp], cosines: Array) -> Array:
         """d^l_{jk}."""  # (P, N, top + 1)
         from specavg.functions._wave_tables import wigner_table
@@ -214,11 +218,14 @@ class WignerFunctions(Compiled, Derivations):
 
     def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[EulerGram, Array]:
         twice = WignerFunctions(range(2 * self._top + 1), self._steps)
-        return euler_gram(self, twice, X, weights, Y)
+        return euler_gram(self, twice, X, weights, Y, self._loop_nanoseconds(len(X)))
 
     def gram_nanoseconds(self, n: int) -> tuple[float, float]:
-        functions = 4 / 3 * (2.0 * self._top + 1) ** 3
-        return (_NANOSECONDS * n + _NANOSECONDS_A_HEIGHT * (2 * self._top + 1)) * functions, column_nanoseconds(self)
+        return gram_nanoseconds(self, n, self._loop_nanoseconds(n))
+
+    def _loop_nanoseconds(self, n: int) -> float:
+        """A forecast of the sums of all functions of twice the degree over n points."""
+        return _NANOSECONDS * n * 4 / 3 * (2.0 * self._top + 1) ** 3
 
     def gram_of_density(self, density: Array) -> EulerGram:
         return EulerGram(self, density)

@@ -31,7 +31,7 @@ from specavg.isometries.fields import (
     rotation,
 )
 
-__all__ = ["columns", "common_size", "fields_from", "isometries_from", "neutral", "one_kind"]
+__all__ = ["columns", "common_size", "fields_from", "isometries_from", "neutral", "not_a_group", "one_kind"]
 
 
 def isometries_from(given: Iterable[Isometry | ArrayLike]) -> tuple[Isometry, ...]:
@@ -80,7 +80,7 @@ def fields_from(given: Iterable[Field | ArrayLike]) -> tuple[Field, ...]:
 
 
 def _alike(fields: list[Field]) -> list[Field]:
-    """The same fields, with parts that do not move of the kind that they have in other fields."""
+    """The same fields; a part that does not move is written as the zero field of the kind it has in other fields."""
     if not any(isinstance(f, CopiesField | FactorsField) for f in fields) or len({f.size for f in fields}) > 1:
         return fields
     common = fields[0]
@@ -143,3 +143,16 @@ def _called(one: Isometry | Field, given: Sequence[Isometry | Field]) -> str:
     """What an isometry or a field is called in messages: the place among those of its sort."""
     alike = [g for g in given if isinstance(g, Field) == isinstance(one, Field)]
     return f"{'field' if isinstance(one, Field) else 'generator'} {alike.index(one)}"
+
+
+def not_a_group(group: object) -> TypeError:
+    """The refusal of what is given in place of a group, with what to write instead."""
+    if isinstance(group, str):
+        hint = f'a name stands in its function, as in sa.groups.point_group("{group}")'
+    elif isinstance(group, list | tuple):
+        hint = "generators stand in sa.Group([...])"
+    elif callable(group):
+        hint = f"call it with its size, as in {getattr(group, '__name__', 'symmetric')}(3)"
+    else:
+        hint = "take one of sa.groups, or sa.Group([g, h, ...])"
+    return TypeError(f"group must be a specavg Group; got {group!r}: {hint}")

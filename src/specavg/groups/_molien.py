@@ -60,7 +60,7 @@ def molien_series(group: Group, degree: int) -> tuple[int, ...]:
 
 
 def _degrees(structure: Structure) -> tuple[list[int], int] | None:
-    """Degrees of free generators, and that of one more invariant with its square among them (0: there is none)."""
+    """Degrees of free generators of the invariants, and that of one more whose square they generate (0: no such)."""
     if isinstance(structure, Trivial):
         return [1] * structure.size, 0
     if isinstance(structure, SignFlips):

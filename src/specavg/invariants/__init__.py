@@ -2,9 +2,10 @@
 
 from specavg.invariants._acting_group import default_group
 from specavg.invariants._basis import InvariantBasis, Row, invariant_basis
+from specavg.invariants._certified_null_space import FixedSpace
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._equivariant_basis import EquivariantBasis, equivariant_basis
-from specavg.invariants._fixed_space import FixedSpace, fixed_space
+from specavg.invariants._fixed_space import fixed_space
 from specavg.invariants._invariant_tensors import InvariantTensors, invariant_tensors
 from specavg.invariants._plan import Plan, PlanRow, plan
 from specavg.invariants._restored import restored_basis, restored_equivariant_basis

@@ -22,8 +22,8 @@ from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants.solvers._solver import Solution
-from specavg.spaces import Space, Torus
-from specavg.spaces._orders import ByType, Order
+from specavg.spaces import Space
+from specavg.spaces._orders import Order
 
 __all__ = ["BasisTable", "InvariantBasis", "Row", "built_basis", "invariant_basis"]
 
@@ -108,7 +108,7 @@ class Row:
         "closed form", "orbits" or "null space".
     residual : float
         max‖D(g)Q − Q‖ over the generators; 0 where the solver is exact. Polynomials that are invariant by
-        construction have the error of being harmonic instead.
+        construction have here the error with which they are harmonic.
     gap : float
         The smallest singular value that was not taken for zero; infinite where no rank was decided.
 
@@ -349,9 +349,9 @@ class InvariantBasis(BasisTable):
         return self._unless_nan(lambda points: self.functions.combine(points, C), X)
 
     def _unless_nan(self, work: Callable[[Array], Array], X: ArrayLike) -> Array:
-        """`work` on checked points. A torus refuses NaN only, which shows in the result: points are not read twice."""
+        """`work` at checked points. Where NaN alone is refused, the result shows it: points are not read twice."""
         points: Any = X
-        if not (isinstance(self.space, Torus) and isinstance(points, np.ndarray) and points.dtype == np.float64):
+        if not (self.space.takes_every_row and isinstance(points, np.ndarray) and points.dtype == np.float64):
             return work(self.space.check_points(X))
         if points.shape[1:] != self.space.shape:
             return work(self.space.check_points(X))
@@ -407,7 +407,7 @@ class InvariantBasis(BasisTable):
         return canonical_points(self.space, self.group, X)
 
     def evaluation_points(self, X: ArrayLike) -> Array:
-        """`canonical` points, or many rows of `X` as they are where the functions are invariant to the last bit anyway."""
+        """`canonical` points; many rows stay as they are where functions are invariant to the last bit anyway."""
         points = np.asarray(self.space.as_table(X), dtype=np.float64)
         return points if self._exact_as_given and not few_rows(len(points)) else self.canonical(points)
 
@@ -430,7 +430,7 @@ class InvariantBasis(BasisTable):
 
 def _types(space: Space, order: Order, solutions: Sequence[Solution[Any]]) -> Types | None:
     """The types of all functions, where every solution has one."""
-    family = space.type_spectrum if isinstance(order, ByType) else None
+    family = space.type_spectrum if order.separates_types else None
     found = [space.type_of(s.eigenspace) for s in solutions] if family is not None else [None]
     known = [t for t in found if t is not None]
     if family is None or len(known) < len(found):

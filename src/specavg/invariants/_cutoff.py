@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Cutoff"]
+__all__ = ["TOLERANCE", "Cutoff"]
+
+# Relative: an eigenvalue or a number of functions that exceeds a cutoff by less is rounding, and belongs to it
+# (1000^(1/3) is 9.999999999999998).
+TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,11 @@ class Cutoff:
 
     kind: str
     value: float
+
+    @property
+    def most(self) -> float:
+        """The value, with what may be rounding added."""
+        return self.value * (1 + TOLERANCE)
 
     @classmethod
     def of(cls, max_eigenvalue: float | None, max_dim: float | None, max_invariant_dim: float | None) -> Cutoff | None:

@@ -20,7 +20,7 @@ from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants._sorting_elements import SortingElements
 from specavg.invariants.solvers._output_solver import carriers
 from specavg.invariants.solvers._solver import Solution
-from specavg.spaces import Space, Torus
+from specavg.spaces import Space
 from specavg.spaces._orders import Order
 
 __all__ = ["EquivariantBasis", "built_equivariant_basis", "equivariant_basis", "output_representation"]
@@ -209,8 +209,8 @@ def equivariant_basis(
 
 
 def output_representation(space: Space, group: Group, output: str | Representation) -> Representation:
-    """The representation that `output` means for a group on a space: a lattice turns vectors by its Cartesian part."""
-    return representation(group, output, lattice=space.lattice if isinstance(space, Torus) else None)
+    """The representation that `output` means for a group on a space. Vectors on a lattice have Cartesian components."""
+    return representation(group, output, lattice=space.lattice)
 
 
 @lru_cache(maxsize=32)

@@ -109,7 +109,9 @@ def _solutions(
 ) -> list[Solution[Any]]:
     total = sum(row.invariant_dim for row in table)
     require_memory(
-        BYTES_PER_FUNCTION * total * outputs, f"a saved basis of {total} functions", "It may not be one of ours."
+        BYTES_PER_FUNCTION * total * outputs,
+        f"a saved basis of {total} functions",
+        "The file may not be one that specavg wrote.",
     )
     solutions: list[Solution[Any]] = []
     for row, eigenspace in zip(table, eigenspaces, strict=False):  # endless: rows come first

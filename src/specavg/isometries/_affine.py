@@ -71,7 +71,7 @@ class Affine(Matrices):
         terms = np.concatenate(_exact_terms(self.matrix, points), axis=-1)
         return np.apply_along_axis(fsum, -1, terms)
 
-    def turned(self, U: NDArray[np.float64]) -> NDArray[np.float64]:
+    def applied(self, U: NDArray[np.float64]) -> NDArray[np.float64]:
         """A u + t up to whole periods, for points `U` in periods.
 
         Where `A` has entries above 1, whole periods are taken away before anything is rounded: an entry of 10^10 does
@@ -202,7 +202,7 @@ def as_affine(g: Isometry) -> Affine:
 
 
 def _determinant(A: NDArray[np.int64]) -> int:
-    """The exact determinant; entries of size one, in any number of dimensions, are left to floating-point numbers."""
+    """The exact determinant: rounded where floating-point numbers err by less than 1/2, by fractions elsewhere."""
     largest = np.linalg.norm(A, axis=1)  # their product bounds the determinant, and by eps times d its rounding error
     if float(np.log2(np.maximum(largest, 1.0)).sum()) < 40 or np.abs(A).max(initial=0) <= 1:
         return round(float(np.linalg.det(A.astype(float))))

@@ -67,7 +67,7 @@ class Copies(Isometry):
         return None
 
     def _exchange(self, g: SignedPermutation) -> Copies:
-        """A permutation, read as one of these copies."""
+        """The permutation of whole copies, which changes nothing within a copy."""
         return Copies(g.image, (identity(self.parts[0].size),) * g.size)
 
     def __repr__(self) -> str:

@@ -99,14 +99,14 @@ def checked_points(g: Isometry, X: ArrayLike) -> NDArray[np.float64]:
 
 
 def entries(given: Any, what: str, example: str) -> tuple[Any, ...]:
-    """The entries of a sequence, or an error that says of `what` they are and what is written."""
+    """The entries of a sequence, or an error that names `what` they are and shows how it is written."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise TypeError(f"{what}: write a list, as in {example}; got {given!r}")
     return tuple(given)
 
 
 def finite_square(matrix: ArrayLike, what: str) -> NDArray[np.float64]:
-    """A finite square matrix as float64, or an error that names `what` needs it."""
+    """A finite square matrix as float64, or an error; `what` needs it."""
     array = np.asarray(matrix, dtype=float)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise ValueError(f"{what} needs a square matrix; got shape {array.shape}")

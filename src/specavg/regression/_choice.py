@@ -15,7 +15,7 @@ from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Posterior,
 from specavg.regression._spectra import Grid, Levels, Spectrum, grids_of
 from specavg.regression._target_units import Units
 
-__all__ = ["RidgeFit", "Trial", "mean_fit", "ridge_fit", "screened", "shortlist"]
+__all__ = ["RidgeFit", "Trial", "fit_of_trial", "mean_fit", "ridge_fit", "screened", "shortlist"]
 
 _LARGEST_ALPHA = 10.0**1.5  # largest penalty tried, in units of `Scored.top`: only the mean survives it
 _STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chosen
@@ -37,6 +37,9 @@ class Trial:
         Leave-one-out root mean squared error, in standard deviations of the target.
     density : float
         Minus the mean leave-one-out log predictive density, up to a constant.
+    evidence : float
+        Minus the log density of all rows together, for each row, times its weight in the score, up to a constant; 0
+        where it is not known.
 
     Examples
     --------
@@ -52,11 +55,12 @@ class Trial:
     alpha: float
     error: float
     density: float
+    evidence: float = 0.0
 
     @property
     def score(self) -> float:
-        """What is compared: the density, and half as much the logarithm of the error."""
-        return float(joint_score(self.error, self.density))
+        """What is compared: the density, the evidence, and half the logarithm of the error."""
+        return float(joint_score(self.error, self.density, self.evidence))
 
 
 @final
@@ -121,7 +125,8 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
     """The fit with the spectrum and α that predict best what was left out; one decomposition per spectrum, no refits.
 
     The error alone is a noisy guide. The predictive density of what is left out weighs an error by the certainty it
-    was predicted with, which separates spectra that the plain error cannot tell apart; `Trial.score` joins the two.
+    was predicted with, which separates spectra that the plain error cannot tell apart. The density of all rows together
+    sees predictions from few of them too; `Trial.score` joins the three.
 
     Parameters
     ----------
@@ -135,11 +140,20 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
     """
     tried = _tried(problem, levels, candidates, alpha)
     best = _smallest(problem, tried)
-    trial, trials = best.trial, tuple(t.trial for t in tried)
+    trials = tuple(t.trial for t in tried)
+    return fit_of_trial(problem, levels, best.trial, best.relative_alpha, trials, given=alpha is not None)
+
+
+def fit_of_trial(
+    problem: Problem, levels: Levels, trial: Trial, alpha: float, trials: tuple[Trial, ...], *, given: bool
+) -> RidgeFit:
+    """The fit of one of `trials`, whose penalty is `alpha` in units of its first value of the spectrum.
+
+    Where it was given it is used as it is, for all outputs.
+    """
     scale, unit = relative_scale(trial.spectrum, levels, len(problem.mean_features))
-    given = alpha is not None  # what a user has chosen is used as it is
-    path = problem.path(scale) if given else _path(problem, scale, best.relative_alpha)
-    directions = path.directions(_alphas(problem, path, _FINE_STEPS_PER_DECADE)) if alpha is None else None
+    path = problem.path(scale) if given else _path(problem, scale, alpha)
+    directions = None if given else path.directions(_alphas(problem, path, _FINE_STEPS_PER_DECADE))
     if directions is not None:
         return RidgeFit(
             problem.solver,
@@ -152,7 +166,7 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
             directions.posterior(),
             directions.back,
         ).of_targets(problem.units)
-    coefficients = problem.with_constant(path.coefficients(best.relative_alpha))
+    coefficients = problem.with_constant(path.coefficients(alpha))
     iterations = problem.iterations
     return RidgeFit(
         problem.solver,
@@ -161,8 +175,8 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
         trial.error,
         trials,
         coefficients,
-        path.noise_variance(best.relative_alpha),
-        path.posterior(best.relative_alpha) if given else path.calibrated_posterior(best.relative_alpha),
+        path.noise_variance(alpha),
+        path.posterior(alpha) if given else path.calibrated_posterior(alpha),
         iterations=iterations,
     ).of_targets(problem.units)
 
@@ -191,15 +205,14 @@ def shortlist(
 
 def screened(
     problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None
-) -> tuple[list[Spectrum], float] | None:
-    """The best of every second spectrum on some of the rows, and the best score there; None with hardly more rows."""
+) -> dict[Spectrum, float] | None:
+    """The best of every second spectrum on some of the rows, and their scores; None with hardly more rows."""
     some = problem.some_rows(_limits.SCREEN_ROWS)
     if some is None:
         return None
     compared, coarse = _Comparison(some, levels, alpha), _coarse(grids_of(candidates))
     compared.add(coarse)
-    best = sorted(coarse, key=compared.score)[: _limits.SCREENED]
-    return best, compared.score(best[0])
+    return {spectrum: compared.score(spectrum) for spectrum in sorted(coarse, key=compared.score)[: _limits.SCREENED]}
 
 
 def relative_scale(spectrum: Spectrum, levels: Levels, dim: int) -> tuple[Array, float]:
@@ -230,7 +243,7 @@ def _tried(
     if start is None:
         start = _coarse(grids)
         found = screened(problem, levels, candidates, alpha) if len(start) > _limits.SCREENED else None
-        start = start if found is None else found[0]
+        start = start if found is None else list(found)
     compared = _Comparison(problem, levels, alpha)
     compared.add(start)
     for grid in grids:
@@ -313,8 +326,7 @@ class _Comparison:
     def _tries(self, spectrum: Spectrum, scored: Scored, alphas: Array) -> list[_Try]:
         unit = self._scale(spectrum)[1]
         scores = scored.scores(alphas)
-        table = zip(alphas.tolist(), np.sqrt(scores.error).tolist(), scores.density.tolist(), strict=True)
-        return [_Try(Trial(spectrum, a * unit, error, density), a) for a, error, density in table]
+        return [_Try(Trial(spectrum, a * unit, *numbers), a) for a, *numbers in scores.table(alphas)]
 
 
 def _lowest_hope(tries: Sequence[_Try]) -> float:

@@ -156,17 +156,18 @@ class FeaturePath(DecomposedPath):
         return np.sum(squares, axis=0) / degrees_of_freedom(self._features.weight, rows.count)
 
     def calibrated_posterior(self, alpha: float) -> DecomposedPosterior:
-        return self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None], self.calibration(alpha))
+        alphas = np.array([alpha])
+        return self.posterior_of(alphas, self.noise_variance(alpha)[None], self.calibration(alphas))
 
-    def calibration(self, alpha: float) -> Calibration:
-        """What is known of the posterior of a single output whose penalty was chosen."""
+    def calibration(self, alphas: Array) -> Calibration:
+        """What is known of the posterior of each output with a penalty of its own, if the penalties were chosen."""
         # A row that is left out is predicted with the variance σ²/(αh): see `LeaveOneOut.residuals`.
-        ((_, residual, h),) = self.left_out.residuals(np.array([alpha]))
-        noise = max(float(self.noise_variance(alpha)[0]), float(np.finfo(float).tiny))
-        surprise = float(np.mean(residual[:, 0, 0] ** 2 * h[:, 0])) * alpha / noise
-        freedom = 1.0 + float(np.sum(self.s**2 / (self.s**2 + alpha)))
-        truncated = left_out_by_truncation(self.scale**2) / alpha
-        return Calibration.of(shrunk_surprise(surprise, self.left_out.rows.count), freedom, truncated)
+        residual, h = self.left_out.residuals_by_output(alphas)
+        noise = np.maximum(self.noise_variance(alphas), np.finfo(float).tiny)
+        rows = self.left_out.rows.count
+        surprise = shrunk_surprise(np.mean(residual**2 * h, axis=0) * alphas / noise, rows)
+        freedom = 1.0 + np.sum(self.s[:, None] ** 2 / (self.s[:, None] ** 2 + alphas), axis=0)
+        return Calibration.of(surprise, freedom, left_out_by_truncation(self.scale**2) / alphas, rows)
 
     def directions(self, alphas: Array) -> Directions | None:
         return directions_of(self, alphas) if self.c.shape[1] > 1 else None

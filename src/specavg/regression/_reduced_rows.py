@@ -100,7 +100,7 @@ class ReducedRows:
         return found.U, found.s
 
     def decomposition(self, scale: Array) -> Decomposition:
-        """core · scale = U diag(s) Vᵀ."""
+        """U, s and V of core · scale, V as what it is made of."""
         if not self.is_wide:
             U, s, Vt = linalg.svd(self.core * scale, full_matrices=False, check_finite=False)
             return Decomposition(U, s, Vt.T, None)
