@@ -97,7 +97,8 @@ def test_rows_on_one_orbit_are_predicted_as_if_alone(space, group):
     elements = list(group.elements())
     moved = np.concatenate([space.act(g, X[:20]) for g in elements])
     places, kinds = distinct_rows(model.basis_.evaluation_points(moved))
-    assert len(places) == 20 and len(kinds) == len(moved)
+    assert len(places) == 20
+    assert len(kinds) == len(moved)
     assert np.array_equal(model.predict(moved), np.tile(model.predict(X[:20]), len(elements)))
     alone = [model.predict(row[None])[0] for row in moved[::7]]
     assert np.array_equal(model.predict(moved)[::7], alone)

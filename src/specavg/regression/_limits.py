@@ -70,8 +70,8 @@ are compared after it in any case."""
 
 BEHIND = 0.3
 """Score, in nats of a row, by which the best spectrum of a basis may be behind that of another on `SCREEN_ROWS` rows
-and still be compared on up to `SEARCH_ROWS`. On the same draws any value from 0.1 to 1 chose the same models as comparing
-all; 0.3 does so with 19 instead of 29 comparisons on the many rows."""
+and still be compared on up to `SEARCH_ROWS`. On the same draws any value from 0.1 to 1 chose the same models as
+comparing all; 0.3 does so with 19 instead of 29 comparisons on the many rows."""
 
 # --- how many functions are given to the data ----------------------------------------------------------------------
 
