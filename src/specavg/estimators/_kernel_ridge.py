@@ -94,6 +94,9 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         choice, and with several outputs the directions come from all rows: a little optimistic, the more so with
         many outputs and few rows. With gradients: of values and gradients together, in units of their noise, relative
         to their size.
+    outstanding_ : ndarray of int
+        Functions of the basis, by number, that break the rule of the spectrum and are penalised like the first; mostly
+        none.
     trials_ : tuple of Trial
         The candidates of the final comparison, one `Trial` each: `.spectrum`, `.alpha`, `.error`, `.density`.
     solver_ : {"features", "moments", "toeplitz", "grid", "mean"}
@@ -113,6 +116,11 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     powers and products "product" beside it, on Stiefel manifolds "partition". Rows on one orbit are left out together.
     With more than 400 rows, or with several bases (below), the best spectra are short-listed on up to 400 rows (chosen
     without regard to y) and compared on all.
+
+    *Functions that stand out.* A single output with a chosen penalty may have a coefficient far above what the spectrum
+    allows, such as that of the cosine of a sum of many angles. Where its square exceeds its variance under the prior
+    by a factor that chance has in one fit of a hundred, and the score gains by it, the function is penalised like the
+    first one (`outstanding_`).
 
     *Error bars.* The posterior of a model with a given `alpha` takes it as true. That of a model with chosen penalties,
     where features are held, is calibrated, for several outputs direction by direction. Let v be the posterior
@@ -372,7 +380,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         """The attributes that users see; `outputs` is the shape of one target."""
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)
         self.solver_, self.spectrum_, self.alpha_ = fit.solver, fit.spectrum, fit.alpha
-        self.loo_error_, self.trials_ = fit.error, fit.trials
+        self.loo_error_, self.trials_, self.outstanding_ = fit.error, fit.trials, fit.outstanding
         self.noise_variance_: Any = fit.noise if outputs else float(fit.noise[0])
         self._posterior = fit.posterior
         for name in ("directions_", "n_iterations_"):

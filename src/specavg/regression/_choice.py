@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._reporting import reported
 from specavg.regression import _limits
+from specavg.regression._outstanding import STEPS, price
 from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Posterior, Problem, Scored, joint_score
 from specavg.regression._spectra import Grid, Levels, Spectrum, grids_of
 from specavg.regression._target_units import Units
@@ -88,6 +90,8 @@ class RidgeFit:
         What each combination of outputs that was fitted by itself adds to the outputs.
     iterations : int
         Steps of the solver; 0 where it does not iterate.
+    outstanding : ndarray of int
+        Functions, counted from the constant, that are penalised like the first.
     """
 
     solver: str
@@ -100,6 +104,7 @@ class RidgeFit:
     posterior: Posterior | None
     directions: Array | None = None
     iterations: int = 0
+    outstanding: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     def of_targets(self, units: Units) -> RidgeFit:
         """The fit of the targets themselves, where this is the fit of (y − shift) / unit."""
@@ -166,6 +171,9 @@ def fit_of_trial(
             directions.posterior(),
             directions.back,
         ).of_targets(problem.units)
+    named = np.empty(0, dtype=np.intp) if given else path.standing_out(alpha)
+    if len(named):
+        path, trial, alpha, named = _with_named(problem, path, trial, alpha, named)
     coefficients = problem.with_constant(path.coefficients(alpha))
     iterations = problem.iterations
     return RidgeFit(
@@ -178,7 +186,24 @@ def fit_of_trial(
         path.noise_variance(alpha),
         path.posterior(alpha) if given else path.calibrated_posterior(alpha),
         iterations=iterations,
+        outstanding=1 + named,
     ).of_targets(problem.units)
+
+
+def _with_named(
+    problem: Problem, path: Path, trial: Trial, alpha: float, named: NDArray[np.intp]
+) -> tuple[Path, Trial, float, NDArray[np.intp]]:
+    """The path with `named` functions penalised like the first, and its best penalty; as it was if little is gained."""
+    scale = path.scale.copy()
+    scale[named] = 1.0
+    other = _path(problem, scale, alpha * STEPS[-1])
+    alphas = np.maximum(alpha * STEPS, problem.smallest_alpha * other.top)
+    scores = other.scores(alphas)
+    best = int(np.argmin(scores.joint))
+    if problem.count * (trial.score - scores.joint[best]) < price(named, len(scale)):
+        return path, trial, alpha, named[:0]
+    a, *numbers = list(scores.table(alphas))[best]
+    return other, Trial(trial.spectrum, a * trial.alpha / alpha, *numbers), a, named
 
 
 def _path(problem: Problem, scale: Array, alpha: float) -> Path:

@@ -19,6 +19,7 @@ from specavg.regression._decomposed_path import DecomposedPath, DecomposedPoster
 from specavg.regression._directions import Directions, directions_of
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
 from specavg.regression._moment_path import MomentProblem
+from specavg.regression._outstanding import standing_out
 from specavg.regression._reduced_rows import Decomposition, ReducedRows
 from specavg.regression._regression_problem import Problem, Scores, degrees_of_freedom, variation
 from specavg.regression._target_units import Units
@@ -168,6 +169,9 @@ class FeaturePath(DecomposedPath):
         surprise = shrunk_surprise(np.mean(residual**2 * h, axis=0) * alphas / noise, rows)
         freedom = 1.0 + np.sum(self.s[:, None] ** 2 / (self.s[:, None] ** 2 + alphas), axis=0)
         return Calibration.of(surprise, freedom, left_out_by_truncation(self.scale**2) / alphas, rows)
+
+    def standing_out(self, alpha: float) -> NDArray[np.intp]:
+        return standing_out(self, alpha)
 
     def directions(self, alphas: Array) -> Directions | None:
         return directions_of(self, alphas) if self.c.shape[1] > 1 else None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.regression._target_units import Units
@@ -172,7 +173,15 @@ class Scored(abc.ABC):
 
 
 class Path(Scored):
-    """The ridge solutions for all penalties α with one spectrum, and how well they predict."""
+    """The ridge solutions for all penalties α with one spectrum, and how well they predict.
+
+    Attributes
+    ----------
+    scale : ndarray of shape (D,)
+        The root of the spectrum, relative to its first value.
+    """
+
+    scale: Array
 
     @abc.abstractmethod
     def coefficients(self, alpha: float) -> Array:
@@ -189,6 +198,10 @@ class Path(Scored):
     def calibrated_posterior(self, alpha: float) -> Posterior:
         """`posterior` of a chosen model, calibrated by what was left out; as it is where rows are not known."""
         return self.posterior(alpha)
+
+    def standing_out(self, alpha: float) -> NDArray[np.intp]:
+        """Functions whose coefficients are too large for the spectrum; none where that is not asked."""
+        return np.empty(0, dtype=np.intp)
 
     def directions(self, alphas: Array) -> Directions | None:
         """Combinations of the outputs, each with one of `alphas` as its own penalty; None where all have the same."""
