@@ -126,7 +126,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     before. The shares s_k maximise the leave-one-out likelihood, which is concave in them. They compete with the
     exponential family where data are in memory, no cutoff is given and the group has at most 2,000 elements, which are
     listed; they are taken if their leave-one-out likelihood is larger by 0.3. At most 300,000 images of points are kept
-    (others are left out at random) and 10⁸ pairs compared: some seconds, and 3 ms for the density at a point.
+    (others count for the nearest of them) and 3·10⁸ pairs compared: some seconds, and 3 ms for the density at a point.
 
     Examples
     --------
