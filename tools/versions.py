@@ -45,7 +45,7 @@ def lower_bounds(pyproject: Path) -> list[str]:
     return sorted({f"{m[1]}=={m[2]}{'.*' if m[2].count('.') < 2 else ''}" for m in bounds if m})
 
 
-def interpreter(version: str) -> str | None:
+def python_of(version: str) -> str | None:
     """A Python of this version that runs: on the path, or one of pyenv, which may not be switched on."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = [shutil.which(f"python{version}"), *sorted(map(str, pyenv.glob(f"{version}.*/bin/python{version}")))]
@@ -95,7 +95,7 @@ def main() -> None:
     failed = False
     for name in options.only or [f"oldest-{OLDEST}", *(f"newest-{version}" for version in PYTHONS)]:
         kind, version = name.split("-")
-        python = interpreter(version)
+        python = python_of(version)
         if python is None:
             print(f"{name}: no python{version} on this machine")
             continue
