@@ -73,7 +73,7 @@ def small_end(blocks: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[Any], 
     Of blocks with more than 512 rows only the eigenvalues below 1e-2 are computed.
     """  # (b, s, s) -> (b, r), (b, s, r)
     if blocks.shape[1] == 1:
-        return blocks[:, 0].real, np.ones_like(blocks), True
+        return np.real(blocks[:, 0]), np.ones_like(blocks), True
     if blocks.shape[1] <= _WHOLE:
         values, vectors = np.linalg.eigh(blocks)
         return values, vectors, True
