@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions._factor_table import COSINE, SINE, SPHERE, TABLE, TURN
+from specavg.functions._factor_table import COSINE, SINE, SPHERE, TABLE
 from specavg.functions.loops._copies import TILE, coordinates, grow1, grow2, norm
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._tree import ANGLE, cosine, fill, sine
@@ -21,6 +21,7 @@ from specavg.functions.loops._tree import ANGLE, cosine, fill, sine
 __all__ = ["HALF", "LARGEST_BLOCK", "copies_gradient"]
 
 _PAD = 8
+_TURN = float(2 * np.pi)
 LARGEST_BLOCK = 256  # points
 HALF = LARGEST_BLOCK + _PAD  # rows have two halves at a fixed distance, as in the reverse pass of trees
 
@@ -84,23 +85,38 @@ def _copy(rows: Any, out: Any, B: int) -> None:
             copy[j] = row[j]
 
 
+@helper()
+def _other_wave(table: Any, f: int) -> int:
+    """The row of the sine, if row f is a cosine, or of the cosine; -1 if the table has it not."""
+    ops, ab = table.operations, table.constants
+    for g in range(len(ops)):
+        if ops[g, 0] == COSINE + SINE - ops[f, 0] and ab[g, 0] == ab[f, 0]:
+            return g
+    return -1
+
+
+@helper(fastmath=SAFE)
+def _multiple(c: float, a: Any, out: Any, B: int) -> None:
+    for j in range(B):
+        out[HALF + j] = c * a[j]
+
+
 @helper(fastmath=SAFE)
 def _slopes(table: Any, x: Any, T: Any, B: int) -> None:
     """The derivatives of all one-copy functions of a coordinate, in the second halves of their rows."""
     ops, ab = table.operations, table.constants
     for f in range(len(ops)):
         op, a, b, row, first, second = ops[f, 0], ab[f, 0], ab[f, 1], T[f], T[ops[f, 2]], T[ops[f, 3]]
-        if op == COSINE:
-            for j in range(B):
-                row[HALF + j] = -ANGLE * a * sine(a * x[j])
-        elif op == SINE:
-            for j in range(B):
-                row[HALF + j] = ANGLE * a * cosine(a * x[j])
-        elif op == TURN:
-            one, other = T[ops[f, 1]], T[ops[f, 4]]
-            for j in range(B):
-                slope = a * (one[HALF + j] * first[j] + one[j] * first[HALF + j])
-                row[HALF + j] = slope + b * (other[HALF + j] * second[j] + other[j] * second[HALF + j])
+        if op == COSINE or op == SINE:  # noqa: SIM109 - numba compiles it to one comparison each
+            other = _other_wave(table, f)
+            if other >= 0:
+                _multiple(_TURN * a if op == SINE else -_TURN * a, T[other], row, B)
+            elif op == COSINE:
+                for j in range(B):
+                    row[HALF + j] = -ANGLE * a * sine(a * x[j])
+            else:
+                for j in range(B):
+                    row[HALF + j] = ANGLE * a * cosine(a * x[j])
         else:
             for j in range(B):
                 row[HALF + j] = a * (first[j] + x[j] * first[HALF + j]) + b * second[HALF + j]
