@@ -3,8 +3,8 @@
 Forwards E(S) += Σ_a ψ_a(x_i) E(S without a), copy by copy, with all states kept that others grow from. Backwards,
 from the last copy to the first, every state T hears of those that grow from it: bar(T) += Σ ψ_a(x_i) bar(T with a).
 E(T) before copy i times bar(T with a), summed over T, is the derivative by ψ_a(x_i). Four neighbours of a chain
-(`CopyChains`) share a loop, which reads each row once. With many copies states are kept for a stretch of them at a time,
-and are computed twice.
+(`CopyChains`) share a loop, which reads each row once. With many copies states are kept for a stretch of them at a
+time, and are computed twice.
 
 A row of the one-copy functions has four parts at a fixed distance, so that the compiler sees that they do not overlap:
 ψ_a, the derivative by it, the function that chains are repeated by, and the derivative by that one.

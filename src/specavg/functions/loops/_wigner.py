@@ -16,6 +16,8 @@ from specavg.functions.loops._jit import SAFE, helper, loop
 __all__ = ["wigner_angles", "wigner_combine", "wigner_sums", "wigner_values"]
 
 
+_BLOCK = 256  # points
+_ROW = _BLOCK + 8  # rows of a whole number of pages would fall on the same cache sets
 _NO_DIRECTION = 1e-100  # sin β below which its square would lose digits, long after α has stopped to matter
 
 
@@ -121,32 +123,10 @@ def _begin(
 
 
 @helper(fastmath=SAFE)
-def _weigh(f: Any, g: Any, w: Any, B: int) -> None:
-    for i in range(B):
-        f[i] *= w[i]
-        g[i] *= w[i]
-
-
-@helper(fastmath=True)
-def _dots(new: Any, f: Any, g: Any, B: int) -> Any:
-    s, t = 0.0, 0.0
-    for i in range(B):
-        s += new[i] * f[i]
-        t += new[i] * g[i]
-    return s, t
-
-
-@helper(fastmath=SAFE)
 def _step(z: Any, u: float, t: float, v: float, old: Any, new: Any, B: int) -> None:
     """The next degree, in place of `old`."""
     for i in range(B):
         old[i] = (u * z[i] - t) * new[i] - v * old[i]
-
-
-@helper(fastmath=SAFE)
-def _add(total: Any, a: float, b: float, new: Any, f: Any, g: Any, B: int) -> None:
-    for i in range(B):
-        total[i] += new[i] * (a * f[i] + b * g[i])
 
 
 @helper(fastmath=SAFE)
@@ -161,60 +141,159 @@ def _put_two(out: Any, new: Any, f: Any, c: float, more: Any, g: Any, d: float, 
         out[i] = c * (new[i] * f[i]) + d * (more[i] * g[i])
 
 
+# Sums and combinations: d_{jk} and d_{kj} are the same but for a sign, and two degrees at a time stay in registers. What
+# they need lies in one array, in rows at a fixed distance, so that the compiler sees that no two of them overlap:
+# cos β, the degree before, this degree, the waves of both pairs of orders (real and imaginary parts), the combination.
+
+
+@helper(fastmath=SAFE)
+def _wave(a: Any, b: Any, c: Any, d: Any, s: float, scale: float, out: Any, B: int) -> None:
+    """e^{i(jα ± kγ)} times a number, from the waves of both angles."""
+    for i in range(B):
+        out[i] = scale * (a[i] * c[i] - s * b[i] * d[i])
+        out[_ROW + i] = scale * (b[i] * c[i] + s * a[i] * d[i])
+
+
+@helper(fastmath=SAFE)
+def _first(p: Any, q: Any, scale: float, work: Any, B: int) -> None:
+    """The first degree of a pair of orders."""
+    for i in range(B):
+        work[_ROW + i] = 0.0
+        work[2 * _ROW + i] = scale * p[i] * q[i]
+
+
+@helper()
+def _open(program: Any, j: int, k: int, A: Any, G: Any, P: Any, Q: Any, work: Any, B: int) -> None:
+    """The waves of the orders j, k and |k|, ±j, and the first degree of the former; j ≥ |k|."""
+    L, first = program.degree, program.first
+    m, s = abs(k), 1.0 if k >= 0 else -1.0
+    same = first[m, L + (j if k >= 0 else -j)] / first[j, L + k]  # 1 or -1
+    _wave(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], s, 1.0, work[3 * _ROW :], B)
+    _wave(A[2 * m], A[2 * m + 1], G[2 * j], G[2 * j + 1], s, same, work[5 * _ROW :], B)
+    _first(P[abs(j + k)], Q[abs(j - k)], first[j, L + k], work, B)
+
+
+@helper(fastmath=True)
+def _dots(w: Any, u: float, t: float, v: float, x: float, y: float, z: float, B: int) -> Any:
+    """Sums of two degrees with four waves each, and the next two degrees in the places of the last ones."""
+    a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(B):
+        cosine, now = w[i], w[2 * _ROW + i]
+        after = (u * cosine - t) * now - v * w[_ROW + i]
+        w[_ROW + i] = after
+        w[2 * _ROW + i] = (x * cosine - y) * after - z * now
+        p, q, r, s = w[3 * _ROW + i], w[4 * _ROW + i], w[5 * _ROW + i], w[6 * _ROW + i]
+        a += now * p
+        b += now * q
+        c += now * r
+        d += now * s
+        e += after * p
+        f += after * q
+        g += after * r
+        h += after * s
+    return a, b, c, d, e, f, g, h
+
+
+@helper(fastmath=SAFE)
+def _add(w: Any, u: float, t: float, v: float, x: float, y: float, z: float, one: Any, two: Any, B: int) -> None:
+    """Add two degrees with four waves each, and put the next two degrees in the places of the last ones."""
+    a, b, c, d = one
+    e, f, g, h = two
+    for i in range(B):
+        cosine, now = w[i], w[2 * _ROW + i]
+        after = (u * cosine - t) * now - v * w[_ROW + i]
+        w[_ROW + i] = after
+        w[2 * _ROW + i] = (x * cosine - y) * after - z * now
+        p, q, r, s = w[3 * _ROW + i], w[4 * _ROW + i], w[5 * _ROW + i], w[6 * _ROW + i]
+        first, second = a * p + b * q + c * r + d * s, e * p + f * q + g * r + h * s
+        w[7 * _ROW + i] = w[7 * _ROW + i] + now * first + after * second
+
+
 @loop
-def wigner_sums(program: Any, angles: Any, Y: Any, B: int, out: Any) -> None:
+def wigner_sums(program: Any, angles: Any, Y: Any, block: int, out: Any) -> None:
     """Add Σ y d cos(jα + kγ) and Σ y d sin(jα + kγ) to out[column, l, j, degree + k], for one chunk of rows."""
-    L, first, u, t, v = program
+    L, u, t, v, B = program.degree, program.u, program.t, program.v, min(block, _BLOCK)
     n = len(angles)
     x, A, G, P, Q = _tables(L, B)
-    work = np.empty((5, B + 8))
+    work, weighted = np.zeros(8 * _ROW), np.zeros(A.shape)
     for start in range(0, n, B):
         _load(angles, start, B, x, A, G, P, Q)
-        inside = min(B, n - start)
+        inside, cosines = min(B, n - start), x[4]
+        for b in range(B):
+            work[b] = cosines[b]
         for column in range(Y.shape[1]):
-            f, g, old, new, w = work[0], work[1], work[2], work[3], work[4]
-            w[:] = 0.0
-            for b in range(inside):
-                w[b] = Y[start + b, column]
+            for row in range(len(A)):
+                wave, product = A[row], weighted[row]
+                for b in range(inside):
+                    product[b] = wave[b] * Y[start + b, column]
+                for b in range(inside, B):
+                    product[b] = 0.0
             for j in range(L + 1):
-                for k in range(0 if j == 0 else -L, L + 1):
+                for k in range(-j, j + 1):
                     m, s = abs(k), 1.0 if k >= 0 else -1.0
-                    _begin(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], s, P[abs(j + k)], Q[abs(j - k)],
-                           first[j, L + k], f, g, old, new, B)  # fmt: skip
-                    _weigh(f, g, w, B)
-                    for l in range(max(j, m), L + 1):
-                        c, d = _dots(new, f, g, B)
-                        out[column, l, j, L + k, 0] += c
-                        out[column, l, j, L + k, 1] += d
-                        if l < L:
-                            _step(x[4], u[l, j, m], s * t[l, j, m], v[l, j, m], old, new, B)
-                            old, new = new, old
+                    _open(program, j, k, weighted, G, P, Q, work, B)
+                    mine, other = L + k, L + (j if k >= 0 else -j)
+                    for l in range(j, L + 1, 2):
+                        more = min(l + 1, L)
+                        a, b, c, d, e, f, g, h = _dots(
+                            work, u[l, j, m], s * t[l, j, m], v[l, j, m],
+                            u[more, j, m], s * t[more, j, m], v[more, j, m], B,
+                        )  # fmt: skip
+                        out[column, l, j, mine, 0] += a
+                        out[column, l, j, mine, 1] += b
+                        if m < j:
+                            out[column, l, m, other, 0] += c
+                            out[column, l, m, other, 1] += d
+                        if more > l:
+                            out[column, more, j, mine, 0] += e
+                            out[column, more, j, mine, 1] += f
+                        if more > l and m < j:
+                            out[column, more, m, other, 0] += g
+                            out[column, more, m, other, 1] += h
+
+
+@helper()
+def _coefficients(C: Any, l: int, j: int, m: int, mine: int, other: int) -> Any:
+    """Those of the orders j and m at one degree; none above the highest degree, and each order once."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    if l < len(C):
+        a, b = C[l, j, mine, 0], C[l, j, mine, 1]
+        if m < j:
+            c, d = C[l, m, other, 0], C[l, m, other, 1]
+    return a, b, c, d
 
 
 @loop
-def wigner_combine(program: Any, angles: Any, C: Any, B: int, out: Any) -> None:
+def wigner_combine(program: Any, angles: Any, C: Any, block: int, out: Any) -> None:
     """Put Σ c d cos(jα + kγ) + s d sin(jα + kγ) in `out`, c and s in C[column, l, j, degree + k]."""
-    L, first, u, t, v = program
+    L, u, t, v, B = program.degree, program.u, program.t, program.v, min(block, _BLOCK)
     n = len(angles)
     x, A, G, P, Q = _tables(L, B)
-    work = np.empty((5, B + 8))
+    work = np.zeros(8 * _ROW)
     for start in range(0, n, B):
         _load(angles, start, B, x, A, G, P, Q)
+        cosines = x[4]
+        for b in range(B):
+            work[b] = cosines[b]
         for column in range(len(C)):
-            f, g, old, new, w = work[0], work[1], work[2], work[3], work[4]
-            w[:] = 0.0
+            total, mixed = work[7 * _ROW :], C[column]
+            for b in range(B):
+                total[b] = 0.0
             for j in range(L + 1):
-                for k in range(0 if j == 0 else -L, L + 1):
+                for k in range(-j, j + 1):
                     m, s = abs(k), 1.0 if k >= 0 else -1.0
-                    _begin(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], s, P[abs(j + k)], Q[abs(j - k)],
-                           first[j, L + k], f, g, old, new, B)  # fmt: skip
-                    for l in range(max(j, m), L + 1):
-                        _add(w, C[column, l, j, L + k, 0], C[column, l, j, L + k, 1], new, f, g, B)
-                        if l < L:
-                            _step(x[4], u[l, j, m], s * t[l, j, m], v[l, j, m], old, new, B)
-                            old, new = new, old
+                    _open(program, j, k, A, G, P, Q, work, B)
+                    mine, other = L + k, L + (j if k >= 0 else -j)
+                    for l in range(j, L + 1, 2):
+                        more = min(l + 1, L)
+                        _add(
+                            work, u[l, j, m], s * t[l, j, m], v[l, j, m],
+                            u[more, j, m], s * t[more, j, m], v[more, j, m],
+                            _coefficients(mixed, l, j, m, mine, other),
+                            _coefficients(mixed, l + 1, j, m, mine, other), B,
+                        )  # fmt: skip
             for b in range(min(B, n - start)):
-                out[start + b, column] = w[b]
+                out[start + b, column] = total[b]
 
 
 @loop
