@@ -16,7 +16,7 @@ from specavg.functions.loops._jit import SAFE, helper, loop
 __all__ = ["wigner_angles", "wigner_combine", "wigner_sums", "wigner_values"]
 
 
-_BLOCK = 256  # points
+_BLOCK = 192  # points
 _ROW = _BLOCK + 8  # rows of a whole number of pages would fall on the same cache sets
 _NO_DIRECTION = 1e-100  # sin β below which its square would lose digits, long after α has stopped to matter
 
@@ -141,40 +141,32 @@ def _put_two(out: Any, new: Any, f: Any, c: float, more: Any, g: Any, d: float, 
         out[i] = c * (new[i] * f[i]) + d * (more[i] * g[i])
 
 
-# Sums and combinations: d_{jk} and d_{kj} are the same but for a sign, and two degrees at a time stay in registers. What
-# they need lies in one array, in rows at a fixed distance, so that the compiler sees that no two of them overlap:
-# cos β, the degree before, this degree, the waves of both pairs of orders (real and imaginary parts), the combination.
+# Sums and combinations: d_{jk} and d_{kj} are the same but for a sign, and two degrees at a time stay in registers. Rows
+# of one array lie at a fixed distance, so that the compiler sees that no two of them overlap: cos β, the degree before,
+# this degree and the combination in one; the waves of both pairs of orders, for k and then for −k, in the other.
 
 
 @helper(fastmath=SAFE)
-def _wave(a: Any, b: Any, c: Any, d: Any, s: float, scale: float, out: Any, B: int) -> None:
-    """e^{i(jα ± kγ)} times a number, from the waves of both angles."""
+def _waves(a: Any, b: Any, c: Any, d: Any, out: Any, B: int) -> None:
+    """e^{i(jα + kγ)} and e^{i(jα − kγ)}, from the waves of both angles."""
     for i in range(B):
-        out[i] = scale * (a[i] * c[i] - s * b[i] * d[i])
-        out[_ROW + i] = scale * (b[i] * c[i] + s * a[i] * d[i])
+        p, q, r, s = a[i] * c[i], b[i] * d[i], b[i] * c[i], a[i] * d[i]
+        out[i] = p - q
+        out[_ROW + i] = r + s
+        out[4 * _ROW + i] = p + q
+        out[5 * _ROW + i] = r - s
 
 
 @helper(fastmath=SAFE)
-def _first(p: Any, q: Any, scale: float, work: Any, B: int) -> None:
+def _first(p: Any, q: Any, scale: float, w: Any, B: int) -> None:
     """The first degree of a pair of orders."""
     for i in range(B):
-        work[_ROW + i] = 0.0
-        work[2 * _ROW + i] = scale * p[i] * q[i]
-
-
-@helper()
-def _open(program: Any, j: int, k: int, A: Any, G: Any, P: Any, Q: Any, work: Any, B: int) -> None:
-    """The waves of the orders j, k and |k|, ±j, and the first degree of the former; j ≥ |k|."""
-    L, first = program.degree, program.first
-    m, s = abs(k), 1.0 if k >= 0 else -1.0
-    same = first[m, L + (j if k >= 0 else -j)] / first[j, L + k]  # 1 or -1
-    _wave(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], s, 1.0, work[3 * _ROW :], B)
-    _wave(A[2 * m], A[2 * m + 1], G[2 * j], G[2 * j + 1], s, same, work[5 * _ROW :], B)
-    _first(P[abs(j + k)], Q[abs(j - k)], first[j, L + k], work, B)
+        w[_ROW + i] = 0.0
+        w[2 * _ROW + i] = scale * p[i] * q[i]
 
 
 @helper(fastmath=True)
-def _dots(w: Any, u: float, t: float, v: float, x: float, y: float, z: float, B: int) -> Any:
+def _dots(w: Any, waves: Any, u: float, t: float, v: float, x: float, y: float, z: float, B: int) -> Any:
     """Sums of two degrees with four waves each, and the next two degrees in the places of the last ones."""
     a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(B):
@@ -182,7 +174,7 @@ def _dots(w: Any, u: float, t: float, v: float, x: float, y: float, z: float, B:
         after = (u * cosine - t) * now - v * w[_ROW + i]
         w[_ROW + i] = after
         w[2 * _ROW + i] = (x * cosine - y) * after - z * now
-        p, q, r, s = w[3 * _ROW + i], w[4 * _ROW + i], w[5 * _ROW + i], w[6 * _ROW + i]
+        p, q, r, s = waves[i], waves[_ROW + i], waves[2 * _ROW + i], waves[3 * _ROW + i]
         a += now * p
         b += now * q
         c += now * r
@@ -194,19 +186,70 @@ def _dots(w: Any, u: float, t: float, v: float, x: float, y: float, z: float, B:
     return a, b, c, d, e, f, g, h
 
 
+@helper(fastmath=True)
+def _last_dots(w: Any, waves: Any, B: int) -> Any:
+    """Sums of the highest degree."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for i in range(B):
+        now = w[2 * _ROW + i]
+        a += now * waves[i]
+        b += now * waves[_ROW + i]
+        c += now * waves[2 * _ROW + i]
+        d += now * waves[3 * _ROW + i]
+    return a, b, c, d
+
+
 @helper(fastmath=SAFE)
-def _add(w: Any, u: float, t: float, v: float, x: float, y: float, z: float, one: Any, two: Any, B: int) -> None:
+def _add(
+    w: Any, waves: Any, u: float, t: float, v: float, x: float, y: float, z: float, C: Any, D: Any, B: int
+) -> None:
     """Add two degrees with four waves each, and put the next two degrees in the places of the last ones."""
-    a, b, c, d = one
-    e, f, g, h = two
+    a, b, c, d = C
+    e, f, g, h = D
     for i in range(B):
         cosine, now = w[i], w[2 * _ROW + i]
         after = (u * cosine - t) * now - v * w[_ROW + i]
         w[_ROW + i] = after
         w[2 * _ROW + i] = (x * cosine - y) * after - z * now
-        p, q, r, s = w[3 * _ROW + i], w[4 * _ROW + i], w[5 * _ROW + i], w[6 * _ROW + i]
+        p, q, r, s = waves[i], waves[_ROW + i], waves[2 * _ROW + i], waves[3 * _ROW + i]
         first, second = a * p + b * q + c * r + d * s, e * p + f * q + g * r + h * s
-        w[7 * _ROW + i] = w[7 * _ROW + i] + now * first + after * second
+        w[3 * _ROW + i] = w[3 * _ROW + i] + now * first + after * second
+
+
+@helper(fastmath=SAFE)
+def _add_last(w: Any, waves: Any, C: Any, B: int) -> None:
+    """Add the highest degree."""
+    a, b, c, d = C
+    for i in range(B):
+        wave = a * waves[i] + b * waves[_ROW + i] + c * waves[2 * _ROW + i] + d * waves[3 * _ROW + i]
+        w[3 * _ROW + i] += w[2 * _ROW + i] * wave
+
+
+@helper()
+def _put_sums(out: Any, j: int, m: int, mine: int, other: int, same: float, a: Any, b: Any, c: Any, d: Any) -> None:
+    out[j, mine, 0] += a
+    out[j, mine, 1] += b
+    if m < j:
+        out[m, other, 0] += same * c
+        out[m, other, 1] += same * d
+
+
+@helper()
+def _coefficients(C: Any, j: int, m: int, mine: int, other: int, same: float) -> Any:
+    """Those of both pairs of orders at one degree, where they are two."""
+    c, d = 0.0, 0.0
+    if m < j:
+        c, d = same * C[m, other, 0], same * C[m, other, 1]
+    return C[j, mine, 0], C[j, mine, 1], c, d
+
+
+@helper()
+def _open(program: Any, j: int, k: int, P: Any, Q: Any, w: Any, B: int) -> Any:
+    """The first degree of the orders j and k, |k| ≤ j; where they and |k|, ±j stand; 1 or -1 between the two."""
+    L, first = program.degree, program.first
+    mine, other = L + k, L + (j if k >= 0 else -j)
+    _first(P[abs(j + k)], Q[abs(j - k)], first[j, mine], w, B)
+    return mine, other, first[abs(k), other] / first[j, mine]
 
 
 @loop
@@ -215,52 +258,37 @@ def wigner_sums(program: Any, angles: Any, Y: Any, block: int, out: Any) -> None
     L, u, t, v, B = program.degree, program.u, program.t, program.v, min(block, _BLOCK)
     n = len(angles)
     x, A, G, P, Q = _tables(L, B)
-    work, weighted = np.zeros(8 * _ROW), np.zeros(A.shape)
+    w, waves, weighted, y = np.zeros(4 * _ROW), np.zeros(8 * _ROW), np.zeros(A.shape), np.zeros(_ROW)
     for start in range(0, n, B):
         _load(angles, start, B, x, A, G, P, Q)
-        inside, cosines = min(B, n - start), x[4]
+        inside = min(B, n - start)
         for b in range(B):
-            work[b] = cosines[b]
+            w[b] = x[4, b]
         for column in range(Y.shape[1]):
+            for b in range(B):
+                y[b] = Y[start + b, column] if b < inside else 0.0
             for row in range(len(A)):
                 wave, product = A[row], weighted[row]
-                for b in range(inside):
-                    product[b] = wave[b] * Y[start + b, column]
-                for b in range(inside, B):
-                    product[b] = 0.0
+                for b in range(B):
+                    product[b] = wave[b] * y[b]
             for j in range(L + 1):
-                for k in range(-j, j + 1):
-                    m, s = abs(k), 1.0 if k >= 0 else -1.0
-                    _open(program, j, k, weighted, G, P, Q, work, B)
-                    mine, other = L + k, L + (j if k >= 0 else -j)
-                    for l in range(j, L + 1, 2):
-                        more = min(l + 1, L)
-                        a, b, c, d, e, f, g, h = _dots(
-                            work, u[l, j, m], s * t[l, j, m], v[l, j, m],
-                            u[more, j, m], s * t[more, j, m], v[more, j, m], B,
-                        )  # fmt: skip
-                        out[column, l, j, mine, 0] += a
-                        out[column, l, j, mine, 1] += b
-                        if m < j:
-                            out[column, l, m, other, 0] += c
-                            out[column, l, m, other, 1] += d
-                        if more > l:
-                            out[column, more, j, mine, 0] += e
-                            out[column, more, j, mine, 1] += f
-                        if more > l and m < j:
-                            out[column, more, m, other, 0] += g
-                            out[column, more, m, other, 1] += h
-
-
-@helper()
-def _coefficients(C: Any, l: int, j: int, m: int, mine: int, other: int) -> Any:
-    """Those of the orders j and m at one degree; none above the highest degree, and each order once."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    if l < len(C):
-        a, b = C[l, j, mine, 0], C[l, j, mine, 1]
-        if m < j:
-            c, d = C[l, m, other, 0], C[l, m, other, 1]
-    return a, b, c, d
+                for m in range(j + 1):
+                    _waves(weighted[2 * j], weighted[2 * j + 1], G[2 * m], G[2 * m + 1], waves, B)
+                    _waves(weighted[2 * m], weighted[2 * m + 1], G[2 * j], G[2 * j + 1], waves[2 * _ROW :], B)
+                    for s in range(1, -2 if m > 0 else 0, -2):
+                        mine, other, same = _open(program, j, s * m, P, Q, w, B)
+                        four, l = waves if s > 0 else waves[4 * _ROW :], j
+                        while l < L:
+                            a, b, c, d, e, f, g, h = _dots(
+                                w, four, u[l, j, m], s * t[l, j, m], v[l, j, m],
+                                u[l + 1, j, m], s * t[l + 1, j, m], v[l + 1, j, m], B,
+                            )  # fmt: skip
+                            _put_sums(out[column, l], j, m, mine, other, same, a, b, c, d)
+                            _put_sums(out[column, l + 1], j, m, mine, other, same, e, f, g, h)
+                            l += 2
+                        if l == L:
+                            a, b, c, d = _last_dots(w, four, B)
+                            _put_sums(out[column, l], j, m, mine, other, same, a, b, c, d)
 
 
 @loop
@@ -269,31 +297,33 @@ def wigner_combine(program: Any, angles: Any, C: Any, block: int, out: Any) -> N
     L, u, t, v, B = program.degree, program.u, program.t, program.v, min(block, _BLOCK)
     n = len(angles)
     x, A, G, P, Q = _tables(L, B)
-    work = np.zeros(8 * _ROW)
+    w, waves = np.zeros(4 * _ROW), np.zeros(8 * _ROW)
     for start in range(0, n, B):
         _load(angles, start, B, x, A, G, P, Q)
-        cosines = x[4]
         for b in range(B):
-            work[b] = cosines[b]
+            w[b] = x[4, b]
         for column in range(len(C)):
-            total, mixed = work[7 * _ROW :], C[column]
             for b in range(B):
-                total[b] = 0.0
+                w[3 * _ROW + b] = 0.0
             for j in range(L + 1):
-                for k in range(-j, j + 1):
-                    m, s = abs(k), 1.0 if k >= 0 else -1.0
-                    _open(program, j, k, A, G, P, Q, work, B)
-                    mine, other = L + k, L + (j if k >= 0 else -j)
-                    for l in range(j, L + 1, 2):
-                        more = min(l + 1, L)
-                        _add(
-                            work, u[l, j, m], s * t[l, j, m], v[l, j, m],
-                            u[more, j, m], s * t[more, j, m], v[more, j, m],
-                            _coefficients(mixed, l, j, m, mine, other),
-                            _coefficients(mixed, l + 1, j, m, mine, other), B,
-                        )  # fmt: skip
+                for m in range(j + 1):
+                    _waves(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], waves, B)
+                    _waves(A[2 * m], A[2 * m + 1], G[2 * j], G[2 * j + 1], waves[2 * _ROW :], B)
+                    for s in range(1, -2 if m > 0 else 0, -2):
+                        mine, other, same = _open(program, j, s * m, P, Q, w, B)
+                        four, l = waves if s > 0 else waves[4 * _ROW :], j
+                        while l < L:
+                            _add(
+                                w, four, u[l, j, m], s * t[l, j, m], v[l, j, m],
+                                u[l + 1, j, m], s * t[l + 1, j, m], v[l + 1, j, m],
+                                _coefficients(C[column, l], j, m, mine, other, same),
+                                _coefficients(C[column, l + 1], j, m, mine, other, same), B,
+                            )  # fmt: skip
+                            l += 2
+                        if l == L:
+                            _add_last(w, four, _coefficients(C[column, l], j, m, mine, other, same), B)
             for b in range(min(B, n - start)):
-                out[start + b, column] = total[b]
+                out[start + b, column] = w[3 * _ROW + b]
 
 
 @loop
