@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from specavg.functions._functions import FEW_ROWS
+from specavg.functions._few_rows import FEW_ROWS
 from specavg.invariants._building import check_group, group_order
 
 if TYPE_CHECKING:

@@ -22,8 +22,10 @@ from numpy.typing import NDArray
 from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._copy_chains import CopyChains
 from specavg.functions._factor_table import SPHERE, TABLE, FactorTable
+from specavg.functions._few_rows import FEW_ROWS
 from specavg.functions._functions import Array, Functions
 from specavg.functions._orthonormal_matrices import normalized
+from specavg.functions._plain_slopes import factors, slopes_of_factors
 from specavg.functions._threads import block_size, in_order, read_only, row_chunks
 
 __all__ = ["CopyByCopy", "SymmetrizedProducts"]
@@ -34,6 +36,7 @@ _MANY_COPIES = 256  # plain NumPy joins halves from this many copies on: one ste
 # Points of a block and memory of its states: 285 states on T^10 take 830 ns a point in blocks of 64, 570 in blocks of
 # 256 (which is 600 kB) and 610 in blocks of 512; 2483 states on T^40 take 45, 35 and 56 µs.
 _SMALLEST_BLOCK, _STATES_BYTES = 128, 600_000
+_FEW_HELD = 8  # points whose states, after every copy, fit in memory for few rows: plain NumPy is used for gradients
 _MAKING = 2e5  # nanoseconds for each function that polynomials take to be made, on T^10
 _NO_TABLE = FactorTable.of(TABLE, np.ones(1), np.empty((0, 5), dtype=np.int64), np.empty((0, 2)))
 
@@ -292,6 +295,8 @@ class SymmetrizedProducts(Compiled):
         return self._tangential(X, outputs.reshape(len(X), self.dim, -1))
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
+        if self._few(len(X), _FEW_HELD * self._copies):
+            return self._plain_slopes(X, C)
         from specavg.functions.loops._copies_backwards import copies_gradient
 
         if (faster := self._faster(len(X))) is not None:
@@ -315,6 +320,51 @@ class SymmetrizedProducts(Compiled):
         for _ in in_order(work, row_chunks(len(X))):
             pass
         return combined
+
+    def _plain_slopes(self, X: Array, C: Array) -> Array:
+        """The gradient of Φ C by plain NumPy: the reverse pass of the loop."""  # (n, n_features, q)
+        X, program, m, spread = read_only(X), self._program, self._copies, self._spread(C)
+        grows, parts = program.by_function(), []
+        for rows in self.chunks(len(X), 8.0 * (m + 4) * len(program.starts)):
+            values, pull = self._plain_copies(X[rows])
+            before = [_nothing_yet(program, values.shape[1])]
+            for i in range(m - 1):
+                before.append(_one_copy_more(grows, values[:, :, i], before[-1]))
+            combined = np.empty((*X[rows].shape, len(spread)))
+            for q, c in enumerate(spread):
+                bar, by = np.zeros(before[0].shape), np.zeros(values.shape)  # by: the derivatives by all values
+                np.add.at(bar, program.outputs, np.broadcast_to(c[:, None], (len(c), bar.shape[1])))
+                for i in range(m - 1, -1, -1):
+                    after = bar.copy()
+                    for a, state, rest in grows:
+                        by[a, :, i] = np.einsum("sn,sn->n", before[i][rest], bar[state])
+                        after[rest] += values[a, :, i] * bar[state]
+                    bar = after
+                combined[:, :, q] = pull(by)
+            parts.append(combined)
+        return np.concatenate(parts)
+
+    def _plain_copies(self, X: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """One-copy values on each copy, and what takes derivatives by them to a gradient."""  # (A, n, m)
+        table, n, m = self._program.table, len(X), self._copies
+        if table.mode == TABLE:
+            flat = X.reshape(n * m, -1)
+            values = self._one_copy.plain_values(flat).reshape(n, m, -1).transpose(2, 0, 1)
+
+            def pull(by: Array) -> Array:
+                W = np.ascontiguousarray(by.transpose(1, 2, 0)).reshape(n * m, -1)
+                pieces = [slice(i, i + FEW_ROWS) for i in range(0, n * m, FEW_ROWS)]  # nothing is compiled for these
+                return np.concatenate([self._one_copy.pointwise_gradient(flat[p], W[p]) for p in pieces]).reshape(n, -1)
+
+            return values, pull
+        x = table.scale[0] * (normalized(X) if table.mode == SPHERE else X).reshape(1, -1)
+        T = factors(table, x, x * x)
+        slopes = table.scale[0] * slopes_of_factors(table, x[0], T).reshape(-1, n, m)
+
+        def along(by: Array) -> Array:
+            return self._tangential(X, np.einsum("anm,anm->nm", by, slopes)[:, None])[:, 0]
+
+        return T[:-1].reshape(-1, n, m), along
 
     @cached_property
     def _chains(self) -> CopyChains:

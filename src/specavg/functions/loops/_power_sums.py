@@ -112,7 +112,7 @@ def power_sums(program: Any, X: Any, out: Any) -> None:
 
 @helper(fastmath=SAFE)
 def _eight_back(x: Any, by: Any, polynomial: Any, slope: Any) -> None:
-    """Horner's rule for eight powers of z = e^{2πix}: p = (polynomial · z + b8) · z + … + b1; and the real part of pz."""
+    """Horner's rule for powers of z = e^{2πix}, p = (polynomial · z + b8) · z + … + b1, and the real part of pz."""
     for j in range(_BLOCK):
         a, b = cosine(x[j]), sine(x[j])
         p, q = polynomial[j], polynomial[_ROW + j]
