@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,10 +95,12 @@ def _features(model: Any, table: Table, given: list[str], path: Path) -> list[st
 def _pieces(table: Table, features: list[str]) -> tuple[Iterator[Any], bool]:
     """The pieces of a table, and whether it has many rows: a last piece of few has the bits that it has among them."""
     pieces = table.pieces(features)
-    if table.known_rows is not None:
-        return pieces, table.known_rows > FEW_ROWS
-    ahead = list(islice(pieces, 2))
-    return chain(ahead, pieces), sum(map(len, ahead)) > FEW_ROWS
+    ahead: list[Any] = []
+    for piece in pieces:
+        ahead.append(piece)
+        if sum(map(len, ahead)) > FEW_ROWS:
+            return chain(ahead, pieces), True
+    return iter(ahead), False
 
 
 def _write(model: Any, table: Table, features: list[str], writer: Writer, options: argparse.Namespace) -> None:

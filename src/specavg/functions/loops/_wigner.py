@@ -143,7 +143,7 @@ def _put_two(out: Any, new: Any, f: Any, c: float, more: Any, g: Any, d: float, 
 
 # Sums and combinations: d_{jk} and d_{kj} are the same but for a sign, and two degrees at a time stay in registers.
 # Rows of one array lie at a fixed distance, so that the compiler sees that no two of them overlap: cos β, the degree
-# before, this degree and the combination in one; the waves of both pairs of orders, for k and then for −k, in the other.
+# before, this degree and the combination in one; the waves of both pairs of orders, for k and then −k, in the other.
 
 
 @helper(fastmath=SAFE)
