@@ -39,6 +39,7 @@ COMPARISONS = {
     "large-rotations": "large:rotations",
     "large-torus": "large:torus",
     "large-cell": "large:cell",
+    "large-density": "large:orientations",
     "discovery": "discovery_rates:table_rows",
     "growth": "torus:growth",
     "growth-of-the-fit": "loops:growth_of_the_fit",

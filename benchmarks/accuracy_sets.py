@@ -35,6 +35,8 @@ class ProblemSet:
         The stored points and values.
     noise : float
         Standard deviation of noise that is added, in standard deviations of the target.
+    observed : bool
+        Whether stored values are measured with noise: intervals are then those of an observation.
     """
 
     name: str
@@ -44,6 +46,7 @@ class ProblemSet:
     target: Callable[[Array], Array] | None = None
     table: Callable[[], tuple[Array, Array]] | None = None
     noise: float = 0.0
+    observed: bool = False
 
     def split(self, seed: int, n_test: int = 500) -> tuple[Array, Array, Array, Array]:
         """Training points and targets, test points and targets. Random points lie on different orbits."""
@@ -232,9 +235,9 @@ def _loaded(name: str) -> Callable[[], tuple[Array, Array]]:
     return table
 
 
-def _shared(name: str, n: int) -> ProblemSet:
+def _shared(name: str, n: int, *, observed: bool = False) -> ProblemSet:
     data = getattr(sa.datasets, f"load_{name}")()
-    return ProblemSet(name, data.space, data.group, n, table=_loaded(name))
+    return ProblemSet(name, data.space, data.group, n, table=_loaded(name), observed=observed)
 
 
 def SETS() -> list[ProblemSet]:
@@ -267,6 +270,6 @@ def SETS() -> list[ProblemSet]:
         ProblemSet("lower band, T³", sa.Torus(lattice=np.eye(3)), groups.space_group(221), 300, _band_energy),
         _shared("propane", 30),
         _shared("copper", 30),
-        _shared("diffusion_mri", 44),
+        _shared("diffusion_mri", 44, observed=True),
         _shared("ica_iris", 100),
     ]

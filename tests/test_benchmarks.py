@@ -37,6 +37,22 @@ def test_the_table_is_written_again_between_its_marks(table, tmp_path):
     assert table.readme_table(RESULTS["comparisons"]) in readme.read_text(encoding="utf-8")
 
 
+def test_the_readme_hides_no_missed_target(table):
+    quoted = table.readme_table(RESULTS["comparisons"])
+    others = [row for name, rows in RESULTS["comparisons"].items() if name != "accuracy" for row in rows]
+    missed = [row for row in others if row["met"] is False]
+    assert quoted.count("**missed**") == len(missed)
+    assert all(f"| {row['name']} |" in quoted for row in missed)
+
+
+def test_the_readme_quotes_the_row_that_came_nearest_to_its_target(table):
+    rows = [
+        {"name": name, "value": value, "target": 2.0, "at_most": at_most, "unit": "×", "met": True}
+        for name, value, at_most in (("far", 9.0, False), ("near", 1.9, True), ("half", 1.0, True))
+    ]
+    assert table.readme_table({"some": rows}).splitlines()[2:] == ["| near | 1.9× | ≤ 2× | 3 of 3 |"]
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
 def test_a_target_is_met_only_if_the_number_says_so(row):
     if row["met"] is not None:

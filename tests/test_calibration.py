@@ -6,7 +6,7 @@ from scipy.special import zeta
 
 import specavg as sa
 from specavg import groups
-from specavg.regression._calibration import CHOSEN, Calibration, left_out_by_truncation, shrunk_surprise
+from specavg.regression._calibration import CHOSEN, ROUGHNESS, Calibration, left_out_by_truncation, shrunk_surprise
 from specavg.regression._feature_path import FeatureProblem
 
 SPACE, GROUP = sa.Torus(2), groups.hyperoctahedral(2)
@@ -36,8 +36,11 @@ def test_surprise_is_the_mean_square_of_what_refits_predict():
     hat = features - features.mean(axis=0)
     hat = hat * path.scale
     freedom = 1 + np.trace(hat @ np.linalg.solve(hat.T @ hat + 1e-6 * np.eye(8), hat.T))
-    found = path.calibration(1e-6)
-    np.testing.assert_allclose(found.factor, surprise * (freedom + CHOSEN) / freedom, rtol=1e-6)
+    found = path.calibration(alpha)
+    chosen = (60 + CHOSEN) / (60 - CHOSEN)
+    np.testing.assert_allclose(found.factor, surprise * chosen, rtol=1e-6)
+    rough = np.clip(left_out_by_truncation(path.scale**2) / alpha, ROUGHNESS * freedom / 60, 1)
+    np.testing.assert_allclose(found.share, chosen * (max(surprise - 1, 0) + rough), rtol=1e-6)
 
 
 @pytest.mark.parametrize("power", [1.5, 2.0, 4.0])
@@ -53,11 +56,27 @@ def test_variances_that_fall_too_slowly_have_no_finite_rest():
 
 
 def test_noise_that_truncation_explains_belongs_to_the_function():
-    found = Calibration.of(1.0, 7.0, 0.25)
-    assert found.factor == pytest.approx(10 / 7)
-    assert found.share == pytest.approx(0.25 * 10 / 7)
-    assert Calibration.of(1.0, 7.0, np.inf).share == pytest.approx(10 / 7)
-    assert Calibration.of(1.5, 7.0, 0.0).share == pytest.approx(0.5 * 10 / 7)
+    found = Calibration.of(np.ones(2), np.full(2, 7.0), np.array([0.25, np.inf]), 100)
+    np.testing.assert_allclose(found.factor, 105 / 95)
+    np.testing.assert_allclose(found.share, [0.25 * 105 / 95, 105 / 95])
+
+
+def test_a_fit_that_uses_half_of_the_rows_may_take_roughness_for_noise():
+    surprise, truncated = np.array([1.0, 1.5]), np.zeros(2)
+    found = Calibration.of(surprise, np.array([50.0, 4.0]), truncated, 100)
+    np.testing.assert_allclose(found.share, np.array([0.25, 0.52]) * 105 / 95)
+
+
+def test_several_outputs_are_calibrated_direction_by_direction():
+    X, y = data(60)
+    Z = SPACE.sample(300, random_state=1)
+    wave = np.cos(np.pi * X).prod(axis=1) + 0.2 * np.random.default_rng(3).normal(size=60)
+    model = sa.InvariantKernelRidge(SPACE, GROUP).fit(X, np.column_stack([y, wave, y]))
+    mean, deviation = model.predict(Z, return_std=True)
+    truth = np.abs(np.cos(np.pi * Z).sum(axis=1))
+    truth = np.column_stack([truth, np.cos(np.pi * Z).prod(axis=1), truth])
+    np.testing.assert_allclose(deviation[:, 0], deviation[:, 2], rtol=1e-6)
+    assert np.mean(np.abs(mean - truth) <= 1.645 * deviation) > 0.8
 
 
 def test_a_given_model_keeps_its_posterior_and_a_chosen_one_is_calibrated():

@@ -251,6 +251,16 @@ BAD = {
     "an unknown experiment": (["reproduce", "--only", "figure-9"], 2, "no experiment 'figure-9'; there are figure-1"),
     "a penalty of zero": (["reproduce", "--lambda", "0"], 2, "λ must be positive"),
     "a group of other coordinates": (["reproduce", "--group", "sign_flips:3"], 2, "has 10 coordinates"),
+    "a size of another experiment": (
+        ["reproduce", "--only", "rate,weyl", "--n", "50"],
+        2,
+        "--n changes figure-1 and figure-2",
+    ),
+    "a penalty of another experiment": (
+        ["reproduce", "--only", "weyl", "--lambda", "9"],
+        2,
+        "--lambda changes figure-1",
+    ),
     "sizes that fall": (["reproduce", "--n", "100,50"], 2, "must increase"),
     "a negative cutoff": (["info", *TORUS, "--max-dim", "-5"], 2, "--max-dim must be"),
     "a cutoff too large": (["info", *TORUS, "--max-invariant-dim", "1e12"], 2, "must be at most 1e\\+07"),

@@ -58,6 +58,17 @@ def test_cells_of_ase_and_wrong_cells():
         sa.crystals.positions(magnesium.cell[:])
 
 
+def test_kinds_of_atoms_may_be_names_and_cells_must_fit_together():
+    named = crystals.positions((HEXAGONAL, MAGNESIUM[1], ["Mg", "Mg"]))
+    assert named[1] == crystals.positions(MAGNESIUM).group
+    assert named[0] == crystals.positions(MAGNESIUM).space
+    assert crystals.positions((HEXAGONAL, MAGNESIUM[1], ["Mg", "Zn"])).group.order < named.group.order
+    with pytest.raises(ValueError, match=r"a position and a number for each atom; the shapes are \(2, 3\) and \(3,\)"):
+        crystals.positions((HEXAGONAL, MAGNESIUM[1], [12, 12, 12]))
+    with pytest.raises(ValueError, match="lattice vectors lie in a plane"):
+        crystals.positions((np.ones((3, 3)), [[0, 0, 0]], [1]))
+
+
 def test_repr_of_a_lattice_is_the_same_space():
     space, group = sa.crystals.wave_vectors(([[3.2, 0, 0], [-1.6, 1.6 * 3**0.5, 0], [0, 0, 5.2]], [[0, 0, 0]], [1]))
     again = eval(repr(space), {"Torus": sa.Torus})

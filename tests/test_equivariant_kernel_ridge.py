@@ -340,3 +340,18 @@ def test_targets_that_are_all_zero_give_zero():
     X = space.sample(30, random_state=0)
     model = sa.EquivariantKernelRidge(space, groups.point_group("C3v"), "vector").fit(X, np.zeros((30, 3)))
     np.testing.assert_array_equal(model.predict(X), 0.0)
+
+
+def test_tensors_and_vectors_in_another_shape_are_refused_in_words():
+    space, group = sa.Sphere(3), groups.point_group("C3v")
+    X = space.sample(30, random_state=0)
+    tensors = np.einsum("ni,nj->nij", X, X)
+    hint = r"groups.index_symmetry\('ij=ji', d\).components\(T\)"
+    for y in (tensors, tensors.reshape(30, 9)):
+        with pytest.raises(ValueError, match=hint):
+            sa.EquivariantKernelRidge(space, group, "ij=ji").fit(X, y)
+    with pytest.raises(ValueError, match=r"3 columns, and output='scalar' is one number. Name what moves"):
+        sa.EquivariantKernelRidge(space, group).fit(X, X)
+    components = groups.index_symmetry("ij=ji", 3).components(tensors)
+    model = sa.EquivariantKernelRidge(space, group, "ij=ji").fit(X, components)
+    np.testing.assert_allclose(model.predict(X), components, atol=1e-6)

@@ -38,6 +38,21 @@ def test_the_operator_is_the_matrix_of_values(space, group, dim):
     assert np.array_equal(again @ values.T, operator @ values.T)
 
 
+@pytest.mark.parametrize("space, group, dim", [*CASES[:2], *CASES[4:]], ids=str)
+def test_sums_by_transform_are_those_of_loops(space, group, dim, monkeypatch):
+    pytest.importorskip("finufft")
+    basis = sa.invariant_basis(space, group, max_invariant_dim=dim)
+    X = np.concatenate([space.sample(600, random_state=1), np.eye(3)[[2]] if space == S2 else np.eye(3).reshape(1, 9)])
+    w, Y = np.random.default_rng(0).uniform(size=601), np.random.default_rng(1).normal(size=(601, 2))
+    found = []
+    for nanoseconds in (0.0, np.inf):
+        monkeypatch.setattr("specavg.functions._euler_gram.transform_nanoseconds", lambda *_, t=nanoseconds: t)
+        found.append(basis.gram_operator(X, w, Y))
+    (transform, of_transform), (loops, of_loops) = found
+    np.testing.assert_allclose(of_transform, of_loops, atol=1e-12 * 601)
+    np.testing.assert_allclose(transform.density, loops.density, atol=1e-12 * np.abs(loops.density).max())
+
+
 def test_some_degrees_only():
     X, w = S2.sample(80, random_state=0), np.ones(80)
     for functions, points in (

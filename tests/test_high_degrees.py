@@ -8,7 +8,8 @@ from scipy.special import eval_legendre
 
 import specavg as sa
 from specavg import groups
-from specavg.invariants._fixed_space import UnclearRank, fixed_space, rounding
+from specavg.invariants._certified_null_space import UnclearRank, rounding
+from specavg.invariants._fixed_space import fixed_space
 from specavg.invariants._solver_choice import Resolver
 
 CIRCLE = sa.Sphere(2)

@@ -241,10 +241,43 @@ def test_large_integers_lose_no_digits_when_applied(entry):
     exact = np.array([[sum(terms) for terms in rows] for rows in rational])
     np.testing.assert_array_equal(without(points), exact.astype(float))  # rounded once
     shifted = np.add(exact, [Fraction(1, 3), 0, Fraction(1, 4)]).ravel()
-    errors = [Fraction(float(u)) - v for u, v in zip(with_shift.turned(points).ravel(), shifted, strict=True)]
+    errors = [Fraction(float(u)) - v for u, v in zip(with_shift.applied(points).ravel(), shifted, strict=True)]
     assert max(abs(error - round(error)) for error in errors) < 1e-15
 
 
 def test_permutations_that_count_from_one_are_told_so():
     with pytest.raises(ValueError, match=r"Indices count from 0: subtract 1"):
         iso.permutation([2, 1, 3])
+
+
+@pytest.mark.parametrize(
+    "made, said",
+    [
+        (lambda: iso.shift(degrees=120), r"shift has a number for each coordinate: write a list, as in shift\("),
+        (lambda: iso.shift("1/3"), "shift has a number for each coordinate: write a list"),
+        (lambda: iso.affine(np.eye(2), 0), r"as in affine\(A, \["),
+        (lambda: iso.fields.shift(1), r"as in fields.shift\(\[1, 0\]\); got 1"),
+        (lambda: iso.permutation(3), r"as in permutation\(\[1, 2, 0\]\); got 3"),
+        (lambda: iso.permutation("(0 1)"), r"as in permutation\(\[1, 2, 0\]\)"),
+        (lambda: iso.permutation([(0, 1)]), r"cycles are not read: .* as in \[1, 2, 0\]"),
+        (lambda: iso.permutation(["a", "b"]), "an image entry must be an integer; got 'a'"),
+        (lambda: iso.signed_permutation([1, 0], -1), "a sign for each coordinate"),
+        (lambda: iso.factors(iso.identity(2)), "an isometry for each factor"),
+        (lambda: iso.copies([1, 0], iso.identity(2)), "an isometry for each copy"),
+    ],
+)
+def test_what_is_no_list_is_refused_with_an_example(made, said):
+    with pytest.raises((TypeError, ValueError), match=said):
+        made()
+
+
+@pytest.mark.parametrize("given", [{"t": [0.33, 0]}, {"t": [0, 0.1667]}, {"radians": [2.0944, 0]}], ids=str)
+def test_rounded_fractions_of_a_period_are_questioned(given):
+    with pytest.warns(UserWarning, match=r"is near 1/[36] and is another one.*write '1/[36]'"):
+        iso.shift(**given)
+
+
+def test_fractions_to_rounding_and_other_numbers_are_not_questioned():
+    assert iso.shift(np.array([1 / 3, 0.0])).shift[0] == 1 / 3  # warnings are errors here
+    iso.shift([0.25 + 0.01, 0.001])
+    assert iso.shift(radians=[np.pi, 0]) == iso.shift(["1/2", 0])

@@ -9,6 +9,7 @@ import specavg as sa
 from specavg import datasets, groups, isometries
 from specavg.estimators import Moments, Spectrum
 from specavg.estimators._affordable import affordable_basis, affordable_dim
+from specavg.regression._choice import relative_scale
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._moment_path import MomentProblem
 
@@ -311,8 +312,11 @@ def test_several_outputs_are_fitted_direction_by_direction():
             space, group, spectrum=s.name, smoothness=s.smoothness, length_scale=s.length_scale, alpha=float(alpha)
         ).fit(X, (Y - mean) @ column, w)
         fitted, std = one.predict(Z, return_std=True)
+        features, (scale, unit) = one.basis_.evaluate(X)[:, 1:], relative_scale(s, one.basis_, one.basis_.dim - 1)
+        path = FeatureProblem(features, ((Y - mean) @ column)[:, None], w).path(scale)
+        known = path.calibration(np.array([alpha / unit]))  # of this direction as a single output
         total += np.outer(fitted, row)
-        variance += np.outer(std**2, row**2)
+        variance += np.outer(known.factor * std**2 + known.share * one.noise_variance_, row**2)
         noise += one.noise_variance_ * row**2
     predicted, std = model.predict(Z, return_std=True)
     size = np.abs(Y).max(axis=0)

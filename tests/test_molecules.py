@@ -1,5 +1,6 @@
 """Potentials of molecules: symmetry, forces, energy conservation, what is refused, and what is learnt."""
 
+import pickle
 import time
 import warnings
 from itertools import combinations
@@ -226,8 +227,16 @@ def test_what_cannot_be_is_refused(model):
         InvariantPotential(["H"]).fit(R[:, :1], E)
     with pytest.raises(ValueError, match="list the atoms"):
         InvariantPotential("CHHHH").fit(R, E)
-    with pytest.raises(ValueError, match="at least two geometries"):
+    with pytest.raises(ValueError, match="at least two different geometries"):
         new.fit(R[:1], E[:1])
+    with pytest.raises(ValueError, match=r"at least two different geometries are needed.*got 1"):
+        new.fit(R[[4] * 9], E[[4] * 9], F[[4] * 9])
+    with pytest.raises(ValueError, match="R has NaN or infinity in 1 geometries, the first is 3"):
+        new.fit(np.where(np.arange(20)[:, None, None] == 3, np.nan, R), E)
+    with pytest.raises(ValueError, match="forces must have the shape of R"):
+        new.fit(R, E, F.transpose(0, 2, 1))  # as many numbers, in another order
+    with pytest.raises(ValueError, match=r"sets of atoms that change places, as in \[\[1, 2\]"):
+        InvariantPotential(METHANE, interchangeable=[1, 2]).fit(R, E)
     with pytest.raises(MemoryError, match="products of distances of 12 atoms"):
         InvariantPotential(["H"] * 12, degree=12).fit(np.random.default_rng(0).normal(size=(3, 12, 3)), np.zeros(3))
 
@@ -238,6 +247,43 @@ def test_forces_in_other_units_are_noticed(factor, said):
     E, F = energy_and_forces(R, METHANE)
     with pytest.warns(UserWarning, match=f"energies are {said}.* times those that the forces alone"):
         InvariantPotential(METHANE, degree=3).fit(R, E, factor * F)
+
+
+def test_energies_of_other_geometries_are_not_called_a_wrong_sign():
+    R = geometries(25, 10)
+    E, F = energy_and_forces(R, METHANE)
+    with pytest.warns(UserWarning, match="Do the energies belong to these geometries"):
+        InvariantPotential(METHANE, degree=3).fit(R, np.random.default_rng(0).permutation(E), F)
+
+
+def test_a_potential_that_explains_nothing_says_so():
+    R = geometries(60, 10)
+    noise = np.random.default_rng(0).normal(size=60)
+    with pytest.warns(UserWarning, match="the fit explains almost nothing: .* the atoms of R are in another order"):
+        InvariantPotential(METHANE, degree=3).fit(R, noise)
+
+
+def test_a_geometry_that_occurs_twice_counts_once():
+    R = geometries(30, 10)
+    E, F = energy_and_forces(R, METHANE)
+    once = InvariantPotential(METHANE, degree=3).fit(R, E, F)
+    twice = InvariantPotential(METHANE, degree=3).fit(np.tile(R, (3, 1, 1)), np.tile(E, 3), np.tile(F, (3, 1, 1)))
+    assert twice.energy_error_ == pytest.approx(once.energy_error_, rel=1e-6)
+    np.testing.assert_allclose(twice.predict(R), once.predict(R), rtol=1e-9)
+    apart = np.repeat(E, 2) + np.tile([0.1, -0.1], 30)  # the mean of the two is what is learnt
+    mean = InvariantPotential(METHANE, degree=3).fit(np.repeat(R, 2, axis=0), apart, np.repeat(F, 2, axis=0))
+    np.testing.assert_allclose(mean.predict(R), once.predict(R), rtol=1e-9)
+
+
+def test_a_long_choice_says_how_far_it_is(capsys, monkeypatch):
+    from specavg import _reporting
+
+    monkeypatch.setattr(_reporting, "_PATIENCE", 0.0)
+    R = geometries(40, 10)
+    E, F = energy_and_forces(R, METHANE)
+    with sa.config(progress=True):
+        InvariantPotential(METHANE, degree=4).fit(R, E, F)
+    assert "choice of degree, prior and penalty: " in capsys.readouterr().err
 
 
 def test_what_cannot_be_told_is_not_said():
@@ -266,6 +312,11 @@ def test_dynamics_conserve_energy(model):
     atoms = Atoms("CH4", positions=2.0 * geometries(1, 11)[0], calculator=calculator)
     np.testing.assert_allclose(atoms.get_potential_energy(), 0.5 * model.predict(geometries(1, 11))[0], rtol=1e-12)
     np.testing.assert_allclose(atoms.get_forces(), 0.25 * model.forces(geometries(1, 11))[0], rtol=1e-12)
+    copied = pickle.loads(pickle.dumps(calculator))  # for other processes
+    np.testing.assert_array_equal(Atoms("CH4", atoms.positions, calculator=copied).get_forces(), atoms.get_forces())
+    for unit in ("eV", 0, -1.0, np.nan):
+        with pytest.raises(ValueError, match="energy_unit must be a positive number"):
+            model.calculator(energy_unit=unit)
     with pytest.raises(ValueError, match="in this order"):
         Atoms("H4C", positions=TETRAHEDRON, calculator=model.calculator()).get_potential_energy()
 
@@ -296,6 +347,14 @@ def test_geometries_may_be_atoms_of_ase():
     atoms = [ase.Atoms("OH2", r) for r in R]
     model = sa.InvariantPotential(["O", "H", "H"]).fit(atoms, E)
     np.testing.assert_array_equal(model.predict(atoms), model.predict(R))
+    with pytest.raises(
+        ValueError, match=r"molecule 0 has the atoms \['H', 'H', 'O'\], and symbols are \['O', 'H', 'H'\]"
+    ):
+        model.predict([ase.Atoms("H2O", r) for r in R])
+    with pytest.raises(ValueError, match=r"write a list of them, as in \[atoms\]"):
+        model.predict(atoms[0])
+    labels = sa.InvariantPotential(["oxygen", "h", "h"]).fit(atoms, E)  # labels that are no elements
+    np.testing.assert_array_equal(labels.predict(atoms), model.predict(R))
 
 
 @pytest.mark.parametrize("degree", [0, -1, 1.5, "2", {}, {2: 3.5}, {1: 2}, {"2": 3}], ids=str)

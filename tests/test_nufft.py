@@ -45,6 +45,18 @@ def test_functions_on_tori_are_sums_of_waves(name):
     assert np.abs(fourier.plain_values(X) - basis.functions.plain_values(X)).max() < TOLERANCE
 
 
+@pytest.mark.parametrize("name", ["circle", "square", "cube"])
+def test_some_frequencies_at_a_time_are_all_of_them(name, monkeypatch):
+    basis, X = case(name, 1500)
+    waves, Y = expansion(basis).waves, np.random.default_rng(0).normal(size=(1500, 3))
+    reach = np.abs(waves.K).max(axis=0)
+    at_once = _nufft.grid_sums(waves.period, reach, X, Y)
+    monkeypatch.setattr(_nufft, "_FINE_GRID", 0.3 * at_once[0].size * 2 ** len(reach))
+    assert (
+        np.abs(_nufft.grid_sums(waves.period, reach, X, Y) - at_once).max() <= TOLERANCE * np.abs(Y).sum(axis=0).max()
+    )
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_transforms_equal_direct_sums(name):
     basis, X = case(name, 1500)

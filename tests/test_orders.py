@@ -234,6 +234,24 @@ def test_thousands_of_functions_under_large_groups(space, group):
     np.testing.assert_allclose(basis.evaluate(moved), basis.evaluate(X), atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "group",
+    [
+        groups.Group([isometries.shift([Fraction(1, 2), Fraction(1, 2)])], name="centred"),
+        groups.direct_product(groups.sign_flips(1), groups.cyclic(2)),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("order", [FEW, ByEigenvalue()], ids=str)
+def test_frequencies_of_one_copy_are_found_by_their_norm_in_any_order(group, order):
+    # The value of an eigenspace of one copy is that of the order; the frequencies are those of the Laplacian.
+    space, G = Power(Torus(2), 2), groups.wreath(group, 2)
+    closed = sa.invariant_basis(space, G, max_dim=200, order=order)
+    general = sa.invariant_basis(space, G, max_dim=200, order=order, solver="null space")
+    assert [row.invariant_dim for row in closed.table] == [row.invariant_dim for row in general.table]
+    assert closed.dim > 10
+
+
 def test_invariants_of_one_copy_are_found_once_and_saved_once(tmp_path):
     space, group = Power(Sphere(3), 3), groups.wreath(groups.point_group("T"), 3)
     X = space.sample(40, random_state=0)

@@ -11,7 +11,7 @@ import specavg as sa
 from specavg import groups
 from specavg.functions._wigner_columns import wigner_columns
 from specavg.functions._wigner_matrices import wigner_matrices
-from specavg.invariants._fixed_space import UnclearRank
+from specavg.invariants._certified_null_space import UnclearRank
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._null_space import NullSpace
 from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace

@@ -123,3 +123,24 @@ def test_bunge_angles_in_degrees_are_questioned():
         warnings.simplefilter("error")
         sa.spaces.rotations_from_bunge([[350.0, 45.0, 10.0]], degrees=True)
         sa.spaces.rotations_from_bunge([[2 * np.pi, 1.0, -2 * np.pi]])
+        sa.spaces.rotations_from_bunge([[1.0, 2.0, 3.0]], degrees=True)  # one orientation may be near the first
+
+
+def test_bunge_angles_in_radians_are_questioned():
+    radians = np.random.default_rng(0).uniform(0, [2 * np.pi, np.pi, 2 * np.pi], size=(30, 3))
+    with pytest.warns(UserWarning, match="are taken for degrees: for radians leave out degrees=True"):
+        sa.spaces.rotations_from_bunge(radians, degrees=True)
+
+
+def test_what_is_no_density_and_no_group_is_refused_in_a_sentence():
+    X = sa.Rotations().sample(20, random_state=0)
+    with pytest.raises(TypeError, match=r"texture index is that of a density: .* got ndarray"):
+        sa.textures.texture_index(X)
+    with pytest.raises(TypeError, match="got InvariantKernelRidge"):
+        sa.textures.texture_index(sa.InvariantKernelRidge())
+    with pytest.raises(TypeError, match="group must be a specavg Group"):
+        sa.textures.misorientation_angles(X, X)
+    with pytest.raises(TypeError, match="fitted estimator or a callable; got ndarray: fit a model to these data first"):
+        sa.plot.pole_figure(X)
+    with pytest.raises(ValueError, match=r"X has 3 columns .*rotations_from_bunge makes them of Euler angles"):
+        sa.InvariantDensity(sa.Rotations()).fit(np.zeros((5, 3)))

@@ -224,3 +224,30 @@ def test_a_large_penalty_is_solved_by_conjugate_gradients_wherever_points_are(mo
     model = sa.InvariantKernelRidge(space, group, **given).fit(X, X[:, 0])
     assert model.solver_ == "toeplitz"
     assert model.n_iterations_ < 80
+
+
+@pytest.mark.parametrize("name", ["square", "hexagonal", "cell", "circle"])
+def test_without_a_transform_loops_make_the_same_operator(name, monkeypatch):
+    space, group, dim = {
+        "square": (sa.Torus(2), groups.hyperoctahedral(2), 40),
+        "hexagonal": (sa.Torus(lattice=[[1.0, 0.0], [-0.5, 0.75**0.5]]), groups.trivial(2), 60),
+        "cell": (sa.Torus(lattice=np.diag([1.0, 1.3, 0.8])), groups.space_group(19), 50),
+        "circle": (sa.Circle(), groups.dihedral(3), 20),
+    }[name]
+    monkeypatch.setattr("specavg.functions._nufft.available", lambda: False)
+    monkeypatch.setattr("specavg.functions._trigonometric_sums._GIGAFLOPS", 1e-9)
+    basis = sa.invariant_basis(space, group, max_invariant_dim=dim)
+    rng = np.random.default_rng(0)
+    X, w, Y = 0.7 * space.sample(300, random_state=1), rng.uniform(size=300), rng.normal(size=(300, 2))
+    operator, sums = basis.gram_operator(X, w, Y)
+    values = basis.evaluate(X)
+    gram = (values * w[:, None]).T @ values
+    np.testing.assert_allclose(operator @ np.eye(basis.dim), gram, atol=2e-12 * np.abs(gram).max())
+    np.testing.assert_allclose(sums, values.T @ np.column_stack([w, w[:, None] * Y]), atol=1e-11)
+
+
+def test_where_loops_take_longer_than_a_product_there_is_no_operator(monkeypatch):
+    monkeypatch.setattr("specavg.functions._nufft.available", lambda: False)
+    basis = sa.invariant_basis(sa.Torus(3), groups.hyperoctahedral(3), max_invariant_dim=30)
+    assert basis.functions.gram_nanoseconds(10_000) is None
+    assert basis.gram_operator(basis.space.sample(100, random_state=0), np.ones(100), np.ones((100, 1))) is None

@@ -37,6 +37,9 @@ class Crystal:
     def __iter__(self) -> Any:
         return iter((self.space, self.group))
 
+    def __getitem__(self, index: int) -> Torus | Group:
+        return (self.space, self.group)[index]
+
 
 def positions(cell: Any, *, symprec: float = 1e-5) -> Crystal:
     """The space and the group of functions of position in a crystal: densities, potentials of a guest atom.
@@ -44,8 +47,8 @@ def positions(cell: Any, *, symprec: float = 1e-5) -> Crystal:
     Parameters
     ----------
     cell : (lattice, positions, numbers)
-        As spglib has it: lattice vectors as rows, fractional coordinates of the atoms, one number for each kind. Or
-        the ``Atoms`` of ASE.
+        As spglib has it: lattice vectors as rows, fractional coordinates of the atoms, one number (or name) for each
+        kind. Or the ``Atoms`` of ASE.
     symprec : float, default 1e-5
         How far atoms may lie from symmetric places, in the unit of the lattice. The lattice itself is made exactly
         symmetric: files give few digits, and a group must consist of isometries.

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from specavg._arrays import Array
 from specavg._random import as_generator
 from specavg.groups import Group
+from specavg.groups._given_generators import not_a_group
 from specavg.groups.families import CrystalSymmetry
 from specavg.isometries import LeftRight
 from specavg.spaces import Rotations
@@ -42,6 +43,11 @@ def texture_index(density: Any) -> float:
     >>> texture_index(lambda X: 1 + X[:, 8])  # ∫ X₃₃² = 1/3
     1.333333333333
     """
+    if not callable(getattr(density, "score_samples", density)):
+        raise TypeError(
+            "a texture index is that of a density: a fitted InvariantDensity, or a function of rotations; got "
+            f"{type(density).__name__}"
+        )
 
     def values(X: Array) -> Array:
         logarithms = getattr(density, "score_samples", None)
@@ -96,7 +102,9 @@ def misorientation_angles(X: ArrayLike, group: Group, *, pairs: int | None = Non
     return np.rad2deg(np.arccos(np.clip((np.max(traces, axis=0) - 1) / 2, -1, 1)))
 
 
-def _rotations(group: Group) -> list[Array]:
+def _rotations(group: Any) -> list[Array]:
+    if not isinstance(group, Group):
+        raise not_a_group(group)
     crystal = group.structure.crystal if isinstance(group.structure, CrystalSymmetry) else group
     found: list[Array] = []
     for g in crystal.elements():

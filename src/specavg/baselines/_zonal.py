@@ -14,6 +14,8 @@ import numpy as np
 from specavg.baselines._kernels import Array, KernelFunction
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.spaces import Eigenspace, Rotations, Space, Sphere, Torus
+from specavg.spaces._eigenspace import degree_label
+from specavg.spaces._frequency_sets import Shell
 
 __all__ = ["even_shell_sums", "theta_product", "zonal_sum"]
 
@@ -63,8 +65,8 @@ def _cosines(X: Array, Y: Array) -> Array:
 
 def _gegenbauer_sum(t: Array, d: int, table: Weighted) -> Array:
     """Z_k(t) = m_k P_k(t) with P_k(1) = 1, by (k + d − 3) P_k = (2k + d − 4) t P_{k−1} − (k − 1) P_{k−2}."""
-    weights = {V.label: w * V.dim for V, w in table}
-    degrees = max(int(k) for k in weights)  # pyright: ignore[reportArgumentType]
+    weights = {degree_label(V): w * V.dim for V, w in table}
+    degrees = max(weights)
     total = np.full_like(t, weights.get(0, 0.0))
     before, current, spare = np.ones_like(t), t.copy(), np.empty_like(t)
     for k in range(1, degrees + 1):
@@ -83,8 +85,8 @@ def _gegenbauer_sum(t: Array, d: int, table: Weighted) -> Array:
 
 def _character_sum(c: Array, table: Weighted) -> Array:
     """Z_l = (2l + 1) χ_l with χ_l = 1 + 2 Σ_{j ≤ l} cos jω, c = cos ω the angle between two rotations."""
-    weights = {V.label: w for V, w in table}
-    degrees = max(int(k) for k in weights)  # pyright: ignore[reportArgumentType]
+    weights = {degree_label(V): w for V, w in table}
+    degrees = max(weights)
     total = np.full_like(c, weights.get(0, 0.0))
     character = np.ones_like(c)
     before, current = np.ones_like(c), c.copy()
@@ -106,16 +108,17 @@ def _feature_sum(space: Space, table: Weighted, X: Array, Y: Array) -> Array:
 
 def _shells_are_cheaper(space: Torus, table: Weighted) -> bool:
     # Per pair: about a nanosecond for each elementwise step, a tenth of one for a step of a matrix product.
-    if not all(isinstance(V.label, int) for V, _ in table):  # another order: not by |k|²
+    norms = [V.label.norm for V, _ in table if isinstance(V.label, Shell)]
+    if len(norms) < len(table):  # another order: not by |k|²
         return False
-    top = max(int(V.label) for V, _ in table)  # pyright: ignore[reportArgumentType]
-    return 7 * space.dim * max(top, 1) ** 1.5 < sum(V.dim for V, _ in table)
+    return 7 * space.dim * max(1, *norms) ** 1.5 < sum(V.dim for V, _ in table)
 
 
 def _shell_sums(space: Torus, table: Weighted, *, even: bool) -> KernelFunction:
-    weights = np.zeros(1 + max(int(V.label) for V, _ in table))  # pyright: ignore[reportArgumentType]
-    for V, w in table:
-        weights[V.label] = w  # pyright: ignore[reportArgumentType, reportCallIssue]
+    shells = [(V.label.norm, w) for V, w in table if isinstance(V.label, Shell)]
+    weights = np.zeros(1 + max(norm for norm, _ in shells))
+    for norm, w in shells:
+        weights[norm] = w
     reach = int(np.sqrt(len(weights) - 1) + 1e-9)
     harmonics = _even_harmonics if even else _harmonics
 

@@ -10,6 +10,8 @@ from specavg.cli._problem import Problem
 
 __all__ = ["add_parser"]
 
+_CHANGED = {"figure-1", "figure-2"}  # what the options for other sizes, seeds, penalties and groups change
+
 
 def add_parser(commands: Any) -> None:
     """Add this command to the command line."""
@@ -27,15 +29,14 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer seeds: under a minute")
     parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     parser.add_argument(
-        "--only", action="append", metavar="NAME", help="one experiment (may be repeated); default: all"
+        "--only", action="append", metavar="NAME", help="experiments, with commas or repeated; default: all"
     )
-    parser.add_argument("--seed", type=int, default=1, help="the first seed of figures 1 and 2 (default: 1)")
+    parser.add_argument("--seed", type=int, help="the first seed of figures 1 and 2 (default: 1)")
     parser.add_argument("--n", type=_sizes, metavar="N,N,...", help="numbers of samples of figures 1 and 2")
     parser.add_argument(
         "--lambda",
         dest="penalty",
         type=float,
-        default=50.0,
         metavar="L",
         help="the λ of the paper's claim (default: 50)",
     )
@@ -62,14 +63,24 @@ def run(options: argparse.Namespace) -> int:
     from specavg.spaces import Torus
 
     names = [experiment.name for experiment in experiments.EXPERIMENTS]
-    unknown = [name for name in options.only or () if name not in names]
+    only = [name for given in options.only or () for name in given.split(",")]
+    unknown = [name for name in only if name not in names]
     if unknown:
         raise Problem(f"there is no experiment {unknown[0]!r}; there are {', '.join(names)}", 2)
+    changed = [name for name in ("n", "seed", "penalty", "group") if getattr(options, name) is not None]
+    if only and changed and not set(only) & _CHANGED:
+        option = f"--{changed[0]}".replace("penalty", "lambda")
+        raise Problem(
+            f"{option} changes {' and '.join(sorted(_CHANGED))}, and --only names others: {', '.join(only)}", 2
+        )
     try:
-        group = {"group": group_of(options.group, Torus(10))} if options.group else {}
-        changes = experiments.Changes(options.n, options.seed, options.penalty, **group)
+        values: dict[str, Any] = {"sizes": options.n, "seed": options.seed, "penalty": options.penalty}
+        given = {name: value for name, value in values.items() if value is not None}
+        if options.group:
+            given["group"] = group_of(options.group, Torus(10))
+        changes = experiments.Changes(**given)
     except ValueError as error:
         raise Problem(str(error), 2) from None
-    report = experiments.reproduce(options.out, options.quick, options.only, changes=changes)
+    report = experiments.reproduce(options.out, options.quick, only or None, changes=changes)
     print(f"the report: {report}")
     return 0

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups import Group, representation
-from specavg.groups._group import not_a_group
+from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
-from specavg.spaces import Power, Product, Space, Torus
+from specavg.spaces import Power, Product, Rotations, Space
 
 __all__ = [
     "check_columns",
@@ -22,6 +23,7 @@ __all__ = [
     "question_order",
     "question_periods",
     "question_vectors",
+    "why_nothing",
 ]
 
 
@@ -63,9 +65,14 @@ def check_columns(space: Space | None, group: Group | None, columns: int) -> Non
         shape = f"(n, {space.n_features})"
         if len(space.shape) > 1:
             shape += f" or (n, {', '.join(map(str, space.shape))})"
+        remedy = "Select the columns of the coordinates, or give the space that the data live on."
+        if isinstance(space, Rotations) and columns in (3, 4):
+            remedy = (
+                "spaces.rotations_from_bunge makes them of Euler angles, spaces.rotations_from_quaternions of these."
+            )
         raise ValueError(
             f"X has {columns} columns (features), but a point of {space!r} has {space.n_features}: X needs shape "
-            f"{shape}. Select the columns of the coordinates, or give the space that the data live on."
+            f"{shape}. {remedy}"
         )
     if space is None and isinstance(group, Group) and columns != group.columns:
         raise ValueError(
@@ -121,8 +128,10 @@ def question_periods(space: Space, points: Array) -> None:
         )
 
 
-def question_order(space: Power, names: list[str]) -> None:
+def question_order(space: Space, names: list[str]) -> None:
     """Warn where names of columns (phi1 … phi5, psi1 … psi5) run through all copies, one coordinate after another."""
+    if not isinstance(space, Power):
+        return
     copies, width = space.copies, space.base.n_features
     if width == 1 or copies == 1 or len(names) != copies * width:
         return
@@ -158,7 +167,7 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
         return
     space, group = basis.space, basis.group
     try:
-        vector = representation(group, "vector", lattice=space.lattice if isinstance(space, Torus) else None)
+        vector = representation(group, "vector", lattice=space.lattice)
     except ValueError:  # no single matrix moves a vector here
         return
     if vector.dim == outputs[0] and not vector.is_trivial:
@@ -171,28 +180,29 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
         )
 
 
-def question_fit(space: Space, group: Group, error: float, count: int) -> None:
+def question_fit(error: float, count: int, reasons: Callable[[], str]) -> None:
     """Warn where a fit explains almost nothing of y, and name likely reasons.
 
     Parameters
     ----------
-    space, group
     error : float
         Leave-one-out error in standard deviations of the targets.
     count : int
         Rows.
+    reasons : callable
+        Tells the likely ones; called only where there is something to warn of.
     """
     if count < _ROWS_TO_JUDGE or not error > _NOTHING_EXPLAINED:
         return
     warnings.warn(
         f"the fit explains almost nothing: its leave-one-out error is {error:.3g} standard deviations of y, and that "
-        f"of the mean is 1. Likely reasons: {_why_nothing(space, group)}.",
+        f"of the mean is 1. Likely reasons: {reasons()}.",
         UserWarning,
         stacklevel=4,
     )
 
 
-def _why_nothing(space: Space, group: Group) -> str:
+def why_nothing(space: Space, group: Group) -> str:
     """Likely reasons why a fit explains nothing, for messages."""
     reasons = ["the target does not depend on these columns, or is mostly noise"]
     if np.isfinite(space.column_periods).any():
@@ -201,6 +211,6 @@ def _why_nothing(space: Space, group: Group) -> str:
         reasons.append(f"the columns are in another unit than the space (its period is {shown})")
     if isinstance(space, Power | Product):
         reasons.append(f"the columns are in another order than {space!r} takes them (copy by copy, factor by factor)")
-    if group.generators and group.order > 1:
+    if group.fields or not all(g.is_identity for g in group.generators):  # the order may not be known
         reasons.append(f"the target is not invariant under {group!r}: ask sa.symmetry_test(X, y, space, group)")
     return "; or ".join(reasons)

@@ -22,8 +22,8 @@ from specavg.spaces import Eigenspace, Space
 __all__ = ["CandidateElements"]
 
 Array = NDArray[np.float64]
-_MOST = 500  # candidates: a step of the search projects the sums for each of them, a few seconds in all
-_MOST_NUMBERS = 30_000_000  # in the matrices of all candidates: 240 MB
+_MOST = 500  # candidates, at most: a step of the search projects the sums for each of them, a few seconds in all
+_MOST_NUMBERS = 30_000_000  # entries of the matrices of all candidates together, at most: 240 MB
 _SAME = 1e-7  # entries of matrices D round to 1e-12, and those of different elements differ by about 1e-2
 
 

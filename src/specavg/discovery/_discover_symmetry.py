@@ -17,7 +17,7 @@ from specavg.discovery._sampling import search_random_elements
 from specavg.discovery._subgroup_lattice import MOST_ELEMENTS, lattice_is_small
 from specavg.discovery._subgroup_search import search_subgroups
 from specavg.groups import Group
-from specavg.groups._group import not_a_group
+from specavg.groups._given_generators import not_a_group
 from specavg.isometries import SignedPermutation
 from specavg.spaces import Space
 

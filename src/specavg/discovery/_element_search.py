@@ -25,7 +25,7 @@ from specavg.regression._information import Information
 __all__ = ["search_elements"]
 
 Array = NDArray[np.float64]
-_ROUNDS = 3  # of choosing the symmetry and the decay in turn
+_ROUNDS = 3  # rounds in which the symmetry and the decay are chosen in turn
 
 
 def search_elements(samples: Samples, group: Group, level: float) -> Discovery:

@@ -16,8 +16,8 @@ __all__ = ["HONEST", "Decay", "Subspace", "best_decay", "left_alone", "log_evide
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-HONEST = 1 / 50  # of the level: a candidate with a smaller p-value is not accepted, however probable it is
-_FIXED = 1e-9  # squared lengths of what moves: 0 or far more for isometries and fields of finite groups and circles
+HONEST = 1 / 50  # p-value, in units of `level`, below which no candidate is accepted, however probable it is
+_FIXED = 1e-9  # squared length of a change below which a vector is fixed: finite groups and circles give 0 or far more
 _EXPONENTS = (0.0, 1.0, 2.0, 4.0)  # from a flat spectrum to a steep one
 
 

@@ -23,9 +23,9 @@ from specavg.spaces import Eigenspace, Space
 __all__ = ["search_fields"]
 
 Array = NDArray[np.float64]
-_FIXED = 1e-6  # of dDᵀdD: its eigenvalues are squares of integers for the fields compared, and rounding is below 1e-12
-_ROUNDS = 3  # of choosing the subalgebra and the decay in turn
-_NO_MORE = 1e-3  # of twice a log likelihood: each coefficient that only fits noise explains about 1
+_FIXED = 1e-6  # eigenvalues of dDᵀdD below this are zero: they are squares of integers, rounded to 1e-12
+_ROUNDS = 3  # rounds in which the subalgebra and the decay are chosen in turn
+_NO_MORE = 1e-3  # gain of twice the log likelihood that counts as none: a coefficient that fits noise gains about 1
 _POLISHED = 3  # candidates whose directions are adjusted to the data: the right one is among the first, or none is
 
 

@@ -25,8 +25,8 @@ from specavg.regression._nested_models import Models
 __all__ = ["search_transpositions"]
 
 Array = NDArray[np.float64]
-_MOST_FUNCTIONS = 400  # their Gram matrix is decomposed for every step: a second or two in all
-_ROUNDS = 3  # of choosing the blocks and the decay in turn
+_MOST_FUNCTIONS = 400  # functions compared, at most: each step decomposes their Gram matrix, a second or two in all
+_ROUNDS = 3  # rounds in which the blocks and the decay are chosen in turn
 
 
 def search_transpositions(samples: Samples, group: Group, level: float) -> Discovery:

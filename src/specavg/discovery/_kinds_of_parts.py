@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 __all__ = ["Kinds", "log_density"]
 
 Array = NDArray[np.float64]
-_ROUNDS = 40  # of shares and centres in turn: shares move by less than 1e-3 after 20, for kinds 2 σ apart
+_ROUNDS = 40  # rounds of shares and centres in turn: after 20, shares of kinds 2 σ apart move by less than 1e-3
 
 
 @final

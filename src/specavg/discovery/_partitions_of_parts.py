@@ -17,8 +17,8 @@ __all__ = ["Blocks", "Parts"]
 
 Array = NDArray[np.float64]
 Blocks = list[list[int]]
-_RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of a covariance: directions below it are rounding
-_TWO_KINDS = 1.0  # of the level; the test is cautious: blocks that are all alike are cut in 1 to 4 of 100 searches
+_RANK_TOLERANCE = 1e-10  # relative to the largest eigenvalue of a covariance: a smaller one is rounding
+_TWO_KINDS = 1.0  # p-value, in units of `level`, below which a block is cut: 1 to 4 of 100 searches cut a true one
 
 
 @final

@@ -20,7 +20,7 @@ __all__ = ["PER_FUNCTION", "Samples"]
 
 Array = NDArray[np.float64]
 PER_FUNCTION = 4  # samples, at least, for each function that is compared
-_MOST_FUNCTIONS = 300  # their Gram matrix is projected for every candidate
+_MOST_FUNCTIONS = 300  # functions compared, at most: their Gram matrix is projected for every candidate
 _PIECE = 50_000  # rows whose functions are held at a time: 300 functions of them take 120 MB
 
 

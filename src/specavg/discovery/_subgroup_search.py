@@ -21,7 +21,7 @@ from specavg.spaces import Eigenspace
 __all__ = ["search_subgroups"]
 
 Array = NDArray[np.float64]
-_ROUNDS = 5  # of choosing the subgroup and the decay in turn: two or three are enough
+_ROUNDS = 5  # rounds, at most, in which the subgroup and the decay are chosen in turn: two or three are enough
 
 
 def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:

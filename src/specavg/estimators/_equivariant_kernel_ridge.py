@@ -130,6 +130,8 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         X : array-like of shape (n, n_features) or (n, *space.shape), or a stream
             As in `InvariantKernelRidge.fit`.
         y : array-like of shape (n, p), or (n,) for one output
+            Tensors by their components, ``groups.index_symmetry("ij=ji", 3).components(T)`` for T of shape (n, 3, 3):
+            the diagonal and √2 times the upper triangle. (Rotations move them in another way without the √2.)
         sample_weight : array-like of shape (n,), optional
 
         Returns
@@ -139,6 +141,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         stream = self._stream(X, y, sample_weight)
         if stream is not None:
             return self._fit_stream(stream)
+        self._refuse_tensors(y)
         settings: dict[str, Any] = {"multi_output": self.output not in _NUMBERS, "y_numeric": True}
         checked: Any = validate_data(cast(Any, self), self._table(X), given_targets(y), dtype=np.float64, **settings)
         points, targets = checked
@@ -153,7 +156,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         if targets.shape[1] != smallest.n_outputs:
             raise ValueError(
                 f"y has {targets.shape[1]} columns, but {smallest.output!r} moves {smallest.n_outputs} outputs: give y "
-                f"of shape (n, {smallest.n_outputs})"
+                f"of shape (n, {smallest.n_outputs}){self._tensor_hint()}"
             )
         data = _VectorData.of(smallest, points, targets, weights)
         rows = len(data.points) * smallest.n_outputs
@@ -163,6 +166,24 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         vars(self).pop("moments_", None)
         self._take_basis(basis)
         return self._keep(self._solved(data.problem(), candidates, alpha), outputs)
+
+    def _refuse_tensors(self, y: Any) -> None:
+        """Refuse arrays of tensors, and vectors where one number is meant, in words of `output`."""
+        if getattr(y, "ndim", 2) > 2:
+            raise ValueError(f"y has shape {y.shape}, and an output has one axis: (n, p){self._tensor_hint()}")
+        if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1 and self.output in _NUMBERS:
+            raise ValueError(
+                f"y has {y.shape[1]} columns, and output={self.output!r} is one number. Name what moves with the "
+                "points: output='vector', 'axial vector', 'ij=ji'; InvariantKernelRidge takes numbers that stay."
+            )
+
+    def _tensor_hint(self) -> str:
+        equations = self.output.removeprefix("axial ") if isinstance(self.output, str) else ""
+        if "=" not in equations:
+            return ""
+        return (
+            f". Tensors T of shape (n, d, d, ...) become such by groups.index_symmetry({equations!r}, d).components(T)"
+        )
 
     def _built(self, space: Space, group: Group, cutoff: Cutoff, order: Order, seconds: float) -> EquivariantBasis:
         output = output_representation(space, group, self.output)
@@ -383,7 +404,7 @@ class _VectorData:
 
     def problem(self) -> Problem:
         """From features where they can be held, else from moments."""
-        summands = self.basis.functions.summands
+        summands = self.basis.summands
         values = len(self.points) * sum(summand.functions.n_outputs * summand.functions.dim for summand in summands)
         if values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= _config.settings().memory_limit / 2:
             return self.features_problem(self.basis.dim)
@@ -394,9 +415,9 @@ class _VectorData:
 
     def features_problem(self, most: int) -> BlockProblem:
         """With the first `most` functions."""
-        points, n = self.basis.space.check_points(self.points), len(self.points)
+        points, n = self.basis.check_points(self.points), len(self.points)
         rows: list[SummandRows] = []
-        for summand in self.basis.functions.summands:
+        for summand in self.basis.summands:
             functions, at = summand.functions, SummandPlaces.of(summand, self.basis.n_constants, most)
             k, D = at.constants.shape[1], at.others.shape[1]  # constants come first, and then what `most` leaves
             values = np.empty((n, functions.n_outputs, k + D))
@@ -409,4 +430,4 @@ class _VectorData:
 
 
 def _moment_problem(basis: EquivariantBasis, moments: Moments) -> BlockMomentProblem:
-    return BlockMomentProblem(moments, basis.functions.summands, basis.n_constants, basis.n_outputs)
+    return BlockMomentProblem(moments, basis.summands, basis.n_constants, basis.n_outputs)

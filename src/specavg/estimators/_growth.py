@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from specavg._config import settings
+from specavg._reporting import reported
 from specavg.estimators._affordable import rounded
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.invariants import Cutoff, InvariantBasis
@@ -46,6 +45,20 @@ def grown(
     candidates_of : callable
         The spectra to choose from.
     """
+    steps = _growing(data, basis, fit, basis_at, candidates_of)
+    for found in reported(steps, "more functions for many rows", "bases tried"):
+        basis, fit = found
+    return basis, fit
+
+
+def _growing(
+    data: RidgeData,
+    basis: InvariantBasis,
+    fit: RidgeFit,
+    basis_at: Callable[[Cutoff], InvariantBasis],
+    candidates_of: Callable[[InvariantBasis], list[Spectrum]],
+) -> Iterator[tuple[InvariantBasis, RidgeFit]]:
+    """The best so far, after each basis that was tried."""
     left, weight, gained = _limits.LARGE_SECONDS, float(data.weights.sum()), False
     while fit.solver != "mean" and (gained or weakest_share(fit, basis, weight) > _limits.WANTED):
         found = _larger(data, basis, basis_at, left)
@@ -61,13 +74,13 @@ def grown(
             break
         gained = better.error < fit.error * _limits.MUCH_BETTER
         basis, fit = larger, better
-    return basis, fit
+        yield basis, fit
 
 
 def _fitted(data: RidgeData, basis: InvariantBasis, candidates: list[Spectrum]) -> RidgeFit | None:
-    """The fit by conjugate gradients; None where they would take too many steps."""
+    """The fit with the Gram matrix as an operator; None where there is none."""
     problem = OperatorProblem.of(basis, data.points, data.targets, data.weights)
-    if problem is None or not problem.is_easy(np.ones(basis.dim - 1), None):
+    if problem is None:
         return None
     return nearby_fit(problem, basis, likely_spectra(problem, basis, candidates, _limits.LIKELY))
 
@@ -93,10 +106,11 @@ def _larger(
 
 
 def _seconds(data: RidgeData, basis: InvariantBasis) -> float | None:
-    """A forecast; None where the Gram matrix has to be formed, or its tables do not fit in memory."""
-    functions: Any = basis.functions
-    forecast = functions.gram_nanoseconds(data.count)
-    if forecast is None or 8.0 * _limits.COLUMNS * 6 * basis.dim > settings().memory_limit / 2:
+    """A forecast; None where the Gram matrix has to be formed, or what it needs does not fit in memory."""
+    forecast = basis.gram_nanoseconds(data.count)
+    if forecast is None or not np.isfinite(forecast[0]):
         return None
     build, column = forecast
-    return 1e-9 * float(build + column * _limits.COLUMNS * data.targets.shape[1]) if np.isfinite(build) else None
+    root = min((basis.dim / data.count) ** 0.5, 0.9)
+    columns = _limits.COLUMNS * (1.0 + root) / (1.0 - root) * data.targets.shape[1]
+    return 1e-9 * float(build + column * columns)

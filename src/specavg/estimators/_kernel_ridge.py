@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from specavg.data._given_data import question_fit, question_vectors
+from specavg.data._given_data import question_fit, question_vectors, why_nothing
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, checked_alpha, weights_or_ones
@@ -94,6 +94,9 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         choice, and with several outputs the directions come from all rows: a little optimistic, the more so with
         many outputs and few rows. With gradients: of values and gradients together, in units of their noise, relative
         to their size.
+    outstanding_ : ndarray of int
+        Functions of the basis, by number, that break the rule of the spectrum and are penalised like the first; mostly
+        none.
     trials_ : tuple of Trial
         The candidates of the final comparison, one `Trial` each: `.spectrum`, `.alpha`, `.error`, `.density`.
     solver_ : {"features", "moments", "toeplitz", "grid", "mean"}
@@ -105,20 +108,28 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
 
     Notes
     -----
-    *Choice.* A grid of spectra and penalties is compared by leave-one-out in closed form, from one decomposition
-    per spectrum, by predictive density and squared error together (`Trial.score`): every second s first, then the
-    neighbours of the best. The grid of "auto" is the Matérn family in s and ℓ together, of which "heat" is the
-    limit of large s; on cubic tori, powers and products "product" beside it, on Stiefel manifolds "partition". Rows on
-    one orbit are left out together. With more than 400 rows, or with several bases (below), the best spectra are
-    short-listed on up to 400 rows (chosen without regard to y) and compared on all.
+    *Choice.* A grid of spectra and penalties is compared by leave-one-out in closed form, from one decomposition per
+    spectrum, by predictive density and squared error together (`Trial.score`): every second s first, then the
+    neighbours of the best. The density of all rows together (the evidence) counts as much as 60 rows: with few rows
+    leave-one-out alone is deceived by chance. It is not used with several outputs, nor where only moments are known.
+    The grid of "auto" is the Matérn family in s and ℓ together, of which "heat" is the limit of large s; on cubic tori,
+    powers and products "product" beside it, on Stiefel manifolds "partition". Rows on one orbit are left out together.
+    With more than 400 rows, or with several bases (below), the best spectra are short-listed on up to 400 rows (chosen
+    without regard to y) and compared on all.
 
-    *Error bars.* The posterior of a model with a given `alpha` takes it as true, and so does that of several outputs.
-    That of a single output with a chosen penalty, where features are held, is calibrated. Let v be the posterior
+    *Functions that stand out.* A single output with a chosen penalty may have a coefficient far above what the spectrum
+    allows, such as that of the cosine of a sum of many angles. Where its square exceeds its variance under the prior
+    by a factor that chance has in one fit of a hundred, and the score gains by it, the function is penalised like the
+    first one (`outstanding_`).
+
+    *Error bars.* The posterior of a model with a given `alpha` takes it as true. That of a model with chosen penalties,
+    where features are held, is calibrated, for several outputs direction by direction. Let v be the posterior
     variance, m the mean square of what was left out in units of its predicted variance, p the degrees of freedom of the
-    fit and T the prior variance of the functions beyond the cutoff.
-    Then the variance is (p + 3)/p · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part of
-    the function, and so is noise that the truncation explains; three numbers were chosen from the data. Roughness that
-    looks like noise (kinks on a six-dimensional torus) is not told from noise, and intervals are then too narrow.
+    fit, and T the larger of σ² p/2n and the prior variance of the functions beyond the cutoff.
+    Then the variance is (n + 5)/(n − 5) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part
+    of the function, and so is noise that hardly fitted functions explain; five numbers were chosen from the data.
+    Roughness in many dimensions cannot be told from noise where no two points are near each other: intervals of such
+    functions without noise are too narrow, and with noise a little too wide.
 
     *Many coordinates.* The first eigenspaces of a torus of four and more dimensions hold products of many coordinates
     and only the lowest frequencies of each. With nothing given, two more bases compete with them, on the same rows by
@@ -141,11 +152,13 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     *Accuracy.* Up to n · D = 3e7, features are decomposed by their singular values, which fits nearly
     noise-free data to 1e-9 and better. Beyond, moments are, by generalised cross-validation, with half the digits.
 
-    *Gram matrices that are not formed.* On tori of up to three dimensions (with the extra ``specavg[nufft]``) the Gram
-    matrix is Toeplitz; on `Sphere(3)` and `Rotations()` it follows from a density of twice the degree on a grid. With
-    more than 600 functions, or where spectrum and α are given, it is never formed: conjugate gradients with transforms,
-    and a stochastic estimate of the trace in generalised cross-validation. Points that leave a part of the space empty
-    would take too many steps: a first solution tells, and moments are used.
+    *Gram matrices that are not formed.* On tori of up to three dimensions the Gram matrix is Toeplitz; on `Sphere(3)`
+    and `Rotations()` it follows from a density of twice the degree on a grid. The sums over data that it needs come
+    from a non-uniform FFT (the extra ``specavg[nufft]``); without it from loops, whose time is n times the number of
+    functions of twice the degree. With more than 600 functions, or where spectrum and α are given, the matrix is never
+    formed: solutions are found step by step with transforms, those of all penalties in one space, and generalised
+    cross-validation has a stochastic estimate of the trace. Points that leave a part of the space empty would take too
+    many steps: a first solution tells, and moments are used.
 
     *Many rows.* From 20,000 rows on, with neither cutoff nor α given and on these spaces, the fit above is a first one.
     While its last function keeps more than 5 % of its coefficient, or the last step took a tenth off the error, up to
@@ -237,10 +250,9 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         weights = weights_or_ones(sample_weight, points)
         data = RidgeData.of(self._canonical(points), targets, weights)
         bases = self._bases(data.points, order, cutoff)
-        basis, shortlisted = searched_basis(bases, data, self._candidates, alpha)
-        features = data.features(basis)
-        candidates = shortlisted or self._candidates(basis)
-        problem = data.problem(basis, features, candidates, alpha)
+        searched = searched_basis(bases, data, self._candidates, alpha)
+        basis, candidates = searched.basis, searched.spectra or self._candidates(searched.basis)
+        problem = data.problem(basis, searched.features, candidates, alpha)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
         fit = self._solved(problem, candidates, alpha)
@@ -368,7 +380,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         """The attributes that users see; `outputs` is the shape of one target."""
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)
         self.solver_, self.spectrum_, self.alpha_ = fit.solver, fit.spectrum, fit.alpha
-        self.loo_error_, self.trials_ = fit.error, fit.trials
+        self.loo_error_, self.trials_, self.outstanding_ = fit.error, fit.trials, fit.outstanding
         self.noise_variance_: Any = fit.noise if outputs else float(fit.noise[0])
         self._posterior = fit.posterior
         for name in ("directions_", "n_iterations_"):
@@ -378,7 +390,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         if fit.iterations:
             self.n_iterations_ = fit.iterations
         if fit.solver != "mean":
-            question_fit(self._space(), self._group(), fit.error, count)
+            question_fit(fit.error, count, lambda: why_nothing(self._space(), self._group()))
         return self
 
     @overload

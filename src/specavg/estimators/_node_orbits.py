@@ -11,7 +11,7 @@ from specavg._arrays import Array
 from specavg._random import OWN_SEED
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis
-from specavg.invariants._building import group_order
+from specavg.invariants._acting_group import group_order
 from specavg.isometries import Isometry
 from specavg.spaces import Space
 

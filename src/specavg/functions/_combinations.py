@@ -11,7 +11,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
-from specavg.functions._gram_operator import GramOperator, MappedGram
+from specavg.functions._mapped_functions import Mapped
 
 __all__ = ["Blockwise", "Combinations", "Joined", "Listed", "Part"]
 
@@ -71,7 +71,7 @@ class Listed(Functions):
 
 
 @final
-class Blockwise(Functions):
+class Blockwise(Mapped):
     """φ·Q part by part: each part of a family has its own matrix Q, or stays as it is where Q is None.
 
     The matrices are applied after a sum over points and before a combination: never once a point.
@@ -86,7 +86,7 @@ class Blockwise(Functions):
 
     def __init__(self, functions: Functions, blocks: Sequence[tuple[int, Array | None]]) -> None:
         used = [np.ones(size, dtype=bool) if Q is None else np.abs(Q).max(axis=1, initial=0.0) for size, Q in blocks]
-        self._functions = functions.restricted(np.concatenate([np.empty(0), *used]))
+        super().__init__(functions.restricted(np.concatenate([np.empty(0), *used])))
         self._blocks = [Q for _, Q in blocks]
         self._from = list(pairwise(np.cumsum([0, *(size for size, _ in blocks)])))
         self._ends = np.cumsum([0, *(size if Q is None else Q.shape[1] for size, Q in blocks)])
@@ -97,13 +97,13 @@ class Blockwise(Functions):
 
     @property
     def row_bytes(self) -> float:
-        return self._functions.row_bytes + 8.0 * (self._functions.dim + self.dim)
+        return self._source.row_bytes + 8.0 * (self._source.dim + self.dim)
 
     def values(self, X: Array) -> Array:
-        return self._combined(self._functions.values(X))
+        return self._combined(self._source.values(X))
 
     def plain_values(self, X: Array) -> Array:
-        return self._combined(self._functions.plain_values(X))
+        return self._combined(self._source.plain_values(X))
 
     def _combined(self, values: Array) -> Array:
         columns = [
@@ -113,54 +113,27 @@ class Blockwise(Functions):
         return np.concatenate([np.empty((len(values), 0)), *columns], axis=1)
 
     def gradient(self, X: Array) -> Array:
-        gradient = self._functions.gradient(X)  # (n, functions, n_features)
+        gradient = self._source.gradient(X)  # (n, functions, n_features)
         parts = [
             gradient[:, a:b] if Q is None else Q.T @ gradient[:, a:b]
             for Q, (a, b) in zip(self._blocks, self._from, strict=True)
         ]
         return np.concatenate([np.empty((len(X), 0, X.shape[1])), *parts], axis=1)
 
-    def correlate(self, X: Array, Y: Array) -> Array:
-        return self._mixed(self._functions.correlate(X, Y))
-
-    def correlate_gradient(self, X: Array, G: Array) -> Array:
-        return self._mixed(self._functions.correlate_gradient(X, G))
-
-    def combine(self, X: Array, C: Array) -> Array:
-        return self._functions.combine(X, self._spread(C))
-
-    def combine_gradient(self, X: Array, C: Array) -> Array:
-        return self._functions.combine_gradient(X, self._spread(C))
-
-    def pointwise_gradient(self, X: Array, W: Array) -> Array:
-        return self._functions.pointwise_gradient(X, self._spread(W.T).T)
-
-    def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
-        found = self._functions.gram_operator(X, weights, Y)
-        return None if found is None else (MappedGram(found[0], self._spread, self._mixed), self._mixed(found[1]))
-
-    def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
-        return self._functions.gram_nanoseconds(n)
-
-    def gram_of_density(self, density: Array) -> GramOperator:
-        return MappedGram(self._functions.gram_of_density(density), self._spread, self._mixed)
-
-    def _mixed(self, sums: Array) -> Array:
-        """Sums of these functions from those of the φ."""
+    def _reduced(self, sums: Array) -> Array:
         parts = [
             sums[a:b] if Q is None else Q.T @ sums[a:b] for Q, (a, b) in zip(self._blocks, self._from, strict=True)
         ]
         return np.concatenate([np.empty((0, sums.shape[1])), *parts])
 
     def _spread(self, C: Array) -> Array:
-        """Coefficients of the φ from those of these functions."""
         places = zip(self._blocks, pairwise(self._ends), strict=True)
         parts = [C[a:b] if Q is None else Q @ C[a:b] for Q, (a, b) in places]
         return np.concatenate([np.empty((0, C.shape[1])), *parts])
 
 
 @final
-class Combinations(Functions):
+class Combinations(Mapped):
     """Fixed linear combinations of other functions; the map is applied after sums, never per point.
 
     Parameters
@@ -170,7 +143,7 @@ class Combinations(Functions):
     """
 
     def __init__(self, functions: Functions, matrix: Any) -> None:
-        self._functions = functions
+        super().__init__(functions)
         self._matrix = matrix if isinstance(matrix, np.ndarray) else matrix.tocsc()
 
     @property
@@ -179,36 +152,24 @@ class Combinations(Functions):
 
     @property
     def row_bytes(self) -> float:
-        return self._functions.row_bytes + 8.0 * (self._functions.dim + self.dim)
+        return self._source.row_bytes + 8.0 * (self._source.dim + self.dim)
 
     def values(self, X: Array) -> Array:
-        return self._functions.mixed_values(X, self._matrix)
+        return self._source.mixed_values(X, self._matrix)
 
     def plain_values(self, X: Array) -> Array:
-        return np.asarray(self._functions.plain_values(X) @ self._matrix)
+        return np.asarray(self._source.plain_values(X) @ self._matrix)
 
     def gradient(self, X: Array) -> Array:
-        gradient = self._functions.gradient(X)  # (n, functions, n_features)
+        gradient = self._source.gradient(X)  # (n, functions, n_features)
         mixed = [np.asarray(gradient[:, :, j] @ self._matrix) for j in range(X.shape[1])]
         return np.stack(mixed, axis=2)
 
-    def correlate_gradient(self, X: Array, G: Array) -> Array:
-        return np.asarray(self._matrix.T @ self._functions.correlate_gradient(X, G))
+    def _reduced(self, sums: Array) -> Array:
+        return np.asarray(self._matrix.T @ sums)
 
-    def combine_gradient(self, X: Array, C: Array) -> Array:
-        return self._functions.combine_gradient(X, np.asarray(self._matrix @ C))
-
-    def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
-        return self._functions.combine_both(X, np.asarray(self._matrix @ C))
-
-    def pointwise_gradient(self, X: Array, W: Array) -> Array:
-        return self._functions.pointwise_gradient(X, np.asarray(self._matrix @ W.T).T)
-
-    def correlate(self, X: Array, Y: Array) -> Array:
-        return np.asarray(self._matrix.T @ self._functions.correlate(X, Y))
-
-    def combine(self, X: Array, C: Array) -> Array:
-        return self._functions.combine(X, np.asarray(self._matrix @ C))
+    def _spread(self, C: Array) -> Array:
+        return np.asarray(self._matrix @ C)
 
 
 @final

@@ -66,8 +66,12 @@ def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
 
 def compensated_sum(parts: Iterable[Array], shape: tuple[int, ...]) -> Array:
     """The sum of arrays of one shape: the error does not grow with the number of parts."""
-    total, lost = np.zeros(shape), np.zeros(shape)
-    for part in parts:
+    each = iter(parts)
+    total = next(each, None)
+    if total is None:
+        return np.zeros(shape)
+    lost: Array | None = None  # a single part loses nothing, and takes no more memory
+    for part in each:
         total, error = _two_sum(total, part)
-        lost += error
-    return total + lost
+        lost = error if lost is None else lost + error
+    return total if lost is None else total + lost

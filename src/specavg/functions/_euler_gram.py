@@ -12,57 +12,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from math import gcd
-from typing import Any, Protocol, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
+from specavg.functions._euler_sums import (
+    WaveFamily,
+    order_blocks,
+    sums_by_transform,
+    transform_nanoseconds,
+    wave_orders,
+)
 
-__all__ = ["EulerGram", "WaveFamily", "column_nanoseconds", "euler_gram", "step_of"]
+__all__ = ["EulerGram", "euler_gram", "gram_nanoseconds"]
 
 _BATCH_BYTES = 64e6  # memory of the grids that are transformed together
-_TABLE_BYTES = 64e6  # memory of the tables of high degree that a density is made with, at a time
 _PARTS = 16  # of the tables
 _NANOSECONDS_A_NODE = 40.0  # of a multiplication, for each column: two FFTs and what lies between; measured
+_NANOSECONDS_AN_ENTRY = 20.0  # of the tables that a density is made with, there and back; measured 17 to 28
 _NANOSECONDS_A_PRODUCT = 1.0  # of an entry of a table, for each column, there and back; measured
-
-
-class WaveFamily(Protocol):
-    """Functions Σ_l T_{jkl}(β) (A_{jkl} cos(jα + kγ) + B_{jkl} sin(jα + kγ)), j ≥ 0; where j = 0, k ≥ 0 too."""
-
-    @property
-    def top(self) -> int:
-        """The highest degree l."""
-        ...
-
-    @property
-    def steps(self) -> tuple[int, int]:
-        """What all orders j, and all orders k, are multiples of; 0 where there is no other order than 0."""
-        ...
-
-    def correlate(self, X: Array, Y: Array) -> Array:
-        """Sums over data: Φᵀ Y."""  # (n, q) -> (dim, q)
-        ...
-
-    def wave_table(self, j: NDArray[np.intp], k: NDArray[np.intp], cosines: Array) -> Array:
-        """T at the nodes cos β."""  # (P,), (P,), (N,) -> (P, N, top + 1)
-        ...
-
-    def to_waves(self, C: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> Array:
-        """A and B from coefficients of the functions."""  # (dim, q) -> (P, top + 1, 2, q)
-        ...
-
-    def from_waves(self, waves: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> Array:
-        """Sums with the functions from sums with waves: the transpose of `to_waves`."""
-        ...
-
-
-def step_of(orders: NDArray[np.intp]) -> int:
-    """What all of `orders` are multiples of; 0 for zeros."""
-    return gcd(*(int(order) for order in orders)) if len(orders) else 0
 
 
 @final
@@ -84,14 +55,6 @@ class _Grid:
     def shape(self) -> tuple[int, int, int]:
         """Heights, turns around the second axis, turns around the first."""
         return len(self.cosines), self.turns[1], self.turns[0]
-
-    def orders(self, top: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """All pairs of orders up to `top`, the first one slowest."""
-        first, second = (np.arange(0, top + 1, step) if step else np.zeros(1, dtype=int) for step in self.steps)
-        both = np.concatenate([-second[:0:-1], second])
-        j, k = (part.ravel() for part in np.meshgrid(first, both, indexing="ij"))
-        kept = (j > 0) | (k >= 0)
-        return j[kept], k[kept]
 
     def places(self, j: NDArray[np.intp], k: NDArray[np.intp]) -> NDArray[np.intp]:
         """Where pairs of orders stand in a flattened real spectrum."""
@@ -141,15 +104,15 @@ class EulerGram:
         self.solver = "grid"
         self._grid = grid = _Grid(family)
         self.density = density
-        self._j, self._k = grid.orders(grid.top)
+        self._j, self._k = wave_orders(grid.steps, grid.top)
         require_memory(
             8.0 * _entries(grid),
             f"tables of degree {grid.top} for {len(self._j)} pairs of orders",
             "Lower the cutoff, or take more memory.",
         )
         self._tables = [
-            (part, low, np.ascontiguousarray(family.wave_table(self._j[part], self._k[part], grid.cosines)[..., low:]))
-            for part, low in _parts(self._j)
+            (part, low, family.wave_table(self._j[part], self._k[part], grid.cosines)[..., low:].copy(order="K"))
+            for part, low in _parts(self._j, self._k)
         ]
         self._scaled = density * (grid.weights / (grid.turns[0] * grid.turns[1]))[:, None, None]
 
@@ -180,26 +143,30 @@ class EulerGram:
         return self._family.from_waves(waves.reshape(P, grid.top + 1, 2, q), self._j, self._k)
 
 
-def _parts(j: NDArray[np.intp]) -> Iterator[tuple[slice, int]]:
+def _parts(j: NDArray[np.intp], k: NDArray[np.intp]) -> Iterator[tuple[slice, int]]:
     """Pairs of orders a few at a time, and the lowest degree of any of them: below, tables are zero."""
     step = max(1, len(j) // _PARTS)
     for start in range(0, len(j), step):
-        yield slice(start, min(start + step, len(j))), int(j[start])
+        yield slice(start, min(start + step, len(j))), int(max(j[start], abs(k[start])))
 
 
 def _entries(grid: _Grid) -> float:
     """Of all tables together."""
-    parts = ((part.stop - part.start) * (grid.top + 1.0 - low) for part, low in _parts(grid.orders(grid.top)[0]))
-    return sum(parts) * len(grid.cosines)
+    parts = _parts(*wave_orders(grid.steps, grid.top))
+    return sum((part.stop - part.start) * (grid.top + 1.0 - low) for part, low in parts) * len(grid.cosines)
 
 
-def column_nanoseconds(family: WaveFamily) -> float:
-    """A forecast of one multiplication by the Gram matrix, for each column."""
-    grid = _Grid(family)
-    return _NANOSECONDS_A_NODE * float(np.prod(grid.shape)) + _NANOSECONDS_A_PRODUCT * _entries(grid)
+def gram_nanoseconds(family: WaveFamily, n: int, loops: float) -> tuple[float, float]:
+    """Forecasts of `euler_gram` for n points, and of one multiplication by the Gram matrix for each column."""
+    grid, top = _Grid(family), 2 * family.top
+    tables = len(wave_orders(family.steps, top)[0]) * (top + 1.0) ** 2
+    build = min(loops, transform_nanoseconds(family.steps, top, n)) + _NANOSECONDS_AN_ENTRY * tables
+    return build, _NANOSECONDS_A_NODE * float(np.prod(grid.shape)) + _NANOSECONDS_A_PRODUCT * _entries(grid)
 
 
-def euler_gram(family: WaveFamily, twice: WaveFamily, X: Array, weights: Array, Y: Array) -> tuple[EulerGram, Array]:
+def euler_gram(
+    family: WaveFamily, twice: WaveFamily, X: Array, weights: Array, Y: Array, loops: float
+) -> tuple[EulerGram, Array]:
     """Φᵀ diag(weights) Φ as an operator, and Φᵀ (w, wY).
 
     Parameters
@@ -211,25 +178,23 @@ def euler_gram(family: WaveFamily, twice: WaveFamily, X: Array, weights: Array, 
     X : ndarray of shape (n, n_features)
     weights : ndarray of shape (n,)
     Y : ndarray of shape (n, q)
+    loops : float
+        A forecast, in nanoseconds, of the sums over data by loops: a non-uniform FFT takes over where it is faster.
     """
-    density = _density(family, twice, twice.correlate(X, weights[:, None])[:, 0])
-    sums = family.correlate(X, np.column_stack([weights, weights[:, None] * Y]))
-    return EulerGram(family, density), sums
+    strengths = np.column_stack([weights, weights[:, None] * Y])
+    if transform_nanoseconds(twice.steps, twice.top, len(X)) < loops:
+        all_sums, sums = sums_by_transform((twice, family), X, strengths)
+    else:
+        all_sums, sums = twice.correlate(X, strengths[:, :1]), family.correlate(X, strengths)
+    return EulerGram(family, _density(family, twice, all_sums[:, 0])), sums
 
 
 def _density(family: WaveFamily, twice: WaveFamily, sums: Array) -> Array:
     """The density of data on the grid of `family`, from the sums of the functions `twice` of twice the degree."""
     grid = _Grid(family)
     spectrum = grid.spectrum(1)
-    for j, k in _blocks(grid, twice.top):
+    for j, k in order_blocks(grid.steps, twice.top, len(grid.cosines)):
         waves = twice.to_waves(sums[:, None], j, k)[..., 0]  # (P, 2L + 1, 2)
         at_heights = twice.wave_table(j, k, grid.cosines) @ waves
         grid.put(spectrum, at_heights[..., None], j, k)
     return grid.values(spectrum)[:, 0]
-
-
-def _blocks(grid: _Grid, top: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    j, k = grid.orders(top)
-    step = max(1, int(_TABLE_BYTES / (8.0 * len(grid.cosines) * (top + 1))))
-    for start in range(0, len(j), step):
-        yield j[start : start + step], k[start : start + step]

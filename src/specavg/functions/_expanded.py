@@ -98,10 +98,10 @@ class Expanded(Functions):
         return self._functions.correlate_and_gram(X, Y, weights)
 
     def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[ToeplitzGram, Array] | None:
-        return self.expansion.gram_operator(X, weights, Y) if _nufft.available() else None
+        return self.expansion.gram_operator(X, weights, Y)
 
     def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
-        return self.expansion.gram_nanoseconds(n) if _nufft.available() else None
+        return self.expansion.gram_nanoseconds(n)
 
     def gram_of_density(self, density: Array) -> ToeplitzGram:
         return self.expansion.gram_of_density(density)

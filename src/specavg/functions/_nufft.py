@@ -21,6 +21,7 @@ Indices = NDArray[np.int64]
 TOLERANCE = 1e-14  # relative to Σ|y|: twelve digits of every sum are then safe
 _NANOSECONDS = {1: 100.0, 2: 320.0, 3: 2600.0}  # time for each point by dimension, measured at this tolerance
 _NANOSECONDS_A_MODE = 40.0  # time for each point of the fine grid of the FFT, measured
+_FINE_GRID = 1 << 24  # points of the fine grid of one transform, about: 270 MB; beyond, some frequencies at a time
 _ROWS = 1 << 18  # points of one transform, at least: their sorting and spreading take some 50 MB
 
 
@@ -36,10 +37,10 @@ def cost(n: int, K: Indices) -> float:
     if d not in _NANOSECONDS or not len(K) or n == 0:
         return np.inf
     modes = float(np.prod(2.0 * np.abs(K).max(axis=0) + 1)) * 2**d
-    grids = -(-n // _rows(modes))
-    if 16.0 * modes * 3 * min(settings().n_threads, grids) > settings().memory_limit:
+    grids, blocks = -(-n // _rows(modes)), -(-modes // _FINE_GRID)
+    if 16.0 * (modes / blocks + 12 * modes / 2**d) * min(settings().n_threads, grids) > settings().memory_limit / 4:
         return np.inf
-    return _NANOSECONDS[d] * n + _NANOSECONDS_A_MODE * modes * grids
+    return _NANOSECONDS[d] * n * blocks + _NANOSECONDS_A_MODE * modes * grids
 
 
 def _rows(modes: float) -> int:
@@ -60,7 +61,12 @@ def grid_sums(period: Array, reach: Indices, X: Array, Y: Array) -> NDArray[np.c
     d, q = X.shape[1], Y.shape[1]
     shape = tuple(int(2 * r + 1) for r in reach)
     modes = float(np.prod(shape)) * 2**d
-    require_memory(16.0 * modes * 3, f"a non-uniform FFT with {modes:.3g} points in its grid", "Lower the cutoff.")
+    blocks = _chunks(shape[0], max(1, int(shape[0] * _FINE_GRID / modes)))  # of frequencies along the first axis
+    require_memory(
+        16.0 * (modes / len(blocks) + 4 * modes / 2**d * q),
+        f"a non-uniform FFT with {modes:.3g} points in its grid",
+        "Lower the cutoff.",
+    )
     transform: Any = getattr(finufft, f"nufft{d}d1")
 
     pairs = (q + 1) // 2  # two real columns travel as one complex one
@@ -69,15 +75,19 @@ def grid_sums(period: Array, reach: Indices, X: Array, Y: Array) -> NDArray[np.c
         strengths = np.zeros((pairs, rows.stop - rows.start), dtype=np.complex128)
         strengths.real = Y[rows, 0::2].T
         strengths.imag[: q // 2] = Y[rows, 1::2].T
-        grid = transform(
-            *_angles(period, X[rows]), strengths, shape, eps=TOLERANCE, isign=1, nthreads=1, modeord=0
-        ).reshape(pairs, *shape)
-        return np.stack([grid.real, grid.imag])
+        angles, out = _angles(period, X[rows]), np.empty((pairs, *shape), dtype=np.complex128)
+        for block in blocks:
+            size = block.stop - block.start
+            middle = block.start + size // 2 - int(reach[0])  # the frequency that this block takes for zero
+            moved = strengths * np.exp(1j * middle * angles[0]) if middle else strengths
+            grid = transform(*angles, moved, (size, *shape[1:]), eps=TOLERANCE, isign=1, nthreads=1, modeord=0)
+            out[:, block] = grid.reshape(pairs, size, *shape[1:])
+        return out.view(np.float64)
 
     # One thread a transform and fixed chunks: sums are the same to the last bit whatever the number of threads.
     chunks = _chunks(len(X), _rows(modes))
-    total = compensated_sum(in_order(work, chunks), (2, pairs, *shape))
-    grid = total[0] + 1j * total[1]
+    total = compensated_sum(in_order(work, chunks), (pairs, *shape[:-1], 2 * shape[-1]))
+    grid = np.ascontiguousarray(total).view(np.complex128)
     mirrored = np.conj(grid[(slice(None), *(slice(None, None, -1),) * d)])  # at −k: the columns apart again
     out = np.empty((q, *shape), dtype=np.complex128)
     out[0::2] = 0.5 * (grid + mirrored)

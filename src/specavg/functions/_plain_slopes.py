@@ -25,7 +25,8 @@ def slopes_of_products(tree: ProductTree, X: Array, c: Array) -> Array:
     radius2 = np.cumsum(x * x, axis=0)
     T = factors(tree.table, x, radius2)
     by = _by_factors(tree, T, c)
-    back, radius_back = np.zeros((2, *x.shape))
+    back: Array = np.zeros(x.shape)
+    radius_back: Array = np.zeros(x.shape)
     for f in range(tree.table.size - 1, -1, -1):
         (op, i, f1, f2, k), (a, b) = tree.table.operations[f], tree.table.constants[f]
         if op in (COSINE, SINE):
@@ -42,7 +43,8 @@ def slopes_of_products(tree: ProductTree, X: Array, c: Array) -> Array:
     if tree.table.mode == SPHERE:  # x are unit vectors times the scale
         along = np.einsum("in,in->n", x, back) / tree.table.scale[0] ** 2
         back -= along * x
-    return (back * np.broadcast_to(tree.table.scale, len(x))[:, None]).T
+    scale: Array = np.broadcast_to(tree.table.scale, len(x))
+    return (back * scale[:, None]).T
 
 
 def _by_factors(tree: ProductTree, T: Array, c: Array) -> Array:

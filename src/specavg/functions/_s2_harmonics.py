@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._derivations import Derivations
-from specavg.functions._euler_gram import EulerGram, column_nanoseconds, euler_gram, step_of
+from specavg.functions._euler_gram import EulerGram, euler_gram, gram_nanoseconds
+from specavg.functions._euler_sums import step_of
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._sphere_harmonics import harmonics
 from specavg.functions._threads import read_only
@@ -21,7 +22,6 @@ from specavg.functions._wigner_matrices import rotation_derivatives
 __all__ = ["S2Harmonics"]
 
 _NANOSECONDS = 0.2  # of a sum over data, for each point and function; measured
-_NANOSECONDS_A_HEIGHT = 16.0  # of a table, for each node and function
 _PLAIN_DEGREE = 1000  # up to here p, at most 2^700, is too small to lift a product that has underflowed
 _NOISE = 1e-14  # a coefficient of an orthonormal combination below this is rounding
 
@@ -207,6 +207,11 @@ class S2Harmonics(Compiled, Derivations):
         """What all orders that matter are multiples of; there is no second angle."""
         return step_of(np.flatnonzero(self._recurrence.used)), 0
 
+    def angles(self, X: Array) -> tuple[Array, Array, Array]:
+        """Azimuth and polar angle."""
+        x, y, z = normalized(X).T
+        return np.arctan2(y, x), np.arctan2(np.hypot(x, y), z), np.zeros(len(X))
+
     def wave_table(self, j: NDArray[np.intp], k: NDArray[np.intp], cosines: Array) -> Array:
         """Harmonics at azimuth zero."""  # (P, N, top + 1)
         from specavg.functions._wave_tables import harmonic_table
@@ -237,11 +242,14 @@ class S2Harmonics(Compiled, Derivations):
         orders = np.zeros(2 * self._top + 1, dtype=bool)
         orders[:: self.steps[0] or 2 * self._top + 1] = True
         twice = S2Harmonics(range(2 * self._top + 1), orders)
-        return euler_gram(self, twice, X, weights, Y)
+        return euler_gram(self, twice, X, weights, Y, self._loop_nanoseconds(len(X)))
 
     def gram_nanoseconds(self, n: int) -> tuple[float, float]:
-        functions = (2 * self._top + 1.0) ** 2 / (self.steps[0] or 1)
-        return (_NANOSECONDS * n + _NANOSECONDS_A_HEIGHT * (2 * self._top + 1)) * functions, column_nanoseconds(self)
+        return gram_nanoseconds(self, n, self._loop_nanoseconds(n))
+
+    def _loop_nanoseconds(self, n: int) -> float:
+        """A forecast of the sums of all functions of twice the degree over n points."""
+        return _NANOSECONDS * n * (2 * self._top + 1.0) ** 2 / (self.steps[0] or 1)
 
     def gram_of_density(self, density: Array) -> EulerGram:
         return EulerGram(self, density)

@@ -330,10 +330,10 @@ class SymmetrizedProducts(Compiled):
             before = [_nothing_yet(program, values.shape[1])]
             for i in range(m - 1):
                 before.append(_one_copy_more(grows, values[:, :, i], before[-1]))
-            combined = np.empty((*X[rows].shape, len(spread)))
+            combined = np.empty((values.shape[1], X.shape[1], len(spread)))
             for q, c in enumerate(spread):
                 bar, by = np.zeros(before[0].shape), np.zeros(values.shape)  # by: the derivatives by all values
-                np.add.at(bar, program.outputs, np.broadcast_to(c[:, None], (len(c), bar.shape[1])))
+                np.add.at(bar, program.outputs, np.broadcast_to(c[:, None], (len(c), values.shape[1])))
                 for i in range(m - 1, -1, -1):
                     after = bar.copy()
                     for a, state, rest in grows:

@@ -79,7 +79,7 @@ class PowerSums(NamedTuple):
     scale : float
         1/period.
     unit : float
-    count : int
+    frequencies : int
         How many frequencies.
     outputs : ndarray of int
         Which of the sums are wanted: the cosine and the sine of the first frequency, of the second one and so on.
@@ -87,17 +87,17 @@ class PowerSums(NamedTuple):
 
     scale: float
     unit: float
-    count: int
+    frequencies: int
     outputs: Indices
 
     def nanoseconds(self, m: int) -> float:
         """A forecast of the time for a point of m copies: 450 ns on T^100 with eight frequencies (410 measured)."""
-        return 4.5 * m * -(-self.count // 8)  # eight frequencies at a time
+        return 4.5 * m * -(-self.frequencies // 8)  # eight frequencies at a time
 
     def run(self, X: Array) -> Array:
         """The sums, by plain NumPy."""  # (n, m) -> (outputs, n)
-        frequencies = self.unit * (self.outputs // 2 + 1)
-        angles = 2 * np.pi * self.scale * frequencies[:, None, None] * X
+        values = self.unit * (self.outputs // 2 + 1)
+        angles = 2 * np.pi * self.scale * values[:, None, None] * X
         waves = np.where((self.outputs % 2 == 1)[:, None, None], np.sin(angles), np.cos(angles))
         return np.sqrt(2) * waves.sum(axis=2)
 
@@ -240,7 +240,7 @@ def _polynomials(
     forecast = powers.nanoseconds(m) + states.nanoseconds(m) if several else powers.nanoseconds(m)
     if forecast + 0.15 * len(terms) + 1.5 * (len(single) + len(several)) > _WORTH * nanoseconds:
         return None
-    place = {S: i for i, S in enumerate([*((a,) for a in single), *several])}
+    place: dict[Waves, int] = {S: i for i, S in enumerate([*((a,) for a in single), *several])}
     products = [(*(place[(a,)] for a in P), *([place[R]] if R else [])) for R, P in terms]
     return Combinations(SumsOverCopies(powers, states, products), _matrix(expanded, terms, weights))
 

@@ -1,13 +1,15 @@
 """The Gram matrix of invariant functions on a torus of few dimensions, without forming it.
 
-Σ w e_k ē_l depends on k − l only: it is Toeplitz, and one non-uniform FFT of the weights, at twice the highest
-frequency, has all of it. Multiplying by it is then what it means: evaluate the function on a fine grid, multiply
-by the (band-limited) density of the data, and take the coefficients back. Two FFTs, whatever n is.
+Σ w e_k ē_l depends on k − l only: it is Toeplitz, and the sums of the weights with waves of up to twice the highest
+frequency have all of it: one non-uniform FFT, or loops over the waves. Multiplying by it is then what it means:
+evaluate the function on a fine grid, multiply by the (band-limited) density of the data, and take the coefficients
+back. Two FFTs, whatever n is.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from math import gamma
 from typing import Any, final
 
 import numpy as np
@@ -17,7 +19,14 @@ from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg.functions import _nufft
 
-__all__ = ["ToeplitzGram", "column_nanoseconds", "dense_nanoseconds", "toeplitz_density"]
+__all__ = [
+    "ToeplitzGram",
+    "column_nanoseconds",
+    "dense_nanoseconds",
+    "density_of_sums",
+    "difference_count",
+    "differences",
+]
 
 _BATCH_BYTES = 16e6  # memory of the grids that are transformed together
 _NANOSECONDS_A_GRID_POINT = 30.0  # time of one multiplication, for each column; measured
@@ -100,28 +109,42 @@ def _places(K: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.intp]:
     return np.asarray(np.ravel_multi_index(tuple((K % np.array(shape)).T), shape))
 
 
-def toeplitz_density(period: Array, K: NDArray[np.int64], X: Array, strengths: Array) -> tuple[Array, Array]:
-    """One non-uniform FFT: the density of the first column of `strengths`, and sums of all columns with the waves of K.
+def differences(K: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Frequencies among which all differences of two rows of K are, one of each pair ±k."""  # (F, d) -> (M, d)
+    reach, radius = _extent(K)
+    cube = np.stack(np.meshgrid(*(np.arange(-2 * r, 2 * r + 1) for r in reach), indexing="ij"), axis=-1)
+    found = cube.reshape(-1, len(reach))
+    found = found[len(found) // 2 :]  # 0, and all k whose first entry that is not 0 is positive
+    return found[np.sum((found / np.maximum(reach, 1)) ** 2, axis=1) <= (2 * radius) ** 2 + 1e-9]
 
-    Returns
-    -------
-    density : ndarray
-        On a grid fine enough for products of two waves.
-    sums : ndarray of shape (2F, q)
-        Σ y cos 2πk·u and then Σ y sin 2πk·u for every column y.
-    """
-    fft: Any = import_module("scipy.fft")
+
+def difference_count(K: NDArray[np.int64]) -> float:
+    """About how many they are."""
+    reach, radius = _extent(K)
+    d = len(reach)
+    ball = np.pi ** (d / 2) / gamma(d / 2 + 1) * (2 * radius) ** d * float(np.prod(np.maximum(reach, 0.5)))
+    return 0.5 * min(ball, float(np.prod(4.0 * reach + 1)))
+
+
+def _extent(K: NDArray[np.int64]) -> tuple[NDArray[np.int64], float]:
+    """The largest entries, and the largest norm in units of them."""
     reach = np.abs(K).max(axis=0)
-    sums = _nufft.grid_sums(period, 2 * reach, X, strengths)  # (q, 4 reach + 1, …)
-    chosen = sums[(slice(None), *(K + 2 * reach).T)]
-    # The density has frequencies up to 2·reach, and so have products of two functions.
+    return reach, float(np.sqrt(np.max(np.sum((K / np.maximum(reach, 1)) ** 2, axis=1))))
+
+
+def density_of_sums(sums: NDArray[np.complex128]) -> Array:
+    """The density of data on a grid fine enough for products of two waves, from Σ w e^{2πik·u} for all |k| ≤ 2 reach.
+
+    The density has frequencies up to twice the reach of the functions, and so have products of two functions.
+    """  # (4 reach + 1, …) -> grid
+    fft: Any = import_module("scipy.fft")
+    reach = [(size - 1) // 4 for size in sums.shape]
     shape = tuple(int(fft.next_fast_len(int(4 * r + 1), real=True)) for r in reach)
     spectrum = np.zeros((*shape[:-1], shape[-1] // 2 + 1), dtype=complex)
     last = 2 * int(reach[-1])
     axes = [np.arange(-2 * r, 2 * r + 1) for r in reach[:-1]] + [np.arange(last + 1)]
-    spectrum[np.ix_(*axes)] = np.conj(sums[0][..., last:])  # Σ w e^{−2πik·u}, k_d ≥ 0
-    density: Array = fft.irfftn(spectrum, s=shape) * float(np.prod(shape))
-    return density, np.concatenate([chosen.real, chosen.imag], axis=1).T
+    spectrum[np.ix_(*axes)] = np.conj(sums[..., last:])  # Σ w e^{−2πik·u}, k_d ≥ 0
+    return np.asarray(fft.irfftn(spectrum, s=shape)) * float(np.prod(shape))
 
 
 def dense_nanoseconds(n: int, K: NDArray[np.int64], dim: int) -> float:

@@ -16,7 +16,14 @@ from specavg.functions._factor_table import FactorTable
 from specavg.functions._few_rows import few_rows
 from specavg.functions._functions import Functions
 from specavg.functions._product_tree import NO_MIXING, Mixing
-from specavg.functions._toeplitz_gram import ToeplitzGram, column_nanoseconds, dense_nanoseconds, toeplitz_density
+from specavg.functions._toeplitz_gram import (
+    ToeplitzGram,
+    column_nanoseconds,
+    dense_nanoseconds,
+    density_of_sums,
+    difference_count,
+    differences,
+)
 from specavg.functions._wave_tree import WaveTree
 
 __all__ = ["FEWEST_TO_COMBINE", "TrigonometricSums", "Waves", "fourier_sums"]
@@ -27,6 +34,8 @@ Indices = NDArray[np.int64]
 FEWEST_TO_COMBINE = 1 << 14
 _GIGAFLOPS = 25.0  # speed of a symmetric rank-n update on one thread, measured
 _NANOSECONDS_A_WAVE, _NANOSECONDS_A_FACTOR = 0.25, 3.0  # of the tree, for each point; measured
+_PATIENCE = 4.0  # times that of a formed matrix, which has to be decomposed too: a wait that leads to larger bases
+_NANOSECONDS_A_NODE = 7000.0  # of making the tree, for each wave; measured
 
 
 @final
@@ -228,17 +237,37 @@ class TrigonometricSums(Functions):
         return super().correlate_and_gram(X, Y, weights)
 
     def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[ToeplitzGram, Array] | None:
-        K = self.waves.K
-        if not _nufft.available() or _nufft.cost(len(X), 2 * K) == np.inf:
+        if self.gram_nanoseconds(len(X)) is None:
             return None
-        strengths = np.column_stack([weights, weights[:, None] * Y])
-        density, sums = toeplitz_density(self.waves.period, K, X, strengths)
+        period, K = self.waves.period, self.waves.K
+        strengths, reach = np.column_stack([weights, weights[:, None] * Y]), np.abs(K).max(axis=0)
+        if np.isfinite(self._transform_nanoseconds(len(X))):
+            grid = _nufft.grid_sums(period, 2 * reach, X, strengths)  # (q, 4 reach + 1, …)
+            density, chosen = density_of_sums(grid[0]), grid[(slice(None), *(K + 2 * reach).T)]
+            sums = np.concatenate([chosen.real, chosen.imag], axis=1).T
+        else:
+            among, sums = differences(K), self.waves.correlate(X, strengths)
+            real, imaginary = Waves(period, among).correlate(X, weights[:, None])[:, 0].reshape(2, -1)
+            grid = np.zeros(tuple(4 * reach + 1), dtype=complex)
+            grid[tuple((2 * reach - among).T)] = real - 1j * imaginary
+            grid[tuple((2 * reach + among).T)] = real + 1j * imaginary
+            density = density_of_sums(grid)
         return self.gram_of_density(density), np.sqrt(2.0) * np.asarray(self.Q.T @ sums)
 
     def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
-        if not _nufft.available() or _nufft.cost(n, 2 * self.waves.K) == np.inf:
+        K = self.waves.K
+        if K.shape[1] > 3 or not len(K):
             return None
-        return _nufft.cost(n, 2 * self.waves.K), column_nanoseconds(self.waves.K)
+        build = self._transform_nanoseconds(n)
+        if build == np.inf:
+            build = difference_count(K) * (_NANOSECONDS_A_WAVE * n + _NANOSECONDS_A_NODE)
+            if build > _PATIENCE * n * float(self.dim) ** 2 / _GIGAFLOPS:
+                return None
+        return build, column_nanoseconds(K)
+
+    def _transform_nanoseconds(self, n: int) -> float:
+        """What a non-uniform FFT at twice the frequencies is forecast to take; infinite where there is none."""
+        return _nufft.cost(n, 2 * self.waves.K) if _nufft.available() else np.inf
 
     def gram_of_density(self, density: Array) -> ToeplitzGram:
         return ToeplitzGram(self.waves.K, np.sqrt(2.0) * self.Q, density)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import final
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.functions._functions import Functions
-from specavg.functions._gram_operator import GramOperator, MappedGram
+from specavg.functions._mapped_functions import Mapped
 
 __all__ = ["SidedBlock", "TwoSidedSums"]
 
@@ -33,15 +34,25 @@ class SidedBlock:
         """How many are kept."""
         return self.left.shape[1] * self.right.shape[1]
 
+    @cached_property
+    def all_of_left(self) -> bool:
+        """Whether nothing is projected from the left."""
+        return _is_identity(self.left)
+
+    @cached_property
+    def all_of_right(self) -> bool:
+        """Whether nothing is projected from the right."""
+        return _is_identity(self.right)
+
 
 @final
-class TwoSidedSums(Functions):
+class TwoSidedSums(Mapped):
     """Lᵀ M(X) R for the matrix M(X) of functions of each type; applied after sums, never per point."""
 
     def __init__(self, functions: Functions, blocks: Sequence[SidedBlock]) -> None:
         self._blocks = list(blocks)
         sizes = [np.outer(*(np.abs(Q).max(axis=1, initial=0.0) for Q in (b.left, b.right))).ravel() for b in blocks]
-        self._all = functions.restricted(np.concatenate([np.empty(0), *sizes]))
+        super().__init__(functions.restricted(np.concatenate([np.empty(0), *sizes])))
         self._ends = np.cumsum([0, *(block.dim for block in self._blocks)])
         self._full_ends = np.cumsum([0, *(block.full_dim for block in self._blocks)])
 
@@ -51,71 +62,54 @@ class TwoSidedSums(Functions):
 
     @property
     def row_bytes(self) -> float:
-        return self._all.row_bytes + 8.0 * self.dim
+        sided = self._source.sided_bytes
+        return (self._source.row_bytes if sided is None else sided) + 8.0 * self.dim
 
     def values(self, X: Array) -> Array:
-        return self._projected(self._all.values(X))
+        if self._source.sided_bytes is None:
+            return self._projected(self._source.values(X))
+        values, sides = np.empty((len(X), self.dim)), [(block.left, block.right) for block in self._blocks]
+        for (a, b), part in zip(pairwise(self._ends), self._source.sided_values(X, sides), strict=True):
+            values[:, a:b] = part.reshape(len(X), b - a)
+        return values
 
     def plain_values(self, X: Array) -> Array:
         """Values by plain NumPy: the compiled ones are tested against them."""
-        return self._projected(self._all.plain_values(X))
+        return self._projected(self._source.plain_values(X))
 
     def _projected(self, full: Array) -> Array:
         n, values = len(full), np.empty((len(full), self.dim))
         for block, (a, b), (start, end) in self._places():
             # Two large products instead of two small ones a point.
             M = full[:, start:end].reshape(-1, len(block.right))
-            if not _is_identity(block.right):
+            if not block.all_of_right:
                 M = M @ block.right
             M = M.reshape(n, len(block.left), block.right.shape[1])
-            if not _is_identity(block.left):
+            if not block.all_of_left:
                 M = np.tensordot(M, block.left, (1, 0)).transpose(0, 2, 1)
             values[:, a:b] = M.reshape(n, b - a)
         return values
 
     def gradient(self, X: Array) -> Array:
-        gradient = self._all.gradient(X)  # (n, functions, n_features)
+        gradient = self._source.gradient(X)  # (n, functions, n_features)
         columns = gradient.transpose(0, 2, 1).reshape(len(X) * X.shape[1], -1)
         return self._projected(columns).reshape(len(X), X.shape[1], self.dim).transpose(0, 2, 1)
 
-    def correlate(self, X: Array, Y: Array) -> Array:
-        return self._reduced(self._all.correlate(X, Y))
-
-    def correlate_gradient(self, X: Array, G: Array) -> Array:
-        return self._reduced(self._all.correlate_gradient(X, G))
-
-    def combine(self, X: Array, C: Array) -> Array:
-        return self._all.combine(X, self._spread(C))
-
-    def combine_gradient(self, X: Array, C: Array) -> Array:
-        return self._all.combine_gradient(X, self._spread(C))
-
-    def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
-        found = self._all.gram_operator(X, weights, Y)
-        return None if found is None else (MappedGram(found[0], self._spread, self._reduced), self._reduced(found[1]))
-
-    def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
-        return self._all.gram_nanoseconds(n)
-
-    def gram_of_density(self, density: Array) -> GramOperator:
-        return MappedGram(self._all.gram_of_density(density), self._spread, self._reduced)
-
-    def _reduced(self, full: Array) -> Array:
-        """Sums of these functions from those of all entries of M."""
-        sums = np.empty((self.dim, full.shape[1]))
+    def _reduced(self, sums: Array) -> Array:
+        reduced = np.empty((self.dim, sums.shape[1]))
         for block, (a, b), (start, end) in self._places():
-            M = full[start:end].reshape(len(block.left), len(block.right), full.shape[1])
-            reduced = np.einsum("ai,abq,bj->ijq", block.left, M, block.right, optimize=True)
-            sums[a:b] = reduced.reshape(b - a, full.shape[1])  # b - a may be 0
-        return sums
+            M = sums[start:end].reshape(len(block.left), len(block.right) * sums.shape[1])
+            M = (block.left.T @ M).reshape(block.left.shape[1], len(block.right), sums.shape[1])  # sizes may be 0
+            reduced[a:b] = (M if block.all_of_right else block.right.T @ M).reshape(b - a, sums.shape[1])
+        return reduced
 
     def _spread(self, C: Array) -> Array:
-        """Coefficients of all entries of M from those of these functions."""
         full = np.empty((int(self._full_ends[-1]), C.shape[1]))
         for block, (a, b), (start, end) in self._places():
-            c = C[a:b].reshape(block.left.shape[1], block.right.shape[1], C.shape[1])  # sizes may be 0
-            spread = np.einsum("ai,ijq,bj->abq", block.left, c, block.right, optimize=True)
-            full[start:end] = spread.reshape(end - start, -1)
+            c = C[a:b].reshape(block.left.shape[1], block.right.shape[1], C.shape[1])
+            c = c if block.all_of_right else block.right @ c
+            spread = block.left @ c.reshape(len(c), len(block.right) * C.shape[1])
+            full[start:end] = spread.reshape(end - start, C.shape[1])
         return full
 
     def _places(self) -> zip[tuple[SidedBlock, tuple[int, int], tuple[int, int]]]:

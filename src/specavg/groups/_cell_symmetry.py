@@ -22,6 +22,7 @@ from specavg.isometries import affine
 __all__ = ["cell_symmetry"]
 
 Array = NDArray[np.float64]
+_FLAT = 1e-9  # the volume of a cell over that of a box with its edges: below, the edges lie in a plane
 
 
 def cell_symmetry(
@@ -69,11 +70,19 @@ def _parts(cell: Any) -> tuple[Any, Any, Any]:
             "a cell is (lattice, positions, numbers) as spglib has it, lattice vectors as rows of a 3 × 3 array, or "
             f"the Atoms of ASE; got a {type(cell).__name__} of {len(cell) if hasattr(cell, '__len__') else 1} parts"
         )
-    return cell[0], cell[1], cell[2]
+    lattice, positions = (np.asarray(part, dtype=float) for part in cell[:2])
+    kinds = np.asarray(cell[2])
+    if positions.shape != (len(kinds), 3) or kinds.ndim != 1:
+        raise ValueError(
+            f"a cell has a position and a number for each atom; the shapes are {positions.shape} and {kinds.shape}"
+        )
+    if not np.abs(np.linalg.det(lattice)) > _FLAT * np.prod(np.linalg.norm(lattice, axis=1)):
+        raise ValueError("the three lattice vectors lie in a plane, or have NaN: they are the rows of the first part")
+    return lattice, positions, np.unique(kinds, return_inverse=True)[1]  # spglib takes integers only
 
 
 def _symmetric_lattice(B: Array, W: NDArray[np.int64]) -> Array:
-    """The lattice next to `B` with the mean of the metrics that the rotations give: files have few digits."""
+    """The lattice nearest to `B` that the rotations keep exactly: its metric is the mean of the rotated metrics."""
     metric = B @ B.T
     mean = np.mean(W.transpose(0, 2, 1) @ metric @ W, axis=0)
     return _power(mean, 0.5) @ _power(metric, -0.5) @ B

@@ -31,7 +31,7 @@ from specavg.isometries.fields import (
     rotation,
 )
 
-__all__ = ["columns", "common_size", "fields_from", "isometries_from", "neutral", "one_kind"]
+__all__ = ["columns", "common_size", "fields_from", "isometries_from", "neutral", "not_a_group", "one_kind"]
 
 
 def isometries_from(given: Iterable[Isometry | ArrayLike]) -> tuple[Isometry, ...]:
@@ -51,6 +51,11 @@ def _isometry(g: Any, i: int, points: int) -> Isometry:
         raise TypeError(f"generator {i} is the field {g!r}: write Group(generators, fields=[...])")
     if hasattr(g, "array_form"):  # a sympy permutation leaves out points at the end that it fixes
         return permutation([*g.array_form, *range(g.size, points)])
+    if np.iscomplexobj(g):
+        raise ValueError(
+            f"generator {i} is a complex matrix, and the groups here act on real coordinates: A + iB on z = x + iy is "
+            "the real matrix [[A, -B], [B, A]] on (x, y)"
+        )
     try:
         matrix = np.asarray(g, dtype=float)
     except (TypeError, ValueError):
@@ -80,7 +85,7 @@ def fields_from(given: Iterable[Field | ArrayLike]) -> tuple[Field, ...]:
 
 
 def _alike(fields: list[Field]) -> list[Field]:
-    """The same fields, with parts that do not move of the kind that they have in other fields."""
+    """The same fields; a part that does not move is written as the zero field of the kind it has in other fields."""
     if not any(isinstance(f, CopiesField | FactorsField) for f in fields) or len({f.size for f in fields}) > 1:
         return fields
     common = fields[0]
@@ -143,3 +148,16 @@ def _called(one: Isometry | Field, given: Sequence[Isometry | Field]) -> str:
     """What an isometry or a field is called in messages: the place among those of its sort."""
     alike = [g for g in given if isinstance(g, Field) == isinstance(one, Field)]
     return f"{'field' if isinstance(one, Field) else 'generator'} {alike.index(one)}"
+
+
+def not_a_group(group: object) -> TypeError:
+    """The refusal of what is given in place of a group, with what to write instead."""
+    if isinstance(group, str):
+        hint = f'a name stands in its function, as in sa.groups.point_group("{group}")'
+    elif isinstance(group, list | tuple):
+        hint = "generators stand in sa.Group([...])"
+    elif callable(group):
+        hint = f"call it with its size, as in {getattr(group, '__name__', 'symmetric')}(3)"
+    else:
+        hint = "take one of sa.groups, or sa.Group([g, h, ...])"
+    return TypeError(f"group must be a specavg Group; got {group!r}: {hint}")

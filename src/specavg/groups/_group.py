@@ -14,13 +14,11 @@ from specavg._html import facts_html
 from specavg._immutable import Immutable
 from specavg._random import as_generator
 from specavg.groups._algebra import Algebra, generated_algebra
-from specavg.groups._canonical import Level, least_image
-from specavg.groups._coordinates import levels, on_columns
 from specavg.groups._given_generators import columns, common_size, fields_from, isometries_from, neutral, one_kind
 from specavg.groups._molien import molien_series
 from specavg.groups._product_replacement import random_product
+from specavg.groups._signed_columns import LeastImages
 from specavg.groups._structure import Structure, infinitely_many
-from specavg.groups.families import AxialGroup, Diagonal, DirectProduct, PointGroup, Wreath
 from specavg.groups.recognition._continuous_part import continuous_structure
 from specavg.groups.recognition._large_permutation_groups import large_permutation_group
 from specavg.groups.recognition._point_group_of import point_group_of
@@ -32,13 +30,11 @@ from specavg.isometries import (
     LeftRight,
     Orthogonal,
     SignedPermutation,
-    copies,
-    factors,
     identity,
 )
 from specavg.isometries.fields import Field, complete
 
-__all__ = ["Group", "not_a_group"]
+__all__ = ["Group"]
 
 _GENERATORS_SHOWN = 6  # generators that a notebook shows: groups of the catalogue have at most three
 
@@ -112,12 +108,12 @@ class Group(Immutable):
 
     @property
     def is_finite(self) -> bool:
-        """Whether the group has no continuous part; how many elements its generators generate is not asked."""
+        """Whether the group has no fields. Its generators alone may still generate infinitely many elements."""
         return not self._fields
 
     @cached_property
     def algebra(self) -> Algebra:
-        """The Lie algebra that the fields generate: what their brackets add is computed, and said.
+        """The Lie algebra that the fields generate, with what their brackets add to them.
 
         Examples
         --------
@@ -189,7 +185,7 @@ class Group(Immutable):
 
     @cached_property
     def _recognition(self) -> Structure | ValueError:
-        """What was found, or why nothing was: a failed search takes long, and is not repeated for each element."""
+        """What was found, or the error that says why nothing was: a failed search takes long, and is done once."""
         try:
             if self._fields:
                 return continuous_structure(self)
@@ -211,7 +207,7 @@ class Group(Immutable):
 
     @property
     def finite_order(self) -> int:
-        """`order` of a finite group, for what needs one; an error that says so where the group has fields."""
+        """`order` as an integer; an error where the group has fields."""
         order = self.order
         if isinstance(order, int):
             return order
@@ -220,22 +216,18 @@ class Group(Immutable):
     @cached_property
     def columns(self) -> int:
         """How many columns a point has, factors and copies side by side."""
-        structure = self._claimed
-        if isinstance(structure, DirectProduct):
-            return sum(group.columns for group in structure.groups)
-        if isinstance(structure, Wreath | Diagonal):
-            return structure.copies * structure.group.columns
+        known = None if self._claimed is None else self._claimed.columns
+        if known is not None:
+            return known
         element = self.identity if self._fields and not self._generators else next(iter(self._generators), None)
         return columns(element) if isinstance(element, Factors | Copies | LeftRight) else self._size
 
     @property
     def identity(self) -> Isometry:
         """The element that moves nothing, of the same kind as the others."""
-        structure = self._claimed
-        if isinstance(structure, DirectProduct):
-            return factors([group.identity for group in structure.groups])
-        if isinstance(structure, Wreath | Diagonal):
-            return copies(range(structure.copies), [structure.group.identity] * structure.copies)
+        known = None if self._claimed is None else self._claimed.identity
+        if known is not None:
+            return known
         if self._fields and not self._generators:
             return self._fields[0].flow(0)
         return neutral(self._generators[0]) if self._generators else identity(self._size)
@@ -320,7 +312,7 @@ class Group(Immutable):
             return False
         if self._claimed is not None and self._claimed.has_canonical:
             return True
-        return self._on_columns is not None
+        return self._least_images is not None
 
     def canonical(self, X: ArrayLike) -> NDArray[np.float64]:
         """A point of the orbit of each point: the same, to the last bit, for every point of that orbit.
@@ -349,31 +341,29 @@ class Group(Immutable):
             )
         if not np.isfinite(points).all():
             raise ValueError("canonical needs finite points; X has NaN or infinity")
-        if not self.has_canonical:
+        if self._closed_canonical is not None:
+            return self._closed_canonical.canonical(points)
+        if self._least_images is None or not self.has_canonical:
             raise ValueError(
                 f"{self!r} has no canonical points: shifts and rotations round on floating-point numbers, so "
                 "only groups of permutations and sign changes have them. See group.has_canonical."
             )
-        if self._closed_canonical is not None:
-            return self._closed_canonical.canonical(points)
-        return least_image(points, self._levels)
+        return self._least_images.canonical(points)
 
     @cached_property
     def _closed_canonical(self) -> Structure | None:
-        if self._claimed is not None and self._claimed.has_canonical:
-            return self._claimed
-        plain = self._claimed is None and all(isinstance(g, SignedPermutation) for g in self._generators)
-        return self.recognise() if plain and self.recognise().has_canonical else None
+        """The structure with a closed form of canonical points, if the group has one."""
+        if self._fields:
+            return None
+        if self._claimed is not None:
+            return self._claimed if self._claimed.has_canonical else None
+        signed = all(isinstance(g, SignedPermutation) for g in self._generators)
+        return self.recognise() if signed and self.recognise().has_canonical else None
 
     @cached_property
-    def _on_columns(self) -> tuple[SignedPermutation, ...] | None:
-        signed = [on_columns(g) for g in self._generators]
-        exact = tuple(g for g in signed if g is not None)
-        return exact if len(exact) == len(signed) else None
-
-    @cached_property
-    def _levels(self) -> list[Level]:
-        return levels(self._on_columns or ())
+    def _least_images(self) -> LeastImages | None:
+        """Canonical points by a search, where every generator permutes columns and changes signs."""
+        return LeastImages.of(self._generators)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Group) and self._key == other._key
@@ -389,8 +379,8 @@ class Group(Immutable):
         return _restored, (self._generators, self._fields, self._name, self._claimed, self._size)
 
     def __repr__(self) -> str:
-        if isinstance(self._claimed, PointGroup | AxialGroup):
-            return f"point_group({self._name!r})"
+        if self._claimed is not None and self._claimed.constructor is not None:
+            return f"{self._claimed.constructor}({self._name!r})"
         if self._name is not None:
             return self._name if self._claimed is not None else f"Group({self._name!r})"
         count = len(self._generators)
@@ -423,16 +413,3 @@ def _restored(
 def _large(n: int) -> str:
     # Not len(str(n)): Python refuses to write out integers of more than 4300 digits.
     return str(n) if n < 10**15 else f"about 10^{math.floor(math.log10(n))}"
-
-
-def not_a_group(group: object) -> TypeError:
-    """The refusal of what is given in place of a group, with what to write instead."""
-    if isinstance(group, str):
-        hint = f'a name stands in its function, as in sa.groups.point_group("{group}")'
-    elif isinstance(group, list | tuple):
-        hint = "generators stand in sa.Group([...])"
-    elif callable(group):
-        hint = f"call it with its size, as in {getattr(group, '__name__', 'symmetric')}(3)"
-    else:
-        hint = "take one of sa.groups, or sa.Group([g, h, ...])"
-    return TypeError(f"group must be a specavg Group; got {group!r}: {hint}")

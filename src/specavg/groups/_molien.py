@@ -27,6 +27,8 @@ Factor = tuple[int, int]  # (n, s): one factor 1 − s tⁿ of det(1 − t g)
 
 def molien_series(group: Group, degree: int) -> tuple[int, ...]:
     """The coefficients of (1/|G|) Σ 1/det(1 − t g) up to t^degree."""
+    if degree != int(degree) or degree < 0:
+        raise ValueError(f"the last degree of a Molien series is 0, 1, 2, ...; got {degree!r}")
     known = _degrees(group.recognise()) if group.is_finite else None
     if known is not None:
         degrees, numerator = known
@@ -60,7 +62,7 @@ def molien_series(group: Group, degree: int) -> tuple[int, ...]:
 
 
 def _degrees(structure: Structure) -> tuple[list[int], int] | None:
-    """Degrees of free generators, and that of one more invariant with its square among them (0: there is none)."""
+    """Degrees of free generators of the invariants, and that of one more whose square they generate (0: no such)."""
     if isinstance(structure, Trivial):
         return [1] * structure.size, 0
     if isinstance(structure, SignFlips):

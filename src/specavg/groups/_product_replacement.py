@@ -10,8 +10,8 @@ from specavg.isometries import Isometry
 
 __all__ = ["random_product"]
 
-_SLOTS = 10  # products kept at a time, and
-_SCRAMBLE = 60  # replacements before one is used: the values that are usual for this algorithm
+_SLOTS = 10  # products kept at a time: the usual number (Celler et al. 1995)
+_SCRAMBLE = 60  # replacements before a product is used: the usual number too
 
 
 def random_product(generators: Sequence[Isometry], identity: Isometry, rng: np.random.Generator) -> Isometry:

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._immutable import Immutable
 from specavg._random import as_generator
-from specavg.groups._group import Group, not_a_group
+from specavg.groups._given_generators import not_a_group
+from specavg.groups._group import Group
 from specavg.groups._index_symmetry import index_symmetry
 from specavg.groups._linear_part import determinant, linear_part, linear_velocity
 from specavg.groups._product_replacement import random_product

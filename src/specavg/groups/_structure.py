@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,18 @@ class Structure(abc.ABC):
     @abc.abstractmethod
     def elements(self) -> Iterator[Isometry]:
         """Every element once, the identity first."""
+
+    constructor: ClassVar[str | None] = None  # the function of the catalogue that makes the group from its name
+
+    @property
+    def identity(self) -> Isometry | None:
+        """The element that moves nothing, where the structure knows its kind; None where generators show it."""
+        return None
+
+    @property
+    def columns(self) -> int | None:
+        """How many columns a point has, where the structure knows it; None where generators show it."""
+        return None
 
     @property
     def has_canonical(self) -> bool:

@@ -1,8 +1,9 @@
-"""A group that acts on a space: the check that it does, and one point of each orbit."""
+"""A group that acts on a space: the check that it does, its order, and one point of each orbit."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +16,10 @@ from specavg.isometries._linear import exact_signed
 from specavg.isometries.fields import complete
 from specavg.spaces import Power, Product, Space, Torus
 
-__all__ = ["canonical_points", "check_group", "default_group", "group_of_columns", "training_points"]
+__all__ = ["canonical_points", "check_group", "default_group", "group_of_columns", "group_order", "training_points"]
 
 Array = NDArray[np.float64]
-_MOST_COLUMNS = 64  # of a group that is not known by name: its chain of stabilisers took 0.1 s
+_MOST_COLUMNS = 64  # columns up to which a group without a structure is searched: its chain took 0.1 s
 
 
 def default_group(space: Space) -> Group:
@@ -34,7 +35,7 @@ def default_group(space: Space) -> Group:
 
 
 def check_group(space: Space, group: Group) -> Group:
-    """The group, refused if a generator or a field is not an isometry of the space, or an infinitesimal one.
+    """The group, if its generators are isometries of the space and its fields infinitesimal ones; an error otherwise.
 
     Factors that a field does not move (None) are filled in.
     """
@@ -78,7 +79,7 @@ def canonical_points(space: Space, group: Group, X: ArrayLike) -> Array:
 
 
 def training_points(space: Space, group: Group, points: Array) -> Array:
-    """`canonical_points`, but for cosines, which are even to the last bit: their points stay as they are."""
+    """`canonical_points`; `X` itself where the functions are products of cosines, which are even to the last bit."""
     cosines = isinstance(space, Torus) and space.lattice is None and isinstance(group.structure, SignFlips)
     return points if cosines else canonical_points(space, group, points)
 
@@ -120,3 +121,11 @@ def _exact_on_columns(space: Space, group: Group) -> Group | None:
             return None
         found.append(signed)
     return Group(found)
+
+
+def group_order(group: Group) -> float:
+    """The order of a group; infinite where it is not known to be finite, or beyond floating-point numbers."""
+    try:
+        return float(group.order)
+    except (ValueError, OverflowError):
+        return inf

@@ -13,33 +13,25 @@ import numpy as np
 from specavg._config import require_memory, settings
 from specavg._reporting import reported
 from specavg.groups import Group
-from specavg.groups._group import not_a_group
-from specavg.invariants._acting_group import check_group, default_group
-from specavg.invariants._cutoff import Cutoff
+from specavg.groups._given_generators import not_a_group
+from specavg.invariants._acting_group import check_group, default_group, group_order
+from specavg.invariants._basis_table import TOLERANCE, Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
 from specavg.isometries.fields import Field, ShiftField, flatten, period
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import Order
 
-__all__ = [
-    "BYTES_PER_FUNCTION",
-    "TOLERANCE",
-    "checked_request",
-    "group_order",
-    "solutions_in_time",
-    "within_reach",
-]
+__all__ = ["BYTES_PER_FUNCTION", "checked_request", "solutions_in_time", "within_reach"]
 
-TOLERANCE = 1e-9  # relative: an eigenvalue that exceeds a cutoff by less is rounding, and belongs to it
 BYTES_PER_FUNCTION = 64.0  # at least: its eigenvalue, its place in the space, its value at a point
-BYTES_PER_EIGENSPACE = 1200.0  # its label, its solution and its row of the table: 100,000 of a circle took 130 MB
+_BYTES_PER_EIGENSPACE = 1200.0  # its label, its solution and its row of the table: 100,000 of a circle took 130 MB
 _SAMPLED = 1_000  # eigenspaces that are listed before their number is forecast: some milliseconds
 _SAMPLED_FUNCTIONS = 100_000  # fewer eigenspaces where they are large: 1,000 total degrees on Torus(2) took 4 s
-_SAMPLED_AT_LEAST = 32  # eigenspaces, from which a power is still told to 10 %
-_MOST_EIGENSPACES = 1_000_000  # in a basis: 15 µs and 1.2 kB each on a circle, where they are cheapest
-_MOST_FUNCTIONS = 1e7  # in a basis: 80 MB for one number each, and a product with each point to predict at one
-_LONGEST = 86_400.0  # seconds of a forecast, right to an order of magnitude: what is beyond takes hours at least
+_SAMPLED_AT_LEAST = 32  # eigenspaces: fewer do not tell the power of their growth to 10 %
+_MOST_EIGENSPACES = 1_000_000  # in a basis: each takes 15 µs and 1.2 kB on a circle, where they are cheapest
+_MOST_FUNCTIONS = 1e7  # in a basis: their coefficients take 80 MB, and a prediction at one point as many products
+_LONGEST = 86_400.0  # seconds of a forecast, which is right to a factor of ten: longer work takes hours at least
 _BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
 
 
@@ -146,7 +138,8 @@ def within_reach(
 ) -> Iterator[Eigenspace]:
     """The eigenspaces one by one; a cutoff that would need too many functions or too much time is refused at once.
 
-    What lies ahead is read off the growth over the second half of those listed first: a power of λ or D on all spaces.
+    The number of functions grows like a power of λ on every space. The power is read off the second half of the
+    eigenspaces that are listed first.
 
     Parameters
     ----------
@@ -157,7 +150,7 @@ def within_reach(
         Whether they will be solved, which takes the time and memory that a plan only tells.
     """
     if cutoff.kind == "max_invariant_dim":
-        _check_number(cutoff.value, cutoff)
+        _check_functions(cutoff.value, cutoff)
     listed: list[Eigenspace] = []
     counts: list[int] = []
     total = 0
@@ -169,7 +162,7 @@ def within_reach(
         total += V.dim
         listed.append(V)
         counts.append(total)
-        if (V.eigenvalue if by_value else total) > cutoff.value * (1 + TOLERANCE):
+        if (V.eigenvalue if by_value else total) > cutoff.most:
             del counts[-1]  # of those up to the cutoff
             break
     if len(counts) > 1:
@@ -195,16 +188,11 @@ def _check_growth(
         return now * exp(min(doublings * log(max(now / before, 1.0)), 600.0))
 
     eigenspaces = grown(middle + 1, last + 1)
-    remedy = f"Lower {cutoff.kind}."
-    require_memory(BYTES_PER_EIGENSPACE * eigenspaces, f"a list of some {eigenspaces:.0g} eigenspaces", remedy)
-    if eigenspaces > _MOST_EIGENSPACES:
-        raise ValueError(
-            f"{cutoff.kind} = {cutoff.value:g} is out of reach: a list of some {eigenspaces:.0g} eigenspaces, and at "
-            f"most {_MOST_EIGENSPACES:.0e} are listed. {remedy}"
-        )
+    listing = f"a list of some {eigenspaces:.0g} eigenspaces"
+    _check_number(eigenspaces, cutoff, listing, _BYTES_PER_EIGENSPACE, _MOST_EIGENSPACES)
     functions = grown(*numbers)
     if cutoff.kind != "max_invariant_dim" and functions > 2 * _MOST_FUNCTIONS:
-        _check_number(functions / (2 * group_order(resolver.group)), cutoff)  # by Weyl's law, as above
+        _check_functions(functions / (2 * group_order(resolver.group)), cutoff)  # by Weyl's law, as above
     if not solved:
         return
     resolver.check_memory(listed[last])
@@ -213,18 +201,22 @@ def _check_growth(
     if seconds > _LONGEST:
         raise ValueError(
             f"{cutoff.kind} = {cutoff.value:g} is out of reach: some {eigenspaces:.0g} eigenspaces would take "
-            f"{seconds / 3600:.0g} hours. {remedy}"
+            f"{seconds / 3600:.0g} hours. Lower {cutoff.kind}."
         )
 
 
-def _check_number(functions: float, cutoff: Cutoff) -> None:
+def _check_functions(functions: float, cutoff: Cutoff) -> None:
     """Refuse a cutoff that asks for more functions than a basis can hold."""
+    _check_number(functions, cutoff, f"a basis of {functions:.6g} functions", BYTES_PER_FUNCTION, _MOST_FUNCTIONS)
+
+
+def _check_number(number: float, cutoff: Cutoff, what: str, bytes_each: float, most: float) -> None:
+    """Refuse a cutoff that asks for more than memory holds, or for more than `most`."""
     remedy = f"Lower {cutoff.kind}."
-    require_memory(BYTES_PER_FUNCTION * functions, f"a basis of {functions:.6g} functions", remedy)
-    if functions > _MOST_FUNCTIONS:
+    require_memory(bytes_each * number, what, remedy)
+    if number > most:
         raise ValueError(
-            f"{cutoff.kind} = {cutoff.value:g} is out of reach: a basis of some {functions:.2g} functions, and at "
-            f"most {_MOST_FUNCTIONS:.0e} are held. {remedy}"
+            f"{cutoff.kind} = {cutoff.value:g} is out of reach: {what}, and at most {most:.0e} are held. {remedy}"
         )
 
 
@@ -241,13 +233,13 @@ def _solutions_up_to(
     A search that finds nothing more for thousands of eigenspaces is an error, or, if `quiet`, ends.
     """
     if cutoff.kind == "max_eigenvalue":
-        top = cutoff.value * (1 + TOLERANCE)
+        top = cutoff.most
         wanted = list(takewhile(lambda V: V.eigenvalue <= top, eigenspaces))
         resolver.check_memory(max(wanted, key=lambda V: V.dim))
         yield from resolver.solutions(iter(wanted))
         return
     total, barren = 0, 0
-    most = cutoff.value * (1 + TOLERANCE)  # 1000^(1/3) is 9.999999999999998
+    most = cutoff.most
     if cutoff.kind == "max_dim":
         eigenspaces = _up_to_dim(eigenspaces, most)
     for solution in resolver.solutions(eigenspaces):
@@ -275,11 +267,3 @@ def _up_to_dim(eigenspaces: Iterator[Eigenspace], most: float) -> Iterator[Eigen
         if total > most:
             return
         yield V
-
-
-def group_order(group: Group) -> float:
-    """The order of a group; infinite where it is not known to be finite, or beyond floating-point numbers."""
-    try:
-        return float(group.order)
-    except (ValueError, OverflowError):
-        return inf

@@ -53,7 +53,7 @@ class CanonicalElements(ExactElements):
 
     @classmethod
     def of(cls, space: Space, output: Representation) -> CanonicalElements | None:
-        """None where elements are not exact, or are too many."""
+        """The elements of `output.group` on `space`; None where they are not exact, or too many."""
         group = output.group
         if not output.is_exact or group_of_columns(space, group) is None:
             return None

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import inf
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg.functions._vector_functions import VectorFunctions
+from specavg.functions._vector_functions import Summand, VectorFunctions
 from specavg.groups import Group, Representation, representation
-from specavg.invariants._basis import BasisTable, Row
+from specavg.invariants._basis_table import BasisTable, Cutoff, Row
 from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._canonical_elements import CanonicalElements, ExactElements
-from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants._sorting_elements import SortingElements
 from specavg.invariants.solvers._output_solver import carriers
 from specavg.invariants.solvers._solver import Solution
-from specavg.spaces import Space, Torus
+from specavg.spaces import Space
 from specavg.spaces._orders import Order
 
 __all__ = ["EquivariantBasis", "built_equivariant_basis", "equivariant_basis", "output_representation"]
@@ -67,6 +66,8 @@ class EquivariantBasis(BasisTable):
            [0.        , 0.        , 1.52752523]])
     """
 
+    made_from: ClassVar[tuple[str, ...]] = ("space", "output", "cutoff", "order", "solver", "table")
+
     def __init__(
         self,
         space: Space,
@@ -94,6 +95,11 @@ class EquivariantBasis(BasisTable):
     def n_constants(self) -> int:
         """Number of functions that are constant vectors."""
         return self.table[0].invariant_dim if self.table else 0
+
+    @property
+    def summands(self) -> Sequence[Summand]:
+        """The functions of each summand of the outputs."""
+        return self.functions.summands
 
     def evaluate(self, X: ArrayLike) -> Array:
         """The equivariant functions at `X`.
@@ -209,8 +215,8 @@ def equivariant_basis(
 
 
 def output_representation(space: Space, group: Group, output: str | Representation) -> Representation:
-    """The representation that `output` means for a group on a space: a lattice turns vectors by its Cartesian part."""
-    return representation(group, output, lattice=space.lattice if isinstance(space, Torus) else None)
+    """The representation that `output` means for a group on a space. Vectors on a lattice have Cartesian components."""
+    return representation(group, output, lattice=space.lattice)
 
 
 @lru_cache(maxsize=32)

@@ -68,7 +68,7 @@ def independent_blocks(square: Any) -> Iterator[tuple[NDArray[np.intp], NDArray[
 def small_end(blocks: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[Any], bool]:
     """Eigenvalues and eigenvectors of symmetric blocks, and whether these are all of them.
 
-    Of large blocks there are only those below 1e-2.
+    Of blocks with more than 512 rows only the eigenvalues below 1e-2 are computed.
     """  # (b, s, s) -> (b, r), (b, s, r)
     if blocks.shape[1] <= _WHOLE:
         values, vectors = np.linalg.eigh(blocks)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._arrays import as_given
 from specavg._config import require_memory
 from specavg.groups import Group, representation
-from specavg.groups._group import not_a_group
+from specavg.groups._given_generators import not_a_group
 from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
 from specavg.groups._linear_part import linear_part
 from specavg.groups._representation import output_kind

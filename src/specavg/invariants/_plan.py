@@ -8,8 +8,9 @@ from math import fsum
 from typing import final
 
 from specavg.groups import Group
-from specavg.invariants._building import TOLERANCE, checked_request, group_order, within_reach
-from specavg.invariants._cutoff import Cutoff
+from specavg.invariants._acting_group import group_order
+from specavg.invariants._basis_table import Cutoff
+from specavg.invariants._building import checked_request, within_reach
 from specavg.invariants._solver_choice import Resolver
 from specavg.spaces import Space
 from specavg.spaces._orders import Order
@@ -159,7 +160,7 @@ def plan(
     """
     group, cutoff, by = checked_request(space, group, max_eigenvalue, max_dim, max_invariant_dim, order)
     resolver = Resolver(space, group, solver)
-    most = cutoff.value * (1 + TOLERANCE)
+    most = cutoff.most
     rows: list[PlanRow] = []
     counted, exact, ended = 0.0, True, False
     for V in islice(within_reach(space.ordered(by), resolver, cutoff, solved=False), _MOST_ROWS):

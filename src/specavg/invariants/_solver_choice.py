@@ -207,13 +207,15 @@ class Resolver:
         return self._solved[eigenspace]
 
     @cached_property
-    def _sweep(self) -> FrequencyOrbits | None:
+    def _sweep(self) -> Solver[Any] | None:
         """The solver that answers for many eigenspaces at once, where it is the first choice."""
         first = None if self._stored is not None or self._closed_forms else self._others[0]
-        return first if isinstance(first, FrequencyOrbits) else None
+        return first if first is not None and first.sweeps else None
 
     def solutions(self, eigenspaces: Iterator[Eigenspace]) -> Iterator[Solution[Any]]:
-        """The invariants of eigenspaces in their order; together, where that is faster, as many as came before.
+        """The invariants of eigenspaces, in their order.
+
+        Where one solver answers faster for many at once, it is given more and more of them at a time.
 
         Ends early, and says where in `refused`, if there is no time for an eigenspace.
         """

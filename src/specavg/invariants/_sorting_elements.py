@@ -43,7 +43,7 @@ class SortingElements(ExactElements):
 
     @classmethod
     def of(cls, space: Space, output: Representation) -> SortingElements | None:
-        """None where the group is another one, or outputs move in another way."""
+        """The sorting of points of `space`; None where the group is another one, or outputs move in another way."""
         structure = output.group.structure
         if not isinstance(structure, Symmetric | Hyperoctahedral | SignFlips) or not output.group.generators:
             return None

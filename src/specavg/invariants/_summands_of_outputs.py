@@ -17,7 +17,8 @@ from specavg._arrays import components
 from specavg._random import OWN_SEED
 from specavg.groups import Representation
 from specavg.groups._index_symmetry import index_symmetry
-from specavg.invariants._fixed_space import FixedSpace, UnclearRank, common_null_space, fixed_space
+from specavg.invariants._certified_null_space import FixedSpace, UnclearRank, common_null_space
+from specavg.invariants._fixed_space import fixed_space
 
 __all__ = ["OutputSummand", "fixed_outputs", "frame_of", "summands_of_outputs"]
 

@@ -14,13 +14,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg.isometries._isometry import Isometry, Matrices, checked_points, finite_square, read_only
+from specavg.isometries._isometry import Isometry, Matrices, checked_points, entries, finite_square, read_only
 from specavg.isometries._linear import SignedPermutation, exact_signed
 
 __all__ = ["Affine", "affine", "as_affine", "period_fraction", "period_text", "shift"]
 
 _LARGEST_ENTRY = 2.0**53  # floats count to here without gaps
 _LARGEST_DENOMINATOR = 360  # radians are read as a fraction of 2π with at most this denominator: whole degrees are
+_ROUNDED = 4e-3  # periods: a number this near to a half, ..., sixth, and not equal, is questioned: 0.33, 2.09 radians
 
 
 @final
@@ -70,7 +71,7 @@ class Affine(Matrices):
         terms = np.concatenate(_exact_terms(self.matrix, points), axis=-1)
         return np.apply_along_axis(fsum, -1, terms)
 
-    def turned(self, U: NDArray[np.float64]) -> NDArray[np.float64]:
+    def applied(self, U: NDArray[np.float64]) -> NDArray[np.float64]:
         """A u + t up to whole periods, for points `U` in periods.
 
         Where `A` has entries above 1, whole periods are taken away before anything is rounded: an entry of 10^10 does
@@ -119,7 +120,8 @@ def shift(
         `int` or `float` of a whole period or more is questioned by a warning: it looks like an angle.
     degrees, radians : sequence of numbers, optional
         The shift as angles, in place of `t`. Degrees are exact; radians are exact where they are a fraction of
-        2π with a denominator of at most 360, to rounding.
+        2π with a denominator of at most 360, to rounding. Numbers near a half, ..., sixth of a period that are not
+        one are questioned.
 
     Examples
     --------
@@ -130,19 +132,28 @@ def shift(
     """
     if sum(given is not None for given in (t, degrees, radians)) != 1:
         raise TypeError("shift needs exactly one of t (in periods), degrees= and radians=")
+    what, example = "a shift has a number for each coordinate", 'shift(["1/3", 0]) or shift(degrees=[120, 0])'
     if degrees is not None:
-        periods = [_from_degrees(entry) for entry in degrees]
+        periods = [_from_degrees(entry) for entry in entries(degrees, what, example)]
     elif radians is not None:
-        periods = [_from_radians(entry) for entry in radians]
+        periods = [_from_radians(entry) for entry in entries(radians, what, example)]
     else:
-        periods = [period_fraction(entry) for entry in t or ()]
-        if any(
-            abs(p) >= 1 and not isinstance(given, str | Fraction) for p, given in zip(periods, t or (), strict=True)
-        ):
+        given = entries(t, what, example)
+        periods = [period_fraction(entry) for entry in given]
+        if any(abs(p) >= 1 and not isinstance(entry, str | Fraction) for p, entry in zip(periods, given, strict=True)):
             shown = ", ".join(map(period_text, periods))
             warnings.warn(
                 f"shift([{shown}]) moves by a whole period or more, and whole periods move nothing: shifts are in "
                 "periods. For angles write shift(degrees=[...]) or shift(radians=[...]).",
+                UserWarning,
+                stacklevel=2,
+            )
+    for p in periods:
+        near = Fraction(p).limit_denominator(6)
+        if near.denominator > 1 and isinstance(p, float) and 4e-16 * max(1.0, abs(p)) < abs(p - near) < _ROUNDED:
+            warnings.warn(
+                f"a shift by {p:.10g} of a period is near {near} and is another one, which generates a far larger "
+                f"group. If {near} is meant, write '{near}', or the angle in degrees.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -173,7 +184,8 @@ def affine(A: ArrayLike, t: Sequence[Fraction | float | str]) -> SignedPermutati
     determinant = _determinant(integers)
     if abs(determinant) != 1:
         raise ValueError(f"affine needs an invertible integer matrix, of determinant ±1; got {determinant}")
-    exact = tuple(_wrapped(period_fraction(entry)) for entry in t)
+    given = entries(t, "a shift has a number for each coordinate", 'affine(A, ["1/3", 0])')
+    exact = tuple(_wrapped(period_fraction(entry)) for entry in given)
     if len(exact) != len(integers):
         raise ValueError(f"a {len(integers)} x {len(integers)} matrix with a shift of {len(exact)} entries")
     signed = None if any(exact) else exact_signed(integers.astype(float))
@@ -190,7 +202,7 @@ def as_affine(g: Isometry) -> Affine:
 
 
 def _determinant(A: NDArray[np.int64]) -> int:
-    """The exact determinant; entries of size one, in any number of dimensions, are left to floating-point numbers."""
+    """The exact determinant: rounded where floating-point numbers err by less than 1/2, by fractions elsewhere."""
     largest = np.linalg.norm(A, axis=1)  # their product bounds the determinant, and by eps times d its rounding error
     if float(np.log2(np.maximum(largest, 1.0)).sum()) < 40 or np.abs(A).max(initial=0) <= 1:
         return round(float(np.linalg.det(A.astype(float))))

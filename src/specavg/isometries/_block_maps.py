@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 
 from specavg.isometries._affine import Affine, affine, as_affine
-from specavg.isometries._isometry import Isometry
+from specavg.isometries._isometry import Isometry, entries
 from specavg.isometries._linear import Orthogonal, SignedPermutation, identity, linear, orthogonal, permutation
 
 __all__ = ["Copies", "Factors", "copies", "factors", "flatten"]
@@ -67,7 +67,7 @@ class Copies(Isometry):
         return None
 
     def _exchange(self, g: SignedPermutation) -> Copies:
-        """A permutation, read as one of these copies."""
+        """The permutation of whole copies, which changes nothing within a copy."""
         return Copies(g.image, (identity(self.parts[0].size),) * g.size)
 
     def __repr__(self) -> str:
@@ -126,10 +126,10 @@ def copies(image: Sequence[int], isometries: Sequence[Isometry]) -> Copies:
     >>> g @ g == copies([0, 1], [mirror, mirror])
     True
     """
-    exact = permutation(image).image
-    if len(exact) != len(isometries):
-        raise ValueError(f"{len(exact)} copies but {len(isometries)} isometries: give one per copy")
-    return Copies(exact, tuple(isometries))
+    exact, parts = permutation(image).image, entries(isometries, "copies takes an isometry for each copy", "[g, h]")
+    if len(exact) != len(parts):
+        raise ValueError(f"{len(exact)} copies but {len(parts)} isometries: give one per copy")
+    return Copies(exact, parts)
 
 
 def factors(isometries: Sequence[Isometry]) -> Factors:
@@ -141,7 +141,7 @@ def factors(isometries: Sequence[Isometry]) -> Factors:
     >>> flatten(factors([permutation([1, 0]), signed_permutation([0], [-1])]))
     signed_permutation([1, 0, 2], [1, 1, -1])
     """
-    return Factors(tuple(isometries))
+    return Factors(entries(isometries, "factors takes an isometry for each factor", "factors([g, h])"))
 
 
 def flatten(g: Isometry) -> Isometry:

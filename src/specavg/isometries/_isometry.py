@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._immutable import Immutable
 
-__all__ = ["Isometry", "Matrices", "checked_points", "finite_square", "read_only"]
+__all__ = ["Isometry", "Matrices", "checked_points", "entries", "finite_square", "read_only"]
 
 
 class Isometry(Immutable, abc.ABC):
@@ -97,8 +98,15 @@ def checked_points(g: Isometry, X: ArrayLike) -> NDArray[np.float64]:
     return points
 
 
+def entries(given: Any, what: str, example: str) -> tuple[Any, ...]:
+    """The entries of a sequence, or an error that names `what` they are and shows how it is written."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{what}: write a list, as in {example}; got {given!r}")
+    return tuple(given)
+
+
 def finite_square(matrix: ArrayLike, what: str) -> NDArray[np.float64]:
-    """A finite square matrix as float64, or an error that names `what` needs it."""
+    """A finite square matrix as float64, or an error; `what` needs it."""
     array = np.asarray(matrix, dtype=float)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise ValueError(f"{what} needs a square matrix; got shape {array.shape}")

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg.isometries._isometry import Isometry, Matrices, checked_points, finite_square, read_only
+from specavg.isometries._isometry import Isometry, Matrices, checked_points, entries, finite_square, read_only
 
 __all__ = [
     "Orthogonal",
@@ -169,7 +169,8 @@ def permutation(image: Sequence[int] | NDArray[np.integer[Any]]) -> SignedPermut
     >>> permutation([1, 2, 0])([10.0, 20.0, 30.0])
     array([20., 30., 10.])
     """
-    return signed_permutation(image, [1] * len(image))
+    exact = _images(image)
+    return signed_permutation(exact, [1] * len(exact))
 
 
 def signed_permutation(
@@ -185,14 +186,15 @@ def signed_permutation(
     >>> (g @ g @ g @ g).is_identity
     True
     """
-    exact = tuple(_integer(i, "an image entry") for i in image)
+    exact = _images(image)
     if sorted(exact) != list(range(len(exact))):
         hint = " Indices count from 0: subtract 1." if sorted(exact) == list(range(1, len(exact) + 1)) else ""
         raise ValueError(
             f"not a permutation of 0..{len(exact) - 1}: every index must appear exactly once; got "
             f"{_short(exact)}.{hint}"
         )
-    flips = tuple(_integer(s, "a sign") for s in signs)
+    given = entries(signs, "a signed permutation has a sign for each coordinate", "signed_permutation([1, 0], [1, -1])")
+    flips = tuple(_integer(s, "a sign") for s in given)
     if len(flips) != len(exact):
         raise ValueError(f"{len(exact)} images but {len(flips)} signs: give one sign per coordinate")
     if any(s not in (1, -1) for s in flips):
@@ -245,9 +247,19 @@ def exact_signed(matrix: NDArray[np.float64]) -> SignedPermutation | None:
     return SignedPermutation(tuple(image.tolist()), tuple(int(s) for s in signs))
 
 
+def _images(given: Any) -> tuple[int, ...]:
+    listed = entries(given, "a permutation is the index that comes to each place", "permutation([1, 2, 0])")
+    if any(isinstance(i, list | tuple) for i in listed):
+        raise TypeError(f"cycles are not read: list the index that comes to each place, as in [1, 2, 0]; got {given!r}")
+    return tuple(_integer(i, "an image entry") for i in listed)
+
+
 def _integer(value: Any, what: str) -> int:
-    exact = int(value)
-    if exact != value:
+    try:
+        exact = int(value)
+    except (TypeError, ValueError, OverflowError):
+        exact = None
+    if exact is None or exact != value:
         raise ValueError(f"{what} must be an integer; got {value!r}")
     return exact
 

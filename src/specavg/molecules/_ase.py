@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,19 @@ def calculator(potential: Any, energy_unit: float, length_unit: float) -> Any:
     except ImportError as error:
         raise ImportError("a calculator needs ASE; install it with: pip install 'specavg[molecules]'") from error
 
+    for name, unit in (("energy_unit", energy_unit), ("length_unit", length_unit)):
+        if not isinstance(unit, Real) or not 0 < unit < np.inf:
+            raise ValueError(
+                f"{name} must be a positive number, the unit of the data in eV or Å, such as "
+                f"ase.units.Hartree; got {unit!r}"
+            )
     base: Any = calculators.Calculator
 
     class PotentialCalculator(base):
         implemented_properties = ("energy", "forces")
+
+        def __reduce__(self) -> tuple[Any, tuple[Any, float, float]]:
+            return calculator, (potential, energy_unit, length_unit)  # other processes make their own
 
         def calculate(
             self, atoms: Any = None, properties: Any = ("energy",), system_changes: Any = calculators.all_changes

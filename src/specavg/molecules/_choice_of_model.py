@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import settings
+from specavg._reporting import reported
 from specavg.molecules._equations import Equations
 
 __all__ = ["Fit", "best_fit", "contradiction"]
@@ -22,7 +23,7 @@ Array = NDArray[np.float64]
 DECAYS = (1.0, 0.5, 0.25)  # prior standard deviation of a function of degree k: decay^k
 ENERGY_WEIGHTS = (1.0, 3.0)  # of an energy against a force, both in units of their spread in the data
 EXACT_PENALTIES = 10.0 ** np.arange(-18, 1)  # in units of the sums of squares of the functions of degree 1
-GRAM_PENALTIES = 10.0 ** np.arange(-13, 1, 1.0)
+GRAM_PENALTIES = 10.0 ** np.arange(-13, 1, 1.0)  # the same from a Gram matrix, whose rounding is 1e-15
 _CONSTANT = 1e3  # prior standard deviation of the constant: free beside the others
 _EXACT_FUNCTIONS = 1200  # up to which the matrix is decomposed: 0.8 s for each candidate of 2000 equations
 _LEFT_OUT_WORK = 1e11  # operations for the errors of one candidate: some 5 s, as much as a factor of 5000 functions
@@ -58,7 +59,7 @@ def best_fit(equations: Equations, degrees: NDArray[np.int64], tried: list[int])
     small = 8.0 * 5 * rows * equations.functions.dim < settings().memory_limit
     exact = equations.functions.dim <= _EXACT_FUNCTIONS and rows <= 40 * _EXACT_FUNCTIONS and small
     found = _exact_fits(equations, degrees, tried) if exact else _gram_fits(equations, degrees)
-    return min(found, key=lambda fit: fit.score)
+    return min(reported(found, "choice of degree, prior and penalty", "candidates"), key=lambda fit: fit.score)
 
 
 def contradiction(equations: Equations, degrees: NDArray[np.int64]) -> tuple[float, float] | None:

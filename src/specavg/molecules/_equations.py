@@ -76,4 +76,5 @@ class Equations:
         A = np.empty((len(x), self.block, self.functions.dim))
         A[:, 0] = values
         np.matmul(J * slope[:, None, :], self.functions.gradient(x).transpose(0, 2, 1), out=A[:, 1:])
-        return A, np.concatenate([energies[:, None], inside], axis=1), float((G * G).sum() - (inside * inside).sum())
+        outside = G - np.einsum("nak,nk->na", U, inside)
+        return A, np.concatenate([energies[:, None], inside], axis=1), float((outside * outside).sum())

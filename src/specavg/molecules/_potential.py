@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from specavg.data._given_data import question_fit
 from specavg.molecules._choice_of_model import best_fit, contradiction
 from specavg.molecules._distances import PairScale, distances
 from specavg.molecules._equations import Equations
@@ -33,6 +34,11 @@ _MOST_PRODUCTS = 200_000
 _MOST_WORK = 5e11  # equations × functions²: about a minute on one core
 _DEGREES_TRIED = 3  # the highest that data and time allow, and two below
 _COMPARED_FUNCTIONS = 500  # that tell whether forces and energies agree: a second on one core
+_TOLD_APART = 3.0  # standard errors from zero, from which on a multiple of energies has a sign
+_WHY_NOTHING = (
+    "the energies belong to other geometries, or are mostly noise; or the atoms of R are in another order than "
+    "symbols; or atoms that symbols call alike do not change places"
+)
 
 
 class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
@@ -107,7 +113,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         Parameters
         ----------
         R : array-like of shape (n, N, 3)
-            Positions of the atoms, or a list of ``Atoms`` of ASE.
+            Positions of the atoms, or a list of ``Atoms`` of ASE. A geometry that occurs several times counts once,
+            with the mean of its energies and forces: leaving out one of two equal ones says nothing.
         E : array-like of shape (n,)
         forces : array-like of shape (n, N, 3), optional
             Minus the gradients. Gradients given by mistake are noticed, and refused; other units are warned of.
@@ -122,16 +129,19 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         n = len(positions)
         if energies.shape != (n,):
             raise ValueError(f"E must hold one energy for each of {n} geometries; its shape is {energies.shape}")
-        if n < 2:
-            raise ValueError(f"at least two geometries are needed, to choose a penalty by leaving one out; got {n}")
         if given is not None:
-            if given.size != positions.size:
+            if given.shape not in (positions.shape, (n, 3 * len(self.symbols))):
                 raise ValueError(f"forces must have the shape of R, {positions.shape}; it is {given.shape}")
             given = given.reshape(positions.shape)
-        for name, values in (("E", energies), ("forces", given)):
-            if values is not None and not np.isfinite(values).all():
-                bad = np.flatnonzero(~np.isfinite(values).reshape(n, -1).all(axis=1))
-                raise ValueError(f"{name} has NaN or infinity in {len(bad)} geometries, the first is {bad[0]}")
+        _refuse_infinite("E", energies)
+        if given is not None:
+            _refuse_infinite("forces", given)
+        positions, energies, given = _different(positions, energies, given)
+        n = len(positions)
+        if n < 2:
+            raise ValueError(
+                f"at least two different geometries are needed, to choose a penalty by leaving one out; got {n}"
+            )
         classes = self._classes()
         kinds = MoleculeTerms.of(len(self.symbols), classes, 1)
         scale = PairScale.of(distances(positions).r, kinds.pair_orbits)
@@ -156,6 +166,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         self.lengths_, self.mean_energy_, self.coef_ = scale.lengths, mean, unit * found.coefficients
         self.decay_, self.energy_weight_, self.penalty_ = found.decay, found.energy_weight, found.penalty
         self.energy_error_, self.force_error_ = unit * found.energy_error, unit * found.force_error
+        if energies.any():
+            question_fit(self.energy_error_ / float(energies.std()), n, lambda: _WHY_NOTHING)
         self.n_functions_ = len(found.coefficients)
         self.n_features_in_ = 3 * len(self.symbols)
         self.reference_ = positions[:4].copy()  # what a saved file is checked with
@@ -215,11 +227,13 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         return _cached_terms(len(self.symbols), self.classes_, self.degrees_)
 
     def _positions(self, R: Any) -> Array:
-        if isinstance(R, list | tuple) and len(R) and hasattr(R[0], "positions"):  # Atoms of ASE
-            R = [atoms.positions for atoms in R]
-        positions, N = np.asarray(R, dtype=np.float64), len(self.symbols)
         if isinstance(self.symbols, str):
             raise ValueError(f"symbols is the text {self.symbols!r}; list the atoms, as in ['C', 'H', 'H', 'H', 'H']")
+        if hasattr(R, "get_chemical_symbols"):
+            raise ValueError("R is one molecule of ASE; write a list of them, as in [atoms]")
+        if isinstance(R, list | tuple) and len(R) and hasattr(R[0], "get_chemical_symbols"):
+            R = [self._positions_of_atoms(i, atoms) for i, atoms in enumerate(R)]
+        positions, N = np.asarray(R, dtype=np.float64), len(self.symbols)
         if N < 2:
             raise ValueError(f"a molecule needs at least two atoms; symbols are {list(self.symbols)!r}")
         if positions.shape[1:] not in ((N, 3), (3 * N,)):
@@ -227,14 +241,27 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             raise ValueError(
                 f"R must have shape (n, {N}, 3), a position for each atom; its shape is {positions.shape}.{hint}"
             )
-        if not np.isfinite(positions).all():
-            raise ValueError("R has NaN or infinity")
-        return positions.reshape(-1, N, 3)
+        positions = positions.reshape(-1, N, 3)
+        _refuse_infinite("R", positions)
+        return positions
+
+    def _positions_of_atoms(self, index: int, atoms: Any) -> Array:
+        """The positions of a molecule of ASE; its elements are compared where `symbols` are elements too."""
+        elements, symbols = atoms.get_chemical_symbols(), [str(symbol) for symbol in self.symbols]
+        known = set(symbols) <= set(elements) or set(elements) <= set(symbols)
+        if len(elements) != len(symbols) or (known and elements != symbols):
+            raise ValueError(f"molecule {index} has the atoms {elements}, and symbols are {symbols}, in this order")
+        return atoms.positions
 
     def _classes(self) -> tuple[tuple[int, ...], ...]:
         symbols = list(self.symbols)
         if self.interchangeable is None:
             return like_atoms(symbols)
+        if any(np.ndim(c) != 1 for c in self.interchangeable):
+            raise ValueError(
+                f"interchangeable lists sets of atoms that change places, as in [[1, 2], [3, 4]]; got "
+                f"{self.interchangeable}"
+            )
         classes = tuple(tuple(int(i) for i in c) for c in self.interchangeable)
         flat = [i for c in classes for i in c]
         if len(set(flat)) != len(flat) or not all(0 <= i < len(symbols) for i in flat):
@@ -278,20 +305,48 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         return best
 
 
+def _refuse_infinite(name: str, values: Array) -> None:
+    """Say which geometry has a number that is none."""  # (n, ...)
+    bad = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
+    if len(bad):
+        raise ValueError(f"{name} has NaN or infinity in {len(bad)} geometries, the first is {bad[0]}")
+
+
+def _different(positions: Array, energies: Array, forces: Array | None) -> tuple[Array, Array, Array | None]:
+    """Each geometry once, with the mean of its energies and forces."""
+    _, first, place, counts = np.unique(
+        positions.reshape(len(positions), -1), axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    if len(first) == len(positions):
+        return positions, energies, forces
+
+    def mean(values: Array) -> Array:
+        sums = np.zeros((len(first), *values.shape[1:]))
+        np.add.at(sums, place.ravel(), values)
+        return sums / counts.reshape(-1, *[1] * (values.ndim - 1))
+
+    return positions[first], mean(energies), None if forces is None else mean(forces)
+
+
 def _check_forces(found: tuple[float, float] | None) -> None:
-    """Refuse gradients in place of forces, and warn of other units."""
+    """Refuse gradients in place of forces, and warn of other units and of other rows."""
     if found is None:
         return
     multiple, error = found
-    if multiple < 0:
+    if multiple < -_TOLD_APART * error:
         raise ValueError(
             f"the forces have the wrong sign: the energies are {multiple:.3g} ± {error:.1g} times those that the "
             "forces alone predict. These seem to be gradients; pass forces=-gradients."
         )
+    reason = (
+        "Are forces in the unit of energy over the unit of length? (1 Hartree is 27.2 eV or 627.5 kcal/mol, 1 bohr is "
+        "0.529 Å.)"
+        if multiple > _TOLD_APART * error
+        else "Do the energies belong to these geometries, in the same order?"
+    )
     warnings.warn(
         f"the energies are {multiple:.3g} ± {error:.1g} times those that the forces alone predict, and should be 1 "
-        "times: one of the two is wrong. Are forces in the unit of energy over the unit of length? (1 Hartree is 27.2 "
-        "eV or 627.5 kcal/mol, 1 bohr is 0.529 Å.)",
+        f"times: one of the two is wrong. {reason}",
         UserWarning,
         stacklevel=3,
     )

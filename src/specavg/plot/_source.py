@@ -86,7 +86,10 @@ def _function_of(model: Any) -> tuple[Callable[[Array], Any], str]:
         return (lambda X: np.exp(model.score_samples(X))), "density"
     if callable(model):
         return model, "value"
-    raise TypeError(f"a picture needs an invariant basis, a fitted estimator or a callable; got {model!r}")
+    raise TypeError(
+        f"a picture needs an invariant basis, a fitted estimator or a callable; got {type(model).__name__}"
+        + (": fit a model to these data first" if isinstance(model, np.ndarray) else "")
+    )
 
 
 def _one_output(values: Array, output: int | None) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.regression._regression_problem import Scored, Scores
+from specavg.regression._regression_problem import Scored, Scores, evidence, evidence_sums
 
 __all__ = ["BlockLeaveOneOut", "LeftOutTogether", "blocks_of"]
 
@@ -135,4 +135,16 @@ class LeftOutTogether(Scored):
         rows = sum(table.rows for table in self.tables)
         squares, quadratic, logarithm = np.sum([table.sums(alphas) for table in self.tables], axis=0)
         profile = np.maximum(quadratic / (rows * self.variance), _TINY)
-        return Scores(squares / (self.weight * self.variance), 0.5 * (np.log(profile) - logarithm / rows))
+        density = 0.5 * (np.log(profile) - logarithm / rows)
+        return Scores(squares / (self.weight * self.variance), density, self._evidence(alphas))
+
+    def _evidence(self, alphas: Array) -> Array:
+        quadratic, logarithm, freedom = np.zeros(len(alphas)), np.zeros(len(alphas)), 0
+        for table in self.tables:
+            N, q = table.rest.shape
+            own = N - table.free.shape[1]
+            squares, determinant = evidence_sums(table.s, table.c, table.rest, own, alphas)
+            quadratic += squares.sum(axis=1)
+            logarithm += q * determinant
+            freedom += q * own
+        return evidence(quadratic / self.variance, logarithm, freedom)

@@ -20,7 +20,7 @@ from specavg.functions._vector_functions import Summand
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, Indices, LeftOutTogether, blocks_of
 from specavg.regression._moments import Moments
 from specavg.regression._reduced_rows import ReducedRows
-from specavg.regression._regression_problem import Path, Problem, Scores
+from specavg.regression._regression_problem import Path, Problem, Scores, believable
 from specavg.regression._target_units import Units
 from specavg.regression._vector_posterior import BlockPosterior, SummandPosterior
 
@@ -312,17 +312,28 @@ class BlockMomentPath(_VectorPath):
 
     def scores(self, alphas: Array) -> Scores:
         p = self._sums
-        explained, used = np.zeros(len(alphas)), np.zeros(len(alphas))
-        for summand in self._summands:
-            s2 = summand.s[:, None] ** 2
-            b2 = np.sum((summand.s[:, None] * summand.c) ** 2, axis=1)
+        explained, shrunk, squares, fourth_powers, unknown = (np.zeros(len(alphas)) for _ in range(5))
+        freedom = p.freedom
+        for summand, own in zip(self._summands, p.solved, strict=True):
+            # Of more functions than rows the others have no eigenvalue.
+            rows = max(own.places.frames.shape[2] * p.count - own.places.constants.shape[1], 1)
+            s, c = summand.s[:rows, None], summand.c[:rows]
+            s2, b2 = s**2, np.sum((s * c) ** 2, axis=1)
             explained += b2 @ ((s2 + 2 * alphas) / (s2 + alphas) ** 2)
-            used += summand.c.shape[1] * np.sum(s2 / (s2 + alphas), axis=0)
-        left_over = np.maximum(p.squares - explained, p.rounding * p.squares)
-        freedom = np.maximum(p.freedom - used, 1e-3)
-        error = left_over / p.variance * p.weight / freedom**2
+            unknown += s2[:1].sum() * (b2 @ (1.0 / (s2 + alphas) ** 2))
+            kept = alphas / (s2 + alphas)
+            shrunk += c.shape[1] * kept.sum(axis=0)
+            squares += c.shape[1] * (kept**2).sum(axis=0)
+            fourth_powers += c.shape[1] * (kept**4).sum(axis=0)
+            freedom -= c.shape[1] * len(s)
+        # Known to the rounding of the Gram matrices, as in `MomentPath`.
+        left_over = np.maximum(p.squares - explained, 0.0) + p.rounding * (p.squares + unknown)
+        # Without cancellation: where data are interpolated both are small, and their ratio is all that tells.
+        rest = max(freedom, 0.0)
+        freedom = np.maximum(rest + shrunk, p.weight * p.rounding)
+        error = believable(left_over / p.variance * p.weight / freedom**2, rest + squares, rest + fourth_powers)
         return Scores(error, 0.5 * np.log(np.maximum(error, _TINY)))
 
     def noise_variance(self, alpha: float) -> Array:
-        explained = sum(float(np.sum((p.s**2 / (p.s**2 + alpha)) @ p.c**2)) for p in self._summands)
+        explained = sum(float(np.sum((1.0 / (p.s**2 + alpha)) @ (p.s[:, None] * p.c) ** 2)) for p in self._summands)
         return np.array([max(self._sums.squares - explained, 0.0) / self._sums.freedom])

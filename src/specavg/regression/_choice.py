@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._reporting import reported
 from specavg.regression import _limits
+from specavg.regression._outstanding import STEPS, price
 from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Posterior, Problem, Scored, joint_score
-from specavg.regression._spectra import Levels, Spectrum, grids_of
+from specavg.regression._spectra import Grid, Levels, Spectrum, grids_of
 from specavg.regression._target_units import Units
 
-__all__ = ["RidgeFit", "Trial", "mean_fit", "ridge_fit", "shortlist"]
+__all__ = ["RidgeFit", "Trial", "fit_of_trial", "mean_fit", "ridge_fit", "screened", "shortlist"]
 
 _LARGEST_ALPHA = 10.0**1.5  # largest penalty tried, in units of `Scored.top`: only the mean survives it
 _STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chosen
@@ -37,6 +39,9 @@ class Trial:
         Leave-one-out root mean squared error, in standard deviations of the target.
     density : float
         Minus the mean leave-one-out log predictive density, up to a constant.
+    evidence : float
+        Minus the log density of all rows together, for each row, times its weight in the score, up to a constant; 0
+        where it is not known.
 
     Examples
     --------
@@ -52,11 +57,12 @@ class Trial:
     alpha: float
     error: float
     density: float
+    evidence: float = 0.0
 
     @property
     def score(self) -> float:
-        """What is compared: the density, and half as much the logarithm of the error."""
-        return float(joint_score(self.error, self.density))
+        """What is compared: the density, the evidence, and half the logarithm of the error."""
+        return float(joint_score(self.error, self.density, self.evidence))
 
 
 @final
@@ -84,6 +90,8 @@ class RidgeFit:
         What each combination of outputs that was fitted by itself adds to the outputs.
     iterations : int
         Steps of the solver; 0 where it does not iterate.
+    outstanding : ndarray of int
+        Functions, counted from the constant, that are penalised like the first.
     """
 
     solver: str
@@ -96,6 +104,7 @@ class RidgeFit:
     posterior: Posterior | None
     directions: Array | None = None
     iterations: int = 0
+    outstanding: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     def of_targets(self, units: Units) -> RidgeFit:
         """The fit of the targets themselves, where this is the fit of (y − shift) / unit."""
@@ -121,7 +130,8 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
     """The fit with the spectrum and α that predict best what was left out; one decomposition per spectrum, no refits.
 
     The error alone is a noisy guide. The predictive density of what is left out weighs an error by the certainty it
-    was predicted with, which separates spectra that the plain error cannot tell apart; `Trial.score` joins the two.
+    was predicted with, which separates spectra that the plain error cannot tell apart. The density of all rows together
+    sees predictions from few of them too; `Trial.score` joins the three.
 
     Parameters
     ----------
@@ -135,11 +145,20 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
     """
     tried = _tried(problem, levels, candidates, alpha)
     best = _smallest(problem, tried)
-    trial, trials = best.trial, tuple(t.trial for t in tried)
+    trials = tuple(t.trial for t in tried)
+    return fit_of_trial(problem, levels, best.trial, best.relative_alpha, trials, given=alpha is not None)
+
+
+def fit_of_trial(
+    problem: Problem, levels: Levels, trial: Trial, alpha: float, trials: tuple[Trial, ...], *, given: bool
+) -> RidgeFit:
+    """The fit of one of `trials`, whose penalty is `alpha` in units of its first value of the spectrum.
+
+    Where it was given it is used as it is, for all outputs.
+    """
     scale, unit = relative_scale(trial.spectrum, levels, len(problem.mean_features))
-    given = alpha is not None  # what a user has chosen is used as it is
-    path = problem.path(scale) if given else _path(problem, scale, best.relative_alpha)
-    directions = path.directions(_alphas(problem, path, _FINE_STEPS_PER_DECADE)) if alpha is None else None
+    path = problem.path(scale) if given else _path(problem, scale, alpha)
+    directions = None if given else path.directions(_alphas(problem, path, _FINE_STEPS_PER_DECADE))
     if directions is not None:
         return RidgeFit(
             problem.solver,
@@ -152,7 +171,10 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
             directions.posterior(),
             directions.back,
         ).of_targets(problem.units)
-    coefficients = problem.with_constant(path.coefficients(best.relative_alpha))
+    named = np.empty(0, dtype=np.intp) if given else path.standing_out(alpha)
+    if len(named):
+        path, trial, alpha, named = _with_named(problem, path, trial, alpha, named)
+    coefficients = problem.with_constant(path.coefficients(alpha))
     iterations = problem.iterations
     return RidgeFit(
         problem.solver,
@@ -161,10 +183,27 @@ def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], 
         trial.error,
         trials,
         coefficients,
-        path.noise_variance(best.relative_alpha),
-        path.posterior(best.relative_alpha) if given else path.calibrated_posterior(best.relative_alpha),
+        path.noise_variance(alpha),
+        path.posterior(alpha) if given else path.calibrated_posterior(alpha),
         iterations=iterations,
+        outstanding=1 + named,
     ).of_targets(problem.units)
+
+
+def _with_named(
+    problem: Problem, path: Path, trial: Trial, alpha: float, named: NDArray[np.intp]
+) -> tuple[Path, Trial, float, NDArray[np.intp]]:
+    """The path with `named` functions penalised like the first, and its best penalty; as it was if little is gained."""
+    scale = path.scale.copy()
+    scale[named] = 1.0
+    other = _path(problem, scale, alpha * STEPS[-1])
+    alphas = np.maximum(alpha * STEPS, problem.smallest_alpha * other.top)
+    scores = other.scores(alphas)
+    best = int(np.argmin(scores.joint))
+    if problem.count * (trial.score - scores.joint[best]) < price(named, len(scale)):
+        return path, trial, alpha, named[:0]
+    a, *numbers = list(scores.table(alphas))[best]
+    return other, Trial(trial.spectrum, a * trial.alpha / alpha, *numbers), a, named
 
 
 def _path(problem: Problem, scale: Array, alpha: float) -> Path:
@@ -174,14 +213,31 @@ def _path(problem: Problem, scale: Array, alpha: float) -> Path:
 
 
 def shortlist(
-    problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None, size: int
+    problem: Problem,
+    levels: Levels,
+    candidates: Sequence[Spectrum],
+    alpha: float | None,
+    size: int,
+    start: Sequence[Spectrum] | None = None,
 ) -> tuple[list[Spectrum], float]:
-    """The `size` most promising spectra, in their order, and the score of the best."""
-    tried = _tried(problem, levels, candidates, alpha)
+    """The `size` most promising spectra, in their order, and the score of the best; `start` is what `screened` left."""
+    tried = _tried(problem, levels, candidates, alpha, start)
     best = _smallest(problem, tried)
     order = [best, *sorted(tried, key=lambda t: t.trial.score)]
     promising = list(dict.fromkeys(t.trial.spectrum for t in order))[:size]
     return [spectrum for spectrum in candidates if spectrum in promising], best.trial.score
+
+
+def screened(
+    problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None
+) -> dict[Spectrum, float] | None:
+    """The best of every second spectrum on some of the rows, and their scores; None with hardly more rows."""
+    some = problem.some_rows(_limits.SCREEN_ROWS)
+    if some is None:
+        return None
+    compared, coarse = _Comparison(some, levels, alpha), _coarse(grids_of(candidates))
+    compared.add(coarse)
+    return {spectrum: compared.score(spectrum) for spectrum in sorted(coarse, key=compared.score)[: _limits.SCREENED]}
 
 
 def relative_scale(spectrum: Spectrum, levels: Levels, dim: int) -> tuple[Array, float]:
@@ -197,20 +253,24 @@ class _Try:
     relative_alpha: float
 
 
-def _tried(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> list[_Try]:
-    """Candidates with all penalties: every second of a large grid, then the neighbours of the best of a family.
+def _tried(
+    problem: Problem,
+    levels: Levels,
+    candidates: Sequence[Spectrum],
+    alpha: float | None,
+    start: Sequence[Spectrum] | None = None,
+) -> list[_Try]:
+    """Candidates with all penalties: `start`, then the neighbours of the best of a family.
 
-    Where a grid is large, some of the rows say first which of its members are worth all of them.
+    Without `start`: every second of a large grid, of which some of the rows say first which are worth all of them.
     """
     grids = grids_of(candidates)
-    coarse = [spectrum for grid in grids for spectrum in grid.coarse()]
-    some = problem.some_rows(_limits.SCREEN_ROWS) if len(coarse) > _limits.SCREENED else None
-    if some is not None:
-        screened = _Comparison(some, levels, alpha)
-        screened.add(coarse)
-        coarse = sorted(coarse, key=screened.score)[: _limits.SCREENED]
+    if start is None:
+        start = _coarse(grids)
+        found = screened(problem, levels, candidates, alpha) if len(start) > _limits.SCREENED else None
+        start = start if found is None else list(found)
     compared = _Comparison(problem, levels, alpha)
-    compared.add(coarse)
+    compared.add(start)
     for grid in grids:
         centre: Spectrum | None = None
         while (known := [s for s in grid.spectra if s in compared.found]) and centre != (
@@ -219,6 +279,10 @@ def _tried(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alp
             centre = best
             compared.add(grid.around(best))
     return [t for spectrum in candidates for t in compared.found.get(spectrum, ())]
+
+
+def _coarse(grids: Sequence[Grid]) -> list[Spectrum]:
+    return [spectrum for grid in grids for spectrum in grid.coarse()]
 
 
 @final
@@ -236,11 +300,12 @@ class _Comparison:
     def __init__(self, problem: Problem, levels: Levels, alpha: float | None) -> None:
         self._problem, self._levels, self._alpha = problem, levels, alpha
         self.found: dict[Spectrum, list[_Try]] = {}
+        self._scores: dict[Spectrum, float] = {}
         self._best_rough = np.inf  # the best score with penalties of at least `ROUGH_ALPHA`
 
     def score(self, spectrum: Spectrum) -> float:
         """The best score of a spectrum."""
-        return min(t.trial.score for t in self.found[spectrum])
+        return self._scores[spectrum]
 
     def add(self, spectra: Sequence[Spectrum]) -> None:
         """Compare these too, those that are not yet known.
@@ -253,13 +318,18 @@ class _Comparison:
         steps = ((spectrum, self._roughly(spectrum)) for spectrum in new)
         for spectrum, tries in reported(steps, "choice of spectrum and penalty", "spectra", len(new)):
             if tries is None:
-                self.found[spectrum] = self._exactly(spectrum)
+                self._keep(spectrum, self._exactly(spectrum))
             else:
-                self.found[spectrum] = rough[spectrum] = tries
+                rough[spectrum] = tries
+                self._keep(spectrum, tries)
         self._best_rough = min([self._best_rough, *map(self.score, rough)])
         for spectrum, tries in rough.items():
             if _lowest_hope(tries) <= self._best_rough:
-                self.found[spectrum] = self._exactly(spectrum)
+                self._keep(spectrum, self._exactly(spectrum))
+
+    def _keep(self, spectrum: Spectrum, tries: list[_Try]) -> None:
+        self.found[spectrum] = tries
+        self._scores[spectrum] = min(t.trial.score for t in tries)
 
     def _scale(self, spectrum: Spectrum) -> tuple[Array, float]:
         return relative_scale(spectrum, self._levels, len(self._problem.mean_features))
@@ -281,8 +351,7 @@ class _Comparison:
     def _tries(self, spectrum: Spectrum, scored: Scored, alphas: Array) -> list[_Try]:
         unit = self._scale(spectrum)[1]
         scores = scored.scores(alphas)
-        table = zip(alphas.tolist(), np.sqrt(scores.error).tolist(), scores.density.tolist(), strict=True)
-        return [_Try(Trial(spectrum, a * unit, error, density), a) for a, error, density in table]
+        return [_Try(Trial(spectrum, a * unit, *numbers), a) for a, *numbers in scores.table(alphas)]
 
 
 def _lowest_hope(tries: Sequence[_Try]) -> float:

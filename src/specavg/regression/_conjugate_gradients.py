@@ -26,6 +26,7 @@ def conjugate_gradients(
     diagonal: Array,
     tolerance: float,
     steps: int | None = None,
+    start: Array | None = None,
 ) -> tuple[Array, int]:
     """Solve (A + shift) x = right for every column at once, A symmetric positive and near its `diagonal`.
 
@@ -41,6 +42,8 @@ def conjugate_gradients(
         Of the residual in the norm of the preconditioner, relative to `right`.
     steps : int, optional
         How many to take at most; 2000 by default.
+    start : ndarray of the shape of `right`, optional
+        Where to start from; zero by default.
 
     Returns
     -------
@@ -53,13 +56,15 @@ def conjugate_gradients(
         If a residual does not fall below `tolerance` in so many steps.
     """
     most = STEPS if steps is None else steps
-    x = np.zeros_like(right)
+    x = np.zeros_like(right) if start is None else start.copy()
     columns = np.flatnonzero(right.any(axis=0))  # of x, still open; the arrays below have these columns only
     a, residual = shift[columns], right[:, columns].copy()
     inverse = 1.0 / (diagonal + a)
+    goal = tolerance**2 * np.sum(inverse * residual**2, axis=0)
+    if start is not None:
+        residual -= multiply(x[:, columns]) + a * x[:, columns]
     direction = inverse * residual
     energy = np.sum(residual * direction, axis=0)
-    goal = tolerance**2 * energy
     best, since = np.inf, 0
     for step in range(most):
         still = energy > goal

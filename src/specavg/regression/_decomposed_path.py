@@ -48,9 +48,11 @@ class DecomposedPath(Path):
     def posterior_of(self, alphas: Array, noise: Array, calibration: Calibration | None = None) -> DecomposedPosterior:
         """The posterior for several penalties, each with its share of the noise."""  # (A,), (A, q)
         p = self._problem
-        factor, share = (1.0, 0.0) if calibration is None else (calibration.factor, calibration.share)
-        floor = np.sum(share * noise, axis=0)
-        return DecomposedPosterior(p.weight, p.mean_features, self.scale, self.V, self.s, alphas, factor * noise, floor)
+        floor = np.zeros(noise.shape[1])
+        if calibration is not None:
+            floor = calibration.share @ noise
+            noise = calibration.factor[:, None] * noise
+        return DecomposedPosterior(p.weight, p.mean_features, self.scale, self.V, self.s, alphas, noise, floor)
 
 
 @final

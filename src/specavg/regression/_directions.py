@@ -47,8 +47,8 @@ class Directions:
         return self.path.coefficients(self.alphas) @ self.back
 
     def posterior(self) -> Posterior:
-        """What predictions of the outputs with a standard deviation need."""
-        return self.path.posterior_of(self.alphas, self.noise())
+        """What predictions of the outputs with a standard deviation need, each direction calibrated by itself."""
+        return self.path.posterior_of(self.alphas, self.noise(), self.path.calibration(self.alphas))
 
     def noise(self) -> Array:
         """What each direction adds to the noise variance of each output."""  # (r, q)
@@ -89,5 +89,5 @@ def directions_of(path: FeaturePath, alphas: Array) -> Directions:
     nats = rows.count * score
     first = np.argmax(nats <= nats.min(axis=0) + _UNDECIDED, axis=0)
     chosen = alphas[first]
-    residuals = directed.left_out.residuals_by_output(chosen) @ back / deviation
+    residuals = directed.left_out.residuals_by_output(chosen)[0] @ back / deviation
     return Directions(directed, back, chosen, float(np.sqrt(np.sum(np.mean(residuals**2, axis=1)) / rows.weight)))

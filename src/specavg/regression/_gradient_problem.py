@@ -111,7 +111,7 @@ class LeftOutPoints(Scored):
 
     def scores(self, alphas: Array) -> Scores:
         scores = self.blocks.scores(alphas)
-        return Scores(scores.error, scores.density + self.offset)
+        return Scores(scores.error, scores.density + self.offset, scores.evidence)
 
 
 @final

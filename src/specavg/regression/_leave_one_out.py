@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.regression._regression_problem import Scored, Scores
+from specavg.regression._regression_problem import Scored, Scores, evidence, evidence_sums
 
 __all__ = ["LeaveOneOut", "Rows"]
 
@@ -117,19 +117,21 @@ class LeaveOneOut(Scored):
             h = np.maximum(h, _TINY)
             yield some, residual / h[:, :, None], h
 
-    def residuals_by_output(self, alpha: Array) -> Array:
-        """`residuals` with the α of each output."""  # (q,) -> (n, q)
-        values = np.empty((self.rows.count, len(alpha)))
+    def residuals_by_output(self, alpha: Array) -> tuple[Array, Array]:
+        """`residuals` with the α of each output, and their h."""  # (q,) -> (n, q), (n, q)
+        values, inverse = (np.empty((self.rows.count, len(alpha))) for _ in range(2))
         different, mine = np.unique(alpha, return_inverse=True)
-        for some, residual, _ in self.residuals(different):
+        for some, residual, h in self.residuals(different):
             for i, a in enumerate(range(*some.indices(len(different)))):
-                values[:, mine == a] = residual[:, i, mine == a]
-        return values
+                values[:, mine == a], inverse[:, mine == a] = residual[:, i, mine == a], h[:, i, None]
+        return values, inverse
 
     def scores(self, alphas: Array) -> Scores:
-        # Every output has noise of its own size, which is profiled out of the density.
+        # Every output has noise of its own size, which is profiled out of the density. The evidence of several outputs
+        # with one penalty is none: each direction of them will have its own.
         each = self.scores_by_output(alphas)
-        return Scores(each.error.mean(axis=1), each.density.mean(axis=1))
+        together = self._evidence(alphas) if self.c.shape[1] == 1 else 0.0
+        return Scores(each.error.mean(axis=1), each.density.mean(axis=1), together)
 
     def scores_of_all(self, alphas: Array) -> Scores:
         """The scores with noise of the same size, in standard deviations, in all outputs: the noisiest decide."""
@@ -149,3 +151,9 @@ class LeaveOneOut(Scored):
     def _scores(self, squared: Array, h: Array) -> tuple[Array, Array]:
         profile = np.maximum(np.mean(squared * h, axis=0), _TINY)
         return squared.sum(axis=0) / self.rows.weight, 0.5 * (np.log(profile) - np.mean(np.log(h), axis=0))
+
+    def _evidence(self, alphas: Array) -> Array:
+        """Of a single output."""  # (A,)
+        freedom = self.rows.count - 1
+        quadratic, logarithm = evidence_sums(self.s, self.c, self.rows.rest, freedom, alphas)
+        return evidence(quadratic[:, 0] / self.rows.variance[0], logarithm, freedom)

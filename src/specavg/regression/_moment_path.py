@@ -11,7 +11,7 @@ from scipy import linalg
 from specavg._arrays import Array
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._moments import Moments
-from specavg.regression._regression_problem import Problem, Scores, degrees_of_freedom, variation
+from specavg.regression._regression_problem import Problem, Scores, believable, degrees_of_freedom, variation
 
 __all__ = ["MomentPath", "MomentProblem"]
 
@@ -74,14 +74,24 @@ class MomentPath(DecomposedPath):
         self._b = b  # (r, q) = diag(s) Uᵀ y
 
     def scores(self, alphas: Array) -> Scores:
-        p, s2 = self._sums, self.s**2
-        error = []
-        for alpha in alphas:
-            explained = ((s2 + 2 * alpha) / (s2 + alpha) ** 2) @ self._b**2
-            left_over = np.maximum(p.squares - explained, p.rounding * p.squares)
-            freedom = max(p.rows - 1.0 - float(np.sum(s2 / (s2 + alpha))), 1e-3)
-            error.append(np.mean(left_over / p.variance) * p.rows / freedom**2)
-        table = np.array(error)
+        p = self._sums
+        rows = max(p.rows, float(p.count))  # weights below one are no missing rows
+        s2 = self.s[: max(p.count - 1, 1)] ** 2  # of more functions than rows the others have no eigenvalue
+        b2 = self._b[: len(s2)] ** 2
+        rest = rows - 1.0 - len(s2)  # directions of which no function knows
+        error, squares, fourth_powers = (np.empty(len(alphas)) for _ in range(3))
+        for i, alpha in enumerate(alphas):
+            kept = alpha / (s2 + alpha)
+            explained = ((s2 + 2 * alpha) / (s2 + alpha) ** 2) @ b2
+            # |y|² − 2 b·x + xᵀGx is known to the rounding of G, times |x|²: so much is added, or chance would choose.
+            unknown = p.rounding * (p.squares + s2[:1].sum() * ((1.0 / (s2 + alpha) ** 2) @ b2))
+            left_over = np.maximum(p.squares - explained, 0.0) + unknown
+            # rows − 1 − Σ s²/(s² + α) without cancellation: where data are interpolated it is as small as what is left
+            # over, and the ratio of the two is all that tells.
+            freedom = max(rest + float(kept.sum()), rows * p.rounding)
+            error[i] = np.mean(left_over / p.variance) * rows**2 / p.rows / freedom**2
+            squares[i], fourth_powers[i] = rest + (kept**2).sum(), rest + (kept**4).sum()
+        table = believable(error, squares, fourth_powers)
         return Scores(table, 0.5 * np.log(np.maximum(table, _TINY)) + p.offset)
 
     def noise_variance(self, alpha: float) -> Array:

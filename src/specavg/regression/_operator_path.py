@@ -21,18 +21,20 @@ from specavg._random import OWN_SEED
 from specavg.functions._gram_operator import GramOperator
 from specavg.regression._conjugate_gradients import NotConverged, conjugate_gradients
 from specavg.regression._regression_problem import Path, Posterior, Problem, Scores, degrees_of_freedom, variation
+from specavg.regression._solution_space import SolutionSpace
 from specavg.regression._target_units import Units
 
-__all__ = ["GramSource", "OperatorPath", "OperatorPosterior", "OperatorProblem"]
+__all__ = ["FEW_STEPS", "GramSource", "OperatorPath", "OperatorPosterior", "OperatorProblem"]
 
 _SOLVED = 1e-13  # relative size of the preconditioned residual at which a solution is final
 _SCORED = 1e-6  # good enough to compare penalties
+_STRONGEST = 1e6  # penalty of a function, in units of Σw, that takes it out: its coefficient loses six digits
 _TRACED = 0.02  # traces have the square of this as their error
 _NODES = 3  # penalties from one estimate of the mixing to the next, between which it is interpolated
 _VARIANCE = 1e-8  # relative residual for a variance: a standard deviation then has eight digits
 _PROBES = 8  # random signs for a trace; fewer where there are so many functions that each says as much
 _FEWEST_PROBES = 2
-_FEW_STEPS = 80  # uniform points take 10, densities with a zero up to 54; where a tenth of each axis is empty, over 100
+FEW_STEPS = 80  # uniform points take 10, densities with a zero up to 54; where a tenth of each axis is empty, over 100
 _VARIANCE_COLUMNS = 128
 
 
@@ -91,6 +93,21 @@ class OperatorProblem(Problem):
         self.squares = weights @ (targets - self.mean_targets) ** 2
         floor = 1e-14 * (weights @ targets**2) + units.rounding(self.weight)
         self.variance = variation(self.squares, self.weight, floor)
+        self._solutions = SolutionSpace(self.centred_product, self.cross, self.weight)
+
+    def centred_product(self, C: Array) -> Array:
+        """The centred Gram matrix without the constant, times columns."""  # (D, q) -> (D, q)
+        return centred_product(self.operator, self.weight, self.mean_features, C)
+
+    def estimate(self, scale: Array, alpha: float, steps: int | None = None) -> tuple[Array, Array]:
+        """Coefficients to six digits, and the penalty of each: little work where a similar one was asked for before.
+
+        A penalty of a million times the data's weight is as good as any larger one.
+        """  # (D, q), (D,)
+        with np.errstate(divide="ignore", over="ignore"):
+            most = _STRONGEST * (self.weight + alpha / np.max(scale, initial=0.0) ** 2)
+            penalty = np.minimum(alpha / scale**2, most)
+        return self._solutions.solve(penalty, _SCORED, steps), penalty
 
     @classmethod
     def of(cls, source: GramSource, X: Array, targets: Array, weights: Array) -> OperatorProblem | None:
@@ -107,7 +124,7 @@ class OperatorProblem(Problem):
         """Whether few steps solve it with this spectrum and α, or with the smallest α that is tried."""
         path = self.path(scale)
         try:
-            path.solve(path.right, self.smallest_alpha * path.top if alpha is None else alpha, _SCORED, _FEW_STEPS)
+            path.solve(path.right, self.smallest_alpha * path.top if alpha is None else alpha, _SCORED, FEW_STEPS)
         except NotConverged:
             return False
         return True
@@ -131,26 +148,37 @@ class OperatorPath(Path):
     def top(self) -> float:
         return self._problem.weight * float(self.scale.max(initial=0.0)) ** 2
 
-    def solve(self, right: Array, alpha: float | Array, tolerance: float, steps: int | None = None) -> Array:
-        """(S G S + α)⁻¹ `right`; α is one number or one for each column."""
-        p = self._problem
-        x, p.iterations = solved(p.operator, p.weight, p.mean_features, self.scale, alpha, right, tolerance, steps)
-        return x
-
     def _solution(self, alpha: float) -> Array:
         if self._solved is None or self._solved[0] != alpha:
-            self._solved = alpha, self.solve(self.right, alpha, _SOLVED)
+            p = self._problem
+            c, penalty = p.estimate(self.scale, alpha)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                start = np.where((penalty == alpha / self.scale**2)[:, None], c / self.scale[:, None], 0.0)
+            x, p.iterations = self.solve(self.right, alpha, _SOLVED, None, start)
+            self._solved = alpha, x
         return self._solved[1]
+
+    def solve(
+        self,
+        right: Array,
+        alpha: float | Array,
+        tolerance: float,
+        steps: int | None = None,
+        start: Array | None = None,
+    ) -> tuple[Array, int]:
+        """(S G S + α)⁻¹ `right` and the steps taken; α is one number or one for each column."""
+        p = self._problem
+        return solved(p.operator, p.weight, p.mean_features, self.scale, alpha, right, tolerance, steps, start)
 
     def coefficients(self, alpha: float) -> Array:
         return self.scale[:, None] * self._solution(alpha)
 
     def scores(self, alphas: Array) -> Scores:
-        """Generalised cross-validation, all penalties side by side."""
-        p, q, A = self._problem, self.right.shape[1], len(alphas)
-        shift = np.repeat(alphas, q)
-        x = self.solve(np.tile(self.right, (1, A)), shift, _SCORED)
-        explained = np.sum(np.tile(self.right, (1, A)) * x + shift * x**2, axis=0).reshape(A, q)
+        """Generalised cross-validation."""
+        p, explained = self._problem, np.empty((len(alphas), self.right.shape[1]))
+        for i, alpha in enumerate(alphas):
+            c, penalty = p.estimate(self.scale, float(alpha))
+            explained[i] = np.sum(p.cross * c + penalty[:, None] * c**2, axis=0)
         left_over = np.maximum(p.squares - explained, p.rounding * p.squares)
         freedom = np.maximum(p.weight - 1.0 - (len(self.scale) - self._shrunk(alphas)), 1e-3)
         table = np.mean(left_over / p.variance, axis=1) * p.weight / freedom**2
@@ -166,7 +194,7 @@ class OperatorPath(Path):
         nodes = alphas[np.unique([*range(0, len(alphas), _NODES), len(alphas) - 1])]
         columns = np.repeat(nodes, self._count)
         signs = np.tile(self._probes, (1, len(nodes)))
-        traces = columns * np.sum(signs * self.solve(signs, columns, _TRACED), axis=0)
+        traces = columns * np.sum(signs * self.solve(signs, columns, _TRACED)[0], axis=0)
         mixing = traces.reshape(-1, self._count).mean(axis=1) - unmixed(nodes)
         if len(nodes) < len(alphas):
             order = np.argsort(nodes)
@@ -221,17 +249,22 @@ def solved(
     right: Array,
     tolerance: float,
     steps: int | None = None,
+    start: Array | None = None,
 ) -> tuple[Array, int]:
     """(S G S + α)⁻¹ right for all columns, G the centred Gram matrix without the constant; and the steps taken.
 
     α is one number or one for each column.
     """
     s = scale[:, None]
+    shift = np.broadcast_to(np.asarray(alpha, dtype=float), right.shape[1:])
 
     def multiply(C: Array) -> Array:
-        scaled = s * C
-        product = (operator @ np.concatenate([np.zeros((1, C.shape[1])), scaled]))[1:]
-        return s * (product - np.outer(weight * mean, mean @ scaled))
+        return s * centred_product(operator, weight, mean, s * C)
 
-    shift = np.broadcast_to(np.asarray(alpha, dtype=float), right.shape[1:])
-    return conjugate_gradients(multiply, shift, right, weight * s**2, tolerance, steps)
+    return conjugate_gradients(multiply, shift, right, weight * s**2, tolerance, steps, start)
+
+
+def centred_product(operator: GramOperator, weight: float, mean: Array, C: Array) -> Array:
+    """The Gram matrix of centred functions without the constant, times columns."""
+    product = (operator @ np.concatenate([np.zeros((1, C.shape[1])), C]))[1:]
+    return product - np.outer(weight * mean, mean @ C)

@@ -16,7 +16,7 @@ from typing import TypeAlias, final, overload
 
 from specavg.spaces._eigenspace import Eigenspace
 
-__all__ = ["CopyTypes", "OneType", "Type", "functions_of_type", "sums_of_copies"]
+__all__ = ["CopyTypes", "OneType", "Type", "copy_types", "functions_of_type", "sums_of_copies"]
 
 Type: TypeAlias = tuple[tuple[Eigenspace, int], ...]
 """Non-constant eigenspaces of one copy in increasing order, each with the number of copies that use it."""
@@ -180,6 +180,13 @@ class OneType(tuple[Type]):
     def of(self, allowed: Callable[[Eigenspace], bool]) -> list[Type]:
         """The type, if it uses `allowed` eigenspaces of one copy only."""
         return list(self) if all(map(allowed, self.palette)) else []
+
+
+def copy_types(eigenspace: Eigenspace) -> CopyTypes | OneType:
+    """The types of an eigenspace of a power."""
+    label = eigenspace.label
+    assert isinstance(label, CopyTypes | OneType)
+    return label
 
 
 def functions_of_type(chosen: Type, copies: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-__all__ = ["SAME_EIGENVALUE", "Eigenspace"]
+__all__ = ["SAME_EIGENVALUE", "Eigenspace", "degree_label"]
 
 SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
 
@@ -21,7 +21,7 @@ class Eigenspace:
     dim : int
         The multiplicity m_λ.
     label : hashable
-        What the space needs to find it again: a degree, a squared frequency, ...
+        What the space needs to find it again: a degree, a set of frequencies, the types of its copies, ...
 
     Examples
     --------
@@ -34,3 +34,9 @@ class Eigenspace:
     eigenvalue: float
     dim: int
     label: Hashable = field(repr=False)
+
+
+def degree_label(eigenspace: Eigenspace) -> int:
+    """The degree by which spheres, rotations and intervals find an eigenspace again."""
+    assert isinstance(eigenspace.label, int)
+    return eigenspace.label

@@ -46,7 +46,11 @@ def circle_derivative(representation: Callable[[float], Matrix], weight: int) ->
 
 
 def derivative_along(space: Space, circle: Field, eigenspace: Eigenspace) -> Matrix:
-    """DD of a circle of isometries of unit speed, which has no frequency above √λ; checked against D at some time."""
+    """The matrix dD(ξ) of a circle of isometries of unit speed; it is checked against D at some time.
+
+    D has no frequency above √λ, λ the eigenvalue of the Laplacian; where a value of another order is smaller, the
+    check fails and higher frequencies are tried.
+    """
     from scipy.linalg import expm
 
     weight = max(1, int(np.sqrt(eigenspace.eigenvalue * (1 + 1e-9))))
@@ -55,7 +59,7 @@ def derivative_along(space: Space, circle: Field, eigenspace: Eigenspace) -> Mat
         dD = circle_derivative(lambda t: space.representation(circle.flow(t), eigenspace), weight)
         if np.abs(expm(SOME_TIME * dD) - check).max() < REPRESENTATION_TOLERANCE:
             return dD
-        weight *= 2  # circles of larger speed have higher frequencies
+        weight *= 2
     raise ValueError(
         f"the flow of {circle!r} on {space!r} has no period of 2π on the eigenspace of eigenvalue "
         f"{eigenspace.eigenvalue:.6g}: its functions are not those of a closed circle of isometries."

@@ -13,7 +13,7 @@ from specavg._random import as_generator
 from specavg.functions._chebyshev import ChebyshevPolynomials
 from specavg.functions._functions import Functions
 from specavg.isometries import Isometry, SignedPermutation, flatten
-from specavg.spaces._eigenspace import Eigenspace
+from specavg.spaces._eigenspace import Eigenspace, degree_label
 from specavg.spaces._space import Space
 
 __all__ = ["Interval"]
@@ -92,8 +92,7 @@ class Interval(Space):
         return (Eigenspace(float(k * k), 1, k) for k in count())
 
     def degree(self, eigenspace: Eigenspace) -> int:
-        assert isinstance(eigenspace.label, int)
-        return eigenspace.label
+        return degree_label(eigenspace)
 
     def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
         return ChebyshevPolynomials(self._centre, self._half, [self.degree(V) for V in eigenspaces])

@@ -9,13 +9,14 @@ from itertools import count, groupby, takewhile
 from specavg.functions._frequency_types import Type, arrangements, types_of_norm
 from specavg.functions._integer_vectors import shell_sizes
 from specavg.spaces._eigenspace import Eigenspace
+from specavg.spaces._frequency_sets import FrequencyTypes
 from specavg.spaces._orders import CoordinateOrder
 
 __all__ = ["type_eigenspaces", "types_by_eigenvalue"]
 
 
 def type_eigenspaces(d: int, order: CoordinateOrder) -> Iterator[Eigenspace]:
-    """The frequencies of Z^d by increasing key of `order`. Labels are tuples of types."""
+    """The frequencies of Z^d by increasing key of `order`. Labels are `FrequencyTypes`."""
     reached, bound = -1, 1
     while True:
         bound = 4 * bound if order.logarithmic else bound + 6  # so that a listing is a few times the one before
@@ -29,12 +30,12 @@ def types_by_eigenvalue(d: int, unit: float) -> Iterator[Eigenspace]:
     """The frequencies of Z^d by |k|², one type at a time. Eigenvalues are |k|² times `unit`."""
     for n, _ in shell_sizes(d):
         for t in types_of_norm(d, n):
-            yield Eigenspace(unit * n, arrangements(d, t) * 2 ** len(t), (t,))
+            yield Eigenspace(unit * n, arrangements(d, t) * 2 ** len(t), FrequencyTypes((t,)))
 
 
 def type_eigenspace(d: int, order: CoordinateOrder, types: tuple[Type, ...], key: int) -> Eigenspace:
     """All frequencies of Z^d of some types that have the same key."""
-    return Eigenspace(order.key_value(key), sum(arrangements(d, t) * 2 ** len(t) for t in types), types)
+    return Eigenspace(order.key_value(key), sum(arrangements(d, t) * 2 ** len(t) for t in types), FrequencyTypes(types))
 
 
 @lru_cache(maxsize=32)

@@ -35,11 +35,11 @@ __all__ = [
     "order_of",
 ]
 
-_MANY_COORDINATES = 4  # up to three dimensions a basis of moderate size has high frequencies of one coordinate anyway
-_FEW_PARTS = 8  # beyond, types are very many, and those that are reached have the lowest eigenvalue in each part
-_FEW_UNLIKE_PARTS = 3  # each of them may come late: so many more bases compete
-_LATE = 4.0  # eigenvalues of a part that comes late are multiplied by this: half the length
-_STEEPNESSES = (4, 64)  # for what interacts in pairs and triples, and for what hardly interacts
+_MANY_COORDINATES = 4  # dimensions: with fewer, a basis of moderate size has high frequencies of one coordinate anyway
+_FEW_PARTS = 8  # parts: with more, types are very many, and those that are reached differ in one part at most
+_FEW_UNLIKE_PARTS = 3  # parts that may each come late: every one of them is one more basis to compare
+_STEEPNESSES = (4, 64)  # c of functions that join two or three parts, and of functions that hardly join any
+_LATE = 4.0  # factor of the eigenvalues of a part that comes late, as if it had half the length
 # The inverse of an order is rounded up by this, so that no function of the value asked for is lost.
 _ROUNDED_UP = 1e-8
 
@@ -57,6 +57,8 @@ class Order(abc.ABC):
 
     name: ClassVar[str]
     logarithmic: ClassVar[bool] = False  # whether the number of functions grows exponentially with their value
+    separates_types: ClassVar[bool] = False  # whether functions of one value and of different types stand apart
+    late: int | None = None  # the part that comes late, if one does
 
     @abc.abstractmethod
     def value(self, space: Space, eigenspace: Eigenspace) -> float:
@@ -76,7 +78,7 @@ class Order(abc.ABC):
 
     @property
     def within_a_factor(self) -> Order:
-        """An order in which the functions of one factor up to a value are all that this order has up to it."""
+        """An order in which one factor has, up to any value, all functions that this order has of it up to there."""
         return self
 
     def copy_quadrature(self, base: Space, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -156,7 +158,7 @@ class ByType(Order):
     --------
     >>> from itertools import islice
     >>> import specavg as sa
-    >>> [(round(V.eigenvalue / np.pi**2), V.dim, V.label) for V in islice(sa.Torus(4).ordered(ByType()), 3, 6)]
+    >>> [(round(V.eigenvalue / np.pi**2), V.dim, V.label.listed) for V in islice(sa.Torus(4).ordered(ByType()), 3, 6)]
     [(3, 32, ((1, 1, 1),)), (4, 16, ((1, 1, 1, 1),)), (4, 8, ((2,),))]
     >>> space = sa.Product(sa.Torus(1), sa.Sphere(3))
     >>> [(V.eigenvalue, V.dim) for V in islice(space.ordered(ByType(balanced=True)), 4)]
@@ -167,6 +169,7 @@ class ByType(Order):
     late: int | None = None
 
     name: ClassVar[str] = "type"
+    separates_types: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.late is not None and not self.balanced:

@@ -26,8 +26,8 @@ from specavg.spaces._orthogonal_types import Partition, associate, type_dim
 
 __all__ = ["Irrep", "givens", "irrep"]
 
-_WORKING_SET = 1 << 20  # numbers per chunk of points
-_DENSE = 64  # up to this dimension matrices with zeros are not worth the trouble
+_WORKING_SET = 1 << 20  # numbers held for a chunk of points: 8 MB, as much as a cache holds
+_DENSE = 64  # rows: up to here products of dense matrices are faster than those of sparse ones
 
 
 @final

@@ -14,10 +14,10 @@ from specavg._random import as_generator
 from specavg.functions import _types_of_functions as types_of_functions
 from specavg.isometries import Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries.fields import CopiesField, Field
-from specavg.spaces._copy_types import CopyTypes, OneType, functions_of_type, sums_of_copies
+from specavg.spaces._copy_types import CopyTypes, OneType, copy_types, functions_of_type, sums_of_copies
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order
+from specavg.spaces._orders import BY_EIGENVALUE, Order
 from specavg.spaces._product import product_rule, row_products, tensor_quadrature
 from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
@@ -117,19 +117,19 @@ class Power(Space):
         for value, dim, keys in joined(up_to, 2 * one_copy.first, order):
             assert table is not None
             types = CopyTypes(table, keys)
-            if not isinstance(order, ByType):
+            if not order.separates_types:
                 yield Eigenspace(value, dim, types)
                 continue
             for one in types:
                 yield Eigenspace(value, functions_of_type(one, self._m), OneType(one))
 
     def type_of(self, eigenspace: Eigenspace) -> types_of_functions.Type | None:
-        chosen = _types(eigenspace)
+        chosen = copy_types(eigenspace)
         found = [tuple(V.eigenvalue for V, count in one for _ in range(count)) for one in chosen]
         return found[0] if len(found) == 1 else None
 
     def steepness(self, eigenspace: Eigenspace) -> float:
-        return max(sum(count * self._base.steepness(V) for V, count in chosen) for chosen in _types(eigenspace))
+        return max(sum(count * self._base.steepness(V) for V, count in chosen) for chosen in copy_types(eigenspace))
 
     def assignments(self, eigenspace: Eigenspace) -> list[tuple[int, ...]]:
         """Which one-copy eigenspace each copy uses, for every product in the eigenspace (0: the constant).
@@ -139,14 +139,14 @@ class Power(Space):
         palette = self.palette(eigenspace)
         place = {V: i + 1 for i, V in enumerate(palette)}
         found: list[tuple[int, ...]] = []
-        for chosen in _types(eigenspace):
+        for chosen in copy_types(eigenspace):
             entries = [place[V] for V, count in chosen for _ in range(count)]
             found.extend(sorted(_arrangements(entries, self._m)))
         return found
 
     def palette(self, eigenspace: Eigenspace) -> list[Eigenspace]:
         """The non-constant one-copy eigenspaces that occur in `eigenspace`."""
-        seen = {V for chosen in _types(eigenspace) for V, _ in chosen}
+        seen = {V for chosen in copy_types(eigenspace) for V, _ in chosen}
         return sorted(seen, key=lambda V: V.eigenvalue)
 
     def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -286,10 +286,6 @@ class Power(Space):
 
     def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return tensor_quadrature([order.copy_quadrature(self._base, top)] * self._m)
-
-
-def _types(eigenspace: Eigenspace) -> CopyTypes:
-    return eigenspace.label  # pyright: ignore[reportReturnType]
 
 
 def _arrangements(entries: list[int], m: int) -> set[tuple[int, ...]]:

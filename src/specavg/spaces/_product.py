@@ -19,11 +19,11 @@ from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order, first_eigenvalue
+from specavg.spaces._orders import BY_EIGENVALUE, Order, first_eigenvalue
 from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
 
-__all__ = ["Product", "parts_up_to", "product_rule", "row_products", "tensor_quadrature"]
+__all__ = ["Product", "factor_eigenspaces", "parts_up_to", "product_rule", "row_products", "tensor_quadrature"]
 
 
 @final
@@ -107,14 +107,14 @@ class Product(Space):
         factors = [Values(order.of_factor(factor, i)) for i, factor in enumerate(self._factors)]
         first = 2 * max(values.first for values in factors)
         for value, dim, parts in joined(lambda bound: parts_up_to(bound, factors), first, order):
-            if not isinstance(order, ByType):
+            if not order.separates_types:
                 yield Eigenspace(value, dim, parts)
                 continue
             for one in parts:
                 yield Eigenspace(value, prod(V.dim for V in one), (one,))
 
     def type_of(self, eigenspace: Eigenspace) -> Type | None:
-        ways = list(_parts(eigenspace))
+        ways = list(factor_eigenspaces(eigenspace))
         if len(ways) > 1:
             return None
         found: list[float] = []
@@ -127,12 +127,13 @@ class Product(Space):
         return tuple(found)
 
     def steepness(self, eigenspace: Eigenspace) -> float:
-        return max(sum(A.steepness(V) for A, V in zip(self._factors, p, strict=True)) for p in _parts(eigenspace))
+        ways = factor_eigenspaces(eigenspace)
+        return max(sum(A.steepness(V) for A, V in zip(self._factors, way, strict=True)) for way in ways)
 
     def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
         blocks = self.blocks(X)
         values = []
-        for part in _parts(eigenspace):
+        for part in factor_eigenspaces(eigenspace):
             factors = [
                 factor._evaluate(V, block)  # pyright: ignore[reportPrivateUsage]
                 for factor, V, block in zip(self._factors, part, blocks, strict=True)
@@ -142,7 +143,7 @@ class Product(Space):
 
     def _gradient(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
         gradients: list[NDArray[np.float64]] = []
-        for part in _parts(eigenspace):
+        for part in factor_eigenspaces(eigenspace):
             families = [factor.functions([V]) for factor, V in zip(self._factors, part, strict=True)]
             blocks = [np.ascontiguousarray(block) for block in self.blocks(X)]
             values = [family.values(block) for family, block in zip(families, blocks, strict=True)]
@@ -203,7 +204,7 @@ class Product(Space):
                 np.kron,
                 [M.representation(h, V) for M, h, V in zip(self._factors, g.parts, part, strict=True)],
             )
-            for part in _parts(eigenspace)
+            for part in factor_eigenspaces(eigenspace)
         ]
         joined_blocks: NDArray[np.float64] = block_diag(*blocks)  # pyright: ignore[reportAssignmentType]
         return joined_blocks
@@ -224,7 +225,7 @@ class Product(Space):
         fields = [f for f in field.parts if f is not None]
         blocks = [
             kronecker_sum([M.infinitesimal(f, V) for M, f, V in zip(self._factors, fields, part, strict=True)])
-            for part in _parts(eigenspace)
+            for part in factor_eigenspaces(eigenspace)
         ]
         return np.asarray(block_diag(*blocks), dtype=np.float64)
 
@@ -248,11 +249,11 @@ class Product(Space):
         return tensor_quadrature([factor.ordered_quadrature(inside, top) for factor in self._factors])
 
 
-def _parts(eigenspace: Eigenspace) -> tuple[tuple[Eigenspace, ...], ...]:
+def factor_eigenspaces(eigenspace: Eigenspace) -> tuple[tuple[Eigenspace, ...], ...]:
     return eigenspace.label  # pyright: ignore[reportReturnType]
 
 
-_MOST_ENTRIES = 50_000_000  # in the list of products, a product of k factors being k: 10 s and 400 MB
+_MOST_ENTRIES = 50_000_000  # of a list of products, k for a product of k factors: it takes 10 s and 400 MB
 
 
 def parts_up_to(bound: float, factors: Sequence[Values]) -> list[tuple[float, int, tuple[Eigenspace, ...]]]:

@@ -19,12 +19,14 @@ from specavg.functions._wigner_functions import WignerFunctions
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
 from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity, orthogonal
 from specavg.isometries.fields import Field, two_sided
-from specavg.spaces._eigenspace import Eigenspace
+from specavg.spaces._eigenspace import Eigenspace, degree_label
 from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnRotations, VonMises
 
 __all__ = ["Rotations", "rotations_from_bunge", "rotations_from_quaternions", "rotations_from_scipy"]
+
+_ROWS_TO_JUDGE = 10  # orientations that all have angles below 2π degrees: given in degrees, they would be almost alike
 
 
 @final
@@ -88,13 +90,13 @@ class Rotations(Space):
         return Eigenspace(float(degree * (degree + 1)), (2 * degree + 1) ** 2, degree)
 
     def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        degree = _degree(eigenspace)
+        degree = degree_label(eigenspace)
         values = wigner_matrices(nearest_orthonormal(X.reshape(-1, 3, 3)), degree)
         values *= np.sqrt(2 * degree + 1)
         return values.reshape(len(X), -1)
 
     def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
-        return WignerFunctions([_degree(V) for V in eigenspaces])
+        return WignerFunctions([degree_label(V) for V in eigenspaces])
 
     # --- isometries --------------------------------------------------------------------------------
 
@@ -137,7 +139,7 @@ class Rotations(Space):
         """
         checked = self.check_isometry(g)
         pair = np.stack([checked.left.matrix, checked.right.matrix])
-        left, right = wigner_matrices(pair, _degree(eigenspace)).transpose(0, 2, 1)
+        left, right = wigner_matrices(pair, degree_label(eigenspace)).transpose(0, 2, 1)
         return [(left, right)]
 
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
@@ -150,7 +152,7 @@ class Rotations(Space):
     ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """One pair dD_left, dD_right with dD(ξ) = dD_left ⊗ 1 + 1 ⊗ dD_right, as `factor_representations`."""
         left, right = (
-            wigner_derivative(half.matrix, _degree(eigenspace)).T for half in two_sided(self.check_field(field), 3)
+            wigner_derivative(half.matrix, degree_label(eigenspace)).T for half in two_sided(self.check_field(field), 3)
         )
         return [(left, right)]
 
@@ -312,6 +314,12 @@ def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> NDArray
             "degrees=True",
             stacklevel=2,
         )
+    if degrees and len(euler) >= _ROWS_TO_JUDGE and np.abs(euler).max() <= 2 * np.pi:
+        warnings.warn(
+            f"Bunge angles go up to {np.abs(euler).max():.4g}, and are taken for degrees: for radians leave out "
+            "degrees=True",
+            stacklevel=2,
+        )
     first, middle, last = (np.deg2rad(euler) if degrees else euler).T
     tilt = np.zeros((len(euler), 3, 3))
     tilt[:, 0, 0] = 1.0
@@ -336,9 +344,3 @@ def _matrices(X: Any) -> Any:
         matrices = X.as_matrix()
         return matrices[None] if matrices.ndim == 2 else matrices
     return X
-
-
-def _degree(eigenspace: Eigenspace) -> int:
-    degree = eigenspace.label
-    assert isinstance(degree, int)
-    return degree

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 from math import exp, log, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._infinitesimal import REPRESENTATION_TOLERANCE, SOME_TIME, derivative_along
 from specavg.spaces._interpolation import interpolation
-from specavg.spaces._orders import ByType, Order, order_of
+from specavg.spaces._orders import Order, order_of
 from specavg.spaces._rotation_gradients import gradient_by_rotations, tangents_of_frames
 from specavg.spaces._von_mises import VonMises
 
@@ -88,7 +88,7 @@ class Space(Immutable, abc.ABC):
 
     @abc.abstractmethod
     def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """How far each row of `X` is off the manifold, or None where any row is a point."""
+        """How far each row of `X` is off the manifold; None where every row is a point."""
 
     @abc.abstractmethod
     def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -118,10 +118,10 @@ class Space(Immutable, abc.ABC):
     def check_order(self, order: str | Order) -> Order:
         """`order`, or the one of that name; an error that says why if the space has no such order."""
         chosen = order_of(order)
-        late = chosen.late if isinstance(chosen, ByType) else None
-        if late is not None and not 0 <= late < self.unlike_parts:
+        if chosen.late is not None and not 0 <= chosen.late < self.unlike_parts:
             raise ValueError(
-                f"late={late!r} names no part of {self!r}: {self.unlike_parts} of its parts have units of their own"
+                f"late={chosen.late!r} names no part of {self!r}: parts with units of their own are numbered from 0, "
+                f"and it has {self.unlike_parts}"
             )
         return chosen
 
@@ -171,7 +171,13 @@ class Space(Immutable, abc.ABC):
 
     # --- shared ------------------------------------------------------------------------------------
 
-    membership_tolerance = 1e-6
+    membership_tolerance: ClassVar[float] = 1e-6  # how far off the manifold a point may be, in the units of its entries
+    takes_every_row: ClassVar[bool] = False  # whether every row of finite numbers is a point
+
+    @property
+    def lattice(self) -> NDArray[np.float64] | None:
+        """The vectors of the crystal lattice in whose coordinates points are given; None elsewhere."""
+        return None
 
     @property
     def n_features(self) -> int:
@@ -410,7 +416,7 @@ class Space(Immutable, abc.ABC):
 
 
 def _certainly_finite(points: NDArray[np.float64]) -> bool:
-    """Whether the sum of squares is finite: one fast pass; False decides nothing."""
+    """Whether the sum of squares is finite: one fast pass. False may also be an overflow of the squares."""
     flat = points.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(flat @ flat))

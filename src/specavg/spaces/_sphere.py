@@ -19,7 +19,7 @@ from specavg.functions._sphere_harmonics import SphereHarmonics, gegenbauer_recu
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.isometries.fields import Field, RotationField
-from specavg.spaces._eigenspace import Eigenspace
+from specavg.spaces._eigenspace import Eigenspace, degree_label
 from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnSphere, VonMises
 
@@ -90,17 +90,14 @@ class Sphere(Space):
         return Eigenspace(float(degree * (degree + d - 2)), harmonics_count(d, degree), degree)
 
     def degree(self, eigenspace: Eigenspace) -> int:
-        assert isinstance(eigenspace.label, int)
-        return eigenspace.label
+        return degree_label(eigenspace)
 
     def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
-        degrees = [V.label for V in eigenspaces if isinstance(V.label, int)]
+        degrees = [degree_label(V) for V in eigenspaces]
         return S2Harmonics(degrees) if self._d == 3 else SphereHarmonics(self._d, degrees)
 
     def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        degree = eigenspace.label
-        assert isinstance(degree, int)
-        return harmonics(normalized(X), degree)
+        return harmonics(normalized(X), degree_label(eigenspace))
 
     def check_isometry(self, g: Isometry) -> Isometry:
         g = flatten(g)

@@ -18,7 +18,7 @@ from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutatio
 from specavg.isometries.fields import Field, LeftRightField, RotationField, two_sided
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._infinitesimal import circle_derivative, kronecker_sum
-from specavg.spaces._orders import ByType, Order
+from specavg.spaces._orders import Order
 from specavg.spaces._orthogonal_irreps import givens, short_type
 from specavg.spaces._orthogonal_types import Partition, multiplicity, type_dim, types_up_to
 from specavg.spaces._rotation_gradients import gradient_by_rotations
@@ -92,7 +92,7 @@ class Stiefel(Space):
 
     @property
     def _spheres(self) -> list[Sphere]:
-        """Where each column may lie, the ones after it given."""
+        """The unit sphere in which each column lies when the columns after it are given."""
         return [Sphere(d) for d in range(self._n - self._k + 1, self._n + 1)]
 
     @property
@@ -123,7 +123,7 @@ class Stiefel(Space):
             reached, bound = bound, 2 * bound
 
     def ordered(self, order: Order) -> Iterator[Eigenspace]:
-        if not isinstance(order, ByType):
+        if not order.separates_types:
             return super().ordered(order)
         types = ((V, shape) for V in self.eigenspaces() for shape in _types(V))
         return (Eigenspace(V.eigenvalue, self._type_dim(shape), (shape,)) for V, shape in types)

@@ -7,6 +7,7 @@ isometry commutes with. A crystal with long cells along one axis need not be smo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import final
@@ -14,12 +15,12 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Direction", "unlike_directions"]
+__all__ = ["Direction", "in_other_units", "unlike_directions"]
 
 Array = NDArray[np.float64]
 _ORTHOGONAL = 1e-9  # cosine of an angle, and relative difference of lengths: cells are published with ten digits
-_MOST_DIMENSIONS = 3  # in which shortest independent vectors are a basis of their lattice
-_STEPS = 2  # multiples of the vectors of a reduced basis, in which the shortest vectors are looked for
+_MOST_DIMENSIONS = 3  # up to here the shortest independent vectors of a lattice are a basis of it
+_STEPS = 2  # largest multiple of a vector of the reduced basis that a shortest vector has in three dimensions
 
 
 @final
@@ -65,6 +66,12 @@ def unlike_directions(vectors: Array) -> list[Direction]:
     return sorted(found, key=lambda direction: direction.first) if len(found) > 1 else []
 
 
+def in_other_units(directions: Sequence[Direction], weights: Sequence[float]) -> Array:
+    """The map of vectors after which the first eigenvalue of each direction is its weight."""  # (d, d)
+    stretched = [np.sqrt(d.first / weight) * d.projection for d, weight in zip(directions, weights, strict=True)]
+    return np.sum(stretched, axis=0)
+
+
 def _same_length(a: Array, b: Array) -> bool:
     return bool(abs(a @ a - b @ b) <= _ORTHOGONAL * (a @ a))
 
@@ -97,7 +104,7 @@ def _orthogonal_parts(vectors: Array) -> list[list[int]]:
 
 
 def _projection(vectors: Array) -> Array:
-    """To the space that independent rows span."""  # (m, d) -> (d, d)
+    """The orthogonal projection to the space that independent rows span."""  # (m, d) -> (d, d)
     return np.linalg.pinv(vectors) @ vectors
 
 

@@ -16,7 +16,7 @@ from specavg._arrays import Array
 
 __all__ = ["OnRotations", "OnSphere", "OnTorus", "VonMises"]
 
-_TABLE = 4097  # nodes of a distribution of distances that is inverted by interpolation
+_TABLE = 4097  # nodes at which the distribution of distances is tabulated, to be inverted by interpolation
 _REACH = 12.0  # distances beyond so many standard deviations have a probability of 1e-31
 
 

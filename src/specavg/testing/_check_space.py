@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from specavg._config import config
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, default_group, invariant_basis
-from specavg.invariants._fixed_space import UnclearRank
+from specavg.invariants._certified_null_space import UnclearRank
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._orders import Order, order_of
 from specavg.testing import _field_laws as field_laws

@@ -14,7 +14,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
-from specavg.invariants._fixed_space import UnclearRank
+from specavg.invariants._certified_null_space import UnclearRank
 from specavg.invariants._solver_choice import SOLVERS
 from specavg.invariants.solvers._solver import Unsuitable
 from specavg.spaces import Eigenspace, Space

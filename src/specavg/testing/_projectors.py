@@ -10,7 +10,7 @@ from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg.groups import Group
 from specavg.groups.recognition._actions import faithful_action
-from specavg.invariants._fixed_space import UnclearRank
+from specavg.invariants._certified_null_space import UnclearRank
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["average_projector", "chain_projector", "paper_projector"]

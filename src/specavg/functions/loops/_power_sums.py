@@ -96,14 +96,14 @@ def power_sums(program: Any, X: Any, out: Any) -> None:
     """Put the sums of √2 cos and √2 sin over all copies in `out` (n, sums), for one chunk of rows X (n, m)."""
     n, m = X.shape
     outputs = program.outputs
-    x, sums = np.empty((_TILE, _ROW)), np.zeros(-(-program.count // 8) * _EIGHT)
+    x, sums = np.empty((_TILE, _ROW)), np.zeros(-(-program.frequencies // 8) * _EIGHT)
     for start in range(0, n, _BLOCK):
         for j in range(len(sums)):
             sums[j] = 0.0
         for first in range(0, m, _TILE):
             for i in range(_coordinates(program, X, start, first, x)):
                 _add_first(x[i], sums)
-                for k in range(8, program.count, 8):
+                for k in range(8, program.frequencies, 8):
                     _add_further(x[i], k + 4.0, sums[k // 8 * _EIGHT :])
         for b in range(min(_BLOCK, n - start)):
             for s in range(len(outputs)):
@@ -136,7 +136,7 @@ def power_sums_gradient(program: Any, X: Any, weights: Any, out: Any) -> None:
     With A and B the weights of the cosines and sines of power k, a copy has the slope Re Σ k (B + iA) z^k.
     """
     n, m = X.shape
-    outputs, powers = program.outputs, -(-program.count // 8)
+    outputs, powers = program.outputs, -(-program.frequencies // 8)
     scale = ANGLE * program.unit * program.scale
     x, slopes = np.empty((_TILE, _ROW)), np.empty((_TILE, _ROW))
     by, polynomial = np.zeros(powers * _EIGHT), np.zeros(2 * _ROW)

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -28,6 +28,8 @@ class AxialGroup(Structure):
 
     Every element is, in exactly one way, a rotation about z after a product of powers of `turns`, each of order 2.
     """
+
+    constructor: ClassVar[str | None] = "point_group"
 
     symbol: str
     turns: tuple[Turn, ...]

@@ -31,6 +31,14 @@ class DirectProduct(Structure):
         return len(self.groups)
 
     @property
+    def columns(self) -> int:
+        return sum(group.columns for group in self.groups)
+
+    @property
+    def identity(self) -> Isometry:
+        return factors([group.identity for group in self.groups])
+
+    @property
     def order(self) -> int | float:
         return math.prod(group.order for group in self.groups)
 

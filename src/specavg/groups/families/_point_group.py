@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -25,6 +25,8 @@ class PointGroup(Structure):
     Every element is, in exactly one way, a product of powers of `turns`: one power of the first, then one of
     the second, and so on. `symbol` is the Schoenflies symbol of the class.
     """
+
+    constructor: ClassVar[str | None] = "point_group"
 
     symbol: str
     turns: tuple[Turn, ...]

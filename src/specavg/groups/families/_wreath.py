@@ -6,32 +6,22 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 
 from specavg.groups._canonical import sorted_copies
-from specavg.groups._structure import Points, Structure
+from specavg.groups._structure import Points
+from specavg.groups.families._of_copies import OfCopies
 from specavg.isometries import Isometry, copies
-
-if TYPE_CHECKING:
-    from specavg.groups._group import Group
 
 __all__ = ["Wreath"]
 
 
 @final
 @dataclass(frozen=True)
-class Wreath(Structure):
+class Wreath(OfCopies):
     """H ≀ S_m: an element of H on each of `copies` copies, which are permuted."""
-
-    group: Group
-    copies: int
-
-    @property
-    def size(self) -> int:
-        """How many parts the group acts on."""
-        return self.copies
 
     @property
     def order(self) -> int | float:

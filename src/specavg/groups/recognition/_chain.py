@@ -22,9 +22,9 @@ __all__ = ["Chain", "random_products"]
 Permutation = NDArray[np.int32]
 Permutations = NDArray[np.int32]
 
-_QUIET = 12  # so many random elements in a row add nothing: go on to the proof
-_BATCH = 2_000_000  # entries of the Schreier generators tested at once
-_MEMORY = 60_000_000  # entries of one transversal
+_QUIET = 12  # random elements in a row that add nothing to the chain before the proof begins
+_BATCH = 2_000_000  # entries of the Schreier generators tested at once: 8 MB
+_MEMORY = 60_000_000  # entries of one transversal: 240 MB
 
 
 @final

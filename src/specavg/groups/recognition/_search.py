@@ -47,17 +47,21 @@ class Generated(Structure):
 class OnlyIdentity(Structure):
     """The identity alone, of any kind."""
 
-    identity: Isometry
+    element: Isometry
+
+    @property
+    def identity(self) -> Isometry:
+        return self.element
 
     @property
     def order(self) -> int:
         return 1
 
     def random(self, rng: np.random.Generator) -> Isometry:
-        return self.identity
+        return self.element
 
     def elements(self) -> Iterator[Isometry]:
-        yield self.identity
+        yield self.element
 
 
 def structure_of(generators: Sequence[Isometry], identity: Isometry) -> Structure:

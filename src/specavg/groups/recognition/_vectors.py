@@ -15,8 +15,8 @@ __all__ = ["Vectors", "invariant_vectors"]
 
 Matrix = NDArray[np.float64]
 
-SAME = 1e-7  # vectors of length 1 this close are one vector,
-APART = 1e-5  # this far apart they are two; in between it cannot be decided
+SAME = 1e-7  # distance of unit vectors up to which they are one vector: products of many matrices err by 1e-12
+APART = 1e-5  # distance from which on they are two vectors; between the two it cannot be decided
 LIMITS = (300, 3_000, 30_000)  # orbit lengths tried, short ones first
 
 

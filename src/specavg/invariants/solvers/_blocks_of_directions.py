@@ -22,7 +22,7 @@ from specavg.functions._combinations import Blockwise
 from specavg.functions._functions import Array, Functions
 from specavg.groups import Group
 from specavg.groups._algebra import generated_algebra
-from specavg.invariants._fixed_space import common_null_space
+from specavg.invariants._certified_null_space import common_null_space
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
 from specavg.invariants.solvers._stored import Stored, StoredArraysError, orthonormal
 from specavg.isometries import Orthogonal, SignedPermutation

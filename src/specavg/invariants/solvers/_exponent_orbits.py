@@ -18,6 +18,7 @@ from specavg.invariants.solvers._orbits import Orbits, orbits
 from specavg.invariants.solvers._solver import QUICK, Solution, Solver
 from specavg.isometries import Copies
 from specavg.spaces import Eigenspace, Interval, Power, Space
+from specavg.spaces._copy_types import copy_types
 
 __all__ = ["ExponentOrbits", "exponent_orbits", "orbit_sums_of_exponents"]
 
@@ -87,7 +88,7 @@ def orbit_sums_of_exponents(
 def _exponents(space: Power, eigenspace: Eigenspace) -> NDArray[np.int64]:
     """The exponents of all products in an eigenspace."""  # (dim, m)
     m, found = space.copies, []
-    for chosen in eigenspace.label:  # pyright: ignore[reportGeneralTypeIssues, reportOptionalIterable]
+    for chosen in copy_types(eigenspace):
         K = np.zeros((1, m), dtype=np.int64)
         for V, count in chosen:
             free = np.argsort(K != 0, axis=1, kind="stable")  # the copies without a factor come first

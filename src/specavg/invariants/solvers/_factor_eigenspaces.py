@@ -16,8 +16,9 @@ from specavg.groups import Group
 from specavg.groups.families import DirectProduct
 from specavg.isometries import Isometry, SignedPermutation
 from specavg.spaces import Eigenspace, Power, Product, Space, Torus
-from specavg.spaces._copy_types import OneType
-from specavg.spaces._product import parts_up_to
+from specavg.spaces._copy_types import OneType, copy_types
+from specavg.spaces._frequency_sets import FrequencyRange, FrequencyTypes, Shell
+from specavg.spaces._product import factor_eigenspaces, parts_up_to
 from specavg.spaces._sums_of_eigenvalues import Values
 
 __all__ = ["FactorEigenspaces", "acts_on_factors"]
@@ -86,7 +87,7 @@ def _splits(whole: tuple[Item, ...], sizes: Sequence[int]) -> Iterator[tuple[tup
 
 def _of_type(d: int, type: Type) -> Eigenspace:
     """All waves of one type on d coordinates. Its value is never compared: any that grows with frequencies will do."""
-    return Eigenspace(float(sum(v * v for v in type)), arrangements(d, type) * 2 ** len(type), (type,))
+    return Eigenspace(float(sum(v * v for v in type)), arrangements(d, type) * 2 ** len(type), FrequencyTypes((type,)))
 
 
 def _of_copies(power: Power, used: tuple[Eigenspace, ...]) -> Eigenspace:
@@ -108,22 +109,24 @@ class FactorEigenspaces:
     def of(self, eigenspace: Eigenspace) -> Sequence[tuple[Eigenspace, ...]]:
         """For each product of one eigenspace of each factor, those eigenspaces."""
         if isinstance(self._space, Product):
-            return eigenspace.label  # pyright: ignore[reportReturnType]
-        label: Any = eigenspace.label
+            return factor_eigenspaces(eigenspace)
         if isinstance(self._space, Power):
             factors: Any = self._product.factors
             return [
                 tuple(_of_copies(power, used) for power, used in zip(factors, split, strict=True))
-                for chosen in label
-                for split in _splits(tuple(V for V, n in chosen for _ in range(n)), [power.copies for power in factors])
+                for one in copy_types(eigenspace)
+                for split in _splits(tuple(V for V, n in one for _ in range(n)), [power.copies for power in factors])
             ]
-        if isinstance(label, int):  # a cube, with equally spaced eigenvalues
-            return self._listing.between(eigenspace.eigenvalue, eigenspace.eigenvalue)
-        if not isinstance(label[0], tuple):  # nearly equal eigenvalues from the first to the second
-            return self._listing.between(*label)
+        assert isinstance(self._space, Torus)
+        label = self._space.frequency_set(eigenspace)
+        if isinstance(label, Shell):
+            value = label.eigenvalue(self._space)
+            return self._listing.between(value, value)
+        if isinstance(label, FrequencyRange):
+            return self._listing.between(label.low, label.high)
         sizes = [M.dim for M in self._product.factors]
         return [
             tuple(_of_type(d, t) for d, t in zip(sizes, split, strict=True))
-            for whole in label
+            for whole in self._space.frequency_types(eigenspace) or ()
             for split in sorted(_splits(whole, sizes))
         ]

@@ -43,6 +43,7 @@ class FrequencyOrbits(Solver[WaveSums]):
     """
 
     name: ClassVar[str] = "orbits"
+    sweeps: ClassVar[bool] = True
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:

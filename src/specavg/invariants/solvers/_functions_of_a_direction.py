@@ -21,6 +21,7 @@ from specavg.invariants.solvers._solver import QUICK, Solution, Solver
 from specavg.isometries import Isometry, LeftRight, signed_permutation
 from specavg.isometries.fields import RotationField, two_sided
 from specavg.spaces import Eigenspace, Rotations, Space, Sphere
+from specavg.spaces._eigenspace import degree_label
 
 if TYPE_CHECKING:
     from specavg.invariants._solver_choice import Resolver
@@ -123,5 +124,4 @@ def _on_directions(g: LeftRight, side: int, axis: Array) -> Isometry | None:
 
 def _harmonics(eigenspace: Eigenspace) -> Eigenspace:
     """The harmonics of the degree of an eigenspace of rotations."""
-    degree: Any = eigenspace.label
-    return Sphere(3).eigenspace(degree)
+    return Sphere(3).eigenspace(degree_label(eigenspace))

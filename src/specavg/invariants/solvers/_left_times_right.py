@@ -15,7 +15,7 @@ import numpy as np
 from specavg.functions._functions import Array, Functions
 from specavg.functions._two_sided_sums import SidedBlock, TwoSidedSums
 from specavg.groups import Group
-from specavg.invariants._fixed_space import null_space
+from specavg.invariants._certified_null_space import null_space
 from specavg.invariants.solvers._functions_of_a_direction import turns_about_an_axis
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
 from specavg.invariants.solvers._stored import orthonormal

@@ -12,12 +12,12 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from specavg.functions._determinants import Determinants
-from specavg.functions._frequency_types import types_of_norm
 from specavg.groups import Group, sign_flips, trivial
 from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric, Wreath
 from specavg.invariants.solvers._solver import Solution, Solver
 from specavg.spaces import Eigenspace, Power, Space, Torus
-from specavg.spaces._copy_types import Type
+from specavg.spaces._copy_types import Type, copy_types
+from specavg.spaces._frequency_sets import Shell
 
 __all__ = ["Chosen", "OneCopy", "permutes_copies"]
 
@@ -57,7 +57,6 @@ class OneCopy:
         """
         if self._latest is not None and self._latest[0] is eigenspace:  # forecasts and solution ask one after another
             return self._latest[1]
-        label: Any = eigenspace.label
         final = True
 
         def allowed(V: Eigenspace) -> bool:
@@ -67,26 +66,25 @@ class OneCopy:
             return count != 0
 
         if isinstance(self._space, Power):
-            types = label.of(allowed)
+            types = copy_types(eigenspace).of(allowed)
         else:
-            listed = types_of_norm(self._space.dim, label) if isinstance(label, int) else label
+            listed = self._space.frequency_types(eigenspace) or ()
             types = [tuple((self._wave(v), number) for v, number in sorted(Counter(t).items())) for t in listed]
         self._latest = (eigenspace, types) if final else None
         return types
 
     def palette(self, eigenspace: Eigenspace) -> list[Eigenspace]:
         """The eigenspaces of one copy that may occur."""
-        label: Any = eigenspace.label
         used = dict.fromkeys(V for chosen in self.types(eigenspace) for V, _ in chosen)
         if not isinstance(self._space, Power):
             return list(used)
         known = self._latest is not None  # else what has no invariants is not yet known
-        return sorted(used, key=lambda V: V.eigenvalue) if known else list(label.palette)
+        return sorted(used, key=lambda V: V.eigenvalue) if known else list(copy_types(eigenspace).palette)
 
     def _wave(self, k: int) -> Eigenspace:
         """The frequency k > 0 of one coordinate."""
         assert isinstance(self.base, Torus)
-        return Eigenspace((2 * np.pi / self.base.side * k) ** 2, 2, k * k)
+        return Eigenspace((2 * np.pi / self.base.side * k) ** 2, 2, Shell(k * k))
 
     def antisymmetric_types(self, types: Sequence[Type]) -> list[Type]:
         """The types with a determinant: all copies have different functions, one of them perhaps the constant."""

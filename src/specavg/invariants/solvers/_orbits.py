@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Orbits", "orbits"]
 
-_SMALL = 256  # functions up to which labels are handed on; above, a search of the graph
+_SMALL = 256  # functions: up to here neighbours exchange labels in NumPy, above SciPy searches the graph
 
 
 @dataclass(frozen=True)

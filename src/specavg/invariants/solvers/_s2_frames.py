@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.functions._functions import Array
-from specavg.invariants._fixed_space import UnclearRank, clear_zeros, rounding
+from specavg.invariants._certified_null_space import UnclearRank, clear_zeros, rounding
 
 __all__ = ["LARGEST_DEGREE", "Columns", "Frame", "frame", "waves"]
 
@@ -93,7 +93,8 @@ class Frame:
 
     def sorts(self, matrix: Array) -> bool:
         """Whether `columns` has taken this isometry (in the old coordinates) into account."""
-        return _kind(self.rotation @ matrix @ self.rotation.T) is not None
+        _, R = self.moved(matrix)
+        return _flipped(R) is not None or _angle(R) is not None
 
     def moved(self, matrix: Array) -> tuple[int, Array]:
         """Parity and rotation of an isometry, in the new coordinates."""
@@ -125,10 +126,15 @@ def waves(angle: float, orders: NDArray[np.intp]) -> Array:
 
 
 def _frame(rotation: Array, matrices: Sequence[Array]) -> Frame:
-    kinds = [_kind(rotation @ matrix @ rotation.T) for matrix in matrices]
-    turns = tuple((parity, about) for parity, about in filter(None, kinds) if isinstance(about, float))
-    flips = tuple((parity, about) for parity, about in filter(None, kinds) if isinstance(about, int))
-    return Frame(rotation, turns, flips, lcm(*(_fold(parity, angle) for parity, angle in turns)))
+    turns: list[tuple[int, float]] = []
+    flips: list[tuple[int, int]] = []
+    for parity, R in (_parted(rotation @ matrix @ rotation.T) for matrix in matrices):
+        axis, angle = _flipped(R), _angle(R)
+        if axis is not None:
+            flips.append((parity, axis))
+        elif angle is not None:
+            turns.append((parity, angle))
+    return Frame(rotation, tuple(turns), tuple(flips), lcm(*(_fold(parity, angle) for parity, angle in turns)))
 
 
 def _parted(matrix: Array) -> tuple[int, Array]:
@@ -137,15 +143,18 @@ def _parted(matrix: Array) -> tuple[int, Array]:
     return parity, parity * matrix
 
 
-def _kind(matrix: Array) -> tuple[int, float | int] | None:
-    """(parity, angle) of a turn around z, (parity, 0 or 1) of a half-turn around x or y, None for the rest."""
-    parity, R = _parted(matrix)
+def _flipped(R: Array) -> int | None:
+    """The axis, 0 for x and 1 for y, about which `R` is a half turn; None for other rotations."""
     for axis in (0, 1):
         if np.abs(R - np.diag([1.0 - 2 * axis, 2.0 * axis - 1, -1.0])).max() <= _ALIGNED:
-            return parity, axis
-    if max(abs(R[2, 0]), abs(R[2, 1]), abs(R[0, 2]), abs(R[1, 2])) <= _ALIGNED and R[2, 2] > 0:
-        return parity, float(np.arctan2(R[1, 0], R[0, 0]) / (2 * np.pi))
+            return axis
     return None
+
+
+def _angle(R: Array) -> float | None:
+    """The angle of a rotation about z, in full turns; None for other rotations."""
+    about_z = max(abs(R[2, 0]), abs(R[2, 1]), abs(R[0, 2]), abs(R[1, 2])) <= _ALIGNED and R[2, 2] > 0
+    return float(np.arctan2(R[1, 0], R[0, 0]) / (2 * np.pi)) if about_z else None
 
 
 def _fold(parity: int, angle: float) -> int:

@@ -22,13 +22,14 @@ from specavg.functions._wigner_columns import wigner_columns
 from specavg.functions._wigner_matrices import euler_angles
 from specavg.groups import Group
 from specavg.groups.families import PointGroup
-from specavg.invariants._fixed_space import FixedSpace, clear_zeros, common_null_space, rounding
+from specavg.invariants._certified_null_space import FixedSpace, clear_zeros, common_null_space, rounding
 from specavg.invariants.solvers._fixed_vectors import FixedVectorSolver
 from specavg.invariants.solvers._s2_frames import LARGEST_DEGREE, Columns, Frame, frame, waves
 from specavg.invariants.solvers._solver import QUICK, Solution, Unsuitable
 from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries.fields import RotationField
 from specavg.spaces import Eigenspace, Space, Sphere
+from specavg.spaces._eigenspace import degree_label
 
 __all__ = ["AxisThenNullSpace", "OrdersAlongAnAxis"]
 
@@ -114,8 +115,7 @@ class AxisThenNullSpace(FixedVectorSolver):
         return _Turning.of(1, self._frame.rotation.T, self._frame.step)
 
     def solve(self, eigenspace: Eigenspace) -> Solution[Array]:
-        degree, m = eigenspace.label, eigenspace.dim
-        assert isinstance(degree, int)
+        degree, m = degree_label(eigenspace), eigenspace.dim
         require_memory(
             self.memory(eigenspace), f"the null space on the {m} harmonics of degree {degree}", "Lower the cutoff."
         )
@@ -160,8 +160,7 @@ class OrdersAlongAnAxis(AxisThenNullSpace):
         return not cls(space, group)._others
 
     def count(self, eigenspace: Eigenspace) -> int | None:
-        degree = eigenspace.label
-        assert isinstance(degree, int)
+        degree = degree_label(eigenspace)
         return len(self._frame.columns(degree)) if degree <= LARGEST_DEGREE else None
 
 

@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from math import isqrt
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 from specavg._config import require_memory
 from specavg.functions._cosine_products import cosine_products
-from specavg.functions._frequency_types import Type, arrangements, type_tree
+from specavg.functions._frequency_types import arrangements, type_tree
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import Tree, frequency_tree
 from specavg.groups import Group
 from specavg.groups.families import SignFlips
 from specavg.invariants.solvers._solver import Solution, Solver, Unsuitable
 from specavg.spaces import Eigenspace, Space, Torus
+from specavg.spaces._frequency_sets import FrequencySet, FrequencyTypes, Shell
 
 __all__ = ["SignedFrequencies"]
 
 
-Label = int | tuple[Type, ...]
-"""The frequencies k ≥ 0 of an eigenspace: their |k|², or their types."""
-
-
 @final
-class SignedFrequencies(Solver[Label]):
+class SignedFrequencies(Solver[FrequencySet]):
     """Sign flips of a box: ∏ √2cos 2πk_i u_i, one for each k ≥ 0. Only invariants are ever touched."""
 
     name: ClassVar[str] = "closed form"
@@ -37,18 +34,17 @@ class SignedFrequencies(Solver[Label]):
         return box and isinstance(group.structure, SignFlips)
 
     def suits(self, eigenspace: Eigenspace) -> bool:
-        return _label(eigenspace) is not None
+        return isinstance(eigenspace.label, Shell | FrequencyTypes)
 
     def count(self, eigenspace: Eigenspace) -> int | None:
-        label = _label(eigenspace)
-        if label is None:
-            return None
-        d = self.space.dim
-        return _nonnegative_count(d, label) if isinstance(label, int) else sum(arrangements(d, t) for t in label)
+        d, label = self.space.dim, eigenspace.label
+        if isinstance(label, Shell):  # without its types, which are many
+            return _nonnegative_count(d, label.norm)
+        return sum(arrangements(d, t) for t in label.listed) if isinstance(label, FrequencyTypes) else None
 
-    def solve(self, eigenspace: Eigenspace) -> Solution[Label]:
-        label, count = _label(eigenspace), self.count(eigenspace)
-        if label is None or count is None:
+    def solve(self, eigenspace: Eigenspace) -> Solution[FrequencySet]:
+        count, label = self.count(eigenspace), eigenspace.label
+        if count is None or not isinstance(label, FrequencySet):
             raise Unsuitable("the sides of the torus differ, and eigenvalues are no integers.")
         # Flipping a sign pairs the ±k_i, so there are at most m_λ of these; often far fewer.
         require_memory(
@@ -58,24 +54,19 @@ class SignedFrequencies(Solver[Label]):
         )
         return Solution(eigenspace, count, self, label)
 
-    def functions(self, solutions: Sequence[Solution[Label]]) -> Functions:
+    def functions(self, solutions: Sequence[Solution[FrequencySet]]) -> Functions:
         assert isinstance(self.space, Torus)
-        norms = [s.data for s in solutions if isinstance(s.data, int)]
+        norms = [s.data.norm for s in solutions if isinstance(s.data, Shell)]
         if len(norms) == len(solutions):
             return cosine_products(self.space.period, self.space.dim, norms, frequency_tree)
-        labels = [s.data for s in solutions if not isinstance(s.data, int)]
-        tree = type_tree(self.space.dim, labels)
-        return cosine_products(self.space.period, self.space.dim, range(len(labels)), partial(_listed, tree))
+        types = [tuple(self.space.frequency_types(s.eigenspace) or ()) for s in solutions]
+        tree = type_tree(self.space.dim, types)
+        return cosine_products(self.space.period, self.space.dim, range(len(types)), partial(_listed, tree))
 
 
 def _listed(tree: Tree, d: int, bound: int) -> Tree:
     """A tree that is listed already, whatever the bound. A function with a name can be pickled."""
     return tree
-
-
-def _label(eigenspace: Eigenspace) -> Label | None:
-    label: Any = eigenspace.label
-    return label if isinstance(label, int) or isinstance(label[0], tuple) else None
 
 
 def _nonnegative_count(d: int, n: int) -> int:

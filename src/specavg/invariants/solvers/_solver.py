@@ -80,6 +80,7 @@ class Solver(abc.ABC, Generic[Data]):
 
     name: ClassVar[str]
     delegates: ClassVar[bool] = False  # whether what it finds is as exact as what it was made from
+    sweeps: ClassVar[bool] = False  # whether `solve_together` is faster than one eigenspace after another
     preference: int = 1  # 0 for closed forms, which are tried first; 2 for the general solver; 3 for what comes last
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
@@ -122,6 +123,10 @@ class Solver(abc.ABC, Generic[Data]):
     @abc.abstractmethod
     def solve(self, eigenspace: Eigenspace) -> Solution[Data]:
         """The invariants of one eigenspace; raises `Unsuitable` where it would lose accuracy."""
+
+    def solve_together(self, eigenspaces: Sequence[Eigenspace]) -> list[Solution[Data]]:
+        """The invariants of several eigenspaces; the same as one by one."""
+        return [self.solve(V) for V in eigenspaces]
 
     @abc.abstractmethod
     def functions(self, solutions: Sequence[Solution[Data]]) -> Functions | VectorFunctions:

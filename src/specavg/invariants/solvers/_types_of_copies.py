@@ -29,13 +29,13 @@ from specavg.functions._functions import Array, Functions
 from specavg.functions._symmetric_waves import symmetrized_products
 from specavg.groups import Group, Representation
 from specavg.groups.families import Symmetric
-from specavg.invariants._fixed_space import common_null_space
+from specavg.invariants._certified_null_space import common_null_space
 from specavg.invariants.solvers._symmetric_powers import applied_power, multisets, power_of_field
 from specavg.invariants.solvers._weights import integer_weights
 from specavg.isometries import Copies, Isometry, SignedPermutation
 from specavg.isometries.fields import CopiesField, Field, integer_speed
 from specavg.spaces import Eigenspace, Power, Space
-from specavg.spaces._copy_types import Type
+from specavg.spaces._copy_types import copy_types
 
 __all__ = ["Slots", "TypesOfCopies", "copies_move_together"]
 
@@ -106,8 +106,7 @@ class TypesOfCopies:
 
     def of(self, eigenspace: Eigenspace) -> list[Slots]:
         """The types of an eigenspace."""
-        label: Any = eigenspace.label
-        types: Sequence[Type] = label
+        types = copy_types(eigenspace)
         if self._together.permuted:
             return [tuple(chosen) for chosen in types]
         return [tuple((V, 1) for V, number in chosen for _ in range(number)) for chosen in types]

@@ -46,7 +46,7 @@ class Field(Immutable, abc.ABC):
 
     @abc.abstractmethod
     def combined(self, other: Field, entry: Callable[[Any, Any], Any]) -> Field:
-        """Entry by entry, with a field of the same kind and size."""
+        """The field with `entry(a, b)` for each entry a of this field and b of another of the same kind and size."""
 
     @abc.abstractmethod
     def bracket_of_same_kind(self, other: Field) -> Field:

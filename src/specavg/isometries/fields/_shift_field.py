@@ -11,7 +11,7 @@ from typing import Any, cast, final
 import numpy as np
 
 from specavg.isometries._affine import affine, as_affine, period_fraction, period_text
-from specavg.isometries._isometry import Isometry
+from specavg.isometries._isometry import Isometry, entries
 from specavg.isometries.fields._field import Field, Matrix, Scalar
 
 __all__ = ["ShiftField", "shift"]
@@ -79,4 +79,5 @@ def shift(v: Sequence[Scalar | str]) -> ShiftField:
     >>> shift([1, 2]).flow(Fraction(1, 3))
     shift(['1/3', '2/3'])
     """
-    return ShiftField(tuple(period_fraction(entry) for entry in v))
+    velocity = entries(v, "a velocity has a number for each coordinate", "fields.shift([1, 0])")
+    return ShiftField(tuple(period_fraction(entry) for entry in velocity))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import final
 
 import numpy as np
 
-from specavg.groups._canonical import Level
+from specavg.groups._canonical import Level, least_image
+from specavg.groups._structure import Points
 from specavg.groups.recognition._actions import SignedAction
 from specavg.groups.recognition._chain import Chain
 from specavg.isometries import Copies, Factors, Isometry, SignedPermutation
 
-__all__ = ["levels", "on_columns"]
+__all__ = ["LeastImages", "on_columns"]
 
 
 def on_columns(g: Isometry) -> SignedPermutation | None:
@@ -31,14 +34,32 @@ def on_columns(g: Isometry) -> SignedPermutation | None:
     return SignedPermutation(tuple(image), tuple(s for block in blocks for s in block.signs))
 
 
-def levels(generators: Sequence[SignedPermutation]) -> list[Level]:
-    """The stabiliser chain of signed permutations, for `least_image`."""
-    if not generators:
-        return []
-    d = generators[0].size
-    action = SignedAction(d)
-    chain = Chain([action.permutation(g) for g in generators], 2 * d)
-    return [_level(u, base, d) for u, base in zip(chain.transversals, chain.base, strict=True)]
+@final
+class LeastImages:
+    """Canonical points of a group of signed permutations of the columns, by its stabiliser chain."""
+
+    def __init__(self, generators: Sequence[SignedPermutation]) -> None:
+        self._generators = generators
+
+    @classmethod
+    def of(cls, generators: Sequence[Isometry]) -> LeastImages | None:
+        """Those of the group of these generators; None where one of them does more than permute and change signs."""
+        signed = [on_columns(g) for g in generators]
+        exact = [g for g in signed if g is not None]
+        return cls(exact) if len(exact) == len(signed) else None
+
+    @cached_property
+    def _levels(self) -> list[Level]:
+        if not self._generators:
+            return []
+        d = self._generators[0].size
+        action = SignedAction(d)
+        chain = Chain([action.permutation(g) for g in self._generators], 2 * d)
+        return [_level(u, base, d) for u, base in zip(chain.transversals, chain.base, strict=True)]
+
+    def canonical(self, X: Points) -> Points:
+        """The least point of each orbit."""  # (n, d) -> (n, d)
+        return least_image(X, self._levels)
 
 
 def _level(elements: np.ndarray[tuple[int, int], np.dtype[np.int32]], base: int, d: int) -> Level:

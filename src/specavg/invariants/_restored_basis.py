@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from specavg._config import require_memory
 from specavg.groups import Group, Representation
 from specavg.invariants._acting_group import check_group
-from specavg.invariants._basis import InvariantBasis, Row
+from specavg.invariants._basis import InvariantBasis
+from specavg.invariants._basis_table import Cutoff, Row
 from specavg.invariants._building import BYTES_PER_FUNCTION
-from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._equivariant_basis import EquivariantBasis
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._output_solver import carriers
@@ -109,7 +109,9 @@ def _solutions(
 ) -> list[Solution[Any]]:
     total = sum(row.invariant_dim for row in table)
     require_memory(
-        BYTES_PER_FUNCTION * total * outputs, f"a saved basis of {total} functions", "It may not be one of ours."
+        BYTES_PER_FUNCTION * total * outputs,
+        f"a saved basis of {total} functions",
+        "The file may not be one that specavg wrote.",
     )
     solutions: list[Solution[Any]] = []
     for row, eigenspace in zip(table, eigenspaces, strict=False):  # endless: rows come first

@@ -1,0 +1,129 @@
+"""Sums over data with functions of S² and SO(3), by a non-uniform FFT in Euler angles.
+
+At one pair of orders (j, k) a function of degree l is T(β) times a wave in jα + kγ, and T is a trigonometric polynomial
+of degree l in β with the parity of j + k. So Σ y e^{i(jα + mβ + kγ)}, |m| ≤ top, has all sums over data: taken back to
+nodes β_a on the circle they are a density at these heights, and a product with the table T(β_a) has every degree.
+The cost for a point does not depend on the number of functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import gcd
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._arrays import Array
+from specavg.functions import _nufft
+
+__all__ = [
+    "Orders",
+    "WaveFamily",
+    "order_blocks",
+    "step_of",
+    "sums_by_transform",
+    "transform_nanoseconds",
+    "wave_orders",
+]
+
+Orders = NDArray[np.intp]
+_TABLE_BYTES = 64e6  # memory of the tables of high degree that are held at a time
+
+
+class WaveFamily(Protocol):
+    """Functions Σ_l T_{jkl}(β) (A_{jkl} cos(jα + kγ) + B_{jkl} sin(jα + kγ)), j ≥ 0; where j = 0, k ≥ 0 too."""
+
+    @property
+    def top(self) -> int:
+        """The highest degree l."""
+        ...
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """What all orders j, and all orders k, are multiples of; 0 where there is no other order than 0."""
+        ...
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        """Sums over data: Φᵀ Y."""  # (n, q) -> (dim, q)
+        ...
+
+    def angles(self, X: Array) -> tuple[Array, Array, Array]:
+        """α, β, γ; zeros for γ where there is no such angle."""  # (n, n_features) -> (n,), (n,), (n,)
+        ...
+
+    def wave_table(self, j: Orders, k: Orders, cosines: Array) -> Array:
+        """T at the nodes cos β."""  # (P,), (P,), (N,) -> (P, N, top + 1)
+        ...
+
+    def to_waves(self, C: Array, j: Orders, k: Orders) -> Array:
+        """A and B from coefficients of the functions."""  # (dim, q) -> (P, top + 1, 2, q)
+        ...
+
+    def from_waves(self, waves: Array, j: Orders, k: Orders) -> Array:
+        """Sums with the functions from sums with waves: the transpose of `to_waves`."""
+        ...
+
+
+def step_of(orders: Orders) -> int:
+    """What all of `orders` are multiples of; 0 for zeros."""
+    return gcd(*(int(order) for order in orders)) if len(orders) else 0
+
+
+def wave_orders(steps: tuple[int, int], top: int) -> tuple[Orders, Orders]:
+    """All pairs of orders up to `top`, those that begin at the lowest degree first."""
+    first, second = (np.arange(0, top + 1, step) if step else np.zeros(1, dtype=int) for step in steps)
+    both = np.concatenate([-second[:0:-1], second])
+    j, k = (part.ravel() for part in np.meshgrid(first, both, indexing="ij"))
+    kept = np.flatnonzero((j > 0) | (k >= 0))
+    kept = kept[np.argsort(np.maximum(j, np.abs(k))[kept], kind="stable")]
+    return j[kept], k[kept]
+
+
+def order_blocks(steps: tuple[int, int], top: int, heights: int) -> Iterator[tuple[Orders, Orders]]:
+    """The pairs of orders, as many at a time as may have tables of `heights` nodes beside each other."""
+    j, k = wave_orders(steps, top)
+    step = max(1, int(_TABLE_BYTES / (8.0 * heights * (top + 1))))
+    for start in range(0, len(j), step):
+        yield j[start : start + step], k[start : start + step]
+
+
+def _reach(steps: tuple[int, int], top: int) -> tuple[int, int, int]:
+    """The highest multiples of α and γ, in steps, and of β."""
+    first, second = (top // step if step else 0 for step in steps)
+    return first, top, second
+
+
+def transform_nanoseconds(steps: tuple[int, int], top: int, n: int) -> float:
+    """A forecast of the transform of n points for functions of degree up to `top`; infinite where there is none."""
+    reach = [r for r in _reach(steps, top) if r]
+    return _nufft.cost(n, np.array([reach])) if reach and _nufft.available() else np.inf
+
+
+def sums_by_transform(families: Sequence[WaveFamily], X: Array, Y: Array) -> list[Array]:
+    """Φᵀ Y for families with the same steps, the one of highest degree first."""  # (n, q) -> (dim, q) each
+    family = families[0]
+    top, q = family.top, Y.shape[1]
+    reach = _reach(family.steps, top)
+    moving = np.flatnonzero(reach)
+    turns = np.stack(family.angles(X), axis=1) * (family.steps[0], 1, family.steps[1])
+    waves = _nufft.grid_sums(np.full(len(moving), 2 * np.pi), np.array(reach)[moving], turns[:, moving], Y)
+    waves = waves.reshape(q, *(2 * r + 1 for r in reach))
+    # On nodes of the half circle: T(−β) = ± T(β) has the other half.
+    nodes = (np.arange(top + 1) + 0.5) * np.pi / (top + 1)
+    circle = np.outer(np.arange(-top, top + 1), nodes)
+    back = np.cos(circle) / (top + 1), -1j * np.sin(circle) / (top + 1)
+    found = []
+    for j, k in order_blocks(family.steps, top, len(nodes)):
+        first, second = (o // (s or 1) + r for o, s, r in zip((j, k), family.steps, reach[::2], strict=True))
+        chosen = waves[:, first, :, second]  # (P, q, 2 top + 1)
+        odd = (j + k) % 2 == 1
+        heights: NDArray[np.complex128] = chosen @ back[0]  # (P, q, N)
+        heights[odd] = chosen[odd] @ back[1]
+        sums = np.stack([heights.real, heights.imag], axis=1).reshape(len(j), 2 * q, -1)
+        table = sums @ family.wave_table(j, k, np.cos(nodes))  # (P, 2 q, top + 1)
+        found.append(table.reshape(len(j), 2, q, -1).transpose(0, 3, 1, 2))
+    sums, (j, k) = np.concatenate(found), wave_orders(family.steps, top)
+    parts = [(f, (j <= f.top) & (np.abs(k) <= f.top)) for f in families]
+    return [f.from_waves(sums[kept, : f.top + 1], j[kept], k[kept]) for f, kept in parts]

@@ -1,0 +1,60 @@
+"""Families that are a linear map of another family: the map is applied to sums and coefficients, never at a point."""
+
+from __future__ import annotations
+
+import abc
+
+from specavg._arrays import Array
+from specavg.functions._functions import Functions
+from specavg.functions._gram_operator import GramOperator, MappedGram
+
+__all__ = ["Mapped"]
+
+
+class Mapped(Functions):
+    """φ Q, with φ another family: what sums over data, combinations and Gram operators of it are.
+
+    Parameters
+    ----------
+    source : Functions
+        The φ.
+    """
+
+    def __init__(self, source: Functions) -> None:
+        self._source = source
+
+    @abc.abstractmethod
+    def _spread(self, C: Array) -> Array:
+        """Q C: coefficients of the φ from those of these functions."""
+
+    @abc.abstractmethod
+    def _reduced(self, sums: Array) -> Array:
+        """Qᵀ times sums of the φ: sums of these functions."""
+
+    def correlate(self, X: Array, Y: Array) -> Array:
+        return self._reduced(self._source.correlate(X, Y))
+
+    def correlate_gradient(self, X: Array, G: Array) -> Array:
+        return self._reduced(self._source.correlate_gradient(X, G))
+
+    def combine(self, X: Array, C: Array) -> Array:
+        return self._source.combine(X, self._spread(C))
+
+    def combine_gradient(self, X: Array, C: Array) -> Array:
+        return self._source.combine_gradient(X, self._spread(C))
+
+    def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
+        return self._source.combine_both(X, self._spread(C))
+
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        return self._source.pointwise_gradient(X, self._spread(W.T).T)
+
+    def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
+        found = self._source.gram_operator(X, weights, Y)
+        return None if found is None else (MappedGram(found[0], self._spread, self._reduced), self._reduced(found[1]))
+
+    def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
+        return self._source.gram_nanoseconds(n)
+
+    def gram_of_density(self, density: Array) -> GramOperator:
+        return MappedGram(self._source.gram_of_density(density), self._spread, self._reduced)

@@ -1,0 +1,214 @@
+"""The frequencies of an eigenspace of a flat torus: a set of them is the label of the eigenspace.
+
+Four kinds of sets occur: a shell |k|² = n of a cube, types of frequencies, a range of eigenvalues of any torus, and a
+set that is known in other units of length. Each lists all of its frequencies, or those in a lattice of frequencies.
+Lists are cached by the value of the torus, and bounds are rounded up to powers of two, so that few of them serve all
+eigenspaces.
+"""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.functions._frequency_types import Type, waves_of_types
+from specavg.functions._integer_vectors import ellipsoid, shell_vectors
+from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
+from specavg.spaces._orders import ByType
+
+if TYPE_CHECKING:
+    from specavg.spaces._torus import Torus
+
+__all__ = [
+    "FrequencyRange",
+    "FrequencySet",
+    "FrequencyTypes",
+    "InOtherUnits",
+    "Shell",
+    "eigenspaces_below",
+    "listed_frequencies",
+    "listed_in_lattice",
+]
+
+Frequencies = NDArray[np.int64]
+# Part by which a range of eigenvalues is widened when its frequencies are picked out again: far above rounding and far
+# below `SAME_EIGENVALUE`. The second is for eigenvalues in the basis of a lattice, whose entries may be large.
+_ROUNDING, _ROUNDING_IN_LATTICE = 1e-12, 1e-10
+
+
+class FrequencySet(abc.ABC):
+    """A set of frequencies, with k also −k, that every isometry of the torus maps to itself."""
+
+    __slots__ = ()
+
+    @abc.abstractmethod
+    def frequencies(self, space: Torus) -> Frequencies:
+        """One of each pair ±k, first non-zero entry positive."""  # (h, d)
+
+    @abc.abstractmethod
+    def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
+        """Those of `frequencies` that lie in a lattice, given by a basis as rows. Only these are listed."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Shell(FrequencySet):
+    """All k with |k|² = `norm`: an eigenspace of a cube."""
+
+    norm: int
+
+    def frequencies(self, space: Torus) -> Frequencies:
+        return shell_vectors(space.dim, self.norm)
+
+    def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
+        step = _common_step(basis)
+        if step is None:
+            return _in_range(space, basis, self.eigenvalue(space), self.eigenvalue(space))
+        inner, rest = divmod(self.norm, step**2)
+        return basis[:0] if rest else step * shell_vectors(space.dim, inner)
+
+    def eigenvalue(self, space: Torus) -> float:
+        """The eigenvalue of the Laplacian of the cube `space`."""
+        return float((2 * np.pi / space.side) ** 2 * self.norm)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FrequencyTypes(FrequencySet):
+    """All k of some types: a set of equal value in an order that adds over coordinates, or one type."""
+
+    listed: tuple[Type, ...]
+
+    def frequencies(self, space: Torus) -> Frequencies:
+        return waves_of_types(space.dim, self.listed)
+
+    def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
+        step = _common_step(basis)
+        if step is not None:
+            inner = [tuple(k // step for k in t) for t in self.listed if all(k % step == 0 for k in t)]
+            return step * waves_of_types(space.dim, inner) if inner else basis[:0]
+        K = self.frequencies(space)
+        inside = K @ np.linalg.inv(basis)
+        return K[(np.abs(inside - np.rint(inside)) < 1e-6).all(axis=1)]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FrequencyRange(FrequencySet):
+    """All k with an eigenvalue of the Laplacian from `low` to `high`, which differ by rounding only."""
+
+    low: float
+    high: float
+
+    def frequencies(self, space: Torus) -> Frequencies:
+        K, values = _ball(space, _rounded_up(self.high))
+        return _halved(K[_between(values, self.low, self.high, _ROUNDING)])
+
+    def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
+        return _in_range(space, basis, self.low, self.high)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class InOtherUnits(FrequencySet):
+    """The set `inner` of the torus whose directions are measured in the units of `order`."""
+
+    order: ByType
+    inner: FrequencySet
+
+    def frequencies(self, space: Torus) -> Frequencies:
+        return self.inner.frequencies(space.in_units_of(self.order))
+
+    def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
+        return self.inner.frequencies_in(space.in_units_of(self.order), basis)
+
+
+@lru_cache(maxsize=64)
+def listed_frequencies(space: Torus, chosen: FrequencySet) -> Frequencies:
+    """The frequencies of a set; the last 64 lists are kept."""  # (h, d)
+    return chosen.frequencies(space)
+
+
+@lru_cache(maxsize=64)
+def listed_in_lattice(space: Torus, chosen: FrequencySet, shape: tuple[int, int], basis: bytes) -> Frequencies:
+    """Those of them in a lattice, whose basis is given as the bytes of its rows; the last 64 lists are kept."""
+    return chosen.frequencies_in(space, np.frombuffer(basis, dtype=np.int64).reshape(shape))
+
+
+@lru_cache(maxsize=64)
+def eigenspaces_below(space: Torus, bound: float) -> list[Eigenspace]:
+    """Eigenspaces certainly complete below `bound`, nearly equal eigenvalues joined."""
+    W = space.cell.dual_metric
+    K = ellipsoid(W, bound)
+    values = np.sort(np.einsum("ki,ij,kj->k", K, W, K))
+    breaks = np.flatnonzero(np.diff(values) > SAME_EIGENVALUE * values[1:]) + 1
+    found: list[Eigenspace] = []
+    for group in np.split(values, breaks):
+        if group[-1] < bound * (1 - 10 * SAME_EIGENVALUE):
+            label = FrequencyRange(float(group[0]), float(group[-1]))
+            found.append(Eigenspace(float(group.mean()), len(group), label))
+    return found
+
+
+def _common_step(basis: Frequencies) -> int | None:
+    """The s of a lattice that has every s-th frequency of each coordinate; None for other lattices."""
+    step = int(basis[0, 0])
+    return step if np.array_equal(basis, step * np.eye(len(basis), dtype=np.int64)) else None
+
+
+def _in_range(space: Torus, basis: Frequencies, low: float, high: float) -> Frequencies:
+    """One of each pair ±k of a lattice with eigenvalues from `low` to `high`."""
+    K, values = _ball_in(space, basis.shape, basis.tobytes(), _rounded_up(high))
+    return _halved(K[_between(values, low, high, _ROUNDING_IN_LATTICE)])
+
+
+def _rounded_up(bound: float) -> float:
+    """The next power of two, so that few listings serve all eigenspaces."""
+    return float(2.0 ** np.ceil(np.log2(bound))) if bound > 0 else 0.0
+
+
+@lru_cache(maxsize=8)
+def _ball(space: Torus, bound: float) -> tuple[Frequencies, NDArray[np.float64]]:
+    """All frequencies with eigenvalue up to a little more than `bound`, by eigenvalue."""
+    short = space.cell.short_basis
+    K, values = _by_value(space.cell.dual_metric, bound)
+    return (K if short is None else short.frequencies(K)), values
+
+
+@lru_cache(maxsize=8)
+def _ball_in(
+    space: Torus, shape: tuple[int, ...], basis: bytes, bound: float
+) -> tuple[Frequencies, NDArray[np.float64]]:
+    """All frequencies of a lattice with eigenvalue up to a little more than `bound`, by eigenvalue."""
+    B = np.frombuffer(basis, dtype=np.int64).reshape(shape)
+    short = space.cell.short_basis
+    # In the short basis, whose metric is not a difference of large terms.
+    S = B if short is None else B @ short.change.T
+    M, values = _by_value(S @ space.cell.dual_metric @ S.T, bound)
+    return M @ B, values
+
+
+def _by_value(W: NDArray[np.float64], bound: float) -> tuple[Frequencies, NDArray[np.float64]]:
+    """All integer vectors k with kᵀWk up to a little more than `bound`, and these values, the smallest first."""
+    K = ellipsoid(W, bound * (1 + 1e-9))
+    values = np.einsum("ki,ij,kj->k", K, W, K)
+    order = np.argsort(values, kind="stable")
+    return K[order], values[order]
+
+
+def _between(values: NDArray[np.float64], low: float, high: float, rounding: float) -> slice:
+    """The places of sorted values from `low` to `high`, up to rounding, both included: the constant has 0 and 0."""
+    first = np.searchsorted(values, low * (1 - rounding), "left")
+    return slice(int(first), int(np.searchsorted(values, high * (1 + rounding), "right")))
+
+
+def _halved(K: Frequencies) -> Frequencies:
+    """One of each pair ±k, first non-zero entry positive, sorted."""
+    first = np.take_along_axis(K, (K != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
+    K = K[(first > 0) | ~K.any(axis=1)]
+    return K[np.lexsort(K.T[::-1])]
