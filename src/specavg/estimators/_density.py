@@ -243,7 +243,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         rule, check = quadratures(self.basis_, most, stretch=STRETCH)
         nodes, others = self._nodes(rule), self._nodes(check)
         values = self.basis_.eigenvalues[1:]
-        d = self.basis_.space.dim
+        d = self.basis_.dimension
         best: tuple[ExponentialFit, float, float] | None = None
         for smoothness in (d / 2 + 1, d / 2 + 2):
             start, since_best, here = np.zeros(len(values)), 0, np.inf

@@ -404,7 +404,7 @@ class _VectorData:
 
     def problem(self) -> Problem:
         """From features where they can be held, else from moments."""
-        summands = self.basis.functions.summands
+        summands = self.basis.summands
         values = len(self.points) * sum(summand.functions.n_outputs * summand.functions.dim for summand in summands)
         if values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= _config.settings().memory_limit / 2:
             return self.features_problem(self.basis.dim)
@@ -415,9 +415,9 @@ class _VectorData:
 
     def features_problem(self, most: int) -> BlockProblem:
         """With the first `most` functions."""
-        points, n = self.basis.space.check_points(self.points), len(self.points)
+        points, n = self.basis.check_points(self.points), len(self.points)
         rows: list[SummandRows] = []
-        for summand in self.basis.functions.summands:
+        for summand in self.basis.summands:
             functions, at = summand.functions, SummandPlaces.of(summand, self.basis.n_constants, most)
             k, D = at.constants.shape[1], at.others.shape[1]  # constants come first, and then what `most` leaves
             values = np.empty((n, functions.n_outputs, k + D))
@@ -430,4 +430,4 @@ class _VectorData:
 
 
 def _moment_problem(basis: EquivariantBasis, moments: Moments) -> BlockMomentProblem:
-    return BlockMomentProblem(moments, basis.functions.summands, basis.n_constants, basis.n_outputs)
+    return BlockMomentProblem(moments, basis.summands, basis.n_constants, basis.n_outputs)

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import inf
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg.functions._vector_functions import VectorFunctions
+from specavg.functions._vector_functions import Summand, VectorFunctions
 from specavg.groups import Group, Representation, representation
-from specavg.invariants._basis import BasisTable, Row
+from specavg.invariants._basis_table import BasisTable, Cutoff, Row
 from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._canonical_elements import CanonicalElements, ExactElements
-from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants._sorting_elements import SortingElements
 from specavg.invariants.solvers._output_solver import carriers
@@ -67,6 +66,8 @@ class EquivariantBasis(BasisTable):
            [0.        , 0.        , 1.52752523]])
     """
 
+    made_from: ClassVar[tuple[str, ...]] = ("space", "output", "cutoff", "order", "solver", "table")
+
     def __init__(
         self,
         space: Space,
@@ -94,6 +95,11 @@ class EquivariantBasis(BasisTable):
     def n_constants(self) -> int:
         """Number of functions that are constant vectors."""
         return self.table[0].invariant_dim if self.table else 0
+
+    @property
+    def summands(self) -> Sequence[Summand]:
+        """The functions of each summand of the outputs."""
+        return self.functions.summands
 
     def evaluate(self, X: ArrayLike) -> Array:
         """The equivariant functions at `X`.

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from specavg._config import require_memory
 from specavg.groups import Group, Representation
 from specavg.invariants._acting_group import check_group
-from specavg.invariants._basis import InvariantBasis, Row
+from specavg.invariants._basis import InvariantBasis
+from specavg.invariants._basis_table import Cutoff, Row
 from specavg.invariants._building import BYTES_PER_FUNCTION
-from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._equivariant_basis import EquivariantBasis
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._output_solver import carriers
