@@ -158,7 +158,7 @@ def orientations() -> list[dict[str, Any]]:
             f"{name}: likelihood of a pixel left out over that of a plain kernel density estimate",
             float(np.exp(gain.mean())),
             1.0,
-            note=f"mean of the logarithm {gain.mean():.3f} ± {gain.std() / _HELD_OUT**0.5:.3f}, ours {found.mean():.2f}; "
+            note=f"mean logarithm {gain.mean():.3f} ± {gain.std() / _HELD_OUT**0.5:.3f}, ours {found.mean():.2f}; "
             f"the plain one has a kernel around every point, one width by leave-one-out, {_ANYWHERE:.0%} anywhere",
         ),
     ]
