@@ -77,7 +77,8 @@ comparing all; 0.3 does so with 19 instead of 29 comparisons on the many rows.""
 
 FUNCTIONS_PER_POINT = 3
 """Invariant functions for each distinct point: more than the points can tell apart, so that the penalty decides which
-of them matter and not the cutoff."""
+of them matter and not the cutoff. On two draws each of eight sets of 200 to 300 points (benchmarks/accuracy.py) half as
+many had 1.006 ± 0.03 of the errors and twice as many 0.97 ± 0.02, in twice the time: chosen by the time."""
 
 FEWEST_FUNCTIONS = 96
 """Invariant functions at least, however few the points are. On two draws each of six sets of 30 to 60 points
