@@ -32,7 +32,7 @@ from specavg.invariants._basis import built_basis
 from specavg.invariants._building import checked_request
 from specavg.persistence._saved_model import Savable
 from specavg.regression._limits import BASIS_SECONDS
-from specavg.spaces import Power, Space, default_space
+from specavg.spaces import Space, default_space
 
 __all__ = ["InvariantEstimator", "InvariantSeries", "checked_alpha", "weights_or_ones"]
 
@@ -140,7 +140,7 @@ class InvariantEstimator(Savable, BaseEstimator):
         """Warn about points in what look like other units, or columns in what looks like another order."""
         space = self._space()
         question_periods(space, points)
-        if isinstance(space, Power) and hasattr(self, "feature_names_in_"):
+        if hasattr(self, "feature_names_in_"):
             question_order(space, list(self.feature_names_in_))
 
     def _table(self, X: Any) -> Any:
