@@ -48,6 +48,7 @@ COMPARISONS = {
     "gradients-as-data": "gradients:what_gradients_save",
     "invariant-tensors": "equivariant:invariant_tensors",
     "fit-of-vectors": "equivariant:cost_of_a_fit",
+    "vectors": "equivariant_accuracy:accuracy_of_vectors",
     "import": "imports:import_time",
     "first-use": "first_use:first_use",
 }

@@ -167,7 +167,7 @@ class BasisTable(Immutable):
     @property
     def residual(self) -> float:
         """The largest residual of any eigenspace."""
-        return max(row.residual for row in self.table)
+        return max((row.residual for row in self.table), default=0.0)
 
     def check_points(self, X: ArrayLike) -> Array:
         """`X` as points of the space, one in each row; an error that says why if they are none."""  # (n, n_features)

@@ -235,7 +235,8 @@ def _solutions_up_to(
     if cutoff.kind == "max_eigenvalue":
         top = cutoff.most
         wanted = list(takewhile(lambda V: V.eigenvalue <= top, eigenspaces))
-        resolver.check_memory(max(wanted, key=lambda V: V.dim))
+        if wanted:  # constants carry no tangent fields
+            resolver.check_memory(max(wanted, key=lambda V: V.dim))
         yield from resolver.solutions(iter(wanted))
         return
     total, barren = 0, 0

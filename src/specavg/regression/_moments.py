@@ -144,6 +144,7 @@ class Moments:
                 f"{len(X)} points need targets of shape ({len(X)}, {basis.n_outputs}) and weights of shape "
                 f"({len(X)},); got {Y.shape} and {w.shape}"
             )
+        Y = basis.possible(X, Y)
         units = Units.without_shift(Y.reshape(-1, 1))
         Z = units.applied(Y)
         cross, gram = basis.correlate_and_gram(X, w[:, None] * Z, w)
