@@ -118,8 +118,7 @@ for n, draws in ((10, 16), (20, 16), (120, 2)):
 # stations it is the other way round: the symmetry is not exact, and now the data can tell. Beside kernels that know the
 # symmetry the equivariant model gains nothing here. Ten turned copies of each station fill its circle of latitude
 # nearly as well as all rotations do, and most of the error is common to all fields with the symmetry: they cannot have
-# the eddies. In one of 16 draws of 20 stations, leaving out stations chooses too smooth a spectrum, and the fit goes
-# wrong where there are none.
+# the eddies. In one of 16 draws of 20 stations the fit goes wrong where there are none.
 found, models = errors(20, 0)
 figure, panels = plt.subplots(3, 1, figsize=(7.2, 8.6), sharex=True, layout="constrained")
 coarse = (np.abs(latitude) < 80) & (longitude % 20 == 0) & (np.round(latitude / 5) % 2 == 0)
