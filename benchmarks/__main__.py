@@ -39,6 +39,7 @@ COMPARISONS = {
     "large-rotations": "large:rotations",
     "large-torus": "large:torus",
     "large-cell": "large:cell",
+    "large-density": "large:orientations",
     "discovery": "discovery_rates:table_rows",
     "growth": "torus:growth",
     "growth-of-the-fit": "loops:growth_of_the_fit",
@@ -47,6 +48,7 @@ COMPARISONS = {
     "gradients-as-data": "gradients:what_gradients_save",
     "invariant-tensors": "equivariant:invariant_tensors",
     "fit-of-vectors": "equivariant:cost_of_a_fit",
+    "vectors": "equivariant_accuracy:accuracy_of_vectors",
     "import": "imports:import_time",
     "first-use": "first_use:first_use",
 }

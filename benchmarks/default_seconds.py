@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import gc
+import pickle
 import time
 import warnings
 from typing import Any
@@ -10,28 +13,39 @@ import numpy as np
 
 import specavg as sa
 from benchmarks.timing import row
+from specavg.functions._functions import FEW_ROWS
 
 __all__ = ["default_seconds"]
 
+TARGET = 2.0  # CPU seconds of one thread
+
 
 def _cpu_seconds(space: Any, group: Any, n: int) -> tuple[float, Any]:
-    """CPU seconds of one fit; loops are compiled before, and no basis is kept."""
-    from specavg.invariants._basis import built_basis
-
-    X = space.sample(n, random_state=0)
-    y = np.cos(X).sum(axis=1) + 0.1 * np.random.default_rng(0).normal(size=n)
-    sa.InvariantKernelRidge(space, group).fit(X[:40], y[:40])
-    built_basis.cache_clear()
+    """CPU seconds of one fit; loops are compiled before, and nothing else that was found before is kept."""
+    X = space.sample(max(n, FEW_ROWS + 8), random_state=0)
+    y = np.cos(X).sum(axis=1) + 0.1 * np.random.default_rng(0).normal(size=len(X))
+    if n > FEW_ROWS:  # up to there nothing is compiled
+        sa.InvariantKernelRidge(space, group).fit(X[: FEW_ROWS + 8], y[: FEW_ROWS + 8])
+    _forget()
+    space, group = pickle.loads(pickle.dumps((space, group)))  # without what they remember
     start = time.process_time()
-    model = sa.InvariantKernelRidge(space, group).fit(X, y)
+    model = sa.InvariantKernelRidge(space, group).fit(X[:n], y[:n])
     return time.process_time() - start, model
 
 
+def _forget() -> None:
+    """Empty every cache of the package that holds bases, tables or structures."""
+    for found in gc.get_objects():
+        if isinstance(found, functools._lru_cache_wrapper) and str(found.__module__).startswith("specavg"):
+            found.cache_clear()
+
+
 def default_seconds() -> list[dict[str, Any]]:
-    """The slowest case with 200 and with 1,000 points, and 3,000 functions of 1,000 points."""
+    """The slowest case with 200 and with 1,000 points, how many take longer than wanted, and 3,000 functions."""
     from tests.cases import CASES
 
     warnings.simplefilter("ignore")
+    _cpu_seconds(sa.Torus(1), sa.groups.trivial(1), 100)  # imports
     rows = []
     for n in (200, 1000):
         taken = {}
@@ -39,15 +53,26 @@ def default_seconds() -> list[dict[str, Any]]:
             seconds, model = _cpu_seconds(case.space, case.group, n)
             taken[f"{case.space!r} under {case.group!r}, {model.basis_.dim} functions"] = seconds
         slowest = max(taken, key=lambda name: taken[name])
+        late = sum(seconds > TARGET for seconds in taken.values())
         rows.append(
             row(
                 f"CPU seconds to a default model of {n:,} points, the slowest of {len(taken)} cases of the registry",
                 taken[slowest],
-                2.0,
+                TARGET,
                 at_most=True,
                 unit=" s",
-                note=f"{slowest}; the median is {np.median(list(taken.values())):.2g} s",
+                note=f"{slowest}; {late} of {len(taken)} take more than {TARGET:g} s, the median is "
+                f"{np.median(list(taken.values())):.2g} s",
                 each=taken,
+            )
+        )
+        rows.append(
+            row(
+                f"cases of the registry whose default model of {n:,} points takes more than {TARGET:g} CPU seconds",
+                float(late),
+                0.0,
+                at_most=True,
+                unit="",
             )
         )
     seconds, model = _cpu_seconds(sa.Torus(2), sa.groups.trivial(2), 1000)

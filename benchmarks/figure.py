@@ -18,7 +18,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    shown = [r for r in rows if r["target"] is not None and np.isfinite(r["value"])]
+    shown = [r for r in rows if r["target"] and np.isfinite(r["value"])]  # a target of zero has no margin
     shown.reverse()
     figure, axes = plt.subplots(figsize=(9, 0.55 * len(shown) + 1.2), layout="constrained")
     for i, r in enumerate(shown):

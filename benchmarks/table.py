@@ -70,6 +70,8 @@ def readme_table(comparisons: dict[str, list[dict[str, Any]]]) -> str:
 
 def _part_of_the_target(row: dict[str, Any]) -> float:
     """How much of what is allowed was used: 1 is just met."""
+    if not row["target"]:  # nothing is a part of zero
+        return 0.0
     used = row["value"] / row["target"]
     return used if row["at_most"] else 1 / used
 

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from specavg import groups
 from specavg import isometries as iso
 from specavg.groups import Group
-from specavg.groups._coordinates import on_columns
+from specavg.groups._signed_columns import on_columns
 from specavg.groups.families import Alternating, SignedSubgroup
 
 

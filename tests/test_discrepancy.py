@@ -8,6 +8,7 @@ import pytest
 import specavg as sa
 from specavg import groups
 from specavg.estimators import Discrepancy
+from specavg.estimators._base import distinct_rows
 
 
 def test_is_the_largest_change_over_the_whole_group():
@@ -85,3 +86,29 @@ def test_bad_input_is_refused():
         sa.invariance_discrepancy(np.sum, space, group, 2 * X)
     with pytest.raises(ValueError, match="acts on 4 coordinates"):
         sa.invariance_discrepancy(np.sum, space, groups.symmetric(4), X)
+
+
+@pytest.mark.parametrize(
+    "space, group", [(sa.Torus(3), sa.groups.sign_flips(3)), (sa.Torus(3), sa.groups.symmetric(3))]
+)
+def test_rows_on_one_orbit_are_predicted_as_if_alone(space, group):
+    X = space.sample(60, random_state=0)
+    model = sa.InvariantKernelRidge(space, group).fit(X, np.cos(X).sum(axis=1))
+    elements = list(group.elements())
+    moved = np.concatenate([space.act(g, X[:20]) for g in elements])
+    places, kinds = distinct_rows(model.basis_.evaluation_points(moved))
+    assert len(places) == 20
+    assert len(kinds) == len(moved)
+    assert np.array_equal(model.predict(moved), np.tile(model.predict(X[:20]), len(elements)))
+    alone = [model.predict(row[None])[0] for row in moved[::7]]
+    assert np.array_equal(model.predict(moved)[::7], alone)
+
+
+def test_different_rows_are_not_taken_for_one():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(40, 3))
+    assert distinct_rows(points) == (slice(None), slice(None))
+    points[1:] = points[0]
+    points[5, 2] = np.nextafter(points[5, 2], 10.0)  # whose shadow may be the same
+    first, mine = distinct_rows(points)
+    assert isinstance(first, slice) or np.array_equal(points[first][mine], points)

@@ -12,7 +12,13 @@ from specavg.invariants.solvers._null_space_of_outputs import NullSpaceOfOutputs
 from specavg.invariants.solvers._output_solver import carriers
 from specavg.isometries import fields
 from specavg.spaces._orders import BY_EIGENVALUE
-from specavg.testing import check_equivariant_functions, check_multiplicities, check_vector_orthonormality
+from specavg.testing import (
+    LawBroken,
+    check_equivariant_functions,
+    check_multiplicities,
+    check_tangency,
+    check_vector_orthonormality,
+)
 from tests.cases import conjugate, random_rotation
 
 C3, S4 = groups.cyclic(3), groups.symmetric(4)
@@ -337,7 +343,7 @@ def test_every_solver_of_outputs_has_a_case():
     for space, group, output, top, *_ in (*CASES, *CONTINUOUS):
         made = _equivariant_basis.output_representation(space, group, output)
         resolver = _solver_choice.Resolver(space, group, output=made)
-        for carrier in carriers(space, BY_EIGENVALUE, made.dim):
+        for carrier in carriers(space, BY_EIGENVALUE, made):
             if carrier.eigenvalue > min(top, 5):
                 break
             note(resolver.solve(carrier))
@@ -356,3 +362,75 @@ def test_what_does_not_fit_is_refused():
     flat = groups.Group([], fields=[fields.rotation([[0, -1], [1, 0]])])
     with pytest.raises(ValueError, match=r"coordinates|columns|size"):
         sa.equivariant_basis(sa.Sphere(3), flat, "vector", max_eigenvalue=6)
+
+
+TANGENT = ("tangent vector", "axial tangent vector")
+
+
+@pytest.mark.parametrize("output", TANGENT)
+@pytest.mark.parametrize("name", ["C1", "Ci", "C4v", "D3d", "Td", "Oh", "I", "C∞", "C∞v", "C∞h", "D∞h"])
+def test_tangent_fields_obey_the_laws(name, output):
+    basis = sa.equivariant_basis(sa.Sphere(3), groups.point_group(name), output, max_eigenvalue=56)
+    assert basis.dim
+    check_equivariant_functions(basis)
+    check_tangency(basis)
+    check_vector_orthonormality(basis)
+    if not basis.group.fields:
+        check_multiplicities(basis)
+
+
+def test_tangent_fields_of_another_orientation():
+    basis = sa.equivariant_basis(sa.Sphere(3), TURNED, "tangent vector", max_eigenvalue=30)
+    check_equivariant_functions(basis)
+    check_multiplicities(basis)
+
+
+@pytest.mark.parametrize("name", ["C1", "D3d", "Td", "I"])
+@pytest.mark.parametrize("output", TANGENT)
+def test_tangent_fields_are_all_vector_fields_less_the_radial_ones(name, output):
+    """Components of tangent fields up to degree l are polynomials of degree l + 1: the projections of vector fields."""
+    space, group = sa.Sphere(3), groups.point_group(name)
+    X = space.sample(200, random_state=0)
+    tangent = sa.equivariant_basis(space, group, output, max_eigenvalue=42).evaluate(X)  # degree 6
+    every = sa.equivariant_basis(space, group, output.replace("tangent ", ""), max_eigenvalue=56).evaluate(
+        X
+    )  # degree 7
+    every = np.concatenate([every, tangent], axis=1)
+    assert np.linalg.matrix_rank(every.transpose(0, 2, 1).reshape(600, -1), 1e-9) == every.shape[1] - tangent.shape[1]
+    fewer = sa.equivariant_basis(space, group, output.replace("tangent ", ""), max_eigenvalue=30).evaluate(
+        X
+    )  # degree 5
+    projected = fewer - np.einsum("nji,ni->nj", fewer, X)[:, :, None] * X[:, None]
+    both = np.concatenate([tangent, projected], axis=1).transpose(0, 2, 1).reshape(600, -1)
+    assert np.linalg.matrix_rank(both, 1e-9) == tangent.shape[1]
+
+
+def test_all_rotations_leave_no_tangent_field():
+    basis = sa.equivariant_basis(sa.Sphere(3), groups.point_group("K"), "tangent vector", max_eigenvalue=30)
+    assert basis.dim == 0
+    assert basis.evaluate([[0.0, 0.0, 1.0]]).shape == (1, 0, 3)
+    assert sa.equivariant_basis(sa.Sphere(3), None, "tangent vector", max_eigenvalue=1).dim == 0
+
+
+def test_a_field_that_is_not_tangent_breaks_the_law():
+    with pytest.raises(LawBroken, match="x·F"):
+        check_tangency(sa.equivariant_basis(sa.Sphere(3), groups.point_group("Oh"), "vector", max_eigenvalue=12))
+
+
+def test_tangent_fields_come_back_with_the_same_bits():
+    basis = sa.equivariant_basis(sa.Sphere(3), groups.point_group("D3"), "tangent vector", max_eigenvalue=30)
+    parts = (basis.space, basis.output, basis.cutoff, basis.order, basis.solver, basis.table, basis.arrays)
+    X = basis.space.sample(20, random_state=0)
+    np.testing.assert_array_equal(restored_equivariant_basis(*parts).evaluate(X), basis.evaluate(X))
+
+
+@pytest.mark.parametrize("space", [sa.Sphere(2), sa.Sphere(4), sa.Torus(3), sa.Rotations(), sa.Power(sa.Sphere(3), 2)])
+def test_tangent_fields_are_refused_elsewhere(space):
+    with pytest.raises(ValueError, match="known on Sphere"):
+        sa.equivariant_basis(space, None, "tangent vector", max_eigenvalue=10)
+
+
+def test_derivatives_of_tangent_fields_are_refused():
+    basis = sa.equivariant_basis(sa.Sphere(3), None, "tangent vector", max_eigenvalue=6)
+    with pytest.raises(ValueError, match="second derivatives"):
+        basis.gradient([[0.0, 0.0, 1.0]])

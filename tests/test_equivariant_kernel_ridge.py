@@ -21,6 +21,8 @@ CASES = [
     (sa.Torus(2), groups.cyclic_shifts(2), "pseudoscalar"),
     (sa.Circle(), C3, HANDED_ROUND),
     (sa.Sphere(3), groups.point_group("Oh"), "scalar"),
+    (sa.Sphere(3), groups.point_group("D3d"), "tangent vector"),
+    (sa.Sphere(3), groups.point_group("C3v"), "axial tangent vector"),
 ]
 GIVEN = {"spectrum": "heat", "length_scale": 0.5, "alpha": 0.3, "max_eigenvalue": 20}
 IDS = [f"{M!r}-{G!r}-{output!r}".replace(" ", "") for M, G, output in CASES]
@@ -29,7 +31,14 @@ IDS = [f"{M!r}-{G!r}-{output!r}".replace(" ", "") for M, G, output in CASES]
 def data(space, group, output, n=10, seed=0):
     rng = np.random.default_rng(seed)
     p = sa.equivariant_basis(space, group, output, max_eigenvalue=0).n_outputs
-    return space.sample(n, random_state=seed), rng.normal(size=(n, p)), rng.uniform(0.5, 2.0, size=n)
+    X, y = space.sample(n, random_state=seed), rng.normal(size=(n, p))
+    if is_tangent(output):
+        y = np.cross(X, y[:, [1, 2, 0]])  # points are made from the same random numbers
+    return X, y, rng.uniform(0.5, 2.0, size=n)
+
+
+def is_tangent(output):
+    return isinstance(output, str) and "tangent" in output
 
 
 def fitted(model, X, y, w=None):
@@ -41,20 +50,18 @@ class BruteForce:
     """Kernel ridge with K(x, y) = (1/|G|) Σ k(gx, y) ρ(g)ᵀ, and constant vectors without a penalty."""
 
     def __init__(self, space, group, output, X, y, w):
-        full = sa.invariant_basis(space, max_eigenvalue=20)
-        spectrum = np.exp(-0.5 * 0.25 * full.eigenvalues)
-        spectrum[0] = 0.0  # constants are treated apart
         self.n, self.p = y.shape
+        functions = self.functions_of(space, output)
         elements = list(groups.representation(group, output).elements())
 
         def kernel(A, B):
             terms = [
-                np.einsum("ab,ij->aibj", full.evaluate(space.act(g, A)) * spectrum @ full.evaluate(B).T, rho.matrix.T)
+                np.einsum("afi,bfj,ik->akbj", functions(space.act(g, A)), functions(B), rho.matrix)
                 for g, rho in elements
             ]
             return np.mean(terms, axis=0).reshape(len(A) * self.p, len(B) * self.p)
 
-        projector = np.mean([rho.matrix for _, rho in elements], axis=0)
+        projector = np.mean([rho.matrix for _, rho in elements], axis=0) if not is_tangent(output) else np.zeros((3, 3))
         values, vectors = np.linalg.eigh((projector + projector.T) / 2)
         self.constants = vectors[:, values > 0.5]
         k = self.constants.shape[1]
@@ -63,6 +70,17 @@ class BruteForce:
         self.system = np.block([[kernel(X, X) + noise, A], [A.T, np.zeros((k, k))]])
         self.solution = np.linalg.solve(self.system, np.concatenate([y.ravel(), np.zeros(k)]))
         self.kernel, self.X = kernel, X
+
+    def functions_of(self, space, output):
+        """All vector functions but constants, times the root of the spectrum."""
+        if is_tangent(output):
+            full = sa.equivariant_basis(space, None, output, max_eigenvalue=20)
+            root = np.exp(-0.25 * 0.25 * full.eigenvalues)
+            return lambda A: full.evaluate(A) * root[:, None]
+        full = sa.invariant_basis(space, max_eigenvalue=20)
+        root = np.exp(-0.25 * 0.25 * full.eigenvalues)
+        root[0] = 0.0  # constants are treated apart
+        return lambda A: np.einsum("af,ij->afij", full.evaluate(A) * root, np.eye(self.p)).reshape(len(A), -1, self.p)
 
     def predict(self, Z):
         rows = np.hstack([self.kernel(Z, self.X), np.tile(self.constants, (len(Z), 1))])
@@ -340,6 +358,88 @@ def test_targets_that_are_all_zero_give_zero():
     X = space.sample(30, random_state=0)
     model = sa.EquivariantKernelRidge(space, groups.point_group("C3v"), "vector").fit(X, np.zeros((30, 3)))
     np.testing.assert_array_equal(model.predict(X), 0.0)
+
+
+TANGENT = {"space": sa.Sphere(3), "group": groups.point_group("D3"), "output": "tangent vector"}
+
+
+def a_tangent_field(X):
+    """∇f + x × ∇g with f = z² and g = Re (x + iy)³, which D3 leaves alone."""
+    x, y, z = X.T
+    f, g = np.stack([0 * z, 0 * z, 2 * z]), np.stack([3 * (x**2 - y**2), -6 * x * y, 0 * z])
+    f, g = (a.T - np.sum(a.T * X, axis=1, keepdims=True) * X for a in (f, g))
+    return f + np.cross(X, g)
+
+
+def test_of_tangent_targets_only_the_tangential_part_counts():
+    X = TANGENT["space"].sample(30, random_state=0)
+    rng = np.random.default_rng(1)
+    y = a_tangent_field(X) + 0.1 * rng.normal(size=X.shape)
+    model = sa.EquivariantKernelRidge(**TANGENT).fit(X, y)
+    radial = rng.normal(size=(30, 1)) * X
+    Z = TANGENT["space"].sample(40, random_state=2)
+    other = clone(model).fit(X, y + radial)
+    np.testing.assert_allclose(other.predict(Z), model.predict(Z), atol=1e-10)
+    np.testing.assert_allclose(other.noise_variance_, model.noise_variance_, rtol=1e-9)
+    mean, covariance = model.predict(Z, return_cov=True)
+    assert np.abs(np.sum(mean * Z, axis=1)).max() < 1e-13
+    assert np.abs(np.einsum("nij,nj->ni", covariance, Z)).max() < 1e-13
+
+
+def test_it_learns_a_tangent_field_and_its_noise():
+    space = TANGENT["space"]
+    X, Z = space.sample(60, random_state=0), space.sample(200, random_state=1)
+    exact = sa.EquivariantKernelRidge(**TANGENT).fit(X, a_tangent_field(X))
+    np.testing.assert_allclose(exact.predict(Z), a_tangent_field(Z), atol=1e-6)
+    rng = np.random.default_rng(0)
+    many = space.sample(1000, random_state=2)
+    noisy = sa.EquivariantKernelRidge(**TANGENT).fit(many, a_tangent_field(many) + 0.3 * rng.normal(size=many.shape))
+    assert 0.085 < noisy.noise_variance_ < 0.095  # of each of two tangential components
+
+
+def test_tangent_fields_are_saved_streamed_and_distributed(tmp_path):
+    import dask.array as da
+
+    space = TANGENT["space"]
+    X, Z = space.sample(400, random_state=0), space.sample(50, random_state=1)
+    y = a_tangent_field(X)
+    given = {"spectrum": "heat", "length_scale": 0.3, "alpha": 1e-3, "max_eigenvalue": 30}
+    model = sa.EquivariantKernelRidge(**TANGENT, **given).fit(X, y)
+    model.save(tmp_path / "field.specavg")
+    again = sa.load(tmp_path / "field.specavg")
+    np.testing.assert_array_equal(again.predict(Z, return_cov=True)[1], model.predict(Z, return_cov=True)[1])
+    np.testing.assert_array_equal(again.predict(Z), model.predict(Z))
+    streamed = clone(model).fit((X[i : i + 100], y[i : i + 100]) for i in range(0, 400, 100))
+    np.testing.assert_allclose(streamed.predict(Z), model.predict(Z), atol=1e-9)
+    np.testing.assert_allclose(streamed.noise_variance_, model.noise_variance_, rtol=1e-6)
+    chunks = clone(model).fit(da.from_array(X, chunks=(100, 3)), da.from_array(y, chunks=(100, 3)))
+    np.testing.assert_allclose(chunks.predict(da.from_array(Z, chunks=(20, 3))).compute(), model.predict(Z), atol=1e-9)
+    with pytest.raises(ValueError, match="second derivatives"):
+        model.gradient(Z)
+
+
+def test_tangent_fields_are_exact_to_the_last_bit_under_signed_permutations():
+    space, group = sa.Sphere(3), groups.point_group("Oh")
+    X = space.sample(40, random_state=0)
+    model = sa.EquivariantKernelRidge(space, group, "tangent vector").fit(X, np.roll(X, 1, axis=1) ** 3)
+    Z = space.sample(20, random_state=1)
+    for g, rho in groups.representation(group, "tangent vector").elements():
+        np.testing.assert_array_equal(model.predict(space.act(g, Z)), model.predict(Z) @ rho.matrix.T)
+
+
+def test_a_table_of_winds_from_the_command_line(tmp_path):
+    import pandas as pd
+
+    from specavg.cli import main
+
+    X = sa.Sphere(3).sample(60, random_state=0)
+    table = pd.DataFrame(np.hstack([X, a_tangent_field(X)]), columns=["x", "y", "z", "u", "v", "w"])
+    table.to_csv(tmp_path / "wind.csv", index=False)
+    where = [str(tmp_path / name) for name in ("wind.csv", "wind.specavg")]
+    asked = ["--target", "u,v,w", "--space", "sphere:3", "--group", "point_group:D3", "--targets-are", "tangent vector"]
+    assert main(["fit", where[0], *asked, "-o", where[1], "--quiet"]) == 0
+    found = sa.load(where[1]).predict(table[["x", "y", "z"]])
+    np.testing.assert_allclose(found, a_tangent_field(X), atol=1e-5)
 
 
 def test_tensors_and_vectors_in_another_shape_are_refused_in_words():

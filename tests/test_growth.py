@@ -43,6 +43,15 @@ def test_rough_targets_are_given_more_functions_and_smooth_ones_are_not(many):
     assert np.abs(smooth.predict(Z) - (Z**4).sum(axis=1)).max() < 0.01
 
 
+def test_larger_bases_report(many, monkeypatch, capsys):
+    monkeypatch.setattr("specavg._reporting._PATIENCE", 0.0)
+    X = S2.sample(4_000, random_state=0)
+    with sa.config(progress=True):
+        model = sa.InvariantKernelRidge(S2, OH).fit(X, rough(X))
+    assert model.basis_.dim > 200
+    assert "more functions for many rows: " in capsys.readouterr().err
+
+
 def test_the_time_is_kept_to(many, monkeypatch):
     X = S2.sample(4_000, random_state=0)
     monkeypatch.setattr(_limits, "LARGE_SECONDS", 1e-6)

@@ -171,3 +171,34 @@ def test_nodes_of_one_orbit_are_merged_and_the_rule_stays_exact(group):
     assert len(points) < len(nodes) / 6
     values = basis.evaluate(points)
     np.testing.assert_allclose((values * merged[:, None]).T @ values, np.eye(basis.dim), atol=1e-10)
+
+
+def test_far_images_of_sharp_kernels_are_left_out_without_a_trace():
+    X, Z = grains(60, 0), grains(40, 1)
+    images = np.concatenate([SO3.act(g, X) for g in CUBIC.elements()])
+    kappas, shares = np.array([3.0, 900.0, 4e3, 2e5]), np.array([1e-5, 0.2, 0.2, 0.3, 0.29999])
+    weights = np.random.default_rng(0).dirichlet(np.ones(len(images)))
+    found = KernelMixture(images, weights, kappas, shares, 0.0).density(SO3.von_mises, Z)
+    family = SO3.von_mises
+    exponents = np.minimum(family.embedded(Z) @ family.embedded(images).T - family.square, 0.0)
+    direct = shares[0] + sum(
+        share * np.exp(kappa * exponents - family.log_mass(np.array([kappa]))) @ weights
+        for kappa, share in zip(kappas, shares[1:], strict=True)
+    )
+    np.testing.assert_allclose(found, direct, rtol=1e-12)
+
+
+def test_points_that_are_not_kept_count_for_their_neighbours(monkeypatch):
+    X, Z = grains(4_000, 0), grains(1_000, 1)
+    ones, family = np.ones(len(X)), SO3.von_mises
+    monkeypatch.setattr("specavg.estimators._kernel_mixture.MOST_IMAGES", 24 * 400)
+    counted = fitted_mixture(SO3, CUBIC, X, ones)
+    assert len(counted.images) == 24 * 400
+    assert counted.weights.sum() == pytest.approx(1.0)
+    assert counted.weights.max() > 3 * counted.weights.min()
+    moved = counted.density(family, SO3.act(next(iter(CUBIC.generators)), Z))
+    np.testing.assert_allclose(counted.density(family, Z), moved, rtol=1e-9)
+    alone = fitted_mixture(SO3, CUBIC, X[:400], ones[:400])  # what is left if the others are thrown away
+    gain = np.mean(np.log(counted.density(family, Z)) - np.log(alone.density(family, Z)))
+    assert gain > 0.05
+    assert counted.loo_log_likelihood == pytest.approx(np.mean(np.log(counted.density(family, Z))), abs=0.2)

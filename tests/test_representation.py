@@ -347,3 +347,20 @@ def test_without_generators_the_number_of_outputs_is_asked_for():
     with pytest.raises(ValueError, match="needs dim="):
         groups.Representation(groups.trivial(3), [])
     assert groups.Representation(groups.trivial(3), [], dim=4).is_trivial
+
+
+def test_tangent_vectors_move_as_points_do():
+    group = groups.point_group("D3d")
+    rho = groups.representation(group, "tangent vector")
+    assert rho.tangent
+    assert rho != groups.representation(group, "vector")
+    assert groups.Representation(group, rho.images, tangent=True) == rho
+    axial = groups.representation(group, "axial tangent vector")
+    assert [g.signs[::-1] for g in axial.of_coefficients.images] == [g.signs for g in rho.of_coefficients.images]
+    with pytest.raises(ValueError, match="image 0 does not move vectors as points"):
+        groups.Representation(group, [np.eye(3) for _ in group.generators], tangent=True)
+    for refused in (lambda: rho + rho, lambda: rho * rho, lambda: rho.on_tensors("ij=ji"), lambda: rho.restricted([0])):
+        with pytest.raises(ValueError, match="tangent vectors are no fixed space"):
+            refused()
+    with pytest.raises(ValueError, match="three components"):
+        groups.representation(groups.symmetric(4), "tangent vector")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+import specavg as sa
 from specavg import isometries
 from specavg.functions._wigner_matrices import wigner_matrices
 from specavg.spaces import Rotations, Sphere, rotations_from_bunge, rotations_from_quaternions
@@ -226,3 +227,15 @@ def test_equal_by_value():
     assert hash(Rotations()) == hash(SPACE)
     assert Sphere(3) != SPACE
     assert repr(SPACE) == "Rotations()"
+
+
+@pytest.mark.parametrize("crystal, specimen", [("O", "D2"), ("D6", "D2"), ("O", "O")])
+def test_values_without_the_orders_that_do_not_matter_are_the_same(crystal, specimen):
+    space = sa.Rotations()
+    basis = sa.invariant_basis(space, sa.groups.crystal_symmetry(crystal, specimen=specimen), max_invariant_dim=60)
+    functions = basis.functions
+    assert functions._source.sided_bytes is not None
+    X = space.check_points(space.sample(30, 0))
+    np.testing.assert_allclose(functions.values(X), functions.plain_values(X), atol=1e-12)
+    C = np.random.default_rng(0).normal(size=(basis.dim, 2))
+    np.testing.assert_allclose(functions.values(X) @ C, functions.combine(X, C), atol=1e-11)

@@ -79,6 +79,8 @@ def test_a_basis_is_rebuilt_without_linear_algebra(case, monkeypatch):
         raise AssertionError("decided again")
 
     for name in ("null_space", "common_null_space", "_certified"):
+        monkeypatch.setattr(f"specavg.invariants._certified_null_space.{name}", refuse)
+    for name in ("null_space", "common_null_space"):
         monkeypatch.setattr(f"specavg.invariants._fixed_space.{name}", refuse)
     monkeypatch.setattr("specavg.invariants.solvers._null_space.null_space", refuse)
     monkeypatch.setattr("specavg.invariants.solvers._left_times_right.null_space", refuse)

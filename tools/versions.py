@@ -45,6 +45,14 @@ def lower_bounds(pyproject: Path) -> list[str]:
     return sorted({f"{m[1]}=={m[2]}{'.*' if m[2].count('.') < 2 else ''}" for m in bounds if m})
 
 
+def python_of(version: str) -> str | None:
+    """A Python of this version that runs: on the path, or one of pyenv, which may not be switched on."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = [shutil.which(f"python{version}"), *sorted(map(str, pyenv.glob(f"{version}.*/bin/python{version}")))]
+    runs = (p for p in found if p and not subprocess.run([p, "-c", "pass"], capture_output=True).returncode)
+    return next(runs, None)
+
+
 def environment(folder: Path, python: str, oldest: bool) -> Path:
     """The interpreter of an environment with this package, made where it is not there yet."""
     interpreter = folder / "bin" / "python"
@@ -87,8 +95,8 @@ def main() -> None:
     failed = False
     for name in options.only or [f"oldest-{OLDEST}", *(f"newest-{version}" for version in PYTHONS)]:
         kind, version = name.split("-")
-        python = shutil.which(f"python{version}")
-        if python is None or subprocess.run([python, "-c", "pass"], capture_output=True).returncode:
+        python = python_of(version)
+        if python is None:
             print(f"{name}: no python{version} on this machine")
             continue
         interpreter = environment(options.below.resolve() / name, python, kind == "oldest")

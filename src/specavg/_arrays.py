@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "as_given", "components"]
+__all__ = ["Array", "as_given", "components", "numbered"]
 
 Array: TypeAlias = NDArray[np.float64]
 """Floating-point numbers in double precision, of any shape."""
@@ -43,4 +43,16 @@ def components(m: int, row: NDArray[np.intp], column: NDArray[np.intp]) -> NDArr
         if np.array_equal(least, label):
             break
         label = least
-    return np.unique(label, return_inverse=True)[1].reshape(m)
+    return numbered(label)[1]
+
+
+def numbered(label: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Labels that are the least member of each set: these members, and the number of the set of each node.
+
+    Examples
+    --------
+    >>> numbered(np.array([0, 1, 0, 3]))
+    (array([0, 1, 3]), array([0, 1, 0, 2]))
+    """
+    least = label == np.arange(len(label))
+    return np.flatnonzero(least), (np.cumsum(least) - 1)[label]

@@ -60,7 +60,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--targets-are",
         metavar="KIND",
-        help="how the group moves the targets: vector, 'axial vector', pseudoscalar, ij=ji (default: not at all)",
+        help="how the group moves the targets: vector, 'axial vector', 'tangent vector', pseudoscalar, ij=ji (default: "
+        "not at all)",
     )
     parser.add_argument("--alpha", type=float, metavar="A", help="the ridge penalty (default: chosen from the data)")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where the model goes")

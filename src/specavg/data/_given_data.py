@@ -128,8 +128,10 @@ def question_periods(space: Space, points: Array) -> None:
         )
 
 
-def question_order(space: Power, names: list[str]) -> None:
+def question_order(space: Space, names: list[str]) -> None:
     """Warn where names of columns (phi1 … phi5, psi1 … psi5) run through all copies, one coordinate after another."""
+    if not isinstance(space, Power):
+        return
     copies, width = space.copies, space.base.n_features
     if width == 1 or copies == 1 or len(names) != copies * width:
         return

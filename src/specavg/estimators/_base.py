@@ -14,6 +14,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from specavg._random import OWN_SEED
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import (
     check_columns,
@@ -23,6 +24,7 @@ from specavg.data._given_data import (
     question_periods,
 )
 from specavg.data._streaming import Stream, is_dask, stream_of
+from specavg.functions._functions import few_rows
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_group
 from specavg.invariants._acting_group import canonical_points
@@ -30,7 +32,7 @@ from specavg.invariants._basis import built_basis
 from specavg.invariants._building import checked_request
 from specavg.persistence._saved_model import Savable
 from specavg.regression._limits import BASIS_SECONDS
-from specavg.spaces import Power, Space, default_space
+from specavg.spaces import Space, default_space
 
 __all__ = ["InvariantEstimator", "InvariantSeries", "checked_alpha", "weights_or_ones"]
 
@@ -137,7 +139,7 @@ class InvariantEstimator(Savable, BaseEstimator):
         """Warn about points in what look like other units, or columns in what looks like another order."""
         space = self._space()
         question_periods(space, points)
-        if isinstance(space, Power) and hasattr(self, "feature_names_in_"):
+        if hasattr(self, "feature_names_in_"):
             question_order(space, list(self.feature_names_in_))
 
     def _table(self, X: Any) -> Any:
@@ -208,9 +210,19 @@ class InvariantSeries(RegressorMixin, InvariantEstimator):
         return tags
 
     def _series(self, points: Array) -> Array:
-        """Σ c ψ at canonical points."""
+        """Σ c ψ at canonical points; in a table of few rows, once for each of them."""
         C = self.coef_.reshape(self.basis_.dim, -1)
-        return self.basis_.combine(points, C).reshape(len(points), *self.coef_.shape[1:])
+        first, mine = distinct_rows(points) if few_rows(len(points)) else (slice(None), slice(None))
+        return self.basis_.combine(points[first], C)[mine].reshape(len(points), *self.coef_.shape[1:])
+
+
+def distinct_rows(points: Array) -> tuple[NDArray[np.intp] | slice, NDArray[np.intp] | slice]:
+    """One row of each kind, and for each row the place of its kind among them; all rows if hardly any are equal."""
+    shadow = np.sum(points * np.random.default_rng(OWN_SEED).normal(size=points.shape[1]), axis=1)
+    _, first, mine = np.unique(shadow, return_index=True, return_inverse=True)
+    if 2 * len(first) > len(points) or not np.array_equal(points[first][mine], points):
+        return slice(None), slice(None)
+    return first, mine
 
 
 def weights_or_ones(sample_weight: Any, X: Array) -> Array:

@@ -126,7 +126,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     before. The shares s_k maximise the leave-one-out likelihood, which is concave in them. They compete with the
     exponential family where data are in memory, no cutoff is given and the group has at most 2,000 elements, which are
     listed; they are taken if their leave-one-out likelihood is larger by 0.3. At most 300,000 images of points are kept
-    (others are left out at random) and 10⁸ pairs compared: some seconds, and 3 ms for the density at a point.
+    (others count for the nearest of them) and 3·10⁸ pairs compared: some seconds, and 3 ms for the density at a point.
 
     Examples
     --------
@@ -243,7 +243,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         rule, check = quadratures(self.basis_, most, stretch=STRETCH)
         nodes, others = self._nodes(rule), self._nodes(check)
         values = self.basis_.eigenvalues[1:]
-        d = self.basis_.space.dim
+        d = self.basis_.dimension
         best: tuple[ExponentialFit, float, float] | None = None
         for smoothness in (d / 2 + 1, d / 2 + 2):
             start, since_best, here = np.zeros(len(values)), 0, np.inf

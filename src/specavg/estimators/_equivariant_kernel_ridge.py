@@ -55,7 +55,8 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         Who acts. Default: the trivial group.
     output : str or Representation, default "scalar"
         How the group moves the outputs, as in `equivariant_basis`: "vector", "axial vector", "pseudoscalar",
-        "ij=ji", or a `groups.Representation`.
+        "ij=ji", or a `groups.Representation`. On `Sphere(3)` "tangent vector" is for fields such as the wind: of y only
+        the tangential part counts, predictions are tangential, and `gradient` is not available.
     spectrum, smoothness, length_scale, alpha
         As in `InvariantKernelRidge`. All outputs have the same penalty and the same noise: the group mixes them.
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
@@ -159,7 +160,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
                 f"of shape (n, {smallest.n_outputs}){self._tensor_hint()}"
             )
         data = _VectorData.of(smallest, points, targets, weights)
-        rows = len(data.points) * smallest.n_outputs
+        rows = len(data.points) * smallest.n_rows
         basis: Any = self._basis(cutoff) if cutoff is not None else self._default_basis_for(rows)
         data = replace(data, basis=basis)
         candidates = self._searched(data, alpha)
@@ -192,7 +193,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
     def _default_basis(self, rows: int | None) -> Any:
         if rows is None:
             return None
-        return self._default_basis_for(rows * self._basis(Cutoff("max_eigenvalue", 0.0)).n_outputs)
+        return self._default_basis_for(rows * self._basis(Cutoff("max_eigenvalue", 0.0)).n_rows)
 
     def _default_basis_for(self, rows: int) -> EquivariantBasis:
         """As many functions as so many rows, one for each point and output, can use within the budget."""
@@ -380,6 +381,7 @@ class _VectorData:
     @classmethod
     def of(cls, basis: EquivariantBasis, points: Array, targets: Array, weights: Array) -> _VectorData:
         """From all points of a data set."""
+        targets = basis.possible(points, targets)
         elements = basis.canonical_elements
         if elements is not None:
             points, leading = elements.places(points)
@@ -396,7 +398,7 @@ class _VectorData:
 
     def sample(self, rows: int) -> _VectorData | None:
         """Some of the points, chosen without regard to the targets; None where there are no more anyway."""
-        points = max(rows // self.basis.n_outputs, 1)
+        points = max(rows // self.basis.n_rows, 1)
         if len(self.points) <= points:
             return None
         some = np.sort(np.random.default_rng(OWN_SEED).permutation(len(self.points))[:points])
@@ -404,7 +406,7 @@ class _VectorData:
 
     def problem(self) -> Problem:
         """From features where they can be held, else from moments."""
-        summands = self.basis.functions.summands
+        summands = self.basis.summands
         values = len(self.points) * sum(summand.functions.n_outputs * summand.functions.dim for summand in summands)
         if values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= _config.settings().memory_limit / 2:
             return self.features_problem(self.basis.dim)
@@ -415,19 +417,19 @@ class _VectorData:
 
     def features_problem(self, most: int) -> BlockProblem:
         """With the first `most` functions."""
-        points, n = self.basis.space.check_points(self.points), len(self.points)
+        points, n = self.basis.check_points(self.points), len(self.points)
         rows: list[SummandRows] = []
-        for summand in self.basis.functions.summands:
+        for summand in self.basis.summands:
             functions, at = summand.functions, SummandPlaces.of(summand, self.basis.n_constants, most)
             k, D = at.constants.shape[1], at.others.shape[1]  # constants come first, and then what `most` leaves
-            values = np.empty((n, functions.n_outputs, k + D))
+            values = np.empty((n, functions.n_rows, k + D))
             for some in functions.chunks(n):
-                values[some] = functions.values(points[some])[:, :, : k + D]
-            table = values.reshape(n * functions.n_outputs, k + D)
-            targets = summand.targets(self.targets).reshape(len(table), -1)
+                values[some] = functions.rows(points[some], functions.values(points[some]))[:, :, : k + D]
+            table = values.reshape(n * functions.n_rows, k + D)
+            targets = functions.rows(points, summand.targets(self.targets)).reshape(len(table), -1)
             rows.append(SummandRows(at, table[:, k:], table[:, :k], targets))
         return BlockProblem(rows, self.weights, min(most, self.basis.dim), self.spread)
 
 
 def _moment_problem(basis: EquivariantBasis, moments: Moments) -> BlockMomentProblem:
-    return BlockMomentProblem(moments, basis.functions.summands, basis.n_constants, basis.n_outputs)
+    return BlockMomentProblem(moments, basis.summands, basis.n_constants, basis.n_rows)

@@ -11,7 +11,7 @@ from scipy import linalg
 __all__ = ["ExponentialFit", "Nodes", "exponential_fit", "exponential_fit_from_moments"]
 
 Array = NDArray[np.float64]
-_STEPS = 100
+_STEPS = 100  # of Newton's method at most: it converges quadratically, and the bound only ends what does not
 
 
 @dataclass(frozen=True)

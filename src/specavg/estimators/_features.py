@@ -18,7 +18,7 @@ from specavg.spaces import Space
 
 __all__ = ["InvariantFeatures"]
 
-DEFAULT_FUNCTIONS = 64.0
+DEFAULT_FUNCTIONS = 64.0  # features with no cutoff given: a linear model of some hundred rows can use so many
 
 
 class InvariantFeatures(TransformerMixin, InvariantEstimator):
@@ -103,7 +103,7 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
         if basis.dim == 1:
             raise ValueError(f"{self._only_the_constant()}: there are no features. Raise the cutoff.")
         if points is not None:
-            basis.space.check_points(points)
+            basis.check_points(points)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:

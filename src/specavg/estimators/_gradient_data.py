@@ -91,8 +91,8 @@ class GradientData:
         values = Observations(
             features[with_value], self.targets[with_value], self.weights[with_value], label[with_value]
         )
-        X, G = basis.space.check_points(self.points[with_gradient]), self.gradients[with_gradient]
-        tangents = basis.space.tangents(X)
+        X, G = basis.check_points(self.points[with_gradient]), self.gradients[with_gradient]
+        tangents = basis.tangents(X)
         d = tangents.shape[2]
         slopes = np.empty((len(X), d, features.shape[1]))
         for rows, gradient in basis.gradients_in_chunks(X):  # (m, dim, n_features)

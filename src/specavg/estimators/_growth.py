@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -108,8 +107,7 @@ def _larger(
 
 def _seconds(data: RidgeData, basis: InvariantBasis) -> float | None:
     """A forecast; None where the Gram matrix has to be formed, or what it needs does not fit in memory."""
-    functions: Any = basis.functions
-    forecast = functions.gram_nanoseconds(data.count)
+    forecast = basis.gram_nanoseconds(data.count)
     if forecast is None or not np.isfinite(forecast[0]):
         return None
     build, column = forecast

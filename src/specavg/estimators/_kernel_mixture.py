@@ -14,6 +14,7 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import KDTree
 
 from specavg._arrays import Array
 from specavg._config import settings
@@ -27,11 +28,11 @@ from specavg.spaces._von_mises import VonMises
 __all__ = ["KernelMixture", "fitted_mixture"]
 
 MOST_IMAGES = 300_000
-"""Images of points, over all elements of the group: 22 MB of rotation matrices, 3 ms for a density. Further points are
-left out at random."""
+"""Images of points, over all elements of the group: 22 MB of rotation matrices, 3 ms for a density. Further points
+count for the nearest of those that are kept, which are taken at random."""
 
-MOST_PAIRS = 1e8
-"""Pairs of a point and an image that shares are chosen by: 2 s for all widths."""
+MOST_PAIRS = 3e8
+"""Pairs of a point and an image that shares are chosen by: 6 s for all widths."""
 
 MOST_ELEMENTS = 2_000
 """Elements of a group that is listed. The images of 100 points under more would be more than `MOST_IMAGES`."""
@@ -40,6 +41,8 @@ _WIDTHS = 20  # from the size of the space to a thousandth of it: orientations a
 _STEPS = 400  # of the search for shares: the likelihood of 500 points is then settled to 1e-4
 _FEWEST = 0.5  # rows that the uniform density is given at least, so that no point has density zero
 _DROPPED = 1e-3  # a share below is dropped
+_SHARP = 1_000.0  # κ in units of the size of the space from which on few images are near a point
+_NEGLIGIBLE = 60.0  # exponent below which a kernel, of height up to 1e9, is rounding beside the uniform density
 _CHUNK = 4e6  # pairs at a time: 32 MB
 
 
@@ -51,9 +54,9 @@ class KernelMixture:
     Attributes
     ----------
     images : ndarray of shape (N, n_features)
-        Points of the data, moved by all elements of the group.
+        Points of the data, moved by all elements of the group: of many, some.
     weights : ndarray of shape (N,)
-        Sum to one.
+        Sum to one; a point that is not kept counts for the nearest image.
     concentrations : ndarray of shape (K,)
         κ of each width: at small distances r a kernel is exp(−κr²/2).
     shares : ndarray of shape (K + 1,)
@@ -71,9 +74,16 @@ class KernelMixture:
     def density(self, family: VonMises, X: Array) -> Array:
         """At points of the space that `family` belongs to."""  # (n, n_features) -> (n,)
         found = np.full(len(X), self.shares[0])
+        terms = self._terms(family)
+        sharp = [(kappa, scale) for kappa, scale in terms if kappa * family.square > _SHARP]
         for rows, exponents in self._exponents(family, X):
-            for kappa, scale in self._terms(family):
+            for kappa, scale in terms[: len(terms) - len(sharp)]:
                 found[rows] += scale * (np.exp(kappa * exponents) @ self.weights)
+            if sharp:
+                row, image = np.nonzero(exponents > -_NEGLIGIBLE / sharp[0][0])
+                near, weights = exponents[row, image], self.weights[image]
+                values = sum(scale * np.exp(kappa * near) for kappa, scale in sharp)
+                found[rows] += np.bincount(row, values * weights, len(exponents))
         return found
 
     def gradient(self, family: VonMises, X: Array) -> Array:
@@ -122,32 +132,37 @@ def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) ->
         return None
     order = group.finite_order
     rng = np.random.default_rng(OWN_SEED)
-    most = max(MOST_IMAGES // order, 2)
-    if len(points) > most:
-        some = np.sort(rng.permutation(len(points))[:most])
-        points, weights = points[some], weights[some]
-    n, total = len(points), float(weights.sum())
-    images = np.concatenate([space.act(g, points) for g in group.elements()])  # element after element
+    shuffled, most = rng.permutation(len(points)), max(MOST_IMAGES // order, 2)
+    kept, others = np.sort(shuffled[:most]), shuffled[most:]
+    centres, n, total = points[kept], min(len(points), most), float(weights.sum())
+    images = np.concatenate([space.act(g, centres) for g in group.elements()])  # element after element
+    targets = family.embedded(images)
+    owner = np.empty(len(points), dtype=np.intp)  # the centre that a point counts for
+    owner[kept] = np.arange(n)
+    if len(others):
+        owner[others] = KDTree(targets).query(family.embedded(points[others]))[1] % n
+    counts = np.bincount(owner, weights, n)
     kappas: Array = np.exp2(np.arange(_WIDTHS, dtype=np.float64)) / family.square
-    left = np.sort(rng.permutation(n)[: max(int(MOST_PAIRS / len(images)), 100)])
+    # A centre that counts for others too lies where nothing of them is left out: points beside it tell.
+    left = np.sort((others if len(others) else shuffled)[: max(int(MOST_PAIRS / len(images)), 100)])
     table = np.ones((len(left), 1 + _WIDTHS))
-    targets, masses = family.embedded(images), np.exp(-family.log_mass(kappas)) / order
+    scales = np.exp(-family.log_mass(kappas)) / order
     chunks = list(_chunks(len(left), len(images)))
     for rows in reported(chunks, "kernels left out", "chunks", len(chunks)):
         mine = left[rows]
         kernel = np.exp(kappas[0] * _exponents(family, points[mine], targets))
         for k in range(_WIDTHS):
             values = kernel.reshape(len(mine), order, n).sum(axis=1)
-            own = values[np.arange(len(mine)), mine] * weights[mine]
-            table[rows, 1 + k] = masses[k] * (values @ weights - own) / (total - weights[mine])
+            own = values[np.arange(len(mine)), owner[mine]] * weights[mine]
+            table[rows, 1 + k] = scales[k] * (values @ counts - own) / (total - weights[mine])
             np.multiply(kernel, kernel, out=kernel)
     shares = _shares(table, weights[left] / weights[left].sum(), total)
-    kept = np.concatenate([[True], shares[1:] > 0])
+    used = np.concatenate([[True], shares[1:] > 0])
     likelihood = float(weights[left] @ np.log(table @ shares) / weights[left].sum())
-    each = np.tile(weights / (order * total), order)
+    each = np.tile(counts / (order * total), order)
     # Shares were fitted to these rows: a number for each, less the sum.
-    optimism = float(kept.sum() - 1) / total
-    return KernelMixture(images, each, kappas[kept[1:]], shares[kept], likelihood - optimism)
+    optimism = float(used.sum() - 1) / total
+    return KernelMixture(images, each, kappas[used[1:]], shares[used], likelihood - optimism)
 
 
 def _shares(table: Array, weights: Array, total: float) -> Array:

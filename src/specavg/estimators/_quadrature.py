@@ -17,6 +17,7 @@ __all__ = ["Rule", "quadratures"]
 
 Array = NDArray[np.float64]
 HIGHEST_DIMENSION = 8  # beyond, product rules have too many nodes even for the lowest functions
+# Multiples of the largest value of a basis for which rules are tried: each finer than the last by half.
 _FACTORS = (1.0, 1.5, 2.25, 3.4, 5.0, 7.6, 11.4, 17.0, 25.6, 38.0)
 
 
@@ -49,10 +50,10 @@ def quadratures(basis: InvariantBasis, most: int, stretch: int = 1) -> tuple[Rul
     """
     top = float(basis.eigenvalues[-1])
     rules: list[Rule] = []
-    if basis.space.dim <= HIGHEST_DIMENSION:
+    if basis.dimension <= HIGHEST_DIMENSION:
         for factor in _FACTORS:
             try:
-                points, weights = basis.space.ordered_quadrature(basis.order, factor * top)
+                points, weights = basis.quadrature(factor * top)
             except MemoryError:
                 break
             text = f"product rule of {len(points)} nodes, exact for products of eigenfunctions up to {factor * top:.6g}"
@@ -63,5 +64,5 @@ def quadratures(basis: InvariantBasis, most: int, stretch: int = 1) -> tuple[Rul
         return rules[-2], rules[-1]
     rng = np.random.default_rng(OWN_SEED)
     text = f"{most} uniform random nodes"
-    first, second = (Rule(basis.space.sample(most, rng), np.full(most, 1.0 / most), True, text) for _ in range(2))
+    first, second = (Rule(basis.sample(most, rng), np.full(most, 1.0 / most), True, text) for _ in range(2))
     return first, second

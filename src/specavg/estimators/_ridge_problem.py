@@ -55,10 +55,13 @@ class RidgeData:
         """Rows."""
         return len(self.points)
 
-    def sample(self, rows: int) -> RidgeData:
+    def some(self, rows: int) -> NDArray[np.intp]:
         """Some of the rows, chosen without regard to the targets."""
-        some = np.sort(np.random.default_rng(OWN_SEED).permutation(self.count)[:rows])
-        return RidgeData(self.points[some], self.targets[some], self.weights[some])
+        return np.sort(np.random.default_rng(OWN_SEED).permutation(self.count)[:rows])
+
+    def at(self, rows: NDArray[np.intp]) -> RidgeData:
+        """These rows."""
+        return RidgeData(self.points[rows], self.targets[rows], self.weights[rows])
 
     def held(self, basis: InvariantBasis) -> bool:
         """Whether the features are held and decomposed, rather than their moments."""
@@ -69,11 +72,10 @@ class RidgeData:
         """The values of all functions but the constant, where they are held."""  # (n, dim - 1)
         return basis.evaluate(self.points)[:, 1:] if self.held(basis) else None
 
-    def searched(self, basis: InvariantBasis, *, half_digits: bool) -> FeatureProblem:
+    def searched(self, features: Array, *, half_digits: bool) -> FeatureProblem:
         """The problem that a search compares spectra on: as many functions as so few rows can use."""
-        few = min(basis.dim, _limits.FUNCTIONS_PER_POINT * _limits.SEARCH_ROWS)
-        features = basis.evaluate(self.points)[:, 1:few]
-        return FeatureProblem(features, self.targets, self.weights, half_digits=half_digits)
+        few = _limits.FUNCTIONS_PER_POINT * _limits.SEARCH_ROWS
+        return FeatureProblem(features[:, :few], self.targets, self.weights, half_digits=half_digits)
 
     def problem(
         self, basis: InvariantBasis, features: Array | None, candidates: list[Spectrum], alpha: float | None

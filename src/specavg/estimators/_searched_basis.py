@@ -4,20 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
+from specavg._arrays import Array
 from specavg.estimators._affordable import affordable_dim
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.invariants import InvariantBasis
 from specavg.regression import _limits
-from specavg.regression._choice import shortlist
+from specavg.regression._choice import screened, shortlist
+from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._spectra import Spectrum
 
-__all__ = ["MadeBasis", "competing_bases", "searched_basis"]
+__all__ = ["MadeBasis", "Searched", "competing_bases", "searched_basis"]
 
 MadeBasis = Callable[[int | None], InvariantBasis]
 """Makes a basis of at most so many functions; with None, of as many as are affordable."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """The basis a fit goes on with.
+
+    Attributes
+    ----------
+    basis : InvariantBasis
+    features : ndarray of shape (n, dim - 1) or None
+        The values of all functions but the constant, where they are held.
+    spectra : list of Spectrum
+        The most promising; none where all of them can be compared.
+    """
+
+    basis: InvariantBasis
+    features: Array | None
+    spectra: list[Spectrum]
 
 
 def searched_basis(
@@ -25,8 +48,8 @@ def searched_basis(
     data: RidgeData,
     candidates_of: Callable[[InvariantBasis], list[Spectrum]],
     alpha: float | None,
-) -> tuple[InvariantBasis, list[Spectrum]]:
-    """The most promising basis and spectra, on some of the rows; no spectra where all of them can be compared.
+) -> Searched:
+    """The most promising basis and spectra, on some of the rows.
 
     Parameters
     ----------
@@ -37,21 +60,85 @@ def searched_basis(
     alpha : float or None
         The penalty; None where it is chosen.
     """
+    rows = data.some(_limits.SEARCH_ROWS)
+    sample = data.at(rows)
+    everything = data.count == sample.count
     if len(bases) == 1:
         basis = bases[0](None)
-        many = data.count > _limits.SEARCH_ROWS and len(candidates_of(basis)) > _limits.SHORTLIST
-        if basis.dim == 1 or not many:
-            return basis, []
-    sample = data.sample(_limits.SEARCH_ROWS)
-    found: list[tuple[float, MadeBasis, list[Spectrum]]] = []
-    for make, basis in competing_bases(bases, affordable_dim(sample.count) if len(bases) > 1 else None):
-        problem = sample.searched(basis, half_digits=not data.held(basis))
-        candidates, score = candidates_of(basis), np.inf
-        if basis.dim > 1 and problem.count > 1:  # else all rows are on one orbit: nothing can be left out
-            candidates, score = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST)
-        found.append((score, make, candidates))
-    _, make, candidates = min(found, key=lambda entry: entry[0])
-    return make(None), candidates
+        features = data.features(basis)
+        if basis.dim == 1 or everything or len(candidates := candidates_of(basis)) <= _limits.SHORTLIST:
+            return Searched(basis, features, [])
+        some = basis.evaluate(sample.points)[:, 1:] if features is None else features[rows]
+        problem = sample.searched(some, half_digits=not data.held(basis))
+        if problem.count > 1:  # else all rows are on one orbit: nothing can be left out
+            candidates, _ = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST)
+        return Searched(basis, features, candidates)
+    racing = [
+        _Racing.of(make, basis, sample, candidates_of(basis), alpha, half_digits=not data.held(basis))
+        for make, basis in competing_bases(bases, affordable_dim(sample.count))
+    ]
+    leading = min((each.best for each in racing if each.first is not None), default=np.inf)
+    racing = [each for each in racing if each.best <= leading + _limits.BEHIND]
+    firsts = sorted(score for each in racing for score in (each.first or {}).values())
+    bound = firsts[: 2 * _limits.SCREENED][-1] if firsts else np.inf
+    size = 1 if everything else _limits.SHORTLIST  # with all rows, the best is known
+    finished = [(each, *each.shortlisted(alpha, size, bound)) for each in racing if each.best <= bound]
+    best, spectra, _ = min(finished, key=lambda entry: entry[2])
+    basis = best.make(None)
+    same = everything and basis is best.basis
+    return Searched(basis, best.features if same else data.features(basis), spectra)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Racing:
+    """A basis that competes with others, and what a first look at few rows says of it.
+
+    Attributes
+    ----------
+    make : callable
+    basis : InvariantBasis
+    features : ndarray of shape (n, dim - 1)
+    problem : FeatureProblem
+    candidates : list of Spectrum
+    first : dict of Spectrum to float, or None
+        The best of the candidates on few rows, and their scores; None where there are hardly more.
+    """
+
+    make: MadeBasis
+    basis: InvariantBasis
+    features: Array
+    problem: FeatureProblem
+    candidates: list[Spectrum]
+    first: dict[Spectrum, float] | None
+
+    @classmethod
+    def of(
+        cls,
+        make: MadeBasis,
+        basis: InvariantBasis,
+        sample: RidgeData,
+        candidates: list[Spectrum],
+        alpha: float | None,
+        *,
+        half_digits: bool,
+    ) -> _Racing:
+        features = basis.evaluate(sample.points)[:, 1:]
+        problem = sample.searched(features, half_digits=half_digits)
+        first = screened(problem, basis, candidates, alpha) if basis.dim > 1 and problem.count > 1 else None
+        return cls(make, basis, features, problem, candidates, first)
+
+    @property
+    def best(self) -> float:
+        """The best score on few rows; without such a look a basis goes on in any case."""
+        return -np.inf if self.first is None else min(self.first.values())
+
+    def shortlisted(self, alpha: float | None, size: int, bound: float) -> tuple[list[Spectrum], float]:
+        """The best spectra of those with scores up to `bound` on few rows and their neighbours, and the best score."""
+        if self.basis.dim == 1 or self.problem.count == 1:  # all rows are on one orbit: nothing can be left out
+            return self.candidates, np.inf
+        start = None if self.first is None else [s for s, score in self.first.items() if score <= bound]
+        return shortlist(self.problem, self.basis, self.candidates, alpha, size, start)
 
 
 def competing_bases(bases: list[MadeBasis], most: int | None) -> Iterator[tuple[MadeBasis, InvariantBasis]]:

@@ -135,7 +135,7 @@ class Symmetrized(MetaEstimatorMixin, InvariantSeries):
         given = self._cutoff()
         target = rounded(float(np.clip(len(points), FEWEST_FUNCTIONS, MOST_FUNCTIONS)), up=True)
         self._take_basis(affordable_basis(self._basis_in_time, target) if given is None else self._basis(given))
-        self.basis_.space.check_points(points)
+        self.basis_.check_points(points)
         inner: Any = clone(self.estimator)
         self.estimator_ = inner.fit(points, targets, **routed)
         rule, check = quadratures(self.basis_, int(self.n_nodes))

@@ -331,5 +331,5 @@ def _fixed_combinations(basis: InvariantBasis, group: Group) -> Array:
     """The functions of `basis` that are invariant under `group`, as combinations of all."""  # (dim, k)
     bound: dict[str, Any] = {basis.cutoff.kind: basis.cutoff.value}
     invariants = invariant_basis(basis.space, group, **bound)
-    X = basis.space.sample(2 * basis.dim + 30, random_state=np.random.default_rng(OWN_SEED))
+    X = basis.sample(2 * basis.dim + 30, random_state=np.random.default_rng(OWN_SEED))
     return np.asarray(np.linalg.lstsq(basis.evaluate(X), invariants.evaluate(X), rcond=None)[0], dtype=np.float64)

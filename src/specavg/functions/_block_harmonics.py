@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import final
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,20 +53,25 @@ class Blocks:
         dims = [len(block) for block in self.blocks] if len(self.blocks) > 1 else [d - f]
         return [*dims, *[1] * f]
 
-    def indices(self, degree: int) -> list[Index]:
+    def indices(self, degree: int) -> Sequence[Index]:
         """The harmonics of one degree."""
-        sizes = self.sizes
+        return _indices(tuple(self.sizes), degree)
 
-        def extend(left: int, leaf: int) -> Iterator[Index]:
-            if leaf == len(sizes):
-                if left == 0:
-                    yield ()
-                return
-            for e in (0, 1) if sizes[leaf] == 1 else (0,):
-                for n in range((left - e) // 2 + 1 if leaf and left >= e else int(left >= e)):
-                    yield from (((e, n), *rest) for rest in extend(left - e - 2 * n, leaf + 1))
 
-        return list(extend(degree, 0))
+@lru_cache(maxsize=20_000)
+def _indices(sizes: tuple[int, ...], degree: int) -> tuple[Index, ...]:
+    """The harmonics of one degree on leaves of these sizes, those before the last found in the same way."""
+    *before, last = sizes
+    signs = (0, 1) if last == 1 else (0,)
+    if not before:
+        return tuple(((e, 0),) for e in signs if e == degree)
+    found = [
+        (*rest, (e, n))
+        for e in signs
+        for n in range((degree - e) // 2 + 1 if degree >= e else 0)
+        for rest in _indices(tuple(before), degree - e - 2 * n)
+    ]
+    return tuple(sorted(found))
 
 
 @final
@@ -82,13 +88,18 @@ class BlockHarmonics(Functions):
         self._blocks = blocks
         self._indices = [index for degree in degrees for index in blocks.indices(degree)]
 
+    @cached_property
+    def _joins(self) -> list[_Join]:
+        return _joins(self._indices, len(self._blocks.sizes))
+
     @property
     def dim(self) -> int:
         return len(self._indices)
 
     @property
     def row_bytes(self) -> float:
-        return 8.0 * (3 * len(self._blocks.fixed) + 4 * self.dim * len(self._blocks.sizes))
+        most = max((2 * join.dim + 6 * len(join.degrees) for join in self._joins), default=0)
+        return 8.0 * (3 * len(self._blocks.fixed) + 2 * self.dim + most)
 
     def values(self, X: Array) -> Array:
         unit = normalized(X)
@@ -139,59 +150,106 @@ class BlockHarmonics(Functions):
         squares = [*variables[f:], *(_times(v, v) for v in variables[:f])]
         within = np.cumsum(squares, axis=0)  # radius² of all leaves up to one
         sizes = self._blocks.sizes
-        one = np.zeros((size, n))
-        one[0] = 1.0
+        found = np.zeros((1, size, n))  # a block, of which only the radius matters
+        found[:, 0] = 1.0
+        for leaf, join in enumerate(self._joins, start=1):
+            base = sizes[leaf] / 2 - 1, sum(sizes[:leaf]) / 2 - 1
+            leaves = variables[leaf - len(radii)] if leaf >= len(radii) else None
+            found = _joined(found, join, _jacobi(within[leaf - 1], squares[leaf], base, join), leaves)
+        return np.ascontiguousarray(np.broadcast_to(found, (self.dim, size, n)).transpose(1, 2, 0))
 
-        @cache
-        def joined(leaf: int, e: int, L: int) -> _SolidJacobi:
-            a0, b0 = sizes[leaf] / 2 - 1, sum(sizes[:leaf]) / 2 - 1
-            return _SolidJacobi(within[leaf - 1], squares[leaf], (a0, b0), (a0 + e, b0 + L))
 
-        @cache
-        def product(index: Index) -> Array:
-            leaf = len(index) - 1
-            e, n = index[-1]
-            if leaf == 0:
-                return one  # a block, of which only the radius matters
-            L = sum(e + 2 * n for e, n in index[:-1])
-            found = _times(product(index[:-1]), joined(leaf, e, L).values(n))
-            return _times(found, variables[leaf - len(radii)]) if e else found
+@dataclass(frozen=True, eq=False)
+class _Join:
+    """How the functions on some leaves come from those on the leaves before the last of them.
 
-        columns = [product(index) for index in self._indices]
-        return np.stack(columns, axis=2) if columns else np.empty((size, n, 0))
+    Attributes
+    ----------
+    dim : int
+    degrees : ndarray of int of shape (r, 2)
+        (e, L) of the recurrences: the degree of the leaf, and that of what it is joined to; the longest first.
+    lengths : ndarray of int of shape (r,)
+        The highest n of each.
+    steps : list of tuple of ndarrays of int
+        For each n the places of functions, those of what each is made of, their recurrences, and their e.
+    """
+
+    dim: int
+    degrees: NDArray[np.intp]
+    lengths: NDArray[np.intp]
+    steps: list[tuple[NDArray[np.intp], ...]]
+
+
+def _joins(indices: Sequence[Index], leaves: int) -> list[_Join]:
+    """The joins of all leaves but the first, which is the same for all functions."""
+    joins: list[_Join] = []
+    before = {index[:1]: 0 for index in indices}
+    for leaf in range(1, leaves):
+        now = {prefix: i for i, prefix in enumerate(dict.fromkeys(index[: leaf + 1] for index in indices))}
+        rows = [(prefix[-1][0], sum(e + 2 * n for e, n in prefix[:-1]), prefix[-1][1]) for prefix in now]
+        longest: dict[tuple[int, int], int] = {}
+        for e, L, n in rows:
+            longest[e, L] = max(n, longest.get((e, L), 0))
+        order = sorted(longest, key=lambda pair: -longest[pair])
+        place = {pair: i for i, pair in enumerate(order)}
+        table = np.array(
+            [
+                (n, i, before[prefix[:-1]], place[e, L], e)
+                for (prefix, i), (e, L, n) in zip(now.items(), rows, strict=True)
+            ],
+            dtype=np.intp,
+        ).reshape(-1, 5)
+        table = table[np.argsort(table[:, 0], kind="stable")]
+        ends = np.searchsorted(table[:, 0], np.arange(table[:, 0].max(initial=-1) + 2))
+        steps = [tuple(table[start:end, 1:].T) for start, end in pairwise(ends)]
+        lengths = np.array([longest[pair] for pair in order], dtype=np.intp)
+        joins.append(_Join(len(now), np.array(order, dtype=np.intp).reshape(-1, 2), lengths, steps))
+        before = now
+    return joins
+
+
+def _joined(found: Array, join: _Join, jacobi: Iterator[Array], leaves: Array | None) -> Array:
+    """The functions of a join; `leaves` is the coordinate of the leaf, where it is one."""  # (dim, 1 + p, n)
+    out = np.empty((join.dim, *found.shape[1:]))
+    for (places, parents, rows, signs), values in zip(join.steps, jacobi, strict=True):
+        out[places] = _times(found[parents], values[rows])
+        odd = places[signs == 1]
+        if leaves is not None and len(odd):
+            out[odd] = _times(out[odd], leaves)
+    return out
 
 
 def _times(a: Array, b: Array) -> Array:
-    """The product of functions given by their values and derivatives."""  # (1 + p, n)
-    found = a[0] * b
-    found[1:] += a[1:] * b[0]
+    """The product of functions given by their values and derivatives."""  # (..., 1 + p, n)
+    found = a[..., :1, :] * b
+    if found.shape[-2] > 1:
+        found[..., 1:, :] += a[..., 1:, :] * b[..., :1, :]
     return found
 
 
-class _SolidJacobi:
-    """(A + B)^n p_n((A − B)/(A + B)), orthonormal for (1 − x)^a (1 + x)^b relative to the mass of `base` exponents."""
+def _jacobi(A: Array, B: Array, base: tuple[float, float], join: _Join) -> Iterator[Array]:
+    """(A + B)^n p_n((A − B)/(A + B)) for n = 0, 1, … and the recurrences that are not at their end.
 
-    def __init__(self, A: Array, B: Array, base: tuple[float, float], exponents: tuple[float, float]) -> None:
-        self._difference, self._sum, self._square = A - B, A + B, _times(A + B, A + B)
-        self._exponents = exponents
-        first = np.zeros_like(A)
-        first[0] = np.exp((_log_beta(*base) - _log_beta(*exponents)) / 2)
-        self._found = [first]
+    Orthonormal for (1 − x)^a (1 + x)^b relative to the mass of `base` exponents.
+    """  # (r, 1 + p, n)
+    a, b = (exponent + degrees[:, None, None] for exponent, degrees in zip(base, join.degrees.T, strict=True))
+    difference, total = A - B, A + B
+    square = _times(total, total)
+    now = np.zeros((len(a), *A.shape))
+    now[:, :1] = np.exp((_log_beta(*base) - _log_beta(a, b)) / 2)
+    before, weight = now, np.zeros_like(a)
+    for n in range(len(join.steps)):
+        yield now
+        left = int(np.sum(join.lengths > n))
+        a, b = a[:left], b[:left]
+        middle, side = _jacobi_recurrence(n, a, b)
+        following = _times(difference - middle * total, now[:left])
+        if n:
+            following -= weight[:left] * _times(square, before[:left])
+        before, now, weight = now, following / side, side
 
-    def values(self, n: int) -> Array:
-        """Values by the three-term recurrence, which goes on from the last degree that was asked for."""
-        while len(self._found) <= n:
-            k = len(self._found) - 1
-            middle, side = _jacobi_recurrence(k, *self._exponents)
-            following = _times(self._difference - middle * self._sum, self._found[k])
-            if k:
-                before = _jacobi_recurrence(k - 1, *self._exponents)[1]
-                following -= before * _times(self._square, self._found[k - 1])
-            self._found.append(following / side)
-        return self._found[n]
 
-
-def _jacobi_recurrence(n: int, a: float, b: float) -> tuple[float, float]:
+def _jacobi_recurrence(n: int, a: Array, b: Array) -> tuple[Array, Array]:
     """β_n and α_{n+1} of x p_n = α_{n+1} p_{n+1} + β_n p_n + α_n p_{n−1}, orthonormal for (1 − x)^a (1 + x)^b."""
     s = 2 * n + a + b
     middle = (b - a) / (a + b + 2) if n == 0 else (b * b - a * a) / (s * (s + 2))
@@ -203,7 +261,7 @@ def _jacobi_recurrence(n: int, a: float, b: float) -> tuple[float, float]:
     return middle, square**0.5
 
 
-def _log_beta(a: float, b: float) -> float:
+def _log_beta(a: Any, b: Any) -> Any:
     from scipy.special import betaln
 
-    return float(betaln(a + 1, b + 1))
+    return betaln(a + 1, b + 1)

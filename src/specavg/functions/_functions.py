@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import contextlib
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,6 +82,15 @@ class Functions(abc.ABC):
     def restricted(self, size: Array) -> Functions:
         """A family for combinations with coefficients of at most these sizes: functions with a zero may be left out."""
         return self
+
+    @property
+    def sided_bytes(self) -> float | None:
+        """Working memory of `sided_values` at one point; None where `values` are the better way."""
+        return None
+
+    def sided_values(self, X: Array, sides: Sequence[tuple[Array, Array]]) -> Iterator[Array]:
+        """LᵀMR for the matrix of functions of each type in turn, from the entries of M that matter."""
+        raise NotImplementedError
 
     @property
     def copy_table(self) -> FactorTable | None:

@@ -33,6 +33,7 @@ Indices = NDArray[np.int64]
 FEWEST_TO_COMBINE = 1 << 14
 _GIGAFLOPS = 25.0  # speed of a symmetric rank-n update on one thread, measured
 _NANOSECONDS_A_WAVE, _NANOSECONDS_A_FACTOR = 0.25, 3.0  # of the tree, for each point; measured
+_PATIENCE = 4.0  # times that of a formed matrix, which has to be decomposed too: a wait that leads to larger bases
 _NANOSECONDS_A_NODE = 7000.0  # of making the tree, for each wave; measured
 
 
@@ -259,7 +260,7 @@ class TrigonometricSums(Functions):
         build = self._transform_nanoseconds(n)
         if build == np.inf:
             build = difference_count(K) * (_NANOSECONDS_A_WAVE * n + _NANOSECONDS_A_NODE)
-            if build > n * float(self.dim) ** 2 / _GIGAFLOPS:
+            if build > _PATIENCE * n * float(self.dim) ** 2 / _GIGAFLOPS:
                 return None
         return build, column_nanoseconds(K)
 

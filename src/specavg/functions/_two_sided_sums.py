@@ -62,10 +62,16 @@ class TwoSidedSums(Mapped):
 
     @property
     def row_bytes(self) -> float:
-        return self._source.row_bytes + 8.0 * self.dim
+        sided = self._source.sided_bytes
+        return (self._source.row_bytes if sided is None else sided) + 8.0 * self.dim
 
     def values(self, X: Array) -> Array:
-        return self._projected(self._source.values(X))
+        if self._source.sided_bytes is None:
+            return self._projected(self._source.values(X))
+        values, sides = np.empty((len(X), self.dim)), [(block.left, block.right) for block in self._blocks]
+        for (a, b), part in zip(pairwise(self._ends), self._source.sided_values(X, sides), strict=True):
+            values[:, a:b] = part.reshape(len(X), b - a)
+        return values
 
     def plain_values(self, X: Array) -> Array:
         """Values by plain NumPy: the compiled ones are tested against them."""

@@ -26,6 +26,20 @@ class VectorFunctions(abc.ABC):
     n_outputs: int
 
     @property
+    def n_rows(self) -> int:
+        """How many independent numbers a value has at one point: rows of a regression."""
+        return self.n_outputs
+
+    def rows(self, X: Array, values: Array) -> Array:
+        """Those numbers: values along orthonormal directions, which may be others at each point."""
+        # (n, n_features), (n, p, ...) -> (n, n_rows, ...)
+        return values
+
+    def possible(self, X: Array, Y: Array) -> Array:
+        """Targets without the part that no function can have."""  # (n, n_features), (n, p) -> (n, p)
+        return Y
+
+    @property
     @abc.abstractmethod
     def dim(self) -> int:
         """How many vector functions."""

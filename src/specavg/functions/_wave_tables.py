@@ -11,7 +11,7 @@ from specavg.functions._wigner_functions import WignerRecurrence
 
 __all__ = ["harmonic_table", "wigner_table"]
 
-_BITS = 512
+_BITS = 512  # a step of the exponent by which numbers are scaled, so that they stay far inside of 2^±1022
 
 
 def harmonic_table(recurrence: Recurrence, j: NDArray[np.intp], cosines: Array) -> Array:

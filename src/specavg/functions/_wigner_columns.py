@@ -21,7 +21,7 @@ from specavg._arrays import Array
 
 __all__ = ["wigner_columns"]
 
-_BITS = 512
+_BITS = 512  # a step of the exponent by which numbers are scaled, so that they stay far inside of 2^±1022
 
 
 def wigner_columns(cosine: float, sine: float, step: int = 1) -> Iterator[tuple[Array, Array]]:

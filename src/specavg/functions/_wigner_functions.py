@@ -22,6 +22,7 @@ from specavg.functions._wigner_matrices import euler_angles, rotation_derivative
 __all__ = ["WignerFunctions"]
 
 _NANOSECONDS = 0.4  # of a sum over data, for each point and function; measured
+_FEWER_ORDERS = 4  # times fewer functions: then values of those that matter, by plain NumPy, beat the loop for all
 _NOISE = 1e-14  # a coefficient of an orthonormal combination below this is rounding
 
 
@@ -34,23 +35,29 @@ class WignerRecurrence(NamedTuple):
     t: Array
     v: Array
 
-    def run(self, cosine: Array, half_cosine: Array, half_sine: Array) -> Iterator[Array]:
-        """d^l for l = 0, 1, …, 0 ≤ j ≤ l and −l ≤ k ≤ l, by plain NumPy."""  # (n,) -> (n, l + 1, 2l + 1)
-        L = self.degree
-        j, k = np.arange(L + 1)[:, None], np.arange(-L, L + 1)
+    def run(
+        self, cosine: Array, half_cosine: Array, half_sine: Array, steps: tuple[int, int] = (1, 1)
+    ) -> Iterator[Array]:
+        """d^l for l = 0, 1, …, 0 ≤ j ≤ l and −l ≤ k ≤ l in `steps`, by plain NumPy."""  # (n,) -> (n, j, k)
+        L, (p, q) = self.degree, steps
+        top = L // q
+        j, k = p * np.arange(L // p + 1)[:, None], q * np.arange(-top, top + 1)
         P, Q = _powers(half_cosine, 2 * L), _powers(half_sine, 2 * L)
-        now, before = np.zeros((2, len(cosine), L + 1, 2 * L + 1))
+        now, before = np.zeros((2, len(cosine), len(j), len(k)))
         for l in range(L + 1):
-            inner = np.s_[:l, L - l + 1 : L + l]  # orders that the degree before has
-            if l:
-                m = np.abs(k[inner[1]])
-                u, t, v = self.u[l - 1, :l, m].T, np.sign(k[inner[1]]) * self.t[l - 1, :l, m].T, self.v[l - 1, :l, m].T
-                after = (cosine[:, None, None] * u - t) * now[:, *inner] - v * before[:, *inner]
+            inside = np.s_[: l // p + 1, top - l // q : top + l // q + 1]
+            if l:  # orders that the degree before has
+                inner = np.s_[: (l - 1) // p + 1, top - (l - 1) // q : top + (l - 1) // q + 1]
+                rows, m = j[inner[0], 0][:, None], np.abs(k[inner[1]])
+                u, v = self.u[l - 1, rows, m], self.v[l - 1, rows, m]
+                after = (cosine[:, None, None] * u - np.sign(k[inner[1]]) * self.t[l - 1, rows, m]) * now[:, *inner]
+                after -= v * before[:, *inner]
                 before[:, *inner] = now[:, *inner]
                 now[:, *inner] = after
-            for edge in (np.s_[l : l + 1, L - l : L + l + 1], np.s_[:l, [L - l, L + l]]):
-                now[:, *edge] = self.first[edge] * P[:, np.abs(j + k)[edge]] * Q[:, np.abs(j - k)[edge]]
-            yield now[:, : l + 1, L - l : L + l + 1]
+            row, column = np.nonzero(np.maximum(j, np.abs(k)) == l)  # orders that begin here
+            i, m = j[row, 0], k[column]
+            now[:, row, column] = self.first[i, L + m] * P[:, np.abs(i + m)] * Q[:, np.abs(i - m)]
+            yield now[:, *inside]
 
 
 @final
@@ -61,8 +68,8 @@ class WignerFunctions(Compiled, Derivations):
     ----------
     degrees : sequence of int
     steps : pair of int, default (1, 1)
-        What the orders of rows and of columns are multiples of, where other functions do not matter; only the Gram
-        matrix as an operator makes use of it.
+        What the orders of rows and of columns are multiples of, where other functions do not matter; the Gram matrix
+        as an operator and `sided_values` make use of it.
     """
 
     def __init__(self, degrees: Sequence[int], steps: tuple[int, int] = (1, 1)) -> None:
@@ -141,12 +148,32 @@ class WignerFunctions(Compiled, Derivations):
     def plain_values(self, X: Array) -> Array:
         start = dict(zip(self._degrees, np.cumsum([0, *((2 * l + 1) ** 2 for l in self._degrees)]), strict=False))
         values = np.empty((len(X), self.dim))
-        cosines, sines, steps = self._degree_by_degree(X)
-        for l, inside, d in steps:
-            if l in start:
-                entries = _entries(np.stack([d * cosines[inside], d * sines[inside]], axis=3))
-                values[:, start[l] : start[l] + entries.shape[1]] = entries
+        for l, M in self._matrices(X, (1, 1)):
+            values[:, start[l] : start[l] + (2 * l + 1) ** 2] = M.reshape(len(X), -1)
         return values
+
+    def _matrices(self, X: Array, orders: tuple[int, int]) -> Iterator[tuple[int, Array]]:
+        """Each degree and √(2l+1) M^l by plain NumPy, without rows and columns whose orders are no multiples."""
+        cosines, sines, steps = self._degree_by_degree(X, orders)
+        wanted = set(self._degrees)
+        for l, inside, d in steps:
+            if l in wanted:
+                yield l, np.sqrt(2 * l + 1) * _entries(np.stack([d * cosines[inside], d * sines[inside]], axis=3))
+
+    @property
+    def sided_bytes(self) -> float | None:
+        """Working memory of `sided_values` at one point; None where few functions are left out."""
+        p, q = self._steps
+        return 8.0 * 20 * (self._top // p + 1) * (2 * (self._top // q) + 1) if p * q >= _FEWER_ORDERS else None
+
+    def sided_values(self, X: Array, sides: Sequence[tuple[Array, Array]]) -> Iterator[Array]:
+        p, q = self._steps
+        each = dict(zip(self._degrees, sides, strict=True))
+        for l, M in self._matrices(X, self._steps):
+            left, right = (Q[_rows(l, step)] for Q, step in zip(each[l], (p, q), strict=True))
+            # Two large products instead of two small ones a point.
+            M = (M.reshape(-1, M.shape[2]) @ right).reshape(*M.shape[:2], -1)
+            yield np.tensordot(M, left, (1, 0)).transpose(0, 2, 1)
 
     def _plain_combination(self, X: Array, C: Array) -> Array:
         if C.shape[1] > FEW_COLUMNS:
@@ -164,15 +191,22 @@ class WignerFunctions(Compiled, Derivations):
             out[rows] = total.reshape(*total.shape[:2], -1).sum(axis=2).T
         return out
 
-    def _degree_by_degree(self, X: Array) -> tuple[Array, Array, Iterator[tuple[int, Any, Array]]]:
-        """Cosines and sines of jα + kγ, k from −L to L; and for each degree the part of them that it has, and its d."""
-        L, angles = self._top, _euler(X)
-        left, right = (_powers(angles[:, i] + 1j * angles[:, i + 1], L) for i in (0, 2))
+    def _degree_by_degree(
+        self, X: Array, orders: tuple[int, int] = (1, 1)
+    ) -> tuple[Array, Array, Iterator[tuple[int, Any, Array]]]:
+        """Cosines and sines of jα + kγ, k from −L to L; and for each degree the part of them that it has, and its d.
+
+        Of j and k only the multiples of `orders`.
+        """
+        L, (p, q), angles = self._top, orders, _euler(X)
+        left, right = (_powers(angles[:, i] + 1j * angles[:, i + 1], L)[:, ::step] for i, step in ((0, p), (2, q)))
         waves: NDArray[np.complex128] = (
             left[:, :, None] * np.concatenate([right[:, :0:-1].conj(), right], axis=1)[:, None, :]
         )
-        degrees = enumerate(self._recurrence.run(*angles[:, 4:].T))
-        steps = ((l, np.s_[:, : l + 1, L - l : L + l + 1], d) for l, d in degrees)
+        cosine, half_cosine, half_sine = angles[:, 4:].T
+        degrees = enumerate(self._recurrence.run(cosine, half_cosine, half_sine, orders))
+        middle = L // q
+        steps = ((l, np.s_[:, : l // p + 1, middle - l // q : middle + l // q + 1], d) for l, d in degrees)
         return waves.real.copy(), waves.imag.copy(), steps
 
     def restricted(self, size: Array) -> WignerFunctions:
@@ -257,7 +291,8 @@ class WignerFunctions(Compiled, Derivations):
     def _real(self, waves: Array) -> Array:
         """From sums with waves to sums with the entries of M."""  # (q, L + 1, L + 1, 2L + 1, 2) -> (dim, q)
         L = self._top
-        return np.concatenate([_entries(waves[:, l, : l + 1, L - l : L + l + 1]).T for l in range(L + 1)])
+        parts = ((l, _entries(waves[:, l, : l + 1, L - l : L + l + 1])) for l in range(L + 1))
+        return np.concatenate([np.sqrt(2 * l + 1) * M.reshape(len(waves), -1).T for l, M in parts])
 
     def _waves(self, C: Array) -> Array:
         """From coefficients of the entries of M to those of waves: the transpose of `_real`."""
@@ -281,20 +316,26 @@ class WignerFunctions(Compiled, Derivations):
 
 
 def _entries(E: Array) -> Array:
-    """√(2l+1) M from waves of one degree, −l ≤ k ≤ l."""  # (q, l + 1, 2l + 1, 2) -> (q, (2l + 1)²)
-    q, l = len(E), E.shape[1] - 1
-    plus, minus = E[:, 1:, l + 1 :], E[:, 1:, :l][:, :, ::-1]
-    M = np.empty((q, 2 * l + 1, 2 * l + 1))
-    M[:, 0, 0] = E[:, 0, l, 0]
-    M[:, 0, 1::2] = np.sqrt(2) * E[:, 0, l + 1 :, 0]
-    M[:, 0, 2::2] = -np.sqrt(2) * E[:, 0, l + 1 :, 1]
-    M[:, 1::2, 0] = np.sqrt(2) * E[:, 1:, l, 0]
-    M[:, 2::2, 0] = np.sqrt(2) * E[:, 1:, l, 1]
+    """M from waves of one degree, orders j ≥ 0 and k of both signs."""  # (q, a + 1, 2b + 1, 2) -> (q, 2a + 1, 2b + 1)
+    a, b = E.shape[1] - 1, E.shape[2] // 2
+    plus, minus = E[:, 1:, b + 1 :], E[:, 1:, :b][:, :, ::-1]
+    M = np.empty((len(E), 2 * a + 1, 2 * b + 1))
+    M[:, 0, 0] = E[:, 0, b, 0]
+    M[:, 0, 1::2] = np.sqrt(2) * E[:, 0, b + 1 :, 0]
+    M[:, 0, 2::2] = -np.sqrt(2) * E[:, 0, b + 1 :, 1]
+    M[:, 1::2, 0] = np.sqrt(2) * E[:, 1:, b, 0]
+    M[:, 2::2, 0] = np.sqrt(2) * E[:, 1:, b, 1]
     M[:, 1::2, 1::2] = plus[..., 0] + minus[..., 0]
     M[:, 1::2, 2::2] = minus[..., 1] - plus[..., 1]
     M[:, 2::2, 1::2] = minus[..., 1] + plus[..., 1]
     M[:, 2::2, 2::2] = plus[..., 0] - minus[..., 0]
-    return np.sqrt(2 * l + 1) * M.reshape(q, -1)
+    return M
+
+
+def _rows(l: int, step: int) -> NDArray[np.intp]:
+    """The places of orders that are multiples of `step` in the basis 0, 1c, 1s, …, of one degree."""
+    orders = step * np.arange(1, l // step + 1)
+    return np.concatenate([[0], np.stack([2 * orders - 1, 2 * orders], axis=1).ravel()])
 
 
 def _powers(x: NDArray[Any], top: int) -> NDArray[Any]:

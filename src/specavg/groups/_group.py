@@ -14,10 +14,10 @@ from specavg._html import facts_html
 from specavg._immutable import Immutable
 from specavg._random import as_generator
 from specavg.groups._algebra import Algebra, generated_algebra
-from specavg.groups._coordinates import LeastImages
 from specavg.groups._given_generators import columns, common_size, fields_from, isometries_from, neutral, one_kind
 from specavg.groups._molien import molien_series
 from specavg.groups._product_replacement import random_product
+from specavg.groups._signed_columns import LeastImages
 from specavg.groups._structure import Structure, infinitely_many
 from specavg.groups.recognition._continuous_part import continuous_structure
 from specavg.groups.recognition._large_permutation_groups import large_permutation_group

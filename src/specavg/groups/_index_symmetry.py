@@ -84,6 +84,8 @@ class IndexSymmetry:
             "Take a lower rank.",
         )
         own = np.arange(count)
+        if len(self.exchanges) == 1:  # every unit tensor is a component by itself
+            return own, np.ones_like(own), own
         indices = np.stack(np.unravel_index(own, self.shape))  # (rank, d^rank)
         least, sign = own.copy(), np.ones(count, dtype=np.int64)
         alive = np.ones(count, dtype=bool)
@@ -105,6 +107,8 @@ class IndexSymmetry:
     def _weights(self) -> Array:
         """The entry of each unit tensor in its basis tensor."""  # (d^rank,)
         component, sign, first = self._orbits
+        if len(self.exchanges) == 1:
+            return np.ones(len(first))
         sizes = np.bincount(component[component >= 0], minlength=len(first))
         return np.where(component >= 0, sign / np.sqrt(np.maximum(sizes, 1))[component], 0.0)
 
@@ -135,19 +139,20 @@ class IndexSymmetry:
         """`sign` times the map T ↦ (g ⊗ g ⊗ …) T on components; exact for signed permutations."""
         if g.size != self.size:
             raise ValueError(f"{g!r} moves vectors of {g.size} entries; the tensors have {self.size} in each index")
-        if isinstance(g, SignedPermutation):
-            return self._permuted(g, sign)
+        signed = g if isinstance(g, SignedPermutation) else exact_signed(g.matrix)
+        if signed is not None:
+            return self._permuted(signed, sign)
         if len(self.exchanges) == 1 and self.dim <= _FEW:  # g ⊗ g ⊗ … itself
             R, moved = g.matrix, g.matrix
             for _ in range(self.rank - 1):
                 d = len(moved) * self.size
                 moved = (moved[:, None, :, None] * R[:, None, :]).reshape(d, d)
-        else:
-            T = self.tensors(np.eye(self.dim))  # (dim, d, d, ...)
-            for axis in range(1, self.rank + 1):
-                T = np.moveaxis(np.tensordot(T, g.matrix, axes=(axis, 1)), -1, axis)
-            moved = self.components(T).T
-        return exact_signed(sign * moved) or Orthogonal(sign * moved)  # orthogonal as g is: no check
+            return Orthogonal(sign * moved)  # orthogonal as g is, and no signed permutation as g is none: no check
+        T = self.tensors(np.eye(self.dim))  # (dim, d, d, ...)
+        for axis in range(1, self.rank + 1):
+            T = np.moveaxis(np.tensordot(T, g.matrix, axes=(axis, 1)), -1, axis)
+        moved = self.components(T).T
+        return exact_signed(sign * moved) or Orthogonal(sign * moved)
 
     def velocity(self, A: Array) -> Array:
         """The derivative of `moved` along exp(tA): A acts on one index after the other, and the results add up."""

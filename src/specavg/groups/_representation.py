@@ -16,6 +16,7 @@ from specavg.groups._index_symmetry import index_symmetry
 from specavg.groups._linear_part import determinant, linear_part, linear_velocity
 from specavg.groups._product_replacement import random_product
 from specavg.groups._relations import check_brackets, check_relations, pairs
+from specavg.groups._tangent_vectors import TANGENT_KINDS, images_of_potentials
 from specavg.isometries import Factors, Isometry, Orthogonal, SignedPermutation, flatten, identity, orthogonal
 from specavg.isometries.fields import FactorsField, Field, RotationField, rotation
 from specavg.isometries.fields import flatten as flatten_field
@@ -46,6 +47,8 @@ class Representation(Immutable):
         dρ of each field of a continuous group: the antisymmetric matrix of the velocity of the outputs.
     dim : int, optional
         The number p of outputs; needed only where the group has neither generators nor fields.
+    tangent : bool, default False
+        Whether the outputs at a point x of the unit sphere of R³ are a vector that is orthogonal to x.
 
     Raises
     ------
@@ -72,6 +75,7 @@ class Representation(Immutable):
         field_images: Iterable[Field | ArrayLike] = (),
         *,
         dim: int | None = None,
+        tangent: bool = False,
     ) -> None:
         moved, velocities = list(images), list(field_images)
         if len(moved) != len(group.generators) or len(velocities) != len(group.fields):
@@ -80,12 +84,17 @@ class Representation(Immutable):
                 f"images and {len(velocities)} field_images. Give one of each, in the order of group.generators and "
                 "group.fields"
             )
-        self._set(group, [_linear(g, i) for i, g in enumerate(moved)], [_velocity(v) for v in velocities], dim)
+        self._set(group, [_linear(g, i) for i, g in enumerate(moved)], [_velocity(v) for v in velocities], dim, tangent)
         check_relations(group, self._images)
         check_brackets(group, self._images, self._field_images)
 
     def _set(
-        self, group: Group, images: Sequence[Linear], field_images: Sequence[RotationField], dim: int | None
+        self,
+        group: Group,
+        images: Sequence[Linear],
+        field_images: Sequence[RotationField],
+        dim: int | None,
+        tangent: bool,
     ) -> None:
         self._group, self._images, self._field_images = group, tuple(images), tuple(field_images)
         sizes = {image.size for image in (*images, *field_images)} | ({dim} if dim is not None else set())
@@ -94,14 +103,23 @@ class Representation(Immutable):
         if not sizes:
             raise ValueError("a group without generators and fields needs dim=, the number of outputs")
         self._dim = sizes.pop()
+        self._tangent = tangent
+        if tangent and self._dim != 3:
+            raise ValueError(f"tangent vectors have three components in R³; got images of size {self._dim}")
+        self._potentials = images_of_potentials(group, images, field_images) if tangent else None
 
     @classmethod
     def _built(
-        cls, group: Group, images: Sequence[Linear], field_images: Sequence[RotationField], dim: int
+        cls,
+        group: Group,
+        images: Sequence[Linear],
+        field_images: Sequence[RotationField],
+        dim: int,
+        tangent: bool = False,
     ) -> Representation:
         """A representation by construction, which needs no check."""
         made = object.__new__(cls)
-        made._set(group, images, field_images, dim)
+        made._set(group, images, field_images, dim, tangent)
         return made
 
     @property
@@ -123,6 +141,28 @@ class Representation(Immutable):
     def dim(self) -> int:
         """The number p of outputs."""
         return self._dim
+
+    @property
+    def tangent(self) -> bool:
+        """Whether the outputs at a point x are a vector that is orthogonal to x."""
+        return self._tangent
+
+    @property
+    def of_coefficients(self) -> Representation:
+        """How the group moves what is combined from eigenfunctions: the outputs, or the potentials of a tangent field.
+
+        A tangent field is ∇f + x × ∇g; here are the two outputs f and g.
+
+        Examples
+        --------
+        >>> from specavg import groups
+        >>> groups.representation(groups.point_group("Oh"), "tangent vector").of_coefficients.dim
+        2
+        """
+        if self._potentials is None:
+            return self
+        still = [RotationField(np.zeros((2, 2))) for _ in self._field_images]
+        return Representation._built(self._group, self._potentials, still, 2)
 
     @property
     def is_exact(self) -> bool:
@@ -174,6 +214,7 @@ class Representation(Immutable):
         >>> groups.representation(groups.point_group("C4v"), "vector").restricted([2]).is_trivial
         True
         """
+        self._require_all_vectors()
         at = [int(i) for i in outputs]
         place = {i: k for k, i in enumerate(at)}
         images: list[Linear] = []
@@ -201,6 +242,7 @@ class Representation(Immutable):
         >>> exchange.in_frame(np.array([[1.0], [1.0]]) / np.sqrt(2)).is_trivial
         True
         """
+        self._require_all_vectors()
         images = [_linear(frame.T @ g.matrix @ frame, 0) for g in self._images]
         velocities = [frame.T @ f.matrix @ frame for f in self._field_images]
         fields = [RotationField((A - A.T) / 2) for A in velocities]
@@ -215,6 +257,7 @@ class Representation(Immutable):
         >>> groups.representation(groups.point_group("Oh"), "vector").on_tensors("ij=ji").dim
         6
         """
+        self._require_all_vectors()
         index = index_symmetry(equations, self._dim)
         fields = [RotationField(index.velocity(f.matrix)) for f in self._field_images]
         return Representation._built(self._group, [index.moved(g) for g in self._images], fields, index.dim)
@@ -238,7 +281,16 @@ class Representation(Immutable):
         ]
         return Representation._built(self._group, images, fields, self._dim * other._dim)
 
+    def _require_all_vectors(self) -> None:
+        if self._tangent:
+            raise ValueError(
+                "tangent vectors are no fixed space of outputs: they cannot be restricted, added or multiplied. Use "
+                "the output 'vector', or fit each kind of target by itself"
+            )
+
     def _require_same_group(self, other: Representation) -> None:
+        self._require_all_vectors()
+        other._require_all_vectors()
         if self._group != other._group:
             raise ValueError(f"only representations of one group combine; got {self._group!r} and {other._group!r}")
 
@@ -250,10 +302,11 @@ class Representation(Immutable):
 
     @property
     def _key(self) -> tuple[Any, ...]:
-        return (self._group, self._images, self._field_images, self._dim)
+        return (self._group, self._images, self._field_images, self._dim, self._tangent)
 
     def __repr__(self) -> str:
-        return f"Representation({self._group!r}, <{self._dim} outputs>)"
+        kind = "components of tangent vectors" if self._tangent else "outputs"
+        return f"Representation({self._group!r}, <{self._dim} {kind}>)"
 
 
 def representation(group: Group, output: str | Representation, *, lattice: ArrayLike | None = None) -> Representation:
@@ -266,9 +319,10 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
     output : str or Representation
         ``"scalar"`` (nothing moves), ``"pseudoscalar"`` (det g), ``"vector"`` (the matrix of g: the Cartesian point
         part on a lattice, the left matrix for X ↦ A X Bᵀ, the common part of copies and factors), ``"axial vector"``
-        (det g times that matrix), or a tensor by its index symmetries, such as ``"ij=ji"``, ``"ij=-ji"`` or
-        ``"ijkl=jikl=klij"``, with the sign det g if ``"axial "`` stands before it; its outputs are the components of
-        `IndexSymmetry`. A representation is returned as it is.
+        (det g times that matrix), ``"tangent vector"`` and ``"axial tangent vector"`` (the same for vectors that are
+        orthogonal to their point of the unit sphere of R³), or a tensor by its index symmetries, such as ``"ij=ji"``,
+        ``"ij=-ji"`` or ``"ijkl=jikl=klij"``, with the sign det g if ``"axial "`` stands before it; its outputs are the
+        components of `IndexSymmetry`. A representation is returned as it is.
     lattice : array_like of shape (d, d), optional
         Lattice vectors as rows, where the group acts on fractional coordinates.
 
@@ -289,10 +343,14 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
         if output.group != group:
             raise ValueError(f"the representation is one of {output.group!r}; the group here is {group!r}")
         return output
+    if output in tuple(TANGENT_KINDS):  # of what is no text, `output_kind` tells
+        rho = representation(group, TANGENT_KINDS[output], lattice=lattice)
+        return Representation._built(group, rho.images, rho.field_images, rho.dim, tangent=True)  # pyright: ignore[reportPrivateUsage]
     axial, equations = output_kind(output)
-    *images, one = [_image(g, axial, equations, lattice) for g in (*group.generators, group.identity)]
+    images = [_image(g, axial, equations, lattice) for g in group.generators]
     velocities = [_field_image(field, equations) for field in group.fields]
-    return Representation._built(group, images, velocities, one.size)  # pyright: ignore[reportPrivateUsage]
+    known = [*images, *velocities] or [_image(group.identity, axial, equations, lattice)]
+    return Representation._built(group, images, velocities, known[0].size)  # pyright: ignore[reportPrivateUsage]
 
 
 def output_kind(output: str) -> tuple[bool, str]:
@@ -306,9 +364,10 @@ def output_kind(output: str) -> tuple[bool, str]:
     try:
         index_symmetry(equations, 3)
     except ValueError as error:
+        known = ", ".join(map(repr, (*_NAMES, *TANGENT_KINDS)))
         raise ValueError(
-            f"no output is called {output!r}: known are {', '.join(map(repr, _NAMES))}, and tensors such as 'ij=ji' "
-            f"and 'axial ij=ji'; give any other as groups.Representation(group, images). ({error})"
+            f"no output is called {output!r}: known are {known}, and tensors such as 'ij=ji' and 'axial ij=ji'; give "
+            f"any other as groups.Representation(group, images). ({error})"
         ) from None
     return axial, equations
 

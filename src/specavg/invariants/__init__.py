@@ -1,14 +1,14 @@
 """Invariant bases: what survives of a space under a group."""
 
 from specavg.invariants._acting_group import default_group
-from specavg.invariants._basis import InvariantBasis, Row, invariant_basis
+from specavg.invariants._basis import InvariantBasis, invariant_basis
+from specavg.invariants._basis_table import Cutoff, Row
 from specavg.invariants._certified_null_space import FixedSpace
-from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._equivariant_basis import EquivariantBasis, equivariant_basis
 from specavg.invariants._fixed_space import fixed_space
 from specavg.invariants._invariant_tensors import InvariantTensors, invariant_tensors
 from specavg.invariants._plan import Plan, PlanRow, plan
-from specavg.invariants._restored import restored_basis, restored_equivariant_basis
+from specavg.invariants._restored_basis import restored_basis, restored_equivariant_basis
 from specavg.invariants.solvers._stored import StoredArraysError
 from specavg.spaces._orders import ByDegree, ByEigenvalue, ByType, FewCoordinates, Order, default_order, further_orders
 

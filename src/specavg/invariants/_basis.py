@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import inf
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg._html import Records, facts_html
-from specavg._immutable import Immutable
-from specavg.functions._functions import Functions
+from specavg._html import facts_html
+from specavg.functions._functions import Functions, few_rows
 from specavg.functions._gram_operator import GramOperator
 from specavg.functions._types_of_functions import Types
 from specavg.groups import Group
 from specavg.invariants._acting_group import canonical_points, group_of_columns
+from specavg.invariants._basis_table import BasisTable, Cutoff, Row
 from specavg.invariants._building import checked_request, solutions_in_time
-from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space
 from specavg.spaces._orders import Order
 
-__all__ = ["BasisTable", "InvariantBasis", "Row", "built_basis", "invariant_basis"]
+__all__ = ["InvariantBasis", "built_basis", "invariant_basis"]
 
 Array = NDArray[np.float64]
-_EXACTNESS = ("closed form", "orbits", "null space", "random elements")  # the most exact solver first
 
 
 def invariant_basis(
@@ -92,105 +89,6 @@ def built_basis(
     return InvariantBasis(space, group, cutoff, order, solver, solutions, functions, arrays)
 
 
-@dataclass(frozen=True)
-class Row:
-    """One eigenspace of an invariant basis.
-
-    Attributes
-    ----------
-    eigenvalue : float
-        λ, or the value in the order of the basis.
-    dim : int
-        m_λ, all functions counted.
-    invariant_dim : int
-        m_{λ,G}, invariant functions counted.
-    solver : str
-        "closed form", "orbits" or "null space".
-    residual : float
-        max‖D(g)Q − Q‖ over the generators; 0 where the solver is exact. Polynomials that are invariant by
-        construction have here the error with which they are harmonic.
-    gap : float
-        The smallest singular value that was not taken for zero; infinite where no rank was decided.
-
-    Examples
-    --------
-    >>> import specavg as sa
-    >>> row = sa.invariant_basis(sa.Torus(10), sa.groups.symmetric(10), max_eigenvalue=20).table[1]
-    >>> row.dim, row.invariant_dim, row.solver
-    (20, 2, 'closed form')
-    """
-
-    eigenvalue: float
-    dim: int
-    invariant_dim: int
-    solver: str
-    residual: float
-    gap: float
-
-    @classmethod
-    def of(cls, solution: Solution[Any]) -> Row:
-        """The row of one solution."""
-        V = solution.eigenspace
-        return cls(V.eigenvalue, V.dim, solution.invariant_dim, _name(solution), solution.residual, solution.gap)
-
-
-def _name(solution: Solution[Any]) -> str:
-    """The name of the solver; the least exact of those that a solver has left the work to."""
-    if not solution.solver.delegates:
-        return solution.solver.name
-    return max((_name(part) for _, part in solution.parts), key=_EXACTNESS.index)
-
-
-class BasisTable(Immutable):
-    """Functions by increasing value of an order, eigenspace after eigenspace; immutable."""
-
-    def __init__(
-        self,
-        space: Space,
-        moved_by: Any,
-        cutoff: Cutoff,
-        order: Order,
-        solver: str,
-        table: Iterable[Row],
-        arrays: Mapping[str, Array],
-    ) -> None:
-        self.space = space
-        self.cutoff = cutoff
-        self.order = order
-        self.solver = solver
-        self.table = Records(table)
-        self.arrays = dict(arrays)
-        dims = [row.invariant_dim for row in self.table]
-        self.eigenvalues = np.repeat([row.eigenvalue for row in self.table], dims).astype(float)
-        below = np.cumsum([0.0, *(row.dim for row in self.table)])  # types of one eigenvalue count together
-        self.counts = below[np.searchsorted([row.eigenvalue for row in self.table], self.eigenvalues, side="right")]
-        for array in (self.eigenvalues, self.counts):
-            array.setflags(write=False)
-        self.dimension = space.dim
-        self._key = (space, moved_by, cutoff, order, solver)
-
-    @property
-    def dim(self) -> int:
-        """Number of functions."""
-        return len(self.eigenvalues)
-
-    @property
-    def total_dim(self) -> int:
-        """Number of all functions up to the cutoff, whether the group leaves them alone or not."""
-        return sum(row.dim for row in self.table)
-
-    @property
-    def residual(self) -> float:
-        """The largest residual of any eigenspace."""
-        return max(row.residual for row in self.table)
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-
 @final
 class InvariantBasis(BasisTable):
     """Orthonormal invariant functions ψ_1, …, ψ_r, by increasing value of `order`.
@@ -230,6 +128,8 @@ class InvariantBasis(BasisTable):
     >>> values.shape, bool(abs(values[0] - values[1]).max() < 1e-12)
     ((2, 3), True)
     """
+
+    made_from: ClassVar[tuple[str, ...]] = ("space", "group", "cutoff", "order", "solver", "table")
 
     def __init__(
         self,
@@ -394,6 +294,10 @@ class InvariantBasis(BasisTable):
         """
         return self.functions.gram_operator(self.space.check_points(X), weights, Y)
 
+    def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
+        """Forecasts: to make `gram_operator` of `n` rows, and to multiply one column by it; None where it is None."""
+        return self.functions.gram_nanoseconds(n)
+
     def gram_of_density(self, density: Array) -> GramOperator:
         """The operator of `gram_operator` again, from its attribute `density`: it keeps nothing else of the data."""
         return self.functions.gram_of_density(density)
@@ -407,8 +311,9 @@ class InvariantBasis(BasisTable):
         return canonical_points(self.space, self.group, X)
 
     def evaluation_points(self, X: ArrayLike) -> Array:
-        """`canonical` points, or `X` itself where the functions are invariant to the last bit anyway."""
-        return np.asarray(self.space.as_table(X), dtype=np.float64) if self._exact_as_given else self.canonical(X)
+        """`canonical` points; many rows stay as they are where functions are invariant to the last bit anyway."""
+        points = np.asarray(self.space.as_table(X), dtype=np.float64)
+        return points if self._exact_as_given and not few_rows(len(points)) else self.canonical(points)
 
     @property
     def has_canonical(self) -> bool:

@@ -15,7 +15,7 @@ from specavg._reporting import reported
 from specavg.groups import Group
 from specavg.groups._given_generators import not_a_group
 from specavg.invariants._acting_group import check_group, default_group, group_order
-from specavg.invariants._cutoff import TOLERANCE, Cutoff
+from specavg.invariants._basis_table import TOLERANCE, Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
 from specavg.isometries.fields import Field, ShiftField, flatten, period
@@ -235,7 +235,8 @@ def _solutions_up_to(
     if cutoff.kind == "max_eigenvalue":
         top = cutoff.most
         wanted = list(takewhile(lambda V: V.eigenvalue <= top, eigenspaces))
-        resolver.check_memory(max(wanted, key=lambda V: V.dim))
+        if wanted:  # constants carry no tangent fields
+            resolver.check_memory(max(wanted, key=lambda V: V.dim))
         yield from resolver.solutions(iter(wanted))
         return
     total, barren = 0, 0

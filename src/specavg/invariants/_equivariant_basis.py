@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import inf
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg.functions._vector_functions import VectorFunctions
+from specavg.functions._tangent_fields import TangentFields
+from specavg.functions._vector_functions import Summand, VectorFunctions
 from specavg.groups import Group, Representation, representation
-from specavg.invariants._basis import BasisTable, Row
+from specavg.groups._tangent_vectors import TANGENT_KINDS
+from specavg.invariants._basis_table import BasisTable, Cutoff, Row
 from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._canonical_elements import CanonicalElements, ExactElements
-from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants._sorting_elements import SortingElements
 from specavg.invariants.solvers._output_solver import carriers
 from specavg.invariants.solvers._solver import Solution
-from specavg.spaces import Space
+from specavg.spaces import Space, Sphere, Torus
 from specavg.spaces._orders import Order
 
-__all__ = ["EquivariantBasis", "built_equivariant_basis", "equivariant_basis", "output_representation"]
+__all__ = ["EquivariantBasis", "built_equivariant_basis", "equivariant_basis", "functions_of", "output_representation"]
 
 Array = NDArray[np.float64]
 
@@ -44,15 +45,17 @@ class EquivariantBasis(BasisTable):
     n_outputs : int
         p, the number of values of each.
     n_constants : int
-        How many of them are constant vectors, those that ρ leaves alone; they come first.
+        How many of them are constant vectors, those that ρ leaves alone; they come first. Tangent fields: none.
     eigenvalues : ndarray of shape (dim,)
         λ of each function.
     counts : ndarray of shape (dim,)
-        How many vector functions there are up to and with its eigenspace, equivariant or not: p·D_λ.
+        How many vector functions there are up to and with its eigenspace, equivariant or not: p·D_λ; tangent fields
+        2·D_λ − 2.
     dimension : int
         The dimension d of the space.
     table : tuple of Row
-        One row per eigenspace; `.dim` is p·m_λ, and `.invariant_dim` the number of equivariant functions.
+        One row per eigenspace; `.dim` is p·m_λ (tangent fields: 2·m_λ, λ > 0), and `.invariant_dim` the number of
+        equivariant functions.
     arrays : dict of str to ndarray
         What linear algebra decided.
 
@@ -66,6 +69,8 @@ class EquivariantBasis(BasisTable):
     array([[0.        , 0.        , 1.        ],
            [0.        , 0.        , 1.52752523]])
     """
+
+    made_from: ClassVar[tuple[str, ...]] = ("space", "output", "cutoff", "order", "solver", "table")
 
     def __init__(
         self,
@@ -93,7 +98,21 @@ class EquivariantBasis(BasisTable):
     @property
     def n_constants(self) -> int:
         """Number of functions that are constant vectors."""
-        return self.table[0].invariant_dim if self.table else 0
+        return self.table[0].invariant_dim if self.table and not self.output.tangent else 0
+
+    @property
+    def n_rows(self) -> int:
+        """Number of independent numbers that a value has at one point: p, and 2 for tangent vectors."""
+        return self.functions.n_rows
+
+    def possible(self, X: ArrayLike, Y: Array) -> Array:
+        """Targets without the part that no function can have: the tangential part of tangent vectors."""  # (n, p)
+        return self.functions.possible(self.space.check_points(X), Y)
+
+    @property
+    def summands(self) -> Sequence[Summand]:
+        """The functions of each summand of the outputs."""
+        return self.functions.summands
 
     def evaluate(self, X: ArrayLike) -> Array:
         """The equivariant functions at `X`.
@@ -180,7 +199,9 @@ def equivariant_basis(
         The trivial group if None.
     output : str or Representation
         How the group moves the outputs: "scalar", "pseudoscalar" (det g), "vector" (the matrix of g), "axial vector"
-        (det g times it), a tensor by its index symmetries such as "ij=ji", or a `groups.Representation`.
+        (det g times it), a tensor by its index symmetries such as "ij=ji", or a `groups.Representation`. On
+        `Sphere(3)` also "tangent vector" and "axial tangent vector": fields F(x) orthogonal to x, made from gradients
+        ∇f and turned gradients x × ∇g of functions f and g.
     max_eigenvalue, max_dim, max_invariant_dim : float, optional
         Exactly one cutoff, as in `invariant_basis`. `max_dim` counts all vector functions, p for each scalar one;
         `max_invariant_dim` counts equivariant ones.
@@ -210,7 +231,23 @@ def equivariant_basis(
 
 def output_representation(space: Space, group: Group, output: str | Representation) -> Representation:
     """The representation that `output` means for a group on a space. Vectors on a lattice have Cartesian components."""
+    tangent = output.tangent if isinstance(output, Representation) else output in tuple(TANGENT_KINDS)
+    if tangent and space != Sphere(3):
+        raise ValueError(
+            f"tangent vector fields are known on Sphere(3), not on {space!r}. "
+            + ("On a torus every vector is tangent: use 'vector'" if isinstance(space, Torus) else "Use 'vector'")
+        )
     return representation(group, output, lattice=space.lattice)
+
+
+def functions_of(resolver: Resolver, solutions: Sequence[Solution[Any]], output: Representation) -> VectorFunctions:
+    """The equivariant functions of all solutions: what was found, or tangent fields with these potentials."""
+    found = resolver.vector_functions(solutions, output.of_coefficients.dim)
+    if not output.tangent:
+        return found
+    return TangentFields(
+        found, np.repeat([s.eigenspace.eigenvalue for s in solutions], [s.invariant_dim for s in solutions])
+    )
 
 
 @lru_cache(maxsize=32)
@@ -218,8 +255,8 @@ def built_equivariant_basis(
     space: Space, output: Representation, cutoff: Cutoff, order: Order, solver: str, seconds: float
 ) -> EquivariantBasis:
     """The basis of a checked request within a time, as `solutions_in_time` explains; the last 32 are kept."""
-    resolver = Resolver(space, output.group, solver, output=output)
+    resolver = Resolver(space, output.group, solver, output=output.of_coefficients)
     what = f"equivariant basis on {space!r}"
-    solutions, cutoff = solutions_in_time(carriers(space, order, output.dim), resolver, cutoff, seconds, what)
-    functions = resolver.vector_functions(solutions, output.dim)
+    solutions, cutoff = solutions_in_time(carriers(space, order, output), resolver, cutoff, seconds, what)
+    functions = functions_of(resolver, solutions, output)
     return EquivariantBasis(space, output, cutoff, order, solver, solutions, functions, arrays_of(solutions))

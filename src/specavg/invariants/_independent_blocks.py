@@ -40,29 +40,31 @@ def independent_blocks(square: Any) -> Iterator[tuple[NDArray[np.intp], NDArray[
     if entries > _MOSTLY_ZERO * m * m:
         yield np.arange(m)[None], unpacked(square)[None]
         return
-    if sparse:
-        packed = square.tocsr()
-        row, column, entry = np.repeat(np.arange(m), np.diff(packed.indptr)), packed.indices, packed.data
+    packed = square.tocsr() if sparse else None
+    if packed is not None:
+        row, column = np.repeat(np.arange(m), np.diff(packed.indptr)), packed.indices
     else:
-        place = np.flatnonzero(square != 0)
-        row, column, entry = place // m, place % m, square.ravel()[place]
+        row, column = np.divmod(np.flatnonzero(square != 0), m)
     label = components(m, row, column)
     order = np.argsort(label, kind="stable")  # the members of a block side by side
     sizes = np.bincount(label)
     starts = np.cumsum(sizes) - sizes
-    place = np.empty(m, dtype=np.intp)  # of a row in its block
-    place[order] = np.arange(m) - np.repeat(starts, sizes)
-    block, row, column = label[row], place[row], place[column]
-    by_size = np.argsort(sizes[block], kind="stable")
-    ends = np.cumsum(np.bincount(sizes[block]))
-    for size in np.flatnonzero(np.bincount(sizes)):
-        chosen = np.flatnonzero(sizes == size)
-        number = np.empty(len(sizes), dtype=np.intp)
-        number[chosen] = np.arange(len(chosen))
-        here = by_size[ends[size - 1] : ends[size]] if size < len(ends) else by_size[:0]
-        blocks = np.zeros((len(chosen), size, size), dtype=entry.dtype)
-        blocks[number[block[here]], row[here], column[here]] = entry[here]
-        yield order[starts[chosen][:, None] + np.arange(size)], blocks
+    for size in sorted(set(sizes.tolist())):
+        members = order[starts[sizes == size][:, None] + np.arange(size)]
+        dense = packed is None
+        yield members, square[members[:, :, None], members[:, None, :]] if dense else _cut(packed, members)
+
+
+def _cut(packed: Any, members: NDArray[np.intp]) -> NDArray[Any]:
+    """The blocks of a sparse matrix with these rows, which have no entries outside."""  # (b, s) -> (b, s, s)
+    number, size = members.shape
+    place = np.empty(packed.shape[0], dtype=np.intp)  # of a row in its block
+    place[members] = np.arange(size)
+    rows = packed[members.ravel()]
+    row = np.repeat(np.arange(members.size), np.diff(rows.indptr))
+    blocks = np.zeros((number, size, size), dtype=packed.dtype)
+    blocks[row // size, row % size, place[rows.indices]] = rows.data
+    return blocks
 
 
 def small_end(blocks: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[Any], bool]:
@@ -70,6 +72,8 @@ def small_end(blocks: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[Any], 
 
     Of blocks with more than 512 rows only the eigenvalues below 1e-2 are computed.
     """  # (b, s, s) -> (b, r), (b, s, r)
+    if blocks.shape[1] == 1:
+        return np.real(blocks[:, 0]), np.ones_like(blocks), True
     if blocks.shape[1] <= _WHOLE:
         values, vectors = np.linalg.eigh(blocks)
         return values, vectors, True

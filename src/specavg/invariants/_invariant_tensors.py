@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -25,12 +26,13 @@ Array = NDArray[np.float64]
 # are of order one, so there is nothing between rounding (1e-14) and a few hundredths.
 _DEPENDENT = 1e-8
 _VOIGT = {(0, 0): 1, (1, 1): 2, (2, 2): 3, (1, 2): 4, (0, 2): 5, (0, 1): 6}
-# Index symmetries that have customary names: a letter, and which indices one Voigt number stands for.
-_CUSTOMARY: dict[str, tuple[str, tuple[slice, ...]]] = {
-    "ij=ji": ("eps", ()),
-    "ijk=ikj": ("e", (slice(1, 3),)),
-    "ijkl=jikl=klij": ("C", (slice(0, 2), slice(2, 4))),
-    "ijklmn=jiklmn=klijmn=klmnij": ("C", (slice(0, 2), slice(2, 4), slice(4, 6))),
+# Index symmetries that have customary names, by rank: how many exchanges of indices there are, a letter, and which
+# indices one Voigt number stands for.
+_CUSTOMARY: dict[int, tuple[str, int, str, tuple[slice, ...]]] = {
+    2: ("ij=ji", 2, "eps", ()),
+    3: ("ijk=ikj", 2, "e", (slice(1, 3),)),
+    4: ("ijkl=jikl=klij", 8, "C", (slice(0, 2), slice(2, 4))),
+    6: ("ijklmn=jiklmn=klijmn=klmnij", 48, "C", (slice(0, 2), slice(2, 4), slice(4, 6))),
 }
 
 
@@ -66,10 +68,37 @@ class InvariantTensors:
     """
 
     tensors: Array
-    names: tuple[str, ...]
     solver: str
     residual: float
-    _from_entries: Array
+    _index: IndexSymmetry
+
+    @cached_property
+    def _chosen(self) -> list[int]:
+        """The components of the independent entries, in the order of their names."""
+        labels = _Labels(self._index)
+        found = _independent(self._entries, labels.order, exact=self.solver == "orbits")
+        return sorted(found, key=labels.label)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The independent entries."""
+        labels = _Labels(self._index)
+        return tuple(labels.name(i) for i in self._chosen)
+
+    @property
+    def _components(self) -> Array:
+        return self._index.components(self.tensors)  # (dim, number of components)
+
+    @property
+    def _entries(self) -> Array:
+        """The first entry of each component."""
+        return self._components * self._index.entry_weights
+
+    @cached_property
+    def _from_entries(self) -> Array:
+        """The tensors with one independent entry equal to 1 and the others 0."""
+        found = self._index.tensors(np.linalg.solve(self._entries[:, self._chosen], self._components))
+        return np.rint(found) if self.solver == "orbits" else found  # each entry is zero, or ± an independent one
 
     @property
     def dim(self) -> int:
@@ -143,15 +172,7 @@ def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | Non
         f"{found.dim} tensors with {size**index.rank} entries each",
         "Take fewer dimensions or a lower rank.",
     )
-    basis = found.basis.T
-    entries = basis * index.entry_weights  # (dim, number of components)
-    labels = _Labels(index)
-    chosen = sorted(_independent(entries, labels.order, exact=found.solver == "orbits"), key=labels.label)
-    from_entries = index.tensors(np.linalg.solve(entries[:, chosen], basis))
-    if found.solver == "orbits":
-        from_entries = np.rint(from_entries)  # each entry is zero, or plus or minus an independent one
-    names = tuple(labels.name(i) for i in chosen)
-    return InvariantTensors(index.tensors(basis), names, found.solver, found.residual, from_entries)
+    return InvariantTensors(index.tensors(found.basis.T), found.solver, found.residual, index)
 
 
 def _independent(entries: Array, order: NDArray[np.intp], exact: bool) -> list[int]:
@@ -174,11 +195,11 @@ class _Labels:
     """What the components of a tensor are called, and in which order people list them."""
 
     def __init__(self, index: IndexSymmetry) -> None:
-        self._size, self._entries = index.size, index.entries
+        self._size, self._entries = index.size, index.entries.tolist()
         self._letter, self._pairs = "T", ()
-        for equations, (letter, pairs) in _CUSTOMARY.items():
-            alike = index.size == 3 and index.rank == equations.index("=")
-            if alike and index == index_symmetry(equations, 3):
+        if index.size == 3 and index.rank in _CUSTOMARY:
+            equations, exchanges, letter, pairs = _CUSTOMARY[index.rank]
+            if len(index.exchanges) == exchanges and index == index_symmetry(equations, 3):
                 self._letter, self._pairs = letter, pairs
 
     @property
@@ -196,7 +217,7 @@ class _Labels:
 
     def label(self, component: int) -> tuple[int, ...]:
         """The indices or numbers, from 1."""
-        entry = self._entries[component].tolist()
+        entry = self._entries[component]
         if not self._pairs:
             return tuple(i + 1 for i in entry)
         free = [i + 1 for i in entry[: self._pairs[0].start]]

@@ -9,8 +9,8 @@ from typing import final
 
 from specavg.groups import Group
 from specavg.invariants._acting_group import group_order
+from specavg.invariants._basis_table import Cutoff
 from specavg.invariants._building import checked_request, within_reach
-from specavg.invariants._cutoff import Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.spaces import Space
 from specavg.spaces._orders import Order

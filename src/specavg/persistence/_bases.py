@@ -28,15 +28,15 @@ Basis = InvariantBasis | EquivariantBasis
 
 _PROBES = 16  # points at which the functions are compared: a wrong function shows at any of them
 _PROBE_TOLERANCE = 1e-9  # relative; another version of LAPACK changes values by some 1e-13
-_PARTS = {
+_HINTS = {  # the types of what bases are made from
     "space": Space,
     "group": Group,
+    "output": Representation,
     "cutoff": Cutoff,
     "order": Order,
     "solver": str,
     "table": tuple[Row, ...],
 }
-_VECTOR_PARTS = {**{name: hint for name, hint in _PARTS.items() if name != "group"}, "output": Representation}
 
 
 def describe_basis(basis: Basis) -> dict[str, Any]:
@@ -49,8 +49,7 @@ def describe_basis(basis: Basis) -> dict[str, Any]:
     >>> describe_basis(basis)["table"][1]["invariant_dim"]
     1
     """
-    names = _VECTOR_PARTS if isinstance(basis, EquivariantBasis) else _PARTS
-    parts = {name: describe(getattr(basis, name)) for name in names}
+    parts = {name: describe(getattr(basis, name)) for name in basis.made_from}
     return {**parts, "stored_arrays": list(basis.arrays)}
 
 
@@ -64,8 +63,9 @@ def basis_arrays(basis: Basis) -> dict[str, NDArray[np.float64]]:
 def read_basis(value: Any, arrays: Mapping[str, NDArray[Any]], place: str = "basis", depth: int = 0) -> Basis:
     """The basis that a description and its arrays mean, compared with the values it had when it was saved."""
     vectors = isinstance(value, dict) and "output" in value
-    hints = {**(_VECTOR_PARTS if vectors else _PARTS), "stored_arrays": tuple[str, ...]}
-    parts = read_fields(value, hints, place, depth)
+    kind = EquivariantBasis if vectors else InvariantBasis
+    hints = {name: _HINTS[name] for name in kind.made_from}
+    parts = read_fields(value, {**hints, "stored_arrays": tuple[str, ...]}, place, depth)
     names, table = parts.pop("stored_arrays"), parts["table"]
     if not table:
         raise DescriptionError(f"{place}.table is empty: a basis has at least the constant function")

@@ -84,7 +84,9 @@ class BlockLeaveOneOut:
                 M = self._inverse(some, G, None if full else alphas)  # (B, A, size, size)
                 values, vectors = (M[..., 0], None) if size == 1 else np.linalg.eigh(M)
                 # A direction that others determine to rounding must not divide by zero: it counts as rounding.
-                values = np.maximum(values, np.finfo(float).eps * values[..., -1:] + _TINY)  # (B, A, size)
+                values = np.maximum(
+                    values, np.finfo(float).eps * np.maximum(values[..., -1:], 0.0) + _TINY
+                )  # (B, A, size)
                 along = My[some].transpose(0, 2, 1, 3)  # (B, A, size, q)
                 if vectors is not None:
                     along = vectors.swapaxes(-1, -2) @ along

@@ -265,15 +265,15 @@ class BlockMomentProblem(VectorProblem):
         Those of the functions.
     constants : int
         The first functions, which are not penalised.
-    outputs : int
-        p, the rows of each point.
+    rows : int
+        Independent numbers of a value at one point.
     """
 
     smallest_alpha = 1e-13
     rounding: ClassVar[float] = 1e-14
     solver = "moments"
 
-    def __init__(self, moments: Moments, summands: Sequence[Summand], constants: int, outputs: int) -> None:
+    def __init__(self, moments: Moments, summands: Sequence[Summand], constants: int, rows: int) -> None:
         gram, cross, squares = moments.centred()  # nothing is centred: their first sums are zero
         self.units, self.count = moments.units, moments.count
         solved: list[_Solved] = []
@@ -290,7 +290,7 @@ class BlockMomentProblem(VectorProblem):
             self.grams.append(gram[np.ix_(others, others)] - between.T @ mean)
             self.crosses.append(cross[at.others.T, 0] - between.T @ alone)
             self.squares -= float(np.sum(y * alone))
-        self._shared(solved, len(gram), float(moments.weight.value) * outputs)
+        self._shared(solved, len(gram), float(moments.weight.value) * rows)
         self.variance = self.squares / self.weight if self.squares > self.rounding * squares[0] else np.inf
 
     def path(self, scale: Array) -> BlockMomentPath:

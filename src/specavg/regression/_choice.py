@@ -14,10 +14,10 @@ from specavg._reporting import reported
 from specavg.regression import _limits
 from specavg.regression._outstanding import STEPS, price
 from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Posterior, Problem, Scored, joint_score
-from specavg.regression._spectra import Levels, Spectrum, grids_of
+from specavg.regression._spectra import Grid, Levels, Spectrum, grids_of
 from specavg.regression._target_units import Units
 
-__all__ = ["RidgeFit", "Trial", "fit_of_trial", "mean_fit", "ridge_fit", "shortlist"]
+__all__ = ["RidgeFit", "Trial", "fit_of_trial", "mean_fit", "ridge_fit", "screened", "shortlist"]
 
 _LARGEST_ALPHA = 10.0**1.5  # largest penalty tried, in units of `Scored.top`: only the mean survives it
 _STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chosen
@@ -213,14 +213,31 @@ def _path(problem: Problem, scale: Array, alpha: float) -> Path:
 
 
 def shortlist(
-    problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None, size: int
+    problem: Problem,
+    levels: Levels,
+    candidates: Sequence[Spectrum],
+    alpha: float | None,
+    size: int,
+    start: Sequence[Spectrum] | None = None,
 ) -> tuple[list[Spectrum], float]:
-    """The `size` most promising spectra, in their order, and the score of the best."""
-    tried = _tried(problem, levels, candidates, alpha)
+    """The `size` most promising spectra, in their order, and the score of the best; `start` is what `screened` left."""
+    tried = _tried(problem, levels, candidates, alpha, start)
     best = _smallest(problem, tried)
     order = [best, *sorted(tried, key=lambda t: t.trial.score)]
     promising = list(dict.fromkeys(t.trial.spectrum for t in order))[:size]
     return [spectrum for spectrum in candidates if spectrum in promising], best.trial.score
+
+
+def screened(
+    problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None
+) -> dict[Spectrum, float] | None:
+    """The best of every second spectrum on some of the rows, and their scores; None with hardly more rows."""
+    some = problem.some_rows(_limits.SCREEN_ROWS)
+    if some is None:
+        return None
+    compared, coarse = _Comparison(some, levels, alpha), _coarse(grids_of(candidates))
+    compared.add(coarse)
+    return {spectrum: compared.score(spectrum) for spectrum in sorted(coarse, key=compared.score)[: _limits.SCREENED]}
 
 
 def relative_scale(spectrum: Spectrum, levels: Levels, dim: int) -> tuple[Array, float]:
@@ -236,20 +253,24 @@ class _Try:
     relative_alpha: float
 
 
-def _tried(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> list[_Try]:
-    """Candidates with all penalties: every second of a large grid, then the neighbours of the best of a family.
+def _tried(
+    problem: Problem,
+    levels: Levels,
+    candidates: Sequence[Spectrum],
+    alpha: float | None,
+    start: Sequence[Spectrum] | None = None,
+) -> list[_Try]:
+    """Candidates with all penalties: `start`, then the neighbours of the best of a family.
 
-    Where a grid is large, some of the rows say first which of its members are worth all of them.
+    Without `start`: every second of a large grid, of which some of the rows say first which are worth all of them.
     """
     grids = grids_of(candidates)
-    coarse = [spectrum for grid in grids for spectrum in grid.coarse()]
-    some = problem.some_rows(_limits.SCREEN_ROWS) if len(coarse) > _limits.SCREENED else None
-    if some is not None:
-        screened = _Comparison(some, levels, alpha)
-        screened.add(coarse)
-        coarse = sorted(coarse, key=screened.score)[: _limits.SCREENED]
+    if start is None:
+        start = _coarse(grids)
+        found = screened(problem, levels, candidates, alpha) if len(start) > _limits.SCREENED else None
+        start = start if found is None else list(found)
     compared = _Comparison(problem, levels, alpha)
-    compared.add(coarse)
+    compared.add(start)
     for grid in grids:
         centre: Spectrum | None = None
         while (known := [s for s in grid.spectra if s in compared.found]) and centre != (
@@ -258,6 +279,10 @@ def _tried(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alp
             centre = best
             compared.add(grid.around(best))
     return [t for spectrum in candidates for t in compared.found.get(spectrum, ())]
+
+
+def _coarse(grids: Sequence[Grid]) -> list[Spectrum]:
+    return [spectrum for grid in grids for spectrum in grid.coarse()]
 
 
 @final
@@ -275,11 +300,12 @@ class _Comparison:
     def __init__(self, problem: Problem, levels: Levels, alpha: float | None) -> None:
         self._problem, self._levels, self._alpha = problem, levels, alpha
         self.found: dict[Spectrum, list[_Try]] = {}
+        self._scores: dict[Spectrum, float] = {}
         self._best_rough = np.inf  # the best score with penalties of at least `ROUGH_ALPHA`
 
     def score(self, spectrum: Spectrum) -> float:
         """The best score of a spectrum."""
-        return min(t.trial.score for t in self.found[spectrum])
+        return self._scores[spectrum]
 
     def add(self, spectra: Sequence[Spectrum]) -> None:
         """Compare these too, those that are not yet known.
@@ -292,13 +318,18 @@ class _Comparison:
         steps = ((spectrum, self._roughly(spectrum)) for spectrum in new)
         for spectrum, tries in reported(steps, "choice of spectrum and penalty", "spectra", len(new)):
             if tries is None:
-                self.found[spectrum] = self._exactly(spectrum)
+                self._keep(spectrum, self._exactly(spectrum))
             else:
-                self.found[spectrum] = rough[spectrum] = tries
+                rough[spectrum] = tries
+                self._keep(spectrum, tries)
         self._best_rough = min([self._best_rough, *map(self.score, rough)])
         for spectrum, tries in rough.items():
             if _lowest_hope(tries) <= self._best_rough:
-                self.found[spectrum] = self._exactly(spectrum)
+                self._keep(spectrum, self._exactly(spectrum))
+
+    def _keep(self, spectrum: Spectrum, tries: list[_Try]) -> None:
+        self.found[spectrum] = tries
+        self._scores[spectrum] = min(t.trial.score for t in tries)
 
     def _scale(self, spectrum: Spectrum) -> tuple[Array, float]:
         return relative_scale(spectrum, self._levels, len(self._problem.mean_features))

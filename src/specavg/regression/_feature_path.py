@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Generic, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from specavg.regression._directions import Directions, directions_of
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._outstanding import standing_out
-from specavg.regression._reduced_rows import ReducedRows
+from specavg.regression._reduced_rows import Decomposition, ReducedRows
 from specavg.regression._regression_problem import Problem, Scores, degrees_of_freedom, variation
 from specavg.regression._target_units import Units
 
@@ -44,8 +45,8 @@ class FeatureProblem(Problem):
     targets : ndarray of shape (n, q)
     weights : ndarray of shape (n,)
     half_digits : bool, default False
-        Whether `scored` decomposes the kernel matrix of fewer rows than functions: three times as fast, where what
-        follows has half of the digits anyway.
+        Whether `scored` decomposes the kernel matrix: three times as fast, where what follows has half of the digits
+        anyway.
     """
 
     smallest_alpha = 1e-18
@@ -72,23 +73,26 @@ class FeatureProblem(Problem):
         self.rows = Rows(root, centred, self._reduced.rest, within, variance)
         few = self.count <= _limits.SEARCH_ROWS  # then they are held twice
         self._held = (features, means, np.asarray(w, dtype=np.float64)) if few else None
-        self._decomposed: dict[bytes, tuple[Array, Array]] = {}
+        self._squared: _Kept[tuple[Array, Array]] = _Kept(self.count)
+        self._exactly: _Kept[Decomposition] = _Kept(self.count)
         self._half_digits = half_digits and self._reduced.is_wide
         if self._half_digits:
             self.smallest_alpha = MomentProblem.smallest_alpha
 
     def path(self, scale: Array) -> FeaturePath:
-        with _threads(self.count):
-            U, s, V = self._reduced.decomposed(scale)
-        return FeaturePath(self, scale, V, self._left_out(U, s))
+        found = self._exact(scale)
+        return FeaturePath(self, scale, found.right_vectors(), self._left_out(found.U, found.s))
 
     def scored(self, scale: Array) -> LeaveOneOut:
-        rows = self._reduced
-        if not rows.is_wide:
-            return self.path(scale).left_out
+        if self._half_digits:
+            with _threads(self.count):
+                return self._left_out(*self._reduced.left_vectors_by_squares(scale))
+        found = self._exact(scale)
+        return self._left_out(found.U, found.s)
+
+    def _exact(self, scale: Array) -> Decomposition:
         with _threads(self.count):
-            U, s = rows.left_vectors_by_squares(scale) if self._half_digits else rows.left_vectors(scale)
-        return self._left_out(U, s)
+            return self._exactly.get(scale, self._reduced.decomposition)
 
     def roughly_scored(self, scale: Array) -> LeaveOneOut | None:
         if self._half_digits or not self._allows_squares:
@@ -98,19 +102,11 @@ class FeatureProblem(Problem):
     @property
     def _allows_squares(self) -> bool:
         # Beside a noisy output, one without noise would lose its digits.
-        return self._reduced.is_wide and self._reduced.Y.shape[1] == 1
+        return self._reduced.Y.shape[1] == 1
 
     def _by_squares(self, scale: Array) -> tuple[Array, Array]:
-        """`left_vectors_by_squares`; the last few are kept, since the best of them are asked for again."""
-        key = scale.tobytes()
-        if key not in self._decomposed:
-            with _threads(self.count):
-                found = self._reduced.left_vectors_by_squares(scale)
-            kept = _limits.SHORTLIST if self.count <= _limits.KEPT_ROWS else 1
-            for old in list(self._decomposed)[: max(len(self._decomposed) - kept + 1, 0)]:
-                del self._decomposed[old]
-            self._decomposed[key] = found
-        return self._decomposed[key]
+        with _threads(self.count):
+            return self._squared.get(scale, self._reduced.left_vectors_by_squares)
 
     def some_rows(self, rows: int) -> FeatureProblem | None:
         if self._held is None or self.count < _FEWER * rows:
@@ -128,7 +124,7 @@ class FeatureProblem(Problem):
         kept = s > 1e-6 * s[0]  # the others are as good as unseen, beside a penalty of 1e-8 of the top
         U, s = U[:, kept], s[kept]
         V = (reduced.core * scale).T @ (U / s)
-        unseen = reduced.in_given_rows(reduced.Y - U @ (U.T @ reduced.Y))
+        unseen = self.rows.rest + reduced.in_given_rows(reduced.Y - U @ (U.T @ reduced.Y))
         found = self._left_out(U, s)
         return FeaturePath(self, scale, V, replace(found, rows=replace(self.rows, rest=unseen)))
 
@@ -179,6 +175,27 @@ class FeaturePath(DecomposedPath):
 
     def directions(self, alphas: Array) -> Directions | None:
         return directions_of(self, alphas) if self.c.shape[1] > 1 else None
+
+
+Found = TypeVar("Found")
+
+
+@final
+class _Kept(Generic[Found]):
+    """The last few of what was found for a spectrum, since the best of them is asked for again."""
+
+    def __init__(self, rows: int) -> None:
+        self._most = _limits.SHORTLIST if rows <= _limits.KEPT_ROWS else 1
+        self._found: dict[bytes, Found] = {}
+
+    def get(self, scale: Array, find: Callable[[Array], Found]) -> Found:
+        key = scale.tobytes()
+        if key not in self._found:
+            found = find(scale)
+            for old in list(self._found)[: max(len(self._found) - self._most + 1, 0)]:
+                del self._found[old]
+            self._found[key] = found
+        return self._found[key]
 
 
 def _threads(rows: int) -> Any:

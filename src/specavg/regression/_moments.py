@@ -144,6 +144,7 @@ class Moments:
                 f"{len(X)} points need targets of shape ({len(X)}, {basis.n_outputs}) and weights of shape "
                 f"({len(X)},); got {Y.shape} and {w.shape}"
             )
+        Y = basis.possible(X, Y)
         units = Units.without_shift(Y.reshape(-1, 1))
         Z = units.applied(Y)
         cross, gram = basis.correlate_and_gram(X, w[:, None] * Z, w)
@@ -172,14 +173,14 @@ class Moments:
             Only their tangential part counts.
         weights : ndarray of shape (n,)
         """
-        X = basis.space.check_points(X)
+        X = basis.check_points(X)
         units, roots, d = Units.without_shift(G.reshape(-1, 1)), np.sqrt(weights), basis.dimension
         Z = G / units.unit
         gram, squares = Sum.of(np.zeros((basis.dim, basis.dim))), Sum.of(np.zeros(1))
         for rows, gradient in basis.gradients_in_chunks(X):  # (m, D, n_features)
             features = (gradient * roots[rows, None, None]).transpose(0, 2, 1).reshape(-1, basis.dim)
             gram += Sum.of(features.T @ features)
-            along = np.einsum("nf,nfd->nd", Z[rows], basis.space.tangents(X[rows]))
+            along = np.einsum("nf,nfd->nd", Z[rows], basis.tangents(X[rows]))
             squares += Sum.of(np.array([weights[rows] @ np.sum(along**2, axis=1)]))
         return cls(
             count=d * int(np.count_nonzero(weights)),
@@ -260,11 +261,6 @@ class Moments:
     def n_outputs(self) -> int:
         """q, the number of targets."""
         return len(self.units.shift)
-
-    @property
-    def effective_count(self) -> float:
-        """(Σw)² / Σw², at most `count`: the number of equally weighted rows that would be worth as much."""
-        return float(self.weight.value**2 / self.weight_squares.value)
 
     def centred(self) -> tuple[Array, Array, Array]:
         """Moments about the weighted means: Σw(φ−φ̄)(φ−φ̄)ᵀ, Σw(φ−φ̄)(z−z̄)ᵀ and Σw(z−z̄)², z in `units`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -9,7 +10,37 @@ from scipy import linalg
 
 from specavg._arrays import Array
 
-__all__ = ["ReducedRows"]
+__all__ = ["Decomposition", "ReducedRows"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """U and s of scaled features, and what their V is made of.
+
+    Attributes
+    ----------
+    U : ndarray of shape (m, r)
+    s : ndarray of shape (r,)
+        Decreasing.
+    W : ndarray of shape (r, r) or (D, r)
+        V, or what an orthogonal matrix turns into it.
+    reflectors : tuple of ndarrays or None
+        That matrix, as LAPACK keeps it.
+    """
+
+    U: Array
+    s: Array
+    W: Array
+    reflectors: Any
+
+    def right_vectors(self) -> Array:
+        """V."""  # (D, r)
+        if self.reflectors is None:
+            return self.W
+        long = np.zeros((len(self.reflectors[0]), self.W.shape[1]), order="F")
+        long[: len(self.W)] = self.W
+        return _turned(self.reflectors, long, "N")
 
 
 @final
@@ -60,17 +91,27 @@ class ReducedRows:
 
     def decomposed(self, scale: Array) -> tuple[Array, Array, Array]:
         """U, s and V with core · scale = U diag(s) Vᵀ."""
-        U, s, Vt = linalg.svd(self.core * scale, full_matrices=False, check_finite=False)
-        return U, s, Vt.T
+        found = self.decomposition(scale)
+        return found.U, found.s, found.right_vectors()
 
     def left_vectors(self, scale: Array) -> tuple[Array, Array]:
-        """U and s of a wide core, by a triangular matrix: V is as long as there are functions, and is not found."""
-        R: Any = linalg.qr((self.core * scale).T, mode="r", overwrite_a=True, check_finite=False)
-        U, s, _ = linalg.svd(R[0][: len(self.core)].T, check_finite=False)
-        return U, s
+        """U and s."""
+        found = self.decomposition(scale)
+        return found.U, found.s
+
+    def decomposition(self, scale: Array) -> Decomposition:
+        """U, s and V of core · scale, V as what it is made of."""
+        if not self.is_wide:
+            U, s, Vt = linalg.svd(self.core * scale, full_matrices=False, check_finite=False)
+            return Decomposition(U, s, Vt.T, None)
+        # By a triangular matrix: V is as long as there are functions, and is not found before it is asked for.
+        factors: Any = linalg.qr((self.core * scale).T, mode="raw", overwrite_a=True, check_finite=False)
+        reflectors, R = factors
+        U, s, Vt = linalg.svd(R[: len(self.core)].T, check_finite=False)
+        return Decomposition(U, s, Vt.T, reflectors)
 
     def left_vectors_by_squares(self, scale: Array) -> tuple[Array, Array]:
-        """U and s of a wide core by the kernel matrix: half of the digits, three times as fast."""
+        """U and s by the kernel matrix: half of the digits, three times as fast."""
         syrk: Any = linalg.get_blas_funcs("syrk", dtype=np.float64)
         K = syrk(1.0, (self.core * scale).T, trans=1)  # the upper triangle
         values, U = linalg.eigh(K, lower=False, driver="evd", overwrite_a=True, check_finite=False)
@@ -82,12 +123,14 @@ class ReducedRows:
 
     def _applied(self, rows: Array, transposed: str) -> Array:
         """Q or Qᵀ times rows, Q orthogonal with the k functions in its first columns."""
-        reflectors, tau = self._factors
-        if reflectors is None:
-            return rows
-        ormqr: Any = linalg.get_lapack_funcs("ormqr", (rows,))
-        work = max(64 * rows.shape[1], 1)  # blocks of 64 columns, as LAPACK likes them
-        return ormqr("L", transposed, reflectors, tau, rows, work)[0]
+        return rows if self._factors[0] is None else _turned(self._factors, rows, transposed)
 
     def _back(self, rows: Array) -> Array:
         return self._applied(np.concatenate([np.zeros((len(self.root), rows.shape[1])), rows]), "N")
+
+
+def _turned(reflectors: Any, rows: Array, transposed: str) -> Array:
+    """Q or Qᵀ times rows."""
+    ormqr: Any = linalg.get_lapack_funcs("ormqr", (rows,))
+    work = max(64 * rows.shape[1], 1)  # blocks of 64 columns, as LAPACK likes them
+    return ormqr("L", transposed, *reflectors, rows, work)[0]

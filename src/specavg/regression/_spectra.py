@@ -10,7 +10,7 @@ import numpy as np
 
 from specavg._arrays import Array
 
-__all__ = ["SPECTRA", "Levels", "Spectrum", "TypesOfFunctions", "grids_of", "spectrum_candidates"]
+__all__ = ["SPECTRA", "Grid", "Levels", "Spectrum", "TypesOfFunctions", "grids_of", "spectrum_candidates"]
 
 SPECTRA = ("sobolev", "matern", "heat", "product", "partition")
 

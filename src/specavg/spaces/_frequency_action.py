@@ -51,10 +51,11 @@ def frequency_action(g: Isometry, K: NDArray[np.int64]) -> FrequencyAction | Non
 
 
 def frequency_speeds(K: NDArray[np.int64], field: ShiftField) -> NDArray[Any]:
-    """k·v for each frequency k: exact numbers (Python's) where the velocity is exact, so that zero is zero."""
+    """k·v for each frequency k; summed as integers where the velocity is exact, so that zero is zero."""
     if not field.is_exact:
         return K @ field.vector
-    return K.astype(object) @ np.array(field.velocity, dtype=object)
+    sums, modulus = _exact_sums(K, [Fraction(v) for v in field.velocity])
+    return np.asarray(sums / modulus, dtype=float)
 
 
 def wave_functions(period: NDArray[np.float64], listed: Sequence[NDArray[np.int64]]) -> TrigonometricSums:
@@ -101,8 +102,14 @@ def _phases(K: NDArray[np.int64], shift: tuple[Fraction | float, ...]) -> tuple[
     exact = [t for t in shift if isinstance(t, Fraction)]
     if len(exact) < len(shift):
         return (K @ np.array([float(t) for t in shift])) % 1.0, 1
-    modulus = lcm(*(t.denominator for t in exact))
-    numerators = [int(t * modulus) for t in exact]
-    largest = int(np.abs(K).max(initial=0)) * sum(numerators)
+    sums, modulus = _exact_sums(K, exact)
+    return sums % modulus, modulus
+
+
+def _exact_sums(K: NDArray[np.int64], numbers: Sequence[Fraction]) -> tuple[NDArray[Any], int]:
+    """K·numbers as integers over a common denominator, and the denominator."""
+    modulus = lcm(*(t.denominator for t in numbers))
+    numerators = [int(t * modulus) for t in numbers]
+    largest = int(np.abs(K).max(initial=0)) * sum(map(abs, numerators))
     kind = np.int64 if max(largest, modulus) < 2**62 else object  # Python's integers where 64 bits would overflow
-    return (K.astype(kind) @ np.array(numerators, dtype=kind)) % modulus, modulus
+    return K.astype(kind) @ np.array(numerators, dtype=kind), modulus

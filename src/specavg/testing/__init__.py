@@ -8,6 +8,7 @@ from specavg.testing._check_space import check_space
 from specavg.testing._equivariant_laws import (
     check_equivariant_functions,
     check_multiplicities,
+    check_tangency,
     check_vector_orthonormality,
 )
 from specavg.testing._field_laws import check_antisymmetry, check_bracket, check_flow, check_velocity, random_fields
@@ -55,6 +56,7 @@ __all__ = [
     "check_solvers_agree",
     "check_space",
     "check_spectrum",
+    "check_tangency",
     "check_vector_orthonormality",
     "check_velocity",
     "paper_projector",

@@ -9,10 +9,11 @@ from scipy.linalg import expm
 
 from specavg.groups import Representation
 from specavg.invariants import EquivariantBasis
+from specavg.invariants.solvers._output_solver import carriers, eigenspace_below
 from specavg.isometries import Isometry
 from specavg.testing._law import kept
 
-__all__ = ["check_equivariant_functions", "check_multiplicities", "check_vector_orthonormality"]
+__all__ = ["check_equivariant_functions", "check_multiplicities", "check_tangency", "check_vector_orthonormality"]
 
 _LISTED = 2000  # elements of a group that is listed
 
@@ -70,6 +71,8 @@ def _random_elements(rho: Representation, count: int, rng: np.random.Generator) 
 def check_multiplicities(basis: EquivariantBasis, *, limit: int = _LISTED, tolerance: float = 1e-8) -> float:
     """Law: the number of equivariant functions of an eigenspace V is the mean over G of χ_V(g) χ_ρ(g).
 
+    For tangent fields ρ is how the group moves their two potentials, and constants have none.
+
     Parameters
     ----------
     basis : EquivariantBasis
@@ -84,9 +87,10 @@ def check_multiplicities(basis: EquivariantBasis, *, limit: int = _LISTED, toler
     >>> check_multiplicities(basis) < 1e-8
     True
     """
-    pairs = list(basis.output.elements(limit))
+    pairs = list(basis.output.of_coefficients.elements(limit))
     worst = 0.0
-    for row, V in zip(basis.table, basis.space.ordered(basis.order), strict=False):
+    for row, carrier in zip(basis.table, carriers(basis.space, basis.order, basis.output), strict=False):
+        V = eigenspace_below(carrier)
         traces = [np.trace(basis.space.representation(g, V)) * np.trace(image.matrix) for g, image in pairs]
         worst = max(worst, abs(float(np.mean(traces)) - row.invariant_dim))
     return kept("number of equivariant functions = mean of χ_V χ_ρ", worst, tolerance, repr(basis))
@@ -109,6 +113,37 @@ def check_vector_orthonormality(basis: EquivariantBasis, *, tolerance: float = 1
     """
     points, weights = basis.space.ordered_quadrature(basis.order, basis.table[-1].eigenvalue)
     values = basis.evaluate(points)  # (n, dim, p)
-    rows = (values * np.sqrt(weights)[:, None, None]).transpose(0, 2, 1).reshape(-1, basis.dim)
+    rows = (
+        (values * np.sqrt(weights)[:, None, None]).transpose(0, 2, 1).reshape(len(points) * basis.n_outputs, basis.dim)
+    )
     residual = float(np.abs(rows.T @ rows - np.eye(basis.dim)).max(initial=0.0))
     return kept("orthonormality of vector functions", residual, tolerance, repr(basis))
+
+
+def check_tangency(basis: EquivariantBasis, *, random_state: Any = 0, tolerance: float = 1e-13) -> float:
+    """Law: tangent fields are orthogonal to the point, x·F(x) = 0.
+
+    Parameters
+    ----------
+    basis : EquivariantBasis
+        With the output "tangent vector" or "axial tangent vector".
+    random_state : int, Generator or None
+    tolerance : float
+
+    Returns
+    -------
+    float
+        The largest |x·F(x)| / max|F|.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> basis = sa.equivariant_basis(sa.Sphere(3), sa.groups.point_group("Td"), "tangent vector", max_eigenvalue=42)
+    >>> check_tangency(basis) < 1e-13
+    True
+    """
+    X = basis.space.sample(20, random_state)
+    values = basis.evaluate(X)
+    scale = max(float(np.abs(values).max(initial=0.0)), 1e-300)
+    residual = float(np.abs(np.einsum("ni,nji->nj", X, values)).max(initial=0.0)) / scale
+    return kept("x·F(x) = 0", residual, tolerance, repr(basis))

@@ -12,7 +12,7 @@ from specavg.functions.loops._tree import fill
 
 __all__ = ["TILE", "coordinates", "copies_combine", "copies_sums", "copies_values", "grow1", "grow2", "norm"]
 
-_PAD = 8
+_PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 TILE = 8  # copies whose coordinates are loaded together: a cache line of each point is used whole
 
 

@@ -20,7 +20,7 @@ from specavg.functions.loops._tree import ANGLE, cosine, fill, sine
 
 __all__ = ["HALF", "LARGEST_BLOCK", "copies_gradient"]
 
-_PAD = 8
+_PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 LARGEST_BLOCK = 256  # points
 HALF = LARGEST_BLOCK + _PAD  # rows have two halves at a fixed distance, as in the reverse pass of trees
 

@@ -12,7 +12,7 @@ from specavg.functions.loops._tree import ANGLE, cosine, fill, load, row_sum, si
 
 __all__ = ["fill_slopes", "tree_slope_sums", "tree_slopes"]
 
-_PAD = 8
+_PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 
 
 @helper(fastmath=SAFE)

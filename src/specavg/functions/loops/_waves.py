@@ -16,7 +16,7 @@ from specavg.functions.loops._tree import cosine, sine
 
 __all__ = ["wave_combine", "wave_sums", "wave_values"]
 
-_PAD = 8
+_PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 
 
 @helper(fastmath=SAFE)

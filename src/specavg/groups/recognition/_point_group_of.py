@@ -120,7 +120,7 @@ def _described(
         return next(
             (g for g in (named_turns(symbol, R) for R in _icosahedral_ways(frame)) if _fits(g, rotations)), None
         )
-    return _axial(rotations, inverted, principal, axes, with_inversion)
+    return _axial(rotations, inverted, principal, axes)
 
 
 def _frame_of_three(axes: list[Array]) -> Array | None:
@@ -148,7 +148,7 @@ def _fits(group: PointGroup, rotations: Array) -> bool:
     return all(_distance(theirs, R).min() < _CHECKED for R in rotations)
 
 
-def _axial(rotations: Array, inverted: Array, principal: Array, axes: Array, with_inversion: bool) -> PointGroup | None:
+def _axial(rotations: Array, inverted: Array, principal: Array, axes: Array) -> PointGroup | None:
     """Cn, Cnv, Cnh, Dn, Dnh, Dnd or S2n about one axis."""
     across = [a for a in axes if abs(a @ principal) < 1e-6]
     two_fold = [a for a in across if any(_is_half_turn(R, a) for R in rotations)]

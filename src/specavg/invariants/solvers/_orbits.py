@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import numbered
+
 __all__ = ["Orbits", "orbits"]
 
 _SMALL = 256  # functions: up to here neighbours exchange labels in NumPy, above SciPy searches the graph
@@ -88,7 +90,7 @@ def _small_orbits(m: int, targets: Sequence[NDArray[Any]], phases: Sequence[NDAr
                 label[backward] = there[backward]
                 phase[backward] = (phase[t[backward]] - p[backward]) % modulus
                 changed = True
-    first, label = np.unique(label, return_inverse=True)
+    first, label = numbered(label)
     alive = np.ones(len(first), dtype=bool)
     if modulus > 1:
         for t, p in zip(targets, phases, strict=True):

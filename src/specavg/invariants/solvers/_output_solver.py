@@ -2,7 +2,8 @@
 
 F = Cᵀφ has F(gx) = ρ(g)F(x) where D(g) C ρ(g) = C. Row by row C is one vector of m·p numbers, and equivariant functions
 are invariants again: of the *carrier*, p copies of the eigenspace, on which g acts by D(g) ⊗ ρ(g)ᵀ and a field by
-dD(ξ) ⊗ I + I ⊗ dρ(ξ)ᵀ.
+dD(ξ) ⊗ I + I ⊗ dρ(ξ)ᵀ. A tangent field is made from the derivatives of two potentials: ρ is then that of these, and
+constants carry nothing.
 """
 
 from __future__ import annotations
@@ -45,9 +46,11 @@ class OutputSolver(Solver[Data], abc.ABC):
         """The equivariant functions of several of its own solutions, in order."""
 
 
-def carriers(space: Space, order: Order, outputs: int) -> Iterator[Eigenspace]:
-    """The carriers of a space: p copies of each eigenspace, labelled by it."""
-    return (carrier(V, outputs) for V in space.ordered(order))
+def carriers(space: Space, order: Order, output: Representation) -> Iterator[Eigenspace]:
+    """The carriers of a space: copies of each eigenspace, labelled by it."""
+    copies = output.of_coefficients.dim
+    carrying = (V for V in space.ordered(order) if not output.tangent or V.eigenvalue > 0)
+    return (carrier(V, copies) for V in carrying)
 
 
 def carrier(eigenspace: Eigenspace, outputs: int) -> Eigenspace:

@@ -37,17 +37,14 @@ class SignedFrequencies(Solver[FrequencySet]):
         return isinstance(eigenspace.label, Shell | FrequencyTypes)
 
     def count(self, eigenspace: Eigenspace) -> int | None:
-        assert isinstance(self.space, Torus)
-        d, label = self.space.dim, self.space.frequency_set(eigenspace)
+        d, label = self.space.dim, eigenspace.label
         if isinstance(label, Shell):  # without its types, which are many
             return _nonnegative_count(d, label.norm)
-        types = self.space.frequency_types(eigenspace)
-        return None if types is None else sum(arrangements(d, t) for t in types)
+        return sum(arrangements(d, t) for t in label.listed) if isinstance(label, FrequencyTypes) else None
 
     def solve(self, eigenspace: Eigenspace) -> Solution[FrequencySet]:
-        assert isinstance(self.space, Torus)
-        count = self.count(eigenspace)
-        if count is None:
+        count, label = self.count(eigenspace), eigenspace.label
+        if count is None or not isinstance(label, FrequencySet):
             raise Unsuitable("the sides of the torus differ, and eigenvalues are no integers.")
         # Flipping a sign pairs the ±k_i, so there are at most m_λ of these; often far fewer.
         require_memory(
@@ -55,7 +52,7 @@ class SignedFrequencies(Solver[FrequencySet]):
             f"{count} products of cosines (eigenvalue {eigenspace.eigenvalue:.6g})",
             "Lower the cutoff.",
         )
-        return Solution(eigenspace, count, self, self.space.frequency_set(eigenspace))
+        return Solution(eigenspace, count, self, label)
 
     def functions(self, solutions: Sequence[Solution[FrequencySet]]) -> Functions:
         assert isinstance(self.space, Torus)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from specavg._config import require_memory
 from specavg.groups import Group, Representation
 from specavg.invariants._acting_group import check_group
-from specavg.invariants._basis import InvariantBasis, Row
+from specavg.invariants._basis import InvariantBasis
+from specavg.invariants._basis_table import Cutoff, Row
 from specavg.invariants._building import BYTES_PER_FUNCTION
-from specavg.invariants._cutoff import Cutoff
-from specavg.invariants._equivariant_basis import EquivariantBasis
+from specavg.invariants._equivariant_basis import EquivariantBasis, functions_of, output_representation
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._output_solver import carriers
 from specavg.invariants.solvers._solver import Solution
@@ -96,11 +96,12 @@ def restored_equivariant_basis(
     (True, True)
     """
     check_group(space, output.group)
+    output = output_representation(space, output.group, output)  # refuses tangent vectors where there are none
     stored = Stored(arrays)
-    resolver = Resolver(space, output.group, solver, stored, output)
-    solutions = _solutions(carriers(space, order, output.dim), resolver, table, output.dim)
+    resolver = Resolver(space, output.group, solver, stored, output.of_coefficients)
+    solutions = _solutions(carriers(space, order, output), resolver, table, output.dim)
     stored.check_used()
-    functions = resolver.vector_functions(solutions, output.dim)
+    functions = functions_of(resolver, solutions, output)
     return EquivariantBasis(space, output, cutoff, order, solver, solutions, functions, arrays, table)
 
 

@@ -1,0 +1,192 @@
+"""The table of a basis: a row for each eigenspace, and the cutoff where it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from specavg._html import Records
+from specavg._immutable import Immutable
+from specavg.invariants.solvers._solver import Solution
+from specavg.spaces import Space
+from specavg.spaces._orders import Order
+
+__all__ = ["TOLERANCE", "BasisTable", "Cutoff", "Row"]
+
+Array = NDArray[np.float64]
+_EXACTNESS = ("closed form", "orbits", "null space", "random elements")  # the most exact solver first
+# Relative: an eigenvalue or a number of functions that exceeds a cutoff by less is rounding, and belongs to it
+# (1000^(1/3) is 9.999999999999998).
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Cutoff:
+    """Where a basis ends: whole eigenspaces only, exactly one bound.
+
+    Attributes
+    ----------
+    kind : str
+        "max_eigenvalue", "max_dim" or "max_invariant_dim".
+    value : float
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> sa.invariant_basis(sa.Torus(2), max_dim=10).cutoff
+    Cutoff(kind='max_dim', value=10.0)
+    """
+
+    kind: str
+    value: float
+
+    @property
+    def most(self) -> float:
+        """The value, with what may be rounding added."""
+        return self.value * (1 + TOLERANCE)
+
+    @classmethod
+    def of(cls, max_eigenvalue: float | None, max_dim: float | None, max_invariant_dim: float | None) -> Cutoff | None:
+        """The one cutoff that is given; None if there is none, an error if there are several."""
+        given = {
+            kind: value
+            for kind, value in (
+                ("max_eigenvalue", max_eigenvalue),
+                ("max_dim", max_dim),
+                ("max_invariant_dim", max_invariant_dim),
+            )
+            if value is not None
+        }
+        if not given:
+            return None
+        if len(given) > 1:
+            raise ValueError(f"give exactly one cutoff; got {' and '.join(f'{k}={v!r}' for k, v in given.items())}")
+        kind, value = next(iter(given.items()))
+        lowest = 0.0 if kind == "max_eigenvalue" else 1.0
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise ValueError(f"{kind} must be a number; got {value!r}") from None
+        if not number >= lowest or not np.isfinite(number):
+            raise ValueError(
+                f"{kind} = {value!r} is impossible: it must be finite and at least {lowest:g} "
+                "(the constant function is always there)"
+            )
+        return cls(kind, number)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One eigenspace of an invariant basis.
+
+    Attributes
+    ----------
+    eigenvalue : float
+        λ, or the value in the order of the basis.
+    dim : int
+        m_λ, all functions counted.
+    invariant_dim : int
+        m_{λ,G}, invariant functions counted.
+    solver : str
+        "closed form", "orbits" or "null space".
+    residual : float
+        max‖D(g)Q − Q‖ over the generators; 0 where the solver is exact. Polynomials that are invariant by
+        construction have here the error with which they are harmonic.
+    gap : float
+        The smallest singular value that was not taken for zero; infinite where no rank was decided.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> row = sa.invariant_basis(sa.Torus(10), sa.groups.symmetric(10), max_eigenvalue=20).table[1]
+    >>> row.dim, row.invariant_dim, row.solver
+    (20, 2, 'closed form')
+    """
+
+    eigenvalue: float
+    dim: int
+    invariant_dim: int
+    solver: str
+    residual: float
+    gap: float
+
+    @classmethod
+    def of(cls, solution: Solution[Any]) -> Row:
+        """The row of one solution."""
+        V = solution.eigenspace
+        return cls(V.eigenvalue, V.dim, solution.invariant_dim, _name(solution), solution.residual, solution.gap)
+
+
+def _name(solution: Solution[Any]) -> str:
+    """The name of the solver; the least exact of those that a solver has left the work to."""
+    if not solution.solver.delegates:
+        return solution.solver.name
+    return max((_name(part) for _, part in solution.parts), key=_EXACTNESS.index)
+
+
+class BasisTable(Immutable):
+    """Functions by increasing value of an order, eigenspace after eigenspace; immutable."""
+
+    made_from: ClassVar[tuple[str, ...]]  # the attributes that say which basis it is
+
+    def __init__(
+        self,
+        space: Space,
+        moved_by: Any,
+        cutoff: Cutoff,
+        order: Order,
+        solver: str,
+        table: Iterable[Row],
+        arrays: Mapping[str, Array],
+    ) -> None:
+        self.space = space
+        self.cutoff = cutoff
+        self.order = order
+        self.solver = solver
+        self.table = Records(table)
+        self.arrays = dict(arrays)
+        dims = [row.invariant_dim for row in self.table]
+        self.eigenvalues = np.repeat([row.eigenvalue for row in self.table], dims).astype(float)
+        below = np.cumsum([0.0, *(row.dim for row in self.table)])  # types of one eigenvalue count together
+        self.counts = below[np.searchsorted([row.eigenvalue for row in self.table], self.eigenvalues, side="right")]
+        for array in (self.eigenvalues, self.counts):
+            array.setflags(write=False)
+        self.dim = len(self.eigenvalues)  # number of functions
+        self.dimension = space.dim
+        self._key = (space, moved_by, cutoff, order, solver)
+
+    @property
+    def total_dim(self) -> int:
+        """Number of all functions up to the cutoff, whether the group leaves them alone or not."""
+        return sum(row.dim for row in self.table)
+
+    @property
+    def residual(self) -> float:
+        """The largest residual of any eigenspace."""
+        return max((row.residual for row in self.table), default=0.0)
+
+    def check_points(self, X: ArrayLike) -> Array:
+        """`X` as points of the space, one in each row; an error that says why if they are none."""  # (n, n_features)
+        return self.space.check_points(X)
+
+    def tangents(self, X: Array) -> Array:
+        """An orthonormal basis of the tangent space at each of checked points."""  # (n, n_features, d)
+        return self.space.tangents(X)
+
+    def sample(self, n: int, random_state: Any = None) -> Array:
+        """`n` independent uniform points of the space."""  # (n, n_features)
+        return self.space.sample(n, random_state)
+
+    def quadrature(self, value: float) -> tuple[Array, Array]:
+        """Points and weights that integrate products of two functions exactly, if their values are up to `value`."""
+        return self.space.ordered_quadrature(self.order, value)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
