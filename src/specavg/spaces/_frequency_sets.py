@@ -62,9 +62,6 @@ class Shell(FrequencySet):
 
     norm: int
 
-    def __hash__(self) -> int:
-        return self.norm  # a third of the time of the hash that a dataclass has
-
     def frequencies(self, space: Torus) -> Frequencies:
         return shell_vectors(space.dim, self.norm)
 
