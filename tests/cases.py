@@ -108,6 +108,7 @@ _QUINTIC = [Rotation.from_rotvec([0, 0, 2 * np.pi / 5]).as_matrix()[:2, :2]]
 _TURNED_AXIS = [conjugate_field([[0, -2, 0], [2, 0, 0], [0, 0, 0]], random_rotation(2))]  # in the plane of a mirror
 _TWO_PLANES = [fields.rotation(plane) for plane in planes_of_r4()]
 _HOPF = [_TWO_PLANES[0] + _TWO_PLANES[1]]
+_CENTRED = groups.Group([isometries.shift([Fraction(1, 2), Fraction(1, 2)])], "centred")
 _MIRROR = groups.Group([isometries.signed_permutation([0, 1, 2], [1, 1, -1])], "mirror")
 
 CASES = [
@@ -191,6 +192,7 @@ CASES = [
     case(sa.Power(sa.Circle(), 4), groups.wreath, groups.dihedral(3), 4),
     case(sa.Sphere(3), groups.point_group, "D3d", order="few coordinates"),
     case(sa.Power(sa.Sphere(3), 2), groups.wreath, _MIRROR, 2, order="few coordinates"),
+    case(sa.Power(sa.Torus(2), 2), groups.wreath, _CENTRED, 2, order="few coordinates"),
     case(sa.Power(sa.Circle(), 4), groups.alternating, 4, order="few coordinates"),
     case(
         sa.Product(sa.Power(sa.Circle(), 2), sa.Torus(2)),

@@ -15,7 +15,7 @@ import pytest
 
 import specavg as sa
 from specavg import groups
-from specavg.cli import main
+from specavg.cli import _tables, main
 from specavg.cli._specs import group_of, space_of
 from specavg.cli._tables import open_table
 
@@ -150,6 +150,19 @@ def test_a_table_larger_than_the_memory_limit_is_streamed(here, capsys):
         code, _, err = run(capsys, "fit", "data.csv", *FIT, "-o", "model.specavg")
     assert (code, err) == (0, "")
     assert sa.load("model.specavg").solver_ == "moments"
+
+
+@pytest.mark.parametrize("name", ["many.csv", "many.parquet"])
+@pytest.mark.parametrize("rows", [450, 1100], ids=["few rows", "many rows"])
+def test_pieces_have_the_bits_of_the_whole_table(here, capsys, monkeypatch, name, rows):
+    monkeypatch.setattr(_tables, "_PIECE_ROWS", 200)  # every piece alone would be few
+    assert run(capsys, "fit", "data.csv", *FIT, "-o", "model.specavg")[0] == 0
+    X = sa.Torus(2).sample(rows, random_state=5)
+    frame = pd.DataFrame(X, columns=list(sa.load("model.specavg").feature_names_in_))
+    frame.to_parquet(name) if name.endswith("parquet") else frame.to_csv(name, index=False)
+    assert run(capsys, "predict", "model.specavg", name, "-o", "out.parquet")[0] == 0
+    found = pd.read_parquet("out.parquet")["prediction"].to_numpy()
+    np.testing.assert_array_equal(found, sa.load("model.specavg").predict(frame))
 
 
 def test_several_targets_and_the_mean(here, capsys):

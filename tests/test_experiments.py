@@ -37,7 +37,7 @@ from specavg.experiments import _samples_saved as samples_saved
 from specavg.experiments._figure_style import new_figure, own_settings, save
 from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, _text, write_report
-from specavg.functions._functions import FEW_ROWS
+from specavg.functions._few_rows import FEW_ROWS
 from specavg.invariants import InvariantBasis
 
 

@@ -85,16 +85,17 @@ def test_more_rows_than_a_chunk():
 
 @pytest.mark.parametrize("making", [2e5, 0.0], ids=["copy by copy", "few sums over copies"])
 def test_many_copies_are_kept_in_stretches(making, monkeypatch):
-    from specavg.functions import _symmetric_functions
+    from specavg.functions import _copy_chains, _symmetric_functions
 
     monkeypatch.setattr(_symmetric_functions, "_MAKING", making)
+    monkeypatch.setattr(_copy_chains, "_STATES_BYTES", 3e6)
     functions = sa.invariant_basis(sa.Torus(60), groups.symmetric(60), max_invariant_dim=78).functions
-    assert functions._backwards.block_and_stretch(60, 4)[1] < 60
-    assert (functions._faster(300) is None) == (making > 0)
-    X = sa.Torus(60).sample(300, random_state=0)  # more than a block
+    assert functions._chains.stretch(60) < 60
+    assert (functions._faster(600) is None) == (making > 0)
+    X = sa.Torus(60).sample(600, random_state=0)  # more than few rows, and more than a block
     C = np.random.default_rng(0).standard_normal((functions.dim, 2))
-    wanted = np.einsum("ndj,dq->njq", functions.gradient(X[[0, 299]]), C)
-    assert np.abs(functions.combine_gradient(X, C)[[0, 299]] - wanted).max() < 1e-13 * np.abs(wanted).max()
+    wanted = np.einsum("ndj,dq->njq", functions.gradient(X[[0, 599]]), C)
+    assert np.abs(functions.combine_gradient(X, C)[[0, 599]] - wanted).max() < 1e-13 * np.abs(wanted).max()
 
 
 @pytest.mark.parametrize("space, group, cutoff", BASES)

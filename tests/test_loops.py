@@ -9,7 +9,7 @@ import specavg as sa
 from specavg import groups, spaces
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._compiled import Compiled
-from specavg.functions._functions import FEW_ROWS
+from specavg.functions._few_rows import FEW_ROWS
 from specavg.functions._product_tree import depth_first
 from specavg.functions._s2_harmonics import S2Harmonics
 from specavg.functions._threads import block_size, in_order, row_chunks

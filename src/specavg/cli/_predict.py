@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specavg.cli._fit import separated
 from specavg.cli._problem import Problem
+from specavg.functions._few_rows import FEW_ROWS, rows_of_a_larger_table
 
 if TYPE_CHECKING:
     from specavg.cli._tables import Table, Writer
@@ -88,6 +92,17 @@ def _features(model: Any, table: Table, given: list[str], path: Path) -> list[st
     return names
 
 
+def _pieces(table: Table, features: list[str]) -> tuple[Iterator[Any], bool]:
+    """The pieces of a table, and whether it has many rows: a last piece of few has the bits that it has among them."""
+    pieces = table.pieces(features)
+    ahead: list[Any] = []
+    for piece in pieces:
+        ahead.append(piece)
+        if sum(map(len, ahead)) > FEW_ROWS:
+            return chain(ahead, pieces), True
+    return iter(ahead), False
+
+
 def _write(model: Any, table: Table, features: list[str], writer: Writer, options: argparse.Namespace) -> None:
     import pandas as pd
 
@@ -96,9 +111,13 @@ def _write(model: Any, table: Table, features: list[str], writer: Writer, option
     outputs = getattr(model, "output_shape_", model.coef_.shape[1:])  # vectors have one coefficient for all outputs
     names = ["prediction"] if not outputs else [f"prediction_{j}" for j in range(outputs[0])]
     labels = list(getattr(model, "feature_names_in_", features))
+    pieces, many = _pieces(table, features)
     done = 0
-    with Progress("predicting", table.known_rows, quiet=options.quiet) as progress:
-        for piece in table.pieces(features):
+    with (
+        Progress("predicting", table.known_rows, quiet=options.quiet) as progress,
+        rows_of_a_larger_table() if many else nullcontext(),
+    ):
+        for piece in pieces:
             if not len(piece):  # a table with names and no rows
                 continue
             X = pd.DataFrame(piece, columns=labels) if hasattr(model, "feature_names_in_") else piece

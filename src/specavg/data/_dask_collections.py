@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from specavg.data._streaming import Stream, column_names
-from specavg.functions._functions import FEW_ROWS, rows_of_a_larger_table
+from specavg.functions._few_rows import FEW_ROWS, rows_of_a_larger_table
 from specavg.regression._moments import Moments
 
 __all__ = ["DaskStream", "distributed_apply"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import Any, ClassVar
 
@@ -24,7 +25,6 @@ from specavg.data._given_data import (
     question_periods,
 )
 from specavg.data._streaming import Stream, is_dask, stream_of
-from specavg.functions._functions import few_rows
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_group
 from specavg.invariants._acting_group import canonical_points
@@ -37,6 +37,7 @@ from specavg.spaces import Space, default_space
 __all__ = ["InvariantEstimator", "InvariantSeries", "checked_alpha", "weights_or_ones"]
 
 Array = NDArray[np.float64]
+_FIRST_ROWS = 1024  # that tell whether points repeat: 0.1 ms of a prediction that takes several
 
 
 class InvariantEstimator(Savable, BaseEstimator):
@@ -210,18 +211,27 @@ class InvariantSeries(RegressorMixin, InvariantEstimator):
         return tags
 
     def _series(self, points: Array) -> Array:
-        """Σ c ψ at canonical points; in a table of few rows, once for each of them."""
+        """Σ c ψ at canonical points, once for each of them where they repeat."""
         C = self.coef_.reshape(self.basis_.dim, -1)
-        first, mine = distinct_rows(points) if few_rows(len(points)) else (slice(None), slice(None))
+        first, mine = distinct_rows(points, self.basis_.orbit_points)
         return self.basis_.combine(points[first], C)[mine].reshape(len(points), *self.coef_.shape[1:])
 
 
-def distinct_rows(points: Array) -> tuple[NDArray[np.intp] | slice, NDArray[np.intp] | slice]:
-    """One row of each kind, and for each row the place of its kind among them; all rows if hardly any are equal."""
-    shadow = np.sum(points * np.random.default_rng(OWN_SEED).normal(size=points.shape[1]), axis=1)
+def distinct_rows(
+    points: Array, keys: Callable[[Array], Array]
+) -> tuple[NDArray[np.intp] | slice, NDArray[np.intp] | slice]:
+    """One row of each kind, and for each row the place of its kind among them; all rows if hardly any are equal.
+
+    Rows are of one kind where `keys` are equal. The first rows tell whether it is worth looking at all of them.
+    """
+    everything = slice(None), slice(None)
+    if len(points) > _FIRST_ROWS and isinstance(distinct_rows(points[:_FIRST_ROWS], keys)[0], slice):
+        return everything
+    rows = keys(points)
+    shadow = np.sum(rows * np.random.default_rng(OWN_SEED).normal(size=rows.shape[1]), axis=1)
     _, first, mine = np.unique(shadow, return_index=True, return_inverse=True)
-    if 2 * len(first) > len(points) or not np.array_equal(points[first][mine], points):
-        return slice(None), slice(None)
+    if 2 * len(first) > len(rows) or not np.array_equal(rows[first][mine], rows):
+        return everything
     return first, mine
 
 

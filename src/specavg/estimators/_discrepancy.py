@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from specavg.functions._functions import FEW_ROWS
+from specavg.functions._few_rows import FEW_ROWS
 from specavg.invariants._acting_group import check_group, group_order
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ __all__ = ["Discrepancy", "invariance_discrepancy"]
 SMALL_GROUP = 10_000  # elements up to which all are tried: the 5,040 of S_7 took 1.5 s with 100 points
 RANDOM_ELEMENTS = 1_000  # drawn from larger groups: 0.03 s for S_10
 _ROWS = FEW_ROWS  # of one call of f: 1024 calls with 100 rows each are mostly checks of what is given
+_REPEATED_ROWS = 16 * FEW_ROWS  # of one call of a model that evaluates each orbit once
 
 
 class Discrepancy(float):
@@ -108,8 +109,10 @@ def invariance_discrepancy(
         rng = np.random.default_rng(random_state)
         elements = (group.random(rng) for _ in range(n_elements or RANDOM_ELEMENTS))
         exhaustive = False
+    basis = getattr(predict, "basis_", None)
+    rows = _REPEATED_ROWS if getattr(basis, "has_canonical", False) and len(points) <= FEW_ROWS else _ROWS
     largest, total, count, before = 0.0, 0.0, 0, np.empty(0)
-    while some := list(islice(elements, max(1, _ROWS // len(points)))):
+    while some := list(islice(elements, max(1, rows // len(points)))):
         # A value is compared with one at the same place of a table of the same size: elsewhere, products of matrices
         # may round differently.
         if len(before) != len(some) * len(points):

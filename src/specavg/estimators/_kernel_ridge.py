@@ -115,7 +115,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     The grid of "auto" is the Matérn family in s and ℓ together, of which "heat" is the limit of large s; on cubic tori,
     powers and products "product" beside it, on Stiefel manifolds "partition". Rows on one orbit are left out together.
     With more than 400 rows, or with several bases (below), the best spectra are short-listed on up to 400 rows (chosen
-    without regard to y) and compared on all.
+    without regard to y) and compared on all; 160 of these rows say first which are worth that, and which bases are.
 
     *Functions that stand out.* A single output with a chosen penalty may have a coefficient far above what the spectrum
     allows, such as that of the cosine of a sum of many angles. Where its square exceeds its variance under the prior

@@ -42,7 +42,7 @@ def fit_small_models() -> None:
 
     from specavg import groups
     from specavg.estimators import SpecAvgRegressor
-    from specavg.functions._functions import FEW_ROWS
+    from specavg.functions._few_rows import FEW_ROWS
     from specavg.invariants import invariant_basis
     from specavg.spaces import Circle, Sphere, Torus
 

@@ -12,7 +12,8 @@ import numpy as np
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg.functions._compensated_sums import compensated_sum
-from specavg.functions._functions import CHUNK_BYTES, PLAIN_BYTES, Functions, few_rows
+from specavg.functions._few_rows import few_rows
+from specavg.functions._functions import CHUNK_BYTES, PLAIN_BYTES, Functions
 from specavg.functions._threads import CACHE, SMALLEST_BLOCK, block_size, in_order, read_only, row_chunks
 
 __all__ = ["FEW_COLUMNS", "Compiled", "Loops"]

@@ -6,7 +6,6 @@
 | STEP | a·x_i·T[f1] + b·T[f2]: powers, Hermite polynomials |
 | SOLID_STEP | a·x_i·T[f1] + b·(x_1² + … + x_i²)·T[f2]: homogeneous Gegenbauer polynomials |
 | PAIR | a·x_i·T[f1] + b·x_k·T[f2]: real and imaginary parts of powers of x_1 + i x_2 |
-| TURN | a·T[i]·T[f1] + b·T[k]·T[f2]: cosines and sines of a sum of two angles, from those of the two |
 
 A negative f1 or f2 stands for the constant 1.
 """
@@ -20,9 +19,9 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 
-__all__ = ["COSINE", "PAIR", "SINE", "SOLID_STEP", "SPHERE", "STEP", "TABLE", "TORUS", "TURN", "FactorTable"]
+__all__ = ["COSINE", "PAIR", "SINE", "SOLID_STEP", "SPHERE", "STEP", "TABLE", "TORUS", "FactorTable"]
 
-COSINE, STEP, SOLID_STEP, PAIR, SINE, TURN = range(6)
+COSINE, STEP, SOLID_STEP, PAIR, SINE = range(5)
 TORUS, SPHERE, TABLE = range(3)  # how points become coordinates: reduced modulo the period, normalised, as they are
 
 Indices = NDArray[np.int64]
@@ -64,18 +63,6 @@ class FactorTable(NamedTuple):
         zero = np.zeros_like(values)
         operations = np.stack([np.where(sines, SINE, COSINE), coordinates, zero - 1, zero - 1, zero], axis=1)
         return cls.of(TORUS, 1.0 / period, operations, np.stack([values, zero], axis=1).astype(float))
-
-    @classmethod
-    def of_harmonics(cls, scale: Array, unit: int, count: int) -> FactorTable:
-        """√2cos and √2sin of 2πvx, row after row, for v = unit, 2·unit, …, count·unit: two products for each."""
-        rows = [(COSINE, 0, -1, -1, 0), (SINE, 0, -1, -1, 0)]
-        constants = [(float(unit), 0.0), (float(unit), 0.0)]
-        half = 0.5**0.5
-        for k in range(2, count + 1):  # halves, not one step after the other: rounding then grows with log k
-            a, b = 2 * (k // 2 - 1), 2 * (k - k // 2 - 1)
-            rows += [(TURN, a, b, b + 1, a + 1), (TURN, a + 1, b, b + 1, a)]
-            constants += [(half, -half), (half, half)]
-        return cls.of(TORUS, scale, np.array(rows), np.array(constants))
 
     @property
     def size(self) -> int:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import abc
-import contextlib
-import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,38 +11,19 @@ import numpy as np
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg.functions._compensated_sums import Sum, compensated_sum
+from specavg.functions._few_rows import few_rows
 
 if TYPE_CHECKING:
     from specavg.functions._factor_table import FactorTable
     from specavg.functions._gram_operator import GramOperator
 
-__all__ = ["CHUNK_BYTES", "FEW_ROWS", "PLAIN_BYTES", "Functions", "few_rows", "rows_of_a_larger_table"]
+__all__ = ["CHUNK_BYTES", "PLAIN_BYTES", "Functions"]
 
 CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
-# Tables of few rows are worked on in plain NumPy, with nothing compiled and nothing loaded. At 512 rows NumPy takes a
-# tenth of a second at most; a loop takes 1 to 4 seconds to compile, and half a second to load again.
-FEW_ROWS = 512
 PLAIN_BYTES = 16e6  # working memory of one chunk of few rows: less than a full chunk, so that the two are told apart
 # Memory of those chunks of more than 64 rows. On T^10 500 rows at once take 8 ms, most of it to get memory from the
 # system, and 2 ms in chunks of 4 MB.
 _PLAIN_CACHED = 4e6
-_rows = threading.local()
-
-
-@contextlib.contextmanager
-def rows_of_a_larger_table() -> Generator[None]:
-    """Inside, tables have the bits that their rows have in a table of many rows, however few they are."""
-    before = getattr(_rows, "of_many", False)
-    _rows.of_many = True
-    try:
-        yield
-    finally:
-        _rows.of_many = before
-
-
-def few_rows(n: int) -> bool:
-    """Whether a table of n rows is left to plain NumPy."""
-    return n <= FEW_ROWS and not getattr(_rows, "of_many", False)
 
 
 class Functions(abc.ABC):

@@ -14,6 +14,7 @@ from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._factor_table import SPHERE, FactorTable
 from specavg.functions._orthonormal_matrices import normalized
+from specavg.functions._plain_slopes import slopes_of_products
 from specavg.functions._threads import in_order, read_only, row_chunks
 
 __all__ = ["NO_MIXING", "Mixing", "ProductTree", "Products", "depth_first"]
@@ -244,7 +245,14 @@ class Products(Compiled):
     def combine_gradient(self, X: Array, C: Array) -> Array:
         return self.combine_both(X, C)[1]
 
+    def pointwise_gradient(self, X: Array, W: Array) -> Array:
+        if not self._few(len(X), len(X)):
+            return super().pointwise_gradient(X, W)
+        return slopes_of_products(self.tree, self._loaded(X), self._spread(W.T).T)
+
     def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
+        if self._few(len(X)):
+            return self.combine(X, C), self._plain_slopes(X, C)
         from specavg.functions.loops._tree_backwards import LARGEST_BLOCK, tree_gradient_combine
 
         program, coefficients = self._program, read_only(self._spread(C))
@@ -257,8 +265,15 @@ class Products(Compiled):
 
         for _ in in_order(work, row_chunks(len(X))):
             pass
-        # Values at few points are those of `combine` to the last bit, which plain NumPy computes there.
-        return self.combine(X, C) if self._few(len(X)) else values, out
+        return values, out
+
+    def _plain_slopes(self, X: Array, C: Array) -> Array:
+        """The gradient of Φ C by plain NumPy."""  # (n, coordinates, q)
+        spread, parts = self._spread(C), []
+        for rows in self.chunks(len(X), 8.0 * (4 * self.dim + 2 * self._block_rows(X.shape[1]))):
+            points = self._loaded(X[rows])
+            parts.append(np.stack([slopes_of_products(self.tree, points, c[:, None]) for c in spread], axis=2))
+        return np.concatenate(parts)
 
     def _slope_block(self, X: Array) -> int:
         rows = 2 * self._block_rows(X.shape[1]) + self.tree.table.size

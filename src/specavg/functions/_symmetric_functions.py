@@ -19,24 +19,24 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._config import require_memory
 from specavg.functions._compiled import Compiled, Loops
+from specavg.functions._copy_chains import CopyChains
 from specavg.functions._factor_table import SPHERE, TABLE, FactorTable
+from specavg.functions._few_rows import FEW_ROWS
 from specavg.functions._functions import Array, Functions
 from specavg.functions._orthonormal_matrices import normalized
+from specavg.functions._plain_slopes import factors, slopes_of_factors
 from specavg.functions._threads import block_size, in_order, read_only, row_chunks
 
 __all__ = ["CopyByCopy", "SymmetrizedProducts"]
 
 Indices = NDArray[np.int64]
 Multiset = tuple[int, ...]
-# Memory of the states at a block of points, on the way back. On T^100 with 78 functions 256 points and stretches of 10
-# copies (2.8 MB) take 10.1 µs a point, 128 points 11.3 µs, and 128 points with all copies at once (6 MB) 11 to 13 µs.
-_BACKWARDS_BYTES = 3e6
 _MANY_COPIES = 256  # plain NumPy joins halves from this many copies on: one step a copy would take a second
 # Points of a block and memory of its states: 285 states on T^10 take 830 ns a point in blocks of 64, 570 in blocks of
 # 256 (which is 600 kB) and 610 in blocks of 512; 2483 states on T^40 take 45, 35 and 56 µs.
 _SMALLEST_BLOCK, _STATES_BYTES = 128, 600_000
+_FEW_HELD = 8  # points whose states, after every copy, fit in memory for few rows: plain NumPy is used for gradients
 _MAKING = 2e5  # nanoseconds for each function that polynomials take to be made, on T^10
 _NO_TABLE = FactorTable.of(TABLE, np.ones(1), np.empty((0, 5), dtype=np.int64), np.empty((0, 2)))
 
@@ -97,10 +97,10 @@ class CopyByCopy(NamedTuple):
         )
 
     def nanoseconds(self, m: int) -> float:
-        """A forecast of the time for a point of m copies: 730 ns on T^2 (850 measured), 610 on T^10 (570)."""
+        """A forecast of the time for a point of m copies: 590 ns on T^10 with 285 functions (600 measured)."""
         # A state with p factors is zero for the first p − 1 copies.
         touched = np.diff(self.starts) @ np.maximum(m + 1 - self.sizes, 0)
-        return 0.12 * float(touched) + 0.3 * m * self.table.size + 0.3 * len(self.outputs)
+        return 0.15 * float(touched) + 0.3 * m * self.table.size + 0.3 * len(self.outputs)
 
     def block(self, n: int) -> int:
         """Points in a block. Each step of a state is short, and what it costs to begin one is shared by all of them."""
@@ -131,25 +131,9 @@ class CopyByCopy(NamedTuple):
                 sums[state] += copies[label, :, i] * before[rest]
         return sums
 
-    def backwards(self) -> CopiesBackwards:
-        """The same growth, seen from what is grown from."""
-        labels, rest = self.entries.T
-        places = np.concatenate([[0], self.states[::-1][np.isin(self.states[::-1], rest)]])  # smallest first
-        number = np.full(len(self.starts), -1)
-        number[places] = np.arange(len(places))
-        grown = np.repeat(self.states, np.diff(self.starts))
-        inner = np.flatnonzero(number[grown] >= 0)
-        inner = inner[np.argsort(number[grown[inner]], kind="stable")]
-        order = np.argsort(number[rest], kind="stable")
-        edges = np.arange(len(places) + 1)
-        return CopiesBackwards(
-            places,
-            np.concatenate([[0], self.sizes])[places],
-            np.searchsorted(number[grown[inner]], edges).astype(np.int64),
-            np.ascontiguousarray(np.stack([labels[inner], number[rest[inner]]], axis=1)),
-            np.searchsorted(number[rest[order]], edges).astype(np.int64),
-            np.ascontiguousarray(np.stack([labels[order], grown[order]], axis=1)),
-        )
+    def chains(self) -> CopyChains:
+        """The same growth as the reverse pass of gradients reads it."""
+        return CopyChains.of(self.table, self._multisets(), self.outputs)
 
     def by_function(self) -> list[tuple[int, Indices, Indices]]:
         """For each one-copy function: the states that have it, and the same states without it."""
@@ -157,12 +141,17 @@ class CopyByCopy(NamedTuple):
         labels, rest = self.entries.T
         return [(int(a), states[labels == a], rest[labels == a]) for a in np.unique(labels)]
 
-    def _shares(self) -> list[tuple[list[int], list[int]]]:
-        """For each state, the states of all its parts, and those of what is left."""
+    def _multisets(self) -> list[Multiset]:
+        """The multiset of each state."""
         multisets: list[Multiset] = [()] * len(self.starts)
         for state, start in zip(self.states[::-1], self.starts[:-1][::-1], strict=True):  # smaller ones first
             label, rest = self.entries[start]
             multisets[state] = tuple(sorted((int(label), *multisets[rest])))
+        return multisets
+
+    def _shares(self) -> list[tuple[list[int], list[int]]]:
+        """For each state, the states of all its parts, and those of what is left."""
+        multisets = self._multisets()
         place = {multiset: i for i, multiset in enumerate(multisets)}
         shares = []
         for multiset in multisets:
@@ -173,45 +162,6 @@ class CopyByCopy(NamedTuple):
             )
             shares.append((one, other))
         return shares
-
-
-class CopiesBackwards(NamedTuple):
-    """The states that others grow from, I of them, smallest first, as the reverse pass of gradients reads them.
-
-    Attributes
-    ----------
-    places, sizes : ndarrays of int, shape (I,)
-        The number of each among all states, and how many factors it has.
-    starts : ndarray of int, shape (I + 1,)
-        The k-th of them grows by the entries starts[k]..starts[k + 1].
-    entries : ndarray of int, shape (E, 2)
-        One-copy function, and which of them is the state without it.
-    ends : ndarray of int, shape (I + 1,)
-        The k-th of them is grown from by ends[k]..ends[k + 1] of `grown`.
-    grown : ndarray of int, shape (E, 2)
-        One-copy function, and the number among all states of the state with it.
-    """
-
-    places: Indices
-    sizes: Indices
-    starts: Indices
-    entries: Indices
-    ends: Indices
-    grown: Indices
-
-    def block_and_stretch(self, m: int, functions: int) -> tuple[int, int]:
-        """Points of a block, and copies of m whose states are kept at a time: all, or about √m."""
-        from specavg.functions.loops._copies_backwards import HALF, LARGEST_BLOCK
-
-        states = int(self.grown[:, 1].max(initial=0)) + 1
-
-        def numbers(stretch: int) -> int:
-            return (stretch - m // -stretch) * len(self.places) + 2 * (states + stretch * functions)
-
-        stretch = m if 8.0 * 128 * numbers(m) <= _BACKWARDS_BYTES else int(np.ceil(np.sqrt(m)))
-        what = f"{states} sums over {stretch} of {m} copies at {HALF} points"
-        require_memory(8.0 * HALF * numbers(stretch), what, "Lower the cutoff.")
-        return int(np.clip(_BACKWARDS_BYTES / (8.0 * numbers(stretch)) // 64 * 64, 64, LARGEST_BLOCK)), stretch
 
 
 def _up_to(counts: list[int]) -> Iterator[tuple[int, ...]]:
@@ -345,34 +295,80 @@ class SymmetrizedProducts(Compiled):
         return self._tangential(X, outputs.reshape(len(X), self.dim, -1))
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
+        if self._few(len(X), _FEW_HELD * self._copies):
+            return self._plain_slopes(X, C)
         from specavg.functions.loops._copies_backwards import copies_gradient
 
         if (faster := self._faster(len(X))) is not None:
             return faster.combine_gradient(X, C)
-        program, back, m = self._program, self._backwards, self._copies
+        program, m = self._chains, self._copies
         coefficients = read_only(self._spread(C)[:, None, :])
-        block, stretch = back.block_and_stretch(m, self._one_copy.dim)
+        stretch = program.stretch(m)
         given, combined = program.table.mode == TABLE, np.empty((*X.shape, C.shape[1]))
 
         def work(rows: slice) -> None:
             for part in self._pieces(rows):
-                points = X[part]
-                by = np.empty((len(points), m, self._one_copy.dim if given else 1, C.shape[1]))
-                copies_gradient(program, back, self._loaded(points), coefficients, block, stretch, by)
+                points, slopes = X[part], combined[part]
+                by = np.empty((len(points), m, self._one_copy.dim, C.shape[1])) if given else slopes[:, :, None]
+                copies_gradient(program, self._loaded(points), coefficients, stretch, by)
                 for q in range(C.shape[1]) if given else ():
                     flat, W = points.reshape(len(points) * m, -1), by[..., q].reshape(len(points) * m, -1)
-                    combined[part, :, q] = self._one_copy.pointwise_gradient(flat, W).reshape(points.shape)
-                if not given:
-                    slopes = (program.table.scale[0] * by[:, :, 0]).transpose(0, 2, 1)
-                    combined[part] = self._tangential(points, slopes).transpose(0, 2, 1)
+                    slopes[:, :, q] = self._one_copy.pointwise_gradient(flat, W).reshape(points.shape)
+                if program.table.mode == SPHERE:
+                    slopes[:] = self._tangential(points, slopes.transpose(0, 2, 1)).transpose(0, 2, 1)
 
         for _ in in_order(work, row_chunks(len(X))):
             pass
         return combined
 
+    def _plain_slopes(self, X: Array, C: Array) -> Array:
+        """The gradient of Φ C by plain NumPy: the reverse pass of the loop."""  # (n, n_features, q)
+        X, program, m, spread = read_only(X), self._program, self._copies, self._spread(C)
+        grows, parts = program.by_function(), []
+        for rows in self.chunks(len(X), 8.0 * (m + 4) * len(program.starts)):
+            values, pull = self._plain_copies(X[rows])
+            before = [_nothing_yet(program, values.shape[1])]
+            for i in range(m - 1):
+                before.append(_one_copy_more(grows, values[:, :, i], before[-1]))
+            combined = np.empty((values.shape[1], X.shape[1], len(spread)))
+            for q, c in enumerate(spread):
+                bar, by = np.zeros(before[0].shape), np.zeros(values.shape)  # by: the derivatives by all values
+                np.add.at(bar, program.outputs, np.broadcast_to(c[:, None], (len(c), values.shape[1])))
+                for i in range(m - 1, -1, -1):
+                    after = bar.copy()
+                    for a, state, rest in grows:
+                        by[a, :, i] = np.einsum("sn,sn->n", before[i][rest], bar[state])
+                        after[rest] += values[a, :, i] * bar[state]
+                    bar = after
+                combined[:, :, q] = pull(by)
+            parts.append(combined)
+        return np.concatenate(parts)
+
+    def _plain_copies(self, X: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """One-copy values on each copy, and what takes derivatives by them to a gradient."""  # (A, n, m)
+        table, n, m = self._program.table, len(X), self._copies
+        if table.mode == TABLE:
+            flat = X.reshape(n * m, -1)
+            values = self._one_copy.plain_values(flat).reshape(n, m, -1).transpose(2, 0, 1)
+
+            def pull(by: Array) -> Array:
+                W = np.ascontiguousarray(by.transpose(1, 2, 0)).reshape(n * m, -1)
+                pieces = [slice(i, i + FEW_ROWS) for i in range(0, n * m, FEW_ROWS)]  # nothing is compiled for these
+                return np.concatenate([self._one_copy.pointwise_gradient(flat[p], W[p]) for p in pieces]).reshape(n, -1)
+
+            return values, pull
+        x = table.scale[0] * (normalized(X) if table.mode == SPHERE else X).reshape(1, -1)
+        T = factors(table, x, x * x)
+        slopes = table.scale[0] * slopes_of_factors(table, x[0], T).reshape(-1, n, m)
+
+        def along(by: Array) -> Array:
+            return self._tangential(X, np.einsum("anm,anm->nm", by, slopes)[:, None])[:, 0]
+
+        return T[:-1].reshape(-1, n, m), along
+
     @cached_property
-    def _backwards(self) -> CopiesBackwards:
-        return self._program.backwards()
+    def _chains(self) -> CopyChains:
+        return self._program.chains()
 
     def _copies_and_slopes(self, X: Array) -> tuple[Array, Array]:
         """Values and gradients of the one-copy functions on each copy."""  # (A, n, m), (A, n, m, f)

@@ -13,7 +13,8 @@ from specavg.functions import _nufft
 from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._derivations import Derivations
 from specavg.functions._factor_table import FactorTable
-from specavg.functions._functions import Functions, few_rows
+from specavg.functions._few_rows import few_rows
+from specavg.functions._functions import Functions
 from specavg.functions._product_tree import NO_MIXING, Mixing
 from specavg.functions._toeplitz_gram import (
     ToeplitzGram,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._html import facts_html
-from specavg.functions._functions import Functions, few_rows
+from specavg.functions._functions import Functions
 from specavg.functions._gram_operator import GramOperator
 from specavg.functions._types_of_functions import Types
 from specavg.groups import Group
@@ -311,9 +311,12 @@ class InvariantBasis(BasisTable):
         return canonical_points(self.space, self.group, X)
 
     def evaluation_points(self, X: ArrayLike) -> Array:
-        """`canonical` points; many rows stay as they are where functions are invariant to the last bit anyway."""
-        points = np.asarray(self.space.as_table(X), dtype=np.float64)
-        return points if self._exact_as_given and not few_rows(len(points)) else self.canonical(points)
+        """`canonical` points, or `X` itself where the functions are invariant to the last bit anyway."""
+        return np.asarray(self.space.as_table(X), dtype=np.float64) if self._exact_as_given else self.canonical(X)
+
+    def orbit_points(self, places: Array) -> Array:
+        """A point of each orbit for what `evaluation_points` gave: values at the same point have the same bits."""
+        return self.canonical(places) if self._exact_as_given else places
 
     @property
     def has_canonical(self) -> bool:

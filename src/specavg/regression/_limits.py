@@ -77,13 +77,16 @@ comparing all; 0.3 does so with 19 instead of 29 comparisons on the many rows.""
 
 FUNCTIONS_PER_POINT = 3
 """Invariant functions for each distinct point: more than the points can tell apart, so that the penalty decides which
-of them matter and not the cutoff."""
+of them matter and not the cutoff. On two draws each of eight sets of 200 to 300 points (benchmarks/accuracy.py) half as
+many had 1.006 ± 0.03 of the errors and twice as many 0.97 ± 0.02, in twice the time: chosen by the time."""
 
 FEWEST_FUNCTIONS = 96
-"""Invariant functions at least, however few the points are."""
+"""Invariant functions at least, however few the points are. On two draws each of six sets of 30 to 60 points
+(benchmarks/accuracy.py) 48 and 192 had the same errors, within 0.1 %."""
 
 WORK = 1e10
-"""Largest n · D · min(n, D), operations of one decomposition up to a small factor: seconds for a short-list."""
+"""Largest n · D · min(n, D), operations of one decomposition up to a small factor: seconds for a short-list. One of
+1,000 rows and 3,000 functions (3e9) takes 0.2 s by squares and 0.5 s with all digits."""
 
 LARGE_ROWS = 20_000
 """Rows from which on a default looks whether the data want more functions than `WORK` allows (700 there)."""
@@ -105,16 +108,20 @@ of one; they grow with its root, (1 + √r)/(1 − √r) for r functions a row o
 r ≤ 0.1, 132 for r = 0.2, 590 for r = 0.5."""
 
 WANTED = 0.05
-"""Share of its coefficient that the last function keeps, above which data want more functions."""
+"""Share of its coefficient that the last function keeps, above which data want more functions. Chosen by judgement, not
+measured: what follows the last function is then worth at most a twentieth of its coefficient, and not a growth."""
 
 LIKELY = 2
-"""Spectra that are compared by cross-validation on a larger basis, the likeliest of all."""
+"""Spectra that are compared by cross-validation on a larger basis, the likeliest of all. Chosen by what they cost, not
+by a measurement of errors: each takes as long as a fit."""
 
 MUCH_BETTER = 0.9
-"""A larger basis with less than this part of the error is followed by a still larger one."""
+"""A larger basis with less than this part of the error is followed by a still larger one. Chosen by judgement, not
+measured: a growth that took a tenth off the error may be followed by one that does."""
 
 BETTER = 0.999
-"""A larger basis is taken if it has less than this part of the leave-one-out error."""
+"""A larger basis is taken if it has less than this part of the leave-one-out error. Not measured: far above the
+rounding of an error, so that a larger model is not taken for nothing."""
 
 BASIS_SECONDS = 1.0
 """Seconds, by the forecasts of the solvers, after which a default stops looking for further invariants. The forecasts

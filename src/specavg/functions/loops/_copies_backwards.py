@@ -2,9 +2,12 @@
 
 Forwards E(S) += Σ_a ψ_a(x_i) E(S without a), copy by copy, with all states kept that others grow from. Backwards,
 from the last copy to the first, every state T hears of those that grow from it: bar(T) += Σ ψ_a(x_i) bar(T with a).
-The same sum with derivatives of ψ_a in place of ψ_a, times E(T) before copy i, is what T adds to the derivative by x_i;
-both are taken in one loop, with derivatives of ψ_a beside ψ_a, and the sum over states so far beside bar(T). With many
-copies states are kept for a stretch of them at a time, so that they stay in cache, and are computed twice.
+E(T) before copy i times bar(T with a), summed over T, is the derivative by ψ_a(x_i). Four neighbours of a chain
+(`CopyChains`) share a loop, which reads each row once. With many copies states are kept for a stretch of them at a
+time, and are computed twice.
+
+A row of the one-copy functions has four parts at a fixed distance, so that the compiler sees that they do not overlap:
+ψ_a, the derivative by it, the function that chains are repeated by, and the derivative by that one.
 """
 
 from __future__ import annotations
@@ -13,34 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions._factor_table import COSINE, SINE, SPHERE, TABLE, TURN
-from specavg.functions.loops._copies import TILE, coordinates, grow1, grow2, norm
+from specavg.functions._factor_table import COSINE, SINE, SPHERE, TABLE
+from specavg.functions.loops._copies import TILE, coordinates, norm
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._tree import ANGLE, cosine, fill, sine
 
-__all__ = ["HALF", "LARGEST_BLOCK", "copies_gradient"]
+__all__ = ["BLOCK", "copies_gradient"]
 
-_PAD = 8  # rows of a whole number of pages would fall on the same cache sets
-LARGEST_BLOCK = 256  # points
-HALF = LARGEST_BLOCK + _PAD  # rows have two halves at a fixed distance, as in the reverse pass of trees
-
-
-@helper(fastmath=SAFE)
-def _grown1(old: Any, a: Any, b: Any, out: Any, B: int) -> None:
-    for j in range(B):
-        out[j] = old[j] + a[j] * b[j]
-
-
-@helper(fastmath=SAFE)
-def _grown2(old: Any, a: Any, b: Any, c: Any, d: Any, out: Any, B: int) -> None:
-    for j in range(B):
-        out[j] = old[j] + a[j] * b[j] + c[j] * d[j]
+BLOCK = 128  # points
+ROW = BLOCK + 8  # rows of a whole number of pages would fall on the same cache sets
+_FULL_TURN = float(2 * np.pi)
 
 
 @helper()
-def _load(program: Any, X: Any, start: int, B: int, first: int, last: int, scale: Any, x: Any, T: Any) -> None:
+def _load(table: Any, X: Any, start: int, B: int, first: int, last: int, scale: Any, x: Any, T: Any) -> None:
     """The values of the one-copy functions on copies first..last at one block of points."""
-    n, table = len(X), program.table
+    n = len(X)
     for i in range(first, last):
         now = T[i - first]
         if table.mode == TABLE:
@@ -54,179 +45,247 @@ def _load(program: Any, X: Any, start: int, B: int, first: int, last: int, scale
             fill(table, x[i - first : i - first + 1], x, B, now)
 
 
+@helper(fastmath=SAFE)
+def _grown4(old: Any, m: Any, a: Any, b: Any, new: Any, B: int) -> None:
+    for j in range(B):
+        new[3 * ROW + j] = old[4 * ROW + j] + a[j] * old[3 * ROW + j] + b[j] * m[3 * ROW + j]
+        new[2 * ROW + j] = old[3 * ROW + j] + a[j] * old[2 * ROW + j] + b[j] * m[2 * ROW + j]
+        new[ROW + j] = old[2 * ROW + j] + a[j] * old[ROW + j] + b[j] * m[ROW + j]
+        new[j] = old[ROW + j] + a[j] * old[j] + b[j] * m[j]
+
+
+@helper(fastmath=SAFE)
+def _grown1(old: Any, m: Any, a: Any, b: Any, new: Any, B: int) -> None:
+    for j in range(B):
+        new[j] = old[ROW + j] + a[j] * old[j] + b[j] * m[j]
+
+
+@helper(fastmath=SAFE)
+def _add4(n: Any, m: Any, b: Any, B: int) -> None:
+    for j in range(B):
+        n[j] += b[j] * m[j]
+        n[ROW + j] += b[j] * m[ROW + j]
+        n[2 * ROW + j] += b[j] * m[2 * ROW + j]
+        n[3 * ROW + j] += b[j] * m[3 * ROW + j]
+
+
+@helper(fastmath=SAFE)
+def _add1(n: Any, m: Any, b: Any, B: int) -> None:
+    for j in range(B):
+        n[j] += b[j] * m[j]
+
+
 @helper()
-def _forwards(back: Any, i: int, now: Any, old: Any, new: Any, B: int) -> None:
+def _add(n: Any, m: Any, b: Any, count: int, B: int) -> None:
+    """What `count` states of a chain grow by from another chain."""
+    k = 0
+    while k + 4 <= count:
+        _add4(n[k * ROW :], m[k * ROW :], b, B)
+        k += 4
+    while k < count:
+        _add1(n[k * ROW :], m[k * ROW :], b, B)
+        k += 1
+
+
+@helper()
+def _forwards(program: Any, i: int, T: Any, old: Any, new: Any, B: int) -> None:
     """The states after copy i from those before it."""
-    starts, entries = back.starts, back.entries
-    for k in range(1, len(back.sizes)):
-        if back.sizes[k] > i + 1:
+    chains, starts, links = program.chains, program.starts, program.links
+    a, zeros, nothing = T[program.along], T[len(T) - 2], old[(program.kept - 4) * ROW :]
+    for c in range(len(chains)):
+        first, size = chains[c, 0], chains[c, 2]
+        high = min(chains[c, 1], i + 2 - size)
+        if size > i + 1:
             break  # larger states are still zero
-        e, end, grown = starts[k], starts[k + 1], new[k]
-        if e + 2 <= end:
-            a, b, c, d = entries[e, 0], entries[e, 1], entries[e + 1, 0], entries[e + 1, 1]
-            _grown2(old[k], now[a], old[b], now[c], old[d], grown, B)
-            e += 2
-        else:
-            _grown1(old[k], now[entries[e, 0]], old[entries[e, 1]], grown, B)
-            e += 1
-        while e + 2 <= end:
-            grow2(grown, now[entries[e, 0]], old[entries[e, 1]], now[entries[e + 1, 0]], old[entries[e + 1, 1]], B)
-            e += 2
-        if e < end:
-            grow1(grown, now[entries[e, 0]], old[entries[e, 1]], B)
+        e, k, b, m = starts[c], 0 if size > 0 else 1, zeros, nothing
+        if size > 0:
+            b, m = T[links[e, 0]], old[(links[e, 1] + 1) * ROW :]
+        while k + 4 <= high:
+            before, after = old[(first + k) * ROW :], new[(first + 1 + k) * ROW :]
+            _grown4(before, m[k * ROW :] if size > 0 else m, a, b, after, B)
+            k += 4
+        while k < high:
+            before, after = old[(first + k) * ROW :], new[(first + 1 + k) * ROW :]
+            _grown1(before, m[k * ROW :] if size > 0 else m, a, b, after, B)
+            k += 1
+        for more in range(e + 1, starts[c + 1]):
+            _add(new[(first + 1) * ROW :], old[(links[more, 1] + 1) * ROW :], T[links[more, 0]], high, B)
+
+
+@helper(fastmath=SAFE)
+def _hear4(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
+    """Four neighbours of a chain hear of the one after each, and of another chain."""
+    for j in range(B):
+        b, a = T[j], T[2 * ROW + j]
+        n0, n1, n2, n3, n4 = bar[j], bar[ROW + j], bar[2 * ROW + j], bar[3 * ROW + j], bar[4 * ROW + j]
+        m0, m1, m2, m3 = m[j], m[ROW + j], m[2 * ROW + j], m[3 * ROW + j]
+        e0, e1, e2, e3 = E[j], E[ROW + j], E[2 * ROW + j], E[3 * ROW + j]
+        bar[j] = n0 + a * n1 + b * m0
+        bar[ROW + j] = n1 + a * n2 + b * m1
+        bar[2 * ROW + j] = n2 + a * n3 + b * m2
+        bar[3 * ROW + j] = n3 + a * n4 + b * m3
+        T[ROW + j] = T[ROW + j] + e0 * m0 + e1 * m1 + e2 * m2 + e3 * m3
+        T[3 * ROW + j] = T[3 * ROW + j] + e0 * n1 + e1 * n2 + e2 * n3 + e3 * n4
+
+
+@helper(fastmath=SAFE)
+def _hear1(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
+    for j in range(B):
+        after, other, e = bar[ROW + j], m[j], E[j]
+        bar[j] = bar[j] + T[2 * ROW + j] * after + T[j] * other
+        T[ROW + j] += e * other
+        T[3 * ROW + j] += e * after
+
+
+@helper(fastmath=SAFE)
+def _more4(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
+    for j in range(B):
+        b, m0, m1, m2, m3 = T[j], m[j], m[ROW + j], m[2 * ROW + j], m[3 * ROW + j]
+        e0, e1, e2, e3 = E[j], E[ROW + j], E[2 * ROW + j], E[3 * ROW + j]
+        bar[j] += b * m0
+        bar[ROW + j] += b * m1
+        bar[2 * ROW + j] += b * m2
+        bar[3 * ROW + j] += b * m3
+        T[ROW + j] = T[ROW + j] + e0 * m0 + e1 * m1 + e2 * m2 + e3 * m3
+
+
+@helper(fastmath=SAFE)
+def _more1(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
+    for j in range(B):
+        bar[j] += T[j] * m[j]
+        T[ROW + j] += E[j] * m[j]
 
 
 @helper()
-def _copy(rows: Any, out: Any, B: int) -> None:
-    for k in range(len(rows)):
-        row, copy = rows[k], out[k]
-        for j in range(B):
-            copy[j] = row[j]
-
-
-@helper(fastmath=SAFE)
-def _slopes(table: Any, x: Any, T: Any, B: int) -> None:
-    """The derivatives of all one-copy functions of a coordinate, in the second halves of their rows."""
-    ops, ab = table.operations, table.constants
-    for f in range(len(ops)):
-        op, a, b, row, first, second = ops[f, 0], ab[f, 0], ab[f, 1], T[f], T[ops[f, 2]], T[ops[f, 3]]
-        if op == COSINE:
-            for j in range(B):
-                row[HALF + j] = -ANGLE * a * sine(a * x[j])
-        elif op == SINE:
-            for j in range(B):
-                row[HALF + j] = ANGLE * a * cosine(a * x[j])
-        elif op == TURN:
-            one, other = T[ops[f, 1]], T[ops[f, 4]]
-            for j in range(B):
-                slope = a * (one[HALF + j] * first[j] + one[j] * first[HALF + j])
-                row[HALF + j] = slope + b * (other[HALF + j] * second[j] + other[j] * second[HALF + j])
-        else:
-            for j in range(B):
-                row[HALF + j] = a * (first[j] + x[j] * first[HALF + j]) + b * second[HALF + j]
-
-
-@helper(fastmath=SAFE)
-def _hear1(mine: Any, before: Any, last: Any, a: Any, S: Any, B: int) -> None:
-    for j in range(B):
-        mine[j] += a[j] * S[j]
-        mine[HALF + j] = last[HALF + j] + before[j] * (a[HALF + j] * S[j])
-
-
-@helper(fastmath=SAFE)
-def _hear2(mine: Any, before: Any, last: Any, a: Any, S: Any, b: Any, U: Any, B: int) -> None:
-    for j in range(B):
-        mine[j] = mine[j] + a[j] * S[j] + b[j] * U[j]
-        mine[HALF + j] = last[HALF + j] + before[j] * (a[HALF + j] * S[j] + b[HALF + j] * U[j])
-
-
-@helper(fastmath=SAFE)
-def _hear3(mine: Any, before: Any, last: Any, a: Any, S: Any, b: Any, U: Any, c: Any, V: Any, B: int) -> None:
-    for j in range(B):
-        mine[j] = mine[j] + a[j] * S[j] + b[j] * U[j] + c[j] * V[j]
-        slope = a[HALF + j] * S[j] + b[HALF + j] * U[j] + c[HALF + j] * V[j]
-        mine[HALF + j] = last[HALF + j] + before[j] * slope
-
-
-@helper(fastmath=SAFE)
-def _hear_more(mine: Any, before: Any, a: Any, S: Any, B: int) -> None:
-    for j in range(B):
-        mine[j] += a[j] * S[j]
-        mine[HALF + j] += before[j] * (a[HALF + j] * S[j])
-
-
-@helper(fastmath=SAFE)
-def _first1(mine: Any, a: Any, S: Any, B: int) -> None:
-    for j in range(B):
-        mine[HALF + j] += a[HALF + j] * S[j]
-
-
-@helper(fastmath=SAFE)
-def _first4(mine: Any, a: Any, S: Any, b: Any, U: Any, c: Any, V: Any, d: Any, W: Any, B: int) -> None:
-    for j in range(B):
-        slope = a[HALF + j] * S[j] + b[HALF + j] * U[j] + c[HALF + j] * V[j] + d[HALF + j] * W[j]
-        mine[HALF + j] += slope
+def _hear(bar: Any, E: Any, m: Any, moves: bool, T: Any, low: int, high: int, B: int) -> None:
+    """The states low..high of a chain; `m` are zeros, which do not move along, where there is no other chain."""
+    k = low
+    while k + 4 <= high:
+        _hear4(bar[k * ROW :], E[k * ROW :], m[k * ROW :] if moves else m, T, B)
+        k += 4
+    while k < high:
+        _hear1(bar[k * ROW :], E[k * ROW :], m[k * ROW :] if moves else m, T, B)
+        k += 1
 
 
 @helper()
-def _hear_first(back: Any, now: Any, bar: Any, B: int) -> None:
-    """What the empty state adds to the derivative. It is one, and nobody asks what it hears."""
-    mine, grown, e, end = bar[0], back.grown, back.ends[0], back.ends[1]
-    for j in range(B):
-        mine[HALF + j] = 0.0
-    while e + 4 <= end:
-        _first4(
-            mine, now[grown[e, 0]], bar[grown[e, 1]], now[grown[e + 1, 0]], bar[grown[e + 1, 1]],
-            now[grown[e + 2, 0]], bar[grown[e + 2, 1]], now[grown[e + 3, 0]], bar[grown[e + 3, 1]], B,
-        )  # fmt: skip
-        e += 4
-    while e < end:
-        _first1(mine, now[grown[e, 0]], bar[grown[e, 1]], B)
-        e += 1
-
-
-@helper()
-def _hear(back: Any, k: int, now: Any, bar: Any, before: Any, last: Any, B: int) -> None:
-    """What one state hears of those that grow from it; what it adds to the derivative, to what the last one had."""
-    mine, grown, e, end = bar[back.places[k]], back.grown, back.ends[k], back.ends[k + 1]
-    a, S = now[grown[e, 0]], bar[grown[e, 1]]
-    if end == e + 1:
-        _hear1(mine, before, last, a, S, B)
-    elif end == e + 2:
-        _hear2(mine, before, last, a, S, now[grown[e + 1, 0]], bar[grown[e + 1, 1]], B)
-    else:
-        b, U = now[grown[e + 1, 0]], bar[grown[e + 1, 1]]
-        _hear3(mine, before, last, a, S, b, U, now[grown[e + 2, 0]], bar[grown[e + 2, 1]], B)
-    for more in range(e + 3, end):
-        _hear_more(mine, before, now[grown[more, 0]], bar[grown[more, 1]], B)
-
-
-@helper()
-def _backwards(program: Any, back: Any, i: int, x: Any, now: Any, before: Any, bar: Any, total: Any, B: int) -> None:
-    """Go back by copy i: the derivatives by its coordinate, or those by the given values, in `total`."""
-    last, given, grown = 0, program.table.mode == TABLE, back.grown
-    if given:
-        total[:, :] = 0.0
-    else:
-        _slopes(program.table, x, now, B)
-    for k in range(len(back.places)):  # smaller states first: what they hear of must not have changed
-        if back.sizes[k] > i:
+def _backwards(program: Any, i: int, T: Any, E: Any, bar: Any, B: int) -> None:
+    """Go back by copy i: the derivatives by its one-copy functions, in the second and fourth parts of their rows."""
+    chains, ends, grown, zeros = program.chains, program.ends, program.grown, len(T) - 2
+    nothing = bar[(program.rows - 4) * ROW :]
+    for c in range(len(chains)):  # smaller states first: what they hear of must not have changed
+        size = chains[c, 2]
+        if size > i:
             break  # zero before this copy
-        if given:
-            for e in range(back.ends[k], back.ends[k + 1]):
-                grow1(total[grown[e, 0]], before[k], bar[grown[e, 1]], B)
-                grow1(bar[back.places[k]], now[grown[e, 0]], bar[grown[e, 1]], B)
-        elif k == 0:
-            _hear_first(back, now, bar, B)
-        else:
-            _hear(back, k, now, bar, before[k], bar[last], B)
-            last = back.places[k]
-    if not given:
-        row, sums = bar[last], total[0]
+        count, g, end = min(chains[c, 1], i + 1 - size), ends[c], ends[c + 1]
+        mine, before = bar[(chains[c, 3] + 1) * ROW :], E[(chains[c, 0] + 1) * ROW :]
+        both = 0
+        if g < end:
+            both = min(count, grown[g, 2])
+            _hear(mine, before, bar[(grown[g, 1] + 1) * ROW :], True, T[grown[g, 0]], 0, both, B)
+        _hear(mine, before, nothing, False, T[zeros], both, count, B)
+        for more in range(g + 1, end):
+            k, last = 0, min(count, grown[more, 2])
+            m, row = bar[(grown[more, 1] + 1) * ROW :], T[grown[more, 0]]
+            while k + 4 <= last:
+                _more4(mine[k * ROW :], before[k * ROW :], m[k * ROW :], row, B)
+                k += 4
+            while k < last:
+                _more1(mine[k * ROW :], before[k * ROW :], m[k * ROW :], row, B)
+                k += 1
+
+
+@helper(fastmath=SAFE)
+def _begin(along: int, T: Any, now: Any, B: int) -> None:
+    """The four parts of each row, without derivatives yet."""
+    a = T[along]
+    for f in range(len(T) - 1):
+        value, row = T[f], now[f]
         for j in range(B):
-            sums[j] = row[HALF + j]
+            row[j] = value[j]
+            row[ROW + j] = 0.0
+            row[2 * ROW + j] = a[j]
+            row[3 * ROW + j] = 0.0
+
+
+@helper(fastmath=SAFE)
+def _gather(along: int, T: Any, B: int) -> None:
+    """All derivatives by the function that chains are repeated by, together."""
+    total = T[along]
+    for f in range(len(T) - 1):
+        row = T[f]
+        for j in range(B):
+            total[ROW + j] += row[3 * ROW + j]
+
+
+@helper()
+def _other_wave(table: Any, f: int) -> int:
+    """The row of the sine, if row f is a cosine, or of the cosine; -1 if the table does not have it."""
+    ops, ab = table.operations, table.constants
+    for g in range(len(ops)):
+        if ops[g, 0] == COSINE + SINE - ops[f, 0] and ab[g, 0] == ab[f, 0]:
+            return g
+    return -1
+
+
+@helper(fastmath=SAFE)
+def _slope(table: Any, x: Any, T: Any, slopes: Any, out: Any, B: int) -> None:
+    """Σ_a (derivative by ψ_a) ψ_a', with the slopes of all one-copy functions of a coordinate in `slopes`."""
+    ops, ab = table.operations, table.constants
+    for j in range(B):
+        out[j] = 0.0
+    for f in range(len(ops)):
+        op, a, b, by, slope = ops[f, 0], ab[f, 0], ab[f, 1], T[f], slopes[f]
+        if op == COSINE or op == SINE:  # noqa: SIM109 - numba compiles it to one comparison each
+            other = _other_wave(table, f)
+            if other >= 0:
+                row, factor = T[other], _FULL_TURN * a if op == SINE else -_FULL_TURN * a
+                for j in range(B):
+                    slope[j] = factor * row[j]
+            elif op == COSINE:
+                for j in range(B):
+                    slope[j] = -ANGLE * a * sine(a * x[j])
+            else:
+                for j in range(B):
+                    slope[j] = ANGLE * a * cosine(a * x[j])
+        else:
+            first, one, two = T[ops[f, 2]], slopes[ops[f, 2]], slopes[ops[f, 3]]  # -1 is the slope of 1, the last row
+            for j in range(B):
+                slope[j] = a * (first[j] + x[j] * one[j]) + b * two[j]
+        for j in range(B):
+            out[j] += by[ROW + j] * slope[j]
+
+
+@helper()
+def _copy(row: Any, out: Any) -> None:
+    for j in range(len(row)):
+        out[j] = row[j]
 
 
 @loop
-def copies_gradient(program: Any, back: Any, X: Any, C: Any, B: int, stretch: int, out: Any) -> None:
+def copies_gradient(program: Any, X: Any, C: Any, stretch: int, out: Any) -> None:
     """Put the derivatives of Σ c φ by the coordinate of each copy in `out` (n, m, 1, q).
 
     C is (q, 1, dim), or (q, n, dim) where every point has coefficients of its own.
 
-    Where the values of the one-copy functions are given, those by all of these values, in `out` (n, m, A, q). `back` is
-    the same growth, seen from what is grown from. States are kept for `stretch` copies at a time, and at the beginning
-    of each stretch, from which they are computed again on the way back.
+    Where the values of the one-copy functions are given, those by all of these values, in `out` (n, m, A, q). States
+    are kept for `stretch` copies at a time, and at the beginning of each stretch, from which they are computed again on
+    the way back.
     """
     n, m, given = X.shape
+    B = BLOCK
     table, outputs = program.table, program.outputs
-    A, inner, stretches = max(len(table.operations), given), len(back.places), -(-m // stretch)
-    T, before = np.zeros((stretch, A + 1, 2 * HALF)), np.zeros((stretch + 1, inner, B + _PAD))
-    begin = np.zeros((stretches, inner, B + _PAD))  # the states before the first copy of each stretch
-    bar = np.zeros((len(program.starts), 2 * HALF))
-    x, scale, total = np.zeros((stretch, B + _PAD)), np.zeros(B + _PAD), np.zeros((out.shape[2], B + _PAD))
-    T[:, A, :HALF] = 1.0
-    before[:, 0, :] = 1.0
-    begin[:, 0, :] = 1.0
+    A, stretches = max(len(table.operations), given), -(-m // stretch)
+    T, before = np.zeros((stretch, A + 2, ROW)), np.zeros((stretch + 1, program.kept * ROW))
+    begin = np.zeros((stretches, program.kept * ROW))  # the states before the first copy of each stretch
+    bar = np.zeros(program.rows * ROW)
+    x, scale, slopes = np.zeros((stretch, ROW)), np.zeros(ROW), np.zeros((A + 1, ROW))
+    total = np.zeros((8, ROW))  # the slopes by eight copies: a cache line of each point is written whole
+    now = np.zeros((A + 2, 4 * ROW))  # the one-copy functions of one copy, with derivatives by them
+    T[:, A + 1, :] = 1.0
+    now[A + 1, :ROW] = 1.0
+    before[:, ROW : ROW + B] = 1.0
+    begin[:, ROW : ROW + B] = 1.0
     for start in range(0, n, B):
         inside = min(B, n - start)
         for b in range(B):
@@ -234,27 +293,41 @@ def copies_gradient(program: Any, back: Any, X: Any, C: Any, B: int, stretch: in
             if table.mode == SPHERE:
                 scale[b] /= norm(X[min(start + b, n - 1)])
         for column in range(len(C)):
-            bar[:, :] = 0.0
-            for k in range(len(outputs)):
-                row = bar[outputs[k]]
-                for b in range(B):
-                    row[b] += C[column, min(start + b, C.shape[1] - 1), k]
+            bar[:] = 0.0
+            if C.shape[1] == 1:
+                for k in range(len(outputs)):
+                    c, row = C[column, 0, k], bar[outputs[k] * ROW :]
+                    for b in range(B):
+                        row[b] += c
+            else:
+                for b in range(inside):
+                    for k in range(len(outputs)):
+                        bar[outputs[k] * ROW + b] += C[column, start + b, k]
             for step in range(2 * stretches - 1):  # forth through all stretches, then back through all but the last
                 s = step if step < stretches else 2 * (stretches - 1) - step
                 first, last = s * stretch, min((s + 1) * stretch, m)
                 if column == 0 or stretches > 1:
-                    if first <= back.sizes[-1]:
-                        before[:, 1:, :] = 0.0  # larger states than copies are not written to
-                    _copy(begin[s], before[0], B)
-                    _load(program, X, start, B, first, last, scale, x, T)
+                    if stretches > 1 and first < program.largest:
+                        before[:, 2 * ROW :] = 0.0  # larger states than copies are not written to
+                    _copy(begin[s], before[0])
+                    _load(table, X, start, B, first, last, scale, x, T)
                     for i in range(first, last - 1 if step >= stretches - 1 else last):
-                        _forwards(back, i, T[i - first], before[i - first], before[i - first + 1], B)
+                        _forwards(program, i, T[i - first], before[i - first], before[i - first + 1], B)
                 if step < stretches - 1:
-                    _copy(before[last - first], begin[s + 1], B)
+                    _copy(before[last - first], begin[s + 1])
                     continue
                 for i in range(last - 1, first - 1, -1):
-                    _backwards(program, back, i, x[i - first], T[i - first], before[i - first], bar, total, B)
-                    for j in range(len(total)):
-                        row = total[j]
+                    _begin(program.along, T[i - first], now, B)
+                    _backwards(program, i, now, before[i - first], bar, B)
+                    _gather(program.along, now, B)
+                    if table.mode == TABLE:
+                        for a in range(given):
+                            for b in range(inside):
+                                out[start + b, i, a, column] = now[a, ROW + b]
+                        continue
+                    _slope(table, x[i - first], now, slopes, total[i % 8], B)
+                    if i % 8 == 0 or i == first:
+                        top = min(i - i % 8 + 8, last)
                         for b in range(inside):
-                            out[start + b, i, j, column] = row[b]
+                            for k in range(i, top):
+                                out[start + b, k, 0, column] = table.scale[0] * total[k % 8, b]

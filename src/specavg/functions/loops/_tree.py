@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHERE, TORUS, TURN
+from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHERE, TORUS
 from specavg.functions.loops._feature_rows import finish
 from specavg.functions.loops._jit import SAFE, helper, loop
 
@@ -100,7 +100,7 @@ def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
     for f in range(len(ops)):
         op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
         a, b = ab[f, 0], ab[f, 1]
-        row, xi = T[f], T[i] if op == TURN else x[i]
+        row, xi = T[f], x[i]
         if op == COSINE:
             for j in range(B):
                 row[j] = _ROOT2 * cosine(a * xi[j])
@@ -113,8 +113,6 @@ def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
                 other = x[k]
             elif op == SOLID_STEP:
                 other = radius2[i]
-            elif op == TURN:
-                other = T[k]
             for j in range(B):
                 row[j] = a * xi[j] * first[j] + b * other[j] * second[j]
 

@@ -16,6 +16,8 @@ from specavg.functions.loops._jit import SAFE, helper, loop
 __all__ = ["wigner_angles", "wigner_combine", "wigner_sums", "wigner_values"]
 
 
+_BLOCK = 192  # points
+_ROW = _BLOCK + 8  # rows of a whole number of pages would fall on the same cache sets
 _NO_DIRECTION = 1e-100  # sin β below which its square would lose digits, long after α has stopped to matter
 
 
@@ -121,32 +123,10 @@ def _begin(
 
 
 @helper(fastmath=SAFE)
-def _weigh(f: Any, g: Any, w: Any, B: int) -> None:
-    for i in range(B):
-        f[i] *= w[i]
-        g[i] *= w[i]
-
-
-@helper(fastmath=True)
-def _dots(new: Any, f: Any, g: Any, B: int) -> Any:
-    s, t = 0.0, 0.0
-    for i in range(B):
-        s += new[i] * f[i]
-        t += new[i] * g[i]
-    return s, t
-
-
-@helper(fastmath=SAFE)
 def _step(z: Any, u: float, t: float, v: float, old: Any, new: Any, B: int) -> None:
     """The next degree, in place of `old`."""
     for i in range(B):
         old[i] = (u * z[i] - t) * new[i] - v * old[i]
-
-
-@helper(fastmath=SAFE)
-def _add(total: Any, a: float, b: float, new: Any, f: Any, g: Any, B: int) -> None:
-    for i in range(B):
-        total[i] += new[i] * (a * f[i] + b * g[i])
 
 
 @helper(fastmath=SAFE)
@@ -161,60 +141,189 @@ def _put_two(out: Any, new: Any, f: Any, c: float, more: Any, g: Any, d: float, 
         out[i] = c * (new[i] * f[i]) + d * (more[i] * g[i])
 
 
+# Sums and combinations: d_{jk} and d_{kj} are the same but for a sign, and two degrees at a time stay in registers.
+# Rows of one array lie at a fixed distance, so that the compiler sees that no two of them overlap: cos β, the degree
+# before, this degree and the combination in one; the waves of both pairs of orders, for k and then −k, in the other.
+
+
+@helper(fastmath=SAFE)
+def _waves(a: Any, b: Any, c: Any, d: Any, out: Any, B: int) -> None:
+    """e^{i(jα + kγ)} and e^{i(jα − kγ)}, from the waves of both angles."""
+    for i in range(B):
+        p, q, r, s = a[i] * c[i], b[i] * d[i], b[i] * c[i], a[i] * d[i]
+        out[i] = p - q
+        out[_ROW + i] = r + s
+        out[4 * _ROW + i] = p + q
+        out[5 * _ROW + i] = r - s
+
+
+@helper(fastmath=SAFE)
+def _first(p: Any, q: Any, scale: float, w: Any, B: int) -> None:
+    """The first degree of a pair of orders."""
+    for i in range(B):
+        w[_ROW + i] = 0.0
+        w[2 * _ROW + i] = scale * p[i] * q[i]
+
+
+@helper(fastmath=True)
+def _dots(w: Any, waves: Any, u: float, t: float, v: float, x: float, y: float, z: float, B: int) -> Any:
+    """Sums of two degrees with four waves each, and the next two degrees in the places of the last ones."""
+    a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(B):
+        cosine, now = w[i], w[2 * _ROW + i]
+        after = (u * cosine - t) * now - v * w[_ROW + i]
+        w[_ROW + i] = after
+        w[2 * _ROW + i] = (x * cosine - y) * after - z * now
+        p, q, r, s = waves[i], waves[_ROW + i], waves[2 * _ROW + i], waves[3 * _ROW + i]
+        a += now * p
+        b += now * q
+        c += now * r
+        d += now * s
+        e += after * p
+        f += after * q
+        g += after * r
+        h += after * s
+    return a, b, c, d, e, f, g, h
+
+
+@helper(fastmath=True)
+def _last_dots(w: Any, waves: Any, B: int) -> Any:
+    """Sums of the highest degree."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for i in range(B):
+        now = w[2 * _ROW + i]
+        a += now * waves[i]
+        b += now * waves[_ROW + i]
+        c += now * waves[2 * _ROW + i]
+        d += now * waves[3 * _ROW + i]
+    return a, b, c, d
+
+
+@helper(fastmath=SAFE)
+def _add(
+    w: Any, waves: Any, u: float, t: float, v: float, x: float, y: float, z: float, C: Any, D: Any, B: int
+) -> None:
+    """Add two degrees with four waves each, and put the next two degrees in the places of the last ones."""
+    a, b, c, d = C
+    e, f, g, h = D
+    for i in range(B):
+        cosine, now = w[i], w[2 * _ROW + i]
+        after = (u * cosine - t) * now - v * w[_ROW + i]
+        w[_ROW + i] = after
+        w[2 * _ROW + i] = (x * cosine - y) * after - z * now
+        p, q, r, s = waves[i], waves[_ROW + i], waves[2 * _ROW + i], waves[3 * _ROW + i]
+        first, second = a * p + b * q + c * r + d * s, e * p + f * q + g * r + h * s
+        w[3 * _ROW + i] = w[3 * _ROW + i] + now * first + after * second
+
+
+@helper(fastmath=SAFE)
+def _add_last(w: Any, waves: Any, C: Any, B: int) -> None:
+    """Add the highest degree."""
+    a, b, c, d = C
+    for i in range(B):
+        wave = a * waves[i] + b * waves[_ROW + i] + c * waves[2 * _ROW + i] + d * waves[3 * _ROW + i]
+        w[3 * _ROW + i] += w[2 * _ROW + i] * wave
+
+
+@helper()
+def _put_sums(out: Any, j: int, m: int, mine: int, other: int, same: float, a: Any, b: Any, c: Any, d: Any) -> None:
+    out[j, mine, 0] += a
+    out[j, mine, 1] += b
+    if m < j:
+        out[m, other, 0] += same * c
+        out[m, other, 1] += same * d
+
+
+@helper()
+def _coefficients(C: Any, j: int, m: int, mine: int, other: int, same: float) -> Any:
+    """Those of both pairs of orders at one degree, where they are two."""
+    c, d = 0.0, 0.0
+    if m < j:
+        c, d = same * C[m, other, 0], same * C[m, other, 1]
+    return C[j, mine, 0], C[j, mine, 1], c, d
+
+
+@helper()
+def _open(program: Any, j: int, k: int, P: Any, Q: Any, w: Any, B: int) -> Any:
+    """The first degree of the orders j and k, |k| ≤ j; where they and |k|, ±j stand; 1 or -1 between the two."""
+    L, first = program.degree, program.first
+    mine, other = L + k, L + (j if k >= 0 else -j)
+    _first(P[abs(j + k)], Q[abs(j - k)], first[j, mine], w, B)
+    return mine, other, first[abs(k), other] / first[j, mine]
+
+
 @loop
-def wigner_sums(program: Any, angles: Any, Y: Any, B: int, out: Any) -> None:
+def wigner_sums(program: Any, angles: Any, Y: Any, block: int, out: Any) -> None:
     """Add Σ y d cos(jα + kγ) and Σ y d sin(jα + kγ) to out[column, l, j, degree + k], for one chunk of rows."""
-    L, first, u, t, v = program
+    L, u, t, v, B = program.degree, program.u, program.t, program.v, min(block, _BLOCK)
     n = len(angles)
     x, A, G, P, Q = _tables(L, B)
-    work = np.empty((5, B + 8))
+    w, waves, weighted, y = np.zeros(4 * _ROW), np.zeros(8 * _ROW), np.zeros(A.shape), np.zeros(_ROW)
     for start in range(0, n, B):
         _load(angles, start, B, x, A, G, P, Q)
         inside = min(B, n - start)
+        for b in range(B):
+            w[b] = x[4, b]
         for column in range(Y.shape[1]):
-            f, g, old, new, w = work[0], work[1], work[2], work[3], work[4]
-            w[:] = 0.0
-            for b in range(inside):
-                w[b] = Y[start + b, column]
+            for b in range(B):
+                y[b] = Y[start + b, column] if b < inside else 0.0
+            for row in range(len(A)):
+                wave, product = A[row], weighted[row]
+                for b in range(B):
+                    product[b] = wave[b] * y[b]
             for j in range(L + 1):
-                for k in range(0 if j == 0 else -L, L + 1):
-                    m, s = abs(k), 1.0 if k >= 0 else -1.0
-                    _begin(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], s, P[abs(j + k)], Q[abs(j - k)],
-                           first[j, L + k], f, g, old, new, B)  # fmt: skip
-                    _weigh(f, g, w, B)
-                    for l in range(max(j, m), L + 1):
-                        c, d = _dots(new, f, g, B)
-                        out[column, l, j, L + k, 0] += c
-                        out[column, l, j, L + k, 1] += d
-                        if l < L:
-                            _step(x[4], u[l, j, m], s * t[l, j, m], v[l, j, m], old, new, B)
-                            old, new = new, old
+                for m in range(j + 1):
+                    _waves(weighted[2 * j], weighted[2 * j + 1], G[2 * m], G[2 * m + 1], waves, B)
+                    _waves(weighted[2 * m], weighted[2 * m + 1], G[2 * j], G[2 * j + 1], waves[2 * _ROW :], B)
+                    for s in range(1, -2 if m > 0 else 0, -2):
+                        mine, other, same = _open(program, j, s * m, P, Q, w, B)
+                        four, l = waves if s > 0 else waves[4 * _ROW :], j
+                        while l < L:
+                            a, b, c, d, e, f, g, h = _dots(
+                                w, four, u[l, j, m], s * t[l, j, m], v[l, j, m],
+                                u[l + 1, j, m], s * t[l + 1, j, m], v[l + 1, j, m], B,
+                            )  # fmt: skip
+                            _put_sums(out[column, l], j, m, mine, other, same, a, b, c, d)
+                            _put_sums(out[column, l + 1], j, m, mine, other, same, e, f, g, h)
+                            l += 2
+                        if l == L:
+                            a, b, c, d = _last_dots(w, four, B)
+                            _put_sums(out[column, l], j, m, mine, other, same, a, b, c, d)
 
 
 @loop
-def wigner_combine(program: Any, angles: Any, C: Any, B: int, out: Any) -> None:
+def wigner_combine(program: Any, angles: Any, C: Any, block: int, out: Any) -> None:
     """Put Σ c d cos(jα + kγ) + s d sin(jα + kγ) in `out`, c and s in C[column, l, j, degree + k]."""
-    L, first, u, t, v = program
+    L, u, t, v, B = program.degree, program.u, program.t, program.v, min(block, _BLOCK)
     n = len(angles)
     x, A, G, P, Q = _tables(L, B)
-    work = np.empty((5, B + 8))
+    w, waves = np.zeros(4 * _ROW), np.zeros(8 * _ROW)
     for start in range(0, n, B):
         _load(angles, start, B, x, A, G, P, Q)
+        for b in range(B):
+            w[b] = x[4, b]
         for column in range(len(C)):
-            f, g, old, new, w = work[0], work[1], work[2], work[3], work[4]
-            w[:] = 0.0
+            for b in range(B):
+                w[3 * _ROW + b] = 0.0
             for j in range(L + 1):
-                for k in range(0 if j == 0 else -L, L + 1):
-                    m, s = abs(k), 1.0 if k >= 0 else -1.0
-                    _begin(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], s, P[abs(j + k)], Q[abs(j - k)],
-                           first[j, L + k], f, g, old, new, B)  # fmt: skip
-                    for l in range(max(j, m), L + 1):
-                        _add(w, C[column, l, j, L + k, 0], C[column, l, j, L + k, 1], new, f, g, B)
-                        if l < L:
-                            _step(x[4], u[l, j, m], s * t[l, j, m], v[l, j, m], old, new, B)
-                            old, new = new, old
+                for m in range(j + 1):
+                    _waves(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], waves, B)
+                    _waves(A[2 * m], A[2 * m + 1], G[2 * j], G[2 * j + 1], waves[2 * _ROW :], B)
+                    for s in range(1, -2 if m > 0 else 0, -2):
+                        mine, other, same = _open(program, j, s * m, P, Q, w, B)
+                        four, l = waves if s > 0 else waves[4 * _ROW :], j
+                        while l < L:
+                            _add(
+                                w, four, u[l, j, m], s * t[l, j, m], v[l, j, m],
+                                u[l + 1, j, m], s * t[l + 1, j, m], v[l + 1, j, m],
+                                _coefficients(C[column, l], j, m, mine, other, same),
+                                _coefficients(C[column, l + 1], j, m, mine, other, same), B,
+                            )  # fmt: skip
+                            l += 2
+                        if l == L:
+                            _add_last(w, four, _coefficients(C[column, l], j, m, mine, other, same), B)
             for b in range(min(B, n - start)):
-                out[start + b, column] = w[b]
+                out[start + b, column] = w[3 * _ROW + b]
 
 
 @loop
