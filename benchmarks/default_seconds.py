@@ -13,7 +13,7 @@ import numpy as np
 
 import specavg as sa
 from benchmarks.timing import row
-from specavg.functions._functions import FEW_ROWS
+from specavg.functions._few_rows import FEW_ROWS
 
 __all__ = ["default_seconds"]
 
