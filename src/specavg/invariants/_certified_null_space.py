@@ -195,18 +195,20 @@ def _from_square(square: Any, count: int) -> tuple[Array, float] | None:
     """Eigenvectors of BᵀB for `count` matrices, or None where a small eigenvalue leaves a doubt."""
     m = square.shape[0]
     largest = float(np.abs(entries_of(square)).max(initial=0.0))
-    zero = 4e-15 * count * np.sqrt(m) * 8 * max(1.0, largest / (4 * count))
+    zero = 4e-15 * count * m**0.5 * 8 * max(1.0, largest / (4 * count))
     found: list[tuple[NDArray[np.intp], Array]] = []  # rows and entries of null vectors, of some blocks each
     smallest = np.inf
     for members, blocks in independent_blocks(square):
         values, vectors, all_of_them = small_end(blocks)
         null = np.abs(values) <= zero
-        rest = values[~null]
-        if rest.size and rest.min() < _CLEAR_SQUARE:
+        smallest = min(
+            smallest, float(np.where(null, np.inf, values).min(initial=np.inf)), np.inf if all_of_them else 1e-2
+        )
+        if smallest < _CLEAR_SQUARE:
             return None
-        smallest = min(smallest, rest.min(initial=np.inf if all_of_them else 1e-2))
-        block, column = np.nonzero(null)
-        found.append((members[block], vectors[block, :, column]))
+        block, column = null.nonzero()
+        if len(block):
+            found.append((members[block], vectors[block, :, column]))
     Q = np.zeros((m, sum(len(rows) for rows, _ in found)), dtype=square.dtype)
     last = 0
     for rows, entries in found:

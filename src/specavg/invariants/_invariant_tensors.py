@@ -164,7 +164,7 @@ def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | Non
     if not equations:
         raise ValueError(f"{symmetries!r} has no indices: give index symmetries such as 'ij=ji'")
     rho = representation(group, symmetries, lattice=lattice)
-    size = linear_part(group.identity, lattice).size
+    size = linear_part((group.generators or (group.identity,))[0], lattice).size
     index = index_symmetry(equations, size)
     found = fixed_outputs(rho)
     require_memory(
