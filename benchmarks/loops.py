@@ -44,7 +44,7 @@ def fractions_of_peak() -> list[dict[str, Any]]:
         for task in tasks:
             task()
         sums, combination, values = best_times(tasks, [4, 4, 4], process_time)
-        evaluated = getattr(functions, "_functions", functions).dim
+        evaluated = getattr(functions, "_source", functions).dim
         flops = 2.0 * evaluated * n
         rows.append(
             row(

@@ -121,7 +121,7 @@ def test_polynomials_in_sums_over_copies_keep_their_digits(space, group, size):
     functions = sa.invariant_basis(space, group, max_invariant_dim=size).functions
     functions = getattr(functions, "_functions", functions)
     polynomials = functions._make_polynomials(nanoseconds=np.inf)
-    assert polynomials._functions.dim > functions.dim  # products that are no functions of the family
+    assert polynomials._source.dim > functions.dim  # products that are no functions of the family
     rng, m, period = np.random.default_rng(0), space.dim, space.period[0]
     points = [
         space.sample(400, 0),  # more than 512 in all: fewer would be left to plain NumPy
