@@ -167,7 +167,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         self.decay_, self.energy_weight_, self.penalty_ = found.decay, found.energy_weight, found.penalty
         self.energy_error_, self.force_error_ = unit * found.energy_error, unit * found.force_error
         if energies.any():
-            question_fit(self.energy_error_ / float(energies.std()), n, lambda: _WHY_NOTHING)
+            question_fit(found.energy_error / float((energies / unit).std()), n, lambda: _WHY_NOTHING)
         self.n_functions_ = len(found.coefficients)
         self.n_features_in_ = 3 * len(self.symbols)
         self.reference_ = positions[:4].copy()  # what a saved file is checked with
