@@ -237,28 +237,28 @@ def _jacobi(A: Array, B: Array, base: tuple[float, float], join: _Join) -> Itera
     square = _times(total, total)
     now = np.zeros((len(a), *A.shape))
     now[:, :1] = np.exp((_log_beta(*base) - _log_beta(a, b)) / 2)
-    before, weight = now, np.zeros_like(a)
+    middles, sides = _jacobi_recurrence(np.arange(len(join.steps)), a[:, 0, 0, None], b[:, 0, 0, None])  # (r, n)
+    left = len(join.lengths) - np.searchsorted(np.sort(join.lengths), np.arange(len(join.steps)), side="right")
+    before = now
     for n in range(len(join.steps)):
         yield now
-        left = int(np.sum(join.lengths > n))
-        a, b = a[:left], b[:left]
-        middle, side = _jacobi_recurrence(n, a, b)
-        following = _times(difference - middle * total, now[:left])
+        k = int(left[n])  # recurrences that go on
+        middle, side = middles[:k, n, None, None], sides[:k, n, None, None]
+        following = _times(difference - middle * total, now[:k])
         if n:
-            following -= weight[:left] * _times(square, before[:left])
-        before, now, weight = now, following / side, side
+            following -= sides[:k, n - 1, None, None] * _times(square, before[:k])
+        before, now = now, following / side
 
 
-def _jacobi_recurrence(n: int, a: Array, b: Array) -> tuple[Array, Array]:
+def _jacobi_recurrence(n: NDArray[np.intp], a: Array, b: Array) -> tuple[Array, Array]:
     """β_n and α_{n+1} of x p_n = α_{n+1} p_{n+1} + β_n p_n + α_n p_{n−1}, orthonormal for (1 − x)^a (1 + x)^b."""
     s = 2 * n + a + b
-    middle = (b - a) / (a + b + 2) if n == 0 else (b * b - a * a) / (s * (s + 2))
+    first = n == 0  # where the other form is 0/0 for a + b = 0, and square has a factor of 1 that may be 0/0 too
+    middle = np.where(first, (b - a) / (a + b + 2), (b * b - a * a) / np.where(first, 1.0, s * (s + 2)))
     k = n + 1
     s = 2 * k + a + b
     square = 4 * k * (k + a) * (k + b) / (s * s * (s + 1))
-    if k > 1:  # for k = 1 the next factor is 1, also where numerator and denominator vanish
-        square *= (k + a + b) / (s - 1)
-    return middle, square**0.5
+    return middle, np.sqrt(square * np.where(first, 1.0, (k + a + b) / np.where(first, 1.0, s - 1)))
 
 
 def _log_beta(a: Any, b: Any) -> Any:
