@@ -124,9 +124,11 @@ class Waves(Compiled, Derivations):
         return G
 
     def pointwise_gradient(self, X: Array, W: Array) -> Array:
-        F, values = len(self.K), self.values(X)
-        turned = W[:, F:] * values[:, :F] - W[:, :F] * values[:, F:]
-        return np.asarray(turned @ (2 * np.pi * self.K / self.period))
+        F, speeds, slopes = len(self.K), 2 * np.pi * self.K / self.period, np.empty(X.shape)
+        for rows in self.chunks(len(X)) if few_rows(len(X)) else [slice(None)]:  # small pieces need no compiler
+            values = self.values(X[rows])
+            slopes[rows] = (W[rows, F:] * values[:, :F] - W[rows, :F] * values[:, F:]) @ speeds
+        return slopes
 
     def mixed_gradient(self, X: Array, Q: Any) -> Array:
         """The gradient of Φ Q, Q sparse."""  # (2F, dim) -> (n, dim, d)
