@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from specavg._arrays import Array
 
-__all__ = ["Sum", "compensated_sum"]
+__all__ = ["Sum", "compensated_sum", "compensated_sums"]
 
 
 @final
@@ -66,12 +66,19 @@ def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
 
 def compensated_sum(parts: Iterable[Array], shape: tuple[int, ...]) -> Array:
     """The sum of arrays of one shape: the error does not grow with the number of parts."""
-    each = iter(parts)
-    total = next(each, None)
-    if total is None:
-        return np.zeros(shape)
-    lost: Array | None = None  # a single part loses nothing, and takes no more memory
-    for part in each:
-        total, error = _two_sum(total, part)
-        lost = error if lost is None else lost + error
-    return total if lost is None else total + lost
+    return compensated_sums(((part,) for part in parts), (shape,))[0]
+
+
+def compensated_sums(parts: Iterable[tuple[Array, ...]], shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    """Several such sums, whose parts come together."""
+    totals: list[Array] | None = None
+    lost: list[Array] | None = None  # a single part loses nothing, and takes no more memory
+    for part in parts:
+        if totals is None:
+            totals = list(part)
+            continue
+        totals, errors = map(list, zip(*map(_two_sum, totals, part), strict=True))
+        lost = errors if lost is None else [a + b for a, b in zip(lost, errors, strict=True)]
+    if totals is None:
+        return [np.zeros(shape) for shape in shapes]
+    return totals if lost is None else [a + b for a, b in zip(totals, lost, strict=True)]

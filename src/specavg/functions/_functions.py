@@ -10,7 +10,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
-from specavg.functions._compensated_sums import Sum, compensated_sum
+from specavg.functions._compensated_sums import compensated_sum, compensated_sums
 from specavg.functions._few_rows import few_rows
 
 if TYPE_CHECKING:
@@ -153,15 +153,16 @@ class Functions(abc.ABC):
         )
         syrk: Any = get_blas_funcs("syrk", dtype=np.float64)
 
-        sums, gram = Sum.of(np.zeros((self.dim, Y.shape[1]))), Sum.of(np.zeros((self.dim, self.dim)))
-        for rows in self.chunks(len(X)):
+        def part(rows: slice) -> tuple[Array, Array]:
             values = self.values(X[rows])
-            sums += Sum.of(values.T @ Y[rows])
+            sums = values.T @ Y[rows]
             if weights is not None:
                 values = values * np.sqrt(weights[rows])[:, None]
-            gram += Sum.of(syrk(1.0, values.T))  # the upper triangle
-        upper = gram.value
-        return sums.value, np.triu(upper) + np.triu(upper, 1).T
+            return sums, syrk(1.0, values.T)  # the upper triangle
+
+        shapes = (self.dim, Y.shape[1]), (self.dim, self.dim)
+        sums, upper = compensated_sums(map(part, self.chunks(len(X))), shapes)
+        return sums, np.triu(upper) + np.triu(upper, 1).T
 
     def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
         """Φᵀ diag(weights) Φ as an operator, and Φᵀ (w, wY), where it follows from a density; None elsewhere."""
