@@ -37,6 +37,12 @@ def test_the_table_is_written_again_between_its_marks(table, tmp_path):
     assert table.readme_table(RESULTS["comparisons"]) in readme.read_text(encoding="utf-8")
 
 
+def test_the_documentation_has_a_title_for_every_comparison():
+    text = (ROOT / "docs" / "_ext" / "generated_pages.py").read_text(encoding="utf-8")
+    titles = text.split("COMPARISONS = {")[1].split("}")[0]
+    assert [name for name in RESULTS["comparisons"] if f'"{name}": ' not in titles] == []
+
+
 def test_the_readme_hides_no_missed_target(table):
     quoted = table.readme_table(RESULTS["comparisons"])
     others = [row for name, rows in RESULTS["comparisons"].items() if name != "accuracy" for row in rows]

@@ -21,7 +21,25 @@ COMPARISONS = {
     "emlp": "Fixed vectors of tensors",
     "symmetric": "All permutations, in up to a thousand dimensions",
     "memory": "Ten million points",
-    "molecules": "Potentials of molecules",
+    "emlp-rotations": "Fixed vectors of rotations",
+    "random-elements": "Invariants by random elements",
+    "molecules": "Potentials of molecules: methane",
+    "ethanol": "Potentials of molecules: ethanol",
+    "acetaldehyde": "Potentials of molecules: many energies",
+    "accuracy": "Accuracy at default settings",
+    "coverage": "Intervals at default settings",
+    "default-seconds": "Seconds to a default model",
+    "large-sphere": "Many rows on the sphere S²",
+    "large-rotations": "Many rows of orientations",
+    "large-torus": "Many rows on a torus",
+    "large-cell": "Many rows in a crystal cell",
+    "large-density": "A density of many orientations",
+    "discovery": "Discovery of symmetries",
+    "gradients": "What gradients cost",
+    "gradients-as-data": "What gradients save",
+    "invariant-tensors": "Invariant tensors",
+    "fit-of-vectors": "What a fit of vectors costs",
+    "vectors": "Accuracy of vectors and tensors",
     "growth": "Growth of the sums",
     "growth-of-the-fit": "Growth of the fit",
     "loops": "The compiled loops beside the peak of the machine",
@@ -289,7 +307,7 @@ def _comparison(row: dict[str, Any]) -> str:
     elif row.get("lower_bound"):
         result = f"≥ {result}"
     seconds = (row.get("seconds"), row.get("baseline_seconds"))
-    cells = [row["name"], f"{result} {row.get('unit', '')}", wanted]
+    cells = [row["name"], f"{result}{row.get('unit', '')}", wanted]
     cells += ["" if t is None else f"{t:.3g}" for t in seconds]
     return "| " + " | ".join(_cell(c) for c in (*cells, row.get("note", ""))) + " |"
 
