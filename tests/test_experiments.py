@@ -33,7 +33,7 @@ from specavg.experiments import _examples as examples
 from specavg.experiments import _group_size as group_size
 from specavg.experiments import _paper_task as task
 from specavg.experiments import _rate as rate
-from specavg.experiments import _samples_saved as samples_saved
+from specavg.experiments import _sample_savings as samples_saved
 from specavg.experiments._figure_style import new_figure, own_settings, save
 from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, _text, write_report
@@ -401,7 +401,7 @@ def test_experiments_that_measure_time_come_last_and_are_reported_in_their_place
 
 def test_the_target_of_the_sequel_is_the_same_function_in_every_basis(monkeypatch):
     """Signs of zonal functions differ between bases: the values of the target must not."""
-    from specavg.experiments import _samples_saved as saved
+    from specavg.experiments import _sample_savings as saved
 
     monkeypatch.setattr(saved, "_TOP", 9)
     X = sa.Sphere(3).sample(20, 0)
@@ -412,7 +412,7 @@ def test_the_target_of_the_sequel_is_the_same_function_in_every_basis(monkeypatc
 
 
 def test_the_risk_without_symmetry_is_the_one_that_samples_saved_are_counted_with():
-    from specavg.experiments import _samples_saved as saved
+    from specavg.experiments import _sample_savings as saved
 
     n, risks = 400, []
     for seed in range(30):

@@ -12,7 +12,7 @@ from specavg import groups
 from specavg._arrays import Array
 from specavg.estimators import invariance_discrepancy
 from specavg.experiments._result import Claim, Experiment, Record, Result, Table, Track
-from specavg.experiments._samples_saved import samples_saved
+from specavg.experiments._sample_savings import samples_saved
 from specavg.groups import Group
 from specavg.invariants import invariant_basis
 from specavg.invariants._basis import built_basis

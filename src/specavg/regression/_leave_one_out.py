@@ -1,4 +1,8 @@
-"""Leave-one-out in closed form: every penalty tried from one decomposition, without a refit."""
+"""Leave-one-out in closed form: every penalty tried from one decomposition, without a refit.
+
+With M = (K + αI)⁻¹ on the complement of the constant, a row less what the others predict of it is (My)_i / M_ii. This
+is (y − ŷ)_i / (1 − H_ii), H the hat matrix, without the subtractions that lose digits where α is small.
+"""
 
 from __future__ import annotations
 
@@ -98,8 +102,6 @@ class LeaveOneOut(Scored):
         h : ndarray of shape (n, A)
             [(K + αI)⁻¹]_ii on the complement of the constant: the inverse variance of the prediction.
         """
-        # With H the hat matrix, (y − ŷ)/α = (K + αI)⁻¹y and (1 − H_ii)/α = [(K + αI)⁻¹]_ii on the complement of
-        # the constant. Dividing the two never subtracts nearly equal numbers, however small α is.
         rows, squares = self.rows, self.left**2
         full = len(self.s) == rows.count - 1  # then nothing lies outside the features
         outside = np.maximum(1.0 - rows.root**2 / rows.weight - squares.sum(axis=1), 0.0)[:, None]
