@@ -67,10 +67,10 @@ for name, group in (("with the symmetry", data.group), ("without", None)):
     print("  ", study.best_params)
 
 # %%
-# Among Matérn spectra the search finds a model with about a seventh less error, for several times the time. The default,
-# which may choose the family of spectra too, has less error than either on the same points: below 0.1, on
-# :ref:`the page of this function <sphx_glr_auto_examples_plot_06_contrast.py>`. What is worth most is the group: without
-# it both choices predict no better than the mean.
+# Among Matérn spectra the search finds a model with about a seventh less error, for several times the time. The
+# default, which may choose the family of spectra too, has less error than either on the same points: below 0.1, on
+# :ref:`the page of this function <sphx_glr_auto_examples_plot_06_contrast.py>`. What is worth most is the group:
+# without it both choices predict no better than the mean.
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 for (name, study), marker in zip(studies.items(), ("o", "s"), strict=True):
     values = np.array([trial.value for trial in study.trials])
