@@ -97,7 +97,7 @@ def report(name, model):
     band_error = np.sqrt(np.mean((bands(predicted) - TERAHERTZ * np.sqrt(truth)) ** 2))
     change = sa.invariance_discrepancy(model, space, group, q_test[:50])
     print(
-        f"{name:18s} relative error {error.max():.1e}   bands {band_error:.4f} THz   discrepancy "
+        f"{name:18s} relative error {error.max():.1e}   bands {band_error:.1e} THz   discrepancy "
         f"{float(change):.1e}   {seconds:.2f} s"
     )
     return model

@@ -74,7 +74,7 @@ def draw(name):
     ax = sa.plot.sphere(
         probability, space=space, group=group, projection="mollweide", data=X[y], label="probability of early yield"
     )
-    ax.set_title(name)
+    ax.set_title(name, pad=18)
     plt.show()
 
 

@@ -8,6 +8,7 @@ The contrast function of independent component analysis again, 100 points on a S
 Matérn spectra.
 """
 
+import warnings
 from time import perf_counter
 
 import matplotlib.pyplot as plt
@@ -45,6 +46,7 @@ def model_of(trial, group):
 
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
+warnings.filterwarnings("ignore", message=".*explains almost nothing")  # many trials of a search do
 studies = {}
 for name, group in (("with the symmetry", data.group), ("without", None)):
     start = perf_counter()
