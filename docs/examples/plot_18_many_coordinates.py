@@ -75,7 +75,7 @@ laplacian = report("order of the Laplacian", sa.InvariantKernelRidge(space, grou
 chosen = report("with nothing set", sa.InvariantKernelRidge(space, group))
 plain = report("with nothing set, no symmetry", sa.InvariantKernelRidge(space))
 report("gradient boosting", HistGradientBoostingRegressor(random_state=0))
-print(f"chosen: {chosen.basis_.dim} functions on {chosen.basis_.space}")
+print(f"chosen: {chosen.basis_.dim} functions in the order {chosen.basis_.order}")
 
 # %%
 # What was learned
