@@ -58,10 +58,10 @@ report("scikit-learn's KernelRidge", GridSearchCV(centred, grid), angles)
 print(f"kernel ridge, kernel averaged over the 36 elements: error {data.baseline['krr_Gavg']:.2e} kcal/mol")
 
 # %%
-# Thirty points suffice for a millionth of the energy scale, because each stands for 36. Without the symmetry
-# thirty points say little: the energies themselves have a standard deviation of 1.5 kcal/mol. Kernel ridge regression
-# with the kernel averaged over all 36 elements is the same idea with a sum in it, and ends at the same error; the sum
-# is what becomes impossible for larger groups.
+# Thirty points suffice for less than a millionth of the energy scale, because each stands for 36: the energies have a
+# standard deviation of 1.5 kcal/mol. Without the symmetry the same points leave an error more than a hundred thousand
+# times larger. Kernel ridge regression with the kernel averaged over all 36 elements is the same idea with a sum in it,
+# and ends at an error of the same size; the sum is what becomes impossible for larger groups.
 #
 # The discrepancy, the largest :math:`|f(gx) − f(x)|` over the group, is rounding. It is not exactly zero here because
 # adding a third of 2π to an angle rounds.

@@ -51,8 +51,9 @@ report("scikit-learn's KernelRidge", GridSearchCV(centred, grid))
 print(f"kernel ridge, kernel averaged over the 48 elements: error {data.baseline['krr_Gavg']:.4f} GPa")
 
 # %%
-# Two thousandths of a gigapascal, a third of the error of the averaged kernel; without the symmetry it is 24 GPa. All
-# 48 elements permute coordinates and change signs, which is exact on floating-point numbers too: the discrepancy is 0.
+# Two thousandths of a gigapascal, about a third of the error of the averaged kernel; without the symmetry it is more
+# than 20 GPa. All 48 elements permute coordinates and change signs, which is exact on floating-point numbers too: the
+# discrepancy is 0.
 
 # %%
 # The picture that crystallographers draw

@@ -64,7 +64,7 @@ for name, features in models.items():
     print(f"{name:18s} {100 * wrong:4.1f} % wrong   discrepancy of the probability {discrepancy:.1e}   {seconds:.1f} s")
 
 # %%
-# The probability of the class, and the points it was learned from.
+# The probability of early yield. Dots are the training points that do yield early.
 
 
 def draw(name):

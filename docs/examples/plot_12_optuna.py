@@ -2,9 +2,10 @@
 Choosing the model with Optuna
 ==============================
 
-Left alone, `InvariantKernelRidge` chooses spectrum, length and penalty by its own leave-one-out error, in closed form.
-An optimiser from outside can do the same by cross-validation, and choose the cutoff as well. Is it worth it? The
-contrast function of independent component analysis again, 100 points on a Stiefel manifold.
+Left alone, `InvariantKernelRidge` chooses spectrum, length and penalty by leave-one-out and the evidence, both in
+closed form. An optimiser from outside can choose by cross-validation, and choose the cutoff as well. Is it worth it?
+The contrast function of independent component analysis again, 100 points on a Stiefel manifold. Here both choose among
+Matérn spectra.
 """
 
 from time import perf_counter
@@ -66,7 +67,10 @@ for name, group in (("with the symmetry", data.group), ("without", None)):
     print("  ", study.best_params)
 
 # %%
-# The built-in choice is as good and much cheaper. What is worth choosing is the group.
+# Among Matérn spectra the search finds a model with about a seventh less error, for several times the time. The
+# default, which may choose the family of spectra too, has less error than either on the same points: below 0.1, on
+# :ref:`the page of this function <sphx_glr_auto_examples_plot_06_contrast.py>`. What is worth most is the group:
+# without it both choices predict no better than the mean.
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 for (name, study), marker in zip(studies.items(), ("o", "s"), strict=True):
     values = np.array([trial.value for trial in study.trials])
