@@ -43,9 +43,9 @@ y = energy(X)
 # -----------------------------
 #
 # Everything is chosen from the data; only the first model and the last know that ions of a kind are alike. Ions
-# interact in pairs, and with the symmetry functions of few ions, to high frequency, predict better than low frequencies
-# of many (:class:`~specavg.invariants.FewCoordinates`): the first model takes them, the last is held to the order of
-# the Laplacian.
+# interact in pairs. The first model chooses a spectrum that is a product over the ions, for which functions of few ions
+# may have higher frequencies than functions of many. The last is held to spectra that depend on the eigenvalue of the
+# Laplacian alone, and is a little less accurate.
 
 
 def fitted(group, spectrum="auto"):

@@ -8,8 +8,9 @@ any of the 24 rotations of the cube, and rolling looks the same after the half t
 normal directions. The first act from the left and the second from the right: 24 · 4 = 96 maps.
 
 The grains here are simulated, from the orientations that rolled copper is known for (*copper*, *S* and *brass*, in
-Bunge's angles) with a spread of 10°, as a diffraction microscope would give them: each with some of its 24 equivalent
-orientations, whichever the program found first. 300 grains are for learning.
+Bunge's angles) with a spread of 10°, and one in five has any orientation. Each is moved by a random one of the 96 maps:
+a diffraction microscope too gives any of the 24 equivalent orientations, whichever its program found first. 300 grains
+are for learning.
 """
 
 from time import perf_counter
@@ -71,7 +72,7 @@ neither = report("none", sa.InvariantDensity(space, max_dim=500))
 
 # %%
 # Without any symmetry 300 grains among 24 equivalent orientations each say next to nothing. The true symmetry of the
-# process adds to that of the crystal: three times fewer functions, and a better density.
+# process adds to that of the crystal: less than a third of the functions, and a better density.
 
 # %%
 # Pole figures

@@ -56,8 +56,8 @@ y = energy(X) + 0.5 * rng.normal(size=len(X))
 # In the order of the Laplacian, the first 1749 invariant functions have frequencies of squared length 6 at most:
 # products of six angles, but not even the third frequency of a single one, while the potential of a bond has five. With
 # nothing set, :class:`~specavg.estimators.InvariantKernelRidge` also tries the order
-# :class:`~specavg.invariants.FewCoordinates`, which has few angles and high frequencies first, and takes what predicts
-# better the points that were left out.
+# :class:`~specavg.invariants.FewCoordinates`, which has few angles and high frequencies first, and takes what scores
+# better, mostly by how points that were left out are predicted.
 
 
 def report(name, model):
@@ -75,7 +75,7 @@ laplacian = report("order of the Laplacian", sa.InvariantKernelRidge(space, grou
 chosen = report("with nothing set", sa.InvariantKernelRidge(space, group))
 plain = report("with nothing set, no symmetry", sa.InvariantKernelRidge(space))
 report("gradient boosting", HistGradientBoostingRegressor(random_state=0))
-print(f"chosen: {chosen.basis_.dim} functions on {chosen.basis_.space}")
+print(f"chosen: {chosen.basis_.dim} functions in the order {chosen.basis_.order}")
 
 # %%
 # What was learned

@@ -24,12 +24,12 @@ print(*zip(group.generators, sa.groups.representation(group, "vector").images, s
 # %%
 # The gradient of the energy, learned from its values at a few points
 # -------------------------------------------------------------------
-# What the models see is the gradient of a fit to 160 energies, good to a millionth. Beside the equivariant model stand
-# the same model without a group; kernel ridge regression with the matrix-valued kernel averaged over the 36 elements,
-# k(gx, y) ρ(g)ᵀ; and kernel ridge regression on the data and six random images of each point (with all 36 images it
-# would be the averaged kernel again). Both use a Gaussian kernel of the cosines and sines of the angles; width and
-# penalty minimise the error of leaving out a point, with all its images. Errors are means over eight draws of 15
-# points, with standard errors.
+# What the models see is the gradient of a fit to 160 energies, good to better than a millionth. Beside the
+# equivariant model stand the same model without a group; kernel ridge regression with the matrix-valued kernel
+# averaged over the 36 elements, k(gx, y) ρ(g)ᵀ; and kernel ridge regression on the data and six random images of each
+# point (with all 36 images it would be the averaged kernel again). Both use a Gaussian kernel of the cosines and
+# sines of the angles; width and penalty minimise the error of leaving out a point, with all its images. Errors are
+# means over eight draws of 15 points, with standard errors.
 Z = space.sample(500, random_state=1)
 truth = energy.gradient(Z)
 pairs = [(g, rho.matrix) for g, rho in sa.groups.representation(group, "vector").elements()]
@@ -91,7 +91,8 @@ for name in splits[0]:
 
 # %%
 # A vector field that is learned as such need not be a gradient: nothing has told the model that its curl vanishes. From
-# the derivatives of the fitted field the curl can be read off, and it is as small as the error.
+# the derivatives of the fitted field the curl can be read off. It is some hundred-thousandths of the second derivatives,
+# as the error is of the gradient.
 model = errors(0)[1]["equivariant"]
 J = model.gradient(Z)  # (points, coordinates, components)
 print(f"curl: {np.abs(J[:, 0, 1] - J[:, 1, 0]).max():.1e}, size of the second derivatives {np.abs(J).max():.1f}")
