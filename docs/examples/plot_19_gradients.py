@@ -36,6 +36,7 @@ figure, panel = plt.subplots(figsize=(5.4, 4.4), layout="constrained")
 sa.plot.torus(model, symmetry=False, ax=panel)
 panel.quiver(*grid.T, *torque.T, color="white", scale=90, width=0.004)
 panel.set(title="energy, and torques", xlabel="first methyl group", ylabel="second methyl group")
+plt.show()
 
 
 # %%
