@@ -121,7 +121,7 @@ for n, draws in ((10, 16), (20, 16), (40, 16), (120, 2)):
 
 # %%
 # With few stations a symmetry that is nearly right is worth more than the freedom to be exactly right. With 120
-# stations (two draws only) it is the other way round for the wind: the symmetry is not exact, and now the data can tell.
+# stations (two draws only) it is the other way round for the wind: the symmetry is not exact, and the data can tell.
 # For the mean over the longitudes, which has the symmetry, the equivariant model stays far ahead of those without it.
 # The kernel averaged over rotations knows the symmetry too and is nearly as good for the wind: with 10 stations the
 # equivariant model has some per cent less error, about one standard error, with 20 and 40 one per cent less, with 120

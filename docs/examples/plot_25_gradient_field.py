@@ -91,8 +91,8 @@ for name in splits[0]:
 
 # %%
 # A vector field that is learned as such need not be a gradient: nothing has told the model that its curl vanishes. From
-# the derivatives of the fitted field the curl can be read off. It is some hundred-thousandths of the second derivatives,
-# as the error is of the gradient.
+# the derivatives of the fitted field the curl can be read off. It is some hundred-thousandths of the second
+# derivatives, as the error is of the gradient.
 model = errors(0)[1]["equivariant"]
 J = model.gradient(Z)  # (points, coordinates, components)
 print(f"curl: {np.abs(J[:, 0, 1] - J[:, 1, 0]).max():.1e}, size of the second derivatives {np.abs(J).max():.1f}")
