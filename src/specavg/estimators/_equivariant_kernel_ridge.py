@@ -15,7 +15,7 @@ from specavg import _config
 from specavg._random import OWN_SEED
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import given_targets
-from specavg.data._streaming import is_dask
+from specavg.data._streaming import is_dask, vector_moments
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import checked_alpha, weights_or_ones
 from specavg.estimators._streamed import PiecewiseEstimator
@@ -96,6 +96,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
 
     saved_records: ClassVar[tuple[type, ...]] = (BlockPosterior, Moments, SummandPosterior, Spectrum, Sum, Trial, Units)
     saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
+    _moments_of = staticmethod(vector_moments)
 
     basis_: Any  # an EquivariantBasis, where other estimators have an InvariantBasis
     output_shape_: tuple[int, ...]

@@ -108,20 +108,20 @@ class Moments:
             )
         units = Units.of(Y)
         Z = units.applied(Y)
-        sums = np.column_stack([w, w[:, None] * Z])  # (n, 1 + q)
+        sums = np.column_stack([w, Z if weights is None else w[:, None] * Z])  # (n, 1 + q)
         products: Sum | None = None
         if gram:
             correlation, products = map(Sum.of, basis.correlate_and_gram(X, sums, w))
         else:
             correlation = Sum.of(basis.correlate(X, sums))
         return cls(
-            count=int(np.count_nonzero(w)),
+            count=n if weights is None else int(np.count_nonzero(w)),
             units=units,
             weight=Sum.of(np.asarray(w.sum())),
             weight_squares=Sum.of(np.asarray(w @ w)),
             features=correlation[:, 0],
             shifted=Sum.of(w @ Z),
-            shifted_squares=Sum.of(w @ Z**2),
+            shifted_squares=Sum.of(np.einsum("nj,nj->j", sums[:, 1:], Z)),
             shifted_cross=correlation[:, 1:],
             gram=products,
         )
