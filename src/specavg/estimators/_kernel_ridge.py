@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from specavg.data._given_data import question_fit, question_vectors, why_nothing
+from specavg.data._given_data import question_fit, question_size, question_vectors, question_wrapping, why_nothing
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, checked_alpha, relative_weights
@@ -267,6 +267,9 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
             self._take_basis(basis)
         self._keep(fit.of_weights(unit), targets.shape[1:], data.count)
         question_vectors(basis, targets.shape[1:], self.loo_error_)
+        question_wrapping(self._space(), points, self.loo_error_)
+        if cutoff is None:
+            question_size(basis, data.count, self.loo_error_)
         return self
 
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:
