@@ -26,7 +26,7 @@ Indices = NDArray[np.intp]
 def cosine_products(
     period: Array, d: int, norms: Sequence[int], frequencies: Callable[[int, int], Tree] = frequency_tree
 ) -> Functions:
-    """`CosineProducts`, in few dimensions with the sums of waves that they are beside them."""
+    """`CosineProducts`; in few dimensions also written as sums of waves, which a non-uniform FFT computes faster."""
     products = CosineProducts(period, d, norms, frequencies)
     if d > FOURIER_DIMENSIONS or not products.dim:
         return products

@@ -261,7 +261,7 @@ def _matrix(expanded: Iterable[Polynomial], terms: dict[tuple[Waves, Waves], int
 
 
 def _loss(m: int, S: Waves, lowest: int) -> float:
-    """How much larger the terms of the polynomial may be than F(S), waves up to the lowest frequencies left whole."""
+    """How much larger than F(S) the terms of its polynomial may be: the factor by which rounding grows."""
     return prod((m + j) / (m - j) for j in range(sum(f <= lowest for f, _ in S), len(S)))
 
 
