@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from specavg import groups
-from specavg.discovery._names import POINT_GROUPS
+from specavg.discovery._subgroup_names import POINT_GROUPS
 from specavg.estimators import SpecAvgRegressor, invariance_discrepancy
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._result import Experiment, Result, Track

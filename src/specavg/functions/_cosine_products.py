@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._expanded import FOURIER_DIMENSIONS, Expanded
+from specavg.functions._expanded_in_waves import FOURIER_DIMENSIONS, Expanded
 from specavg.functions._factor_table import FactorTable
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import Tree, frequency_tree

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.functions._combinations import Combinations
 from specavg.functions._copy_chains import CopyChains
-from specavg.functions._expanded import FOURIER_DIMENSIONS, Expanded
+from specavg.functions._expanded_in_waves import FOURIER_DIMENSIONS, Expanded
 from specavg.functions._factor_table import SINE, STEP, TABLE, TORUS, FactorTable
 from specavg.functions._functions import Functions
 from specavg.functions._product_tree import Products, ProductTree

@@ -13,7 +13,7 @@ from specavg.invariants._basis_table import Cutoff
 from specavg.invariants._building import checked_request, within_reach
 from specavg.invariants._solver_choice import Resolver
 from specavg.spaces import Space
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 
 __all__ = ["Plan", "PlanRow", "plan"]
 

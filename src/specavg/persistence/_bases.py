@@ -18,7 +18,7 @@ from specavg.invariants import (
     restored_basis,
     restored_equivariant_basis,
 )
-from specavg.persistence._plain import DescriptionError
+from specavg.persistence._plain_values import DescriptionError
 from specavg.persistence._values import describe, read_fields
 from specavg.spaces import Space
 

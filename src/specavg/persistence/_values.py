@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from specavg.groups import Group
 from specavg.persistence._kinds import kind_of, kinds_of
-from specavg.persistence._plain import DescriptionError, array, flag, fraction, integer, number, shown, text
+from specavg.persistence._plain_values import DescriptionError, array, flag, fraction, integer, number, shown, text
 from specavg.spaces import Space
 
 __all__ = ["describe", "read", "read_fields"]
