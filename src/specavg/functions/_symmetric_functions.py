@@ -103,7 +103,7 @@ class CopyByCopy(NamedTuple):
         return 0.15 * float(touched) + 0.3 * m * self.table.size + 0.3 * len(self.outputs)
 
     def block(self, n: int) -> int:
-        """Points in a block: as many as keep the states in cache, since all of them share the cost of beginning a step."""
+        """Points in a block: as many as keep the states in cache, since they share the cost of beginning a step."""
         return block_size(n, len(self.starts) + self.table.size, _SMALLEST_BLOCK, _STATES_BYTES)
 
     def run(self, copies: Array) -> Array:
