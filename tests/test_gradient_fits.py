@@ -291,7 +291,7 @@ def test_more_rows_than_are_held_use_moments(noisy, monkeypatch):
     X, y, w, G = noisy
     held = chunked().fit(X, y, w, gradient=G)
     assert held.solver_ == "features"
-    monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 1000.0)
+    monkeypatch.setattr("specavg.regression._measured_limits.FEATURES_HELD", 1000.0)
     model = chunked().fit(X, y, w, gradient=G)
     assert model.solver_ == "moments"
     Z = sa.Sphere(3).sample(300, random_state=5)

@@ -31,7 +31,7 @@ from specavg.invariants._acting_group import canonical_points
 from specavg.invariants._basis import built_basis
 from specavg.invariants._building import checked_request
 from specavg.persistence._saved_model import Savable
-from specavg.regression._limits import BASIS_SECONDS
+from specavg.regression._measured_limits import BASIS_SECONDS
 from specavg.spaces import Space, default_space
 
 __all__ = ["InvariantEstimator", "InvariantSeries", "checked_alpha", "relative_weights", "weights_or_ones"]

@@ -152,8 +152,9 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
             weights = weights_or_ones(sample_weight, points)
             columns, weight, count = weights[:, None] * columns, float(weights.sum()), int(np.count_nonzero(weights))
         vars(self).pop("moments_", None)
+        order = self._order()
         places = training_points(self._space(), self._group(), points)
-        self._take_basis(self._basis(self._cutoff() or self._theorem(weight)))
+        self._take_basis(self._basis(self._cutoff() or self._theorem(weight), order))
         # Of the moments only Σ w y φ is needed here, and one sum is half the work of two.
         return self._fit_sums(self.basis_.correlate(places, columns), weight, count, targets.shape[1:])
 

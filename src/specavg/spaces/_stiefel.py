@@ -18,7 +18,7 @@ from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutatio
 from specavg.isometries.fields import Field, LeftRightField, RotationField, two_sided
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._infinitesimal import circle_derivative, kronecker_sum
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 from specavg.spaces._orthogonal_irreps import givens, short_type
 from specavg.spaces._orthogonal_types import Partition, multiplicity, type_dim, types_up_to
 from specavg.spaces._rotation_gradients import gradient_by_rotations

@@ -17,7 +17,7 @@ from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHE
 from specavg.functions.loops._feature_rows import finish
 from specavg.functions.loops._jit import SAFE, helper, loop
 
-__all__ = ["ANGLE", "cosine", "fill", "load", "row_sum", "sine", "tree_combine", "tree_sums", "tree_values"]
+__all__ = ["ANGLE", "cosine", "fill", "load", "row_sum", "sine", "times", "tree_combine", "tree_sums", "tree_values"]
 
 _ROOT2 = float(np.sqrt(2.0))
 ANGLE = float(np.sqrt(2.0) * 2 * np.pi)  # the derivative of √2 sin 2πax is this times a cos 2πax
@@ -180,7 +180,8 @@ def _dots2(p: Any, q: Any, a: Any, B: int) -> tuple[float, float]:
 
 
 @helper(fastmath=SAFE)
-def _times(p: Any, a: Any, out: Any, B: int) -> None:
+def times(p: Any, a: Any, out: Any, B: int) -> None:
+    """The products of two rows."""
     for j in range(B):
         out[j] = p[j] * a[j]
 
@@ -205,7 +206,7 @@ def _block_sums(tree: Any, T: Any, B: int, stack: Any, out: Any) -> None:
     for i in range(len(nodes)):
         depth, slot = nodes[i, 0], nodes[i, 2]
         if i > 0:
-            _times(stack[depth - 1], T[nodes[i, 1]], stack[depth], B)
+            times(stack[depth - 1], T[nodes[i, 1]], stack[depth], B)
         product = stack[depth]
         if slot >= 0:
             out[slot] += row_sum(product, B)
@@ -229,8 +230,8 @@ def _block_sums2(tree: Any, T: Any, B: int, stack: Any, other: Any, out: Any, mo
     for i in range(len(nodes)):
         depth, slot = nodes[i, 0], nodes[i, 2]
         if i > 0:
-            _times(stack[depth - 1], T[nodes[i, 1]], stack[depth], B)
-            _times(other[depth - 1], T[nodes[i, 1]], other[depth], B)
+            times(stack[depth - 1], T[nodes[i, 1]], stack[depth], B)
+            times(other[depth - 1], T[nodes[i, 1]], other[depth], B)
         p, q = stack[depth], other[depth]
         if slot >= 0:
             out[slot] += row_sum(p, B)
@@ -292,13 +293,13 @@ def _block_values(tree: Any, T: Any, B: int, stack: Any, values: Any) -> None:
         depth, slot = nodes[i, 0], nodes[i, 2]
         product = stack[depth]
         if i > 0:
-            _times(stack[depth - 1], T[nodes[i, 1]], product, B)
+            times(stack[depth - 1], T[nodes[i, 1]], product, B)
         if slot >= 0:
             row = values[slot]
             for j in range(B):  # numba takes seconds to compile an assignment between slices
                 row[j] = product[j]
         for k in range(starts[i], starts[i + 1]):
-            _times(product, T[leaves[k, 0]], values[leaves[k, 1]], B)
+            times(product, T[leaves[k, 0]], values[leaves[k, 1]], B)
 
 
 @helper()

@@ -19,7 +19,7 @@ from specavg.groups import Group
 from specavg.invariants._certified_null_space import null_space
 from specavg.invariants.solvers._functions_of_a_direction import turns_about_an_axis
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
-from specavg.invariants.solvers._stored import orthonormal
+from specavg.invariants.solvers._stored_arrays import orthonormal
 from specavg.isometries import Isometry, LeftRight
 from specavg.isometries.fields import Field, integer_speed, two_sided
 from specavg.spaces import Eigenspace, Rotations, Space, Stiefel

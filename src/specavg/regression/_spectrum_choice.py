@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._reporting import reported
-from specavg.regression import _limits
-from specavg.regression._outstanding import STEPS, price
+from specavg.regression import _measured_limits as _limits
+from specavg.regression._functions_that_stand_out import STEPS, price
 from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Posterior, Problem, Scored, joint_score
 from specavg.regression._spectra import Grid, Levels, Spectrum, grids_of
 from specavg.regression._target_units import Units
