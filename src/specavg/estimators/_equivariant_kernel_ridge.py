@@ -357,6 +357,9 @@ class _Levels:
     dimension: int
     types: None = None
 
+    def log_von_mises(self, kappa: float) -> Array | None:
+        return None
+
 
 def _levels(basis: EquivariantBasis) -> Levels:
     k = basis.n_constants

@@ -149,8 +149,18 @@ class InvariantBasis(BasisTable):
         self.group = group
         self.functions = functions
         self.types = _types(space, order, solutions)
+        self._eigenspaces = [s.eigenspace for s in solutions]
+        self._von_mises: dict[float, Array | None] = {}
         self.inner_products = sum(s.inner_products for s in solutions)
         self._exact_as_given = functions.invariant_to_sign_bits
+
+    def log_von_mises(self, kappa: float) -> Array | None:
+        """Log of the coefficients of the kernel exp(−κ|e(x) − e(y)|²/2), as `Space.log_von_mises` has them."""  # (dim,)
+        if kappa not in self._von_mises:
+            found = self.space.log_von_mises(self._eigenspaces, self.order, kappa)
+            dims = [row.invariant_dim for row in self.table]
+            self._von_mises[kappa] = None if found is None else np.repeat(found, dims)
+        return self._von_mises[kappa]
 
     def evaluate(self, X: ArrayLike) -> Array:
         """The invariant functions at `X`.

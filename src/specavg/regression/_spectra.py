@@ -12,7 +12,7 @@ from specavg._arrays import Array
 
 __all__ = ["SPECTRA", "Grid", "Levels", "Spectrum", "TypesOfFunctions", "grids_of", "spectrum_candidates"]
 
-SPECTRA = ("sobolev", "matern", "heat", "product", "partition")
+SPECTRA = ("sobolev", "matern", "heat", "product", "partition", "von mises")
 
 # The grids of the automatic choice. "auto" is the two-parameter Matérn family: from kinks (small ν = s − d/2) to nearly
 # analytic functions, of which "heat" is the limit s → ∞ at fixed sℓ² and a power of λ the limit ℓ → ∞. Lengths are
@@ -28,6 +28,7 @@ _PRODUCT_ORDERS = (0.5, 1.0, 2.0, 4.0, 8.0)
 _PRODUCT_LENGTHS = (0.25, 1.0, 4.0, 16.0, 64.0)  # c = ℓ²λ₁
 _BOX_PRICES = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)  # s: nats of variance for a degree
 _ROW_PRICES = (0.5, 1.0, 2.0, 4.0, 8.0)  # ℓ: nats of variance for a row
+_SHARPNESSES = tuple(10.0 ** (k / 4) for k in range(-8, 7))  # κ/λ₁ of "von mises"
 _EXPONENTS = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0)  # 2s/d of "sobolev"
 
 
@@ -50,6 +51,10 @@ class Levels(Protocol):
     counts: Array
     dimension: int
     types: Any
+
+    def log_von_mises(self, kappa: float) -> Array | None:
+        """The logarithm of the spectrum "von mises" with κ = 1/ℓ²; None where it is not known."""
+        ...
 
 
 class TypesOfFunctions(Protocol):
@@ -105,7 +110,7 @@ class Spectrum:
         if self.name not in SPECTRA:
             raise ValueError(f"spectrum must be one of {', '.join(SPECTRA)}; got {self.name!r}")
         for label, value, needed in (
-            ("smoothness", self.smoothness, self.name != "heat"),
+            ("smoothness", self.smoothness, self.name not in ("heat", "von mises")),
             ("length_scale", self.length_scale, self.name != "sobolev"),
         ):
             if (needed or value is not None) and not (value is not None and np.isfinite(value) and value > 0):
@@ -133,7 +138,18 @@ class Spectrum:
         """The logarithm of `values`."""  # (dim,)
         if self.name in ("product", "partition"):
             return self._of_types(levels.types)
+        if self.name == "von mises":
+            return self._of_kernel(levels)
         return self.logarithms(levels.eigenvalues, levels.counts, levels.dimension)
+
+    def _of_kernel(self, levels: Levels) -> Array:
+        found = levels.log_von_mises((self.length_scale or 1.0) ** -2)
+        if found is None:
+            raise ValueError(
+                "the 'von mises' spectrum is known on spheres, rotations, intervals, tori and lattices of up to three "
+                "dimensions, and with order='type' on cubic tori, powers and products of these"
+            )
+        return found
 
     def _of_types(self, types: TypesOfFunctions | None) -> Array:
         if types is None or types.spectrum != self.name:
@@ -201,9 +217,14 @@ def spectrum_candidates(
     if name == "partition":
         rows = _given_or(length_scale, _ROW_PRICES)
         return [Spectrum("partition", s, price) for s in _given_or(smoothness, _BOX_PRICES) for price in rows]
-    if name == "auto" and smoothness is None and length_scale is None and levels.types is not None:
-        further = spectrum_candidates(levels, levels.types.spectrum, None, None)
-        return [*spectrum_candidates(levels, "matern", None, None), *further]
+    if name == "von mises":
+        lengths = [(kappa * first) ** -0.5 for kappa in _SHARPNESSES]
+        return [Spectrum("von mises", length_scale=length) for length in _given_or(length_scale, lengths)]
+    if name == "auto" and smoothness is None and length_scale is None:
+        names = ["matern"] if levels.types is None else ["matern", levels.types.spectrum]
+        if levels.log_von_mises(first) is not None:
+            names.append("von mises")
+        return [spectrum for each in names for spectrum in spectrum_candidates(levels, each, None, None)]
     # Below d/2 functions are not even continuous, and nothing could be learned from values at points.
     return [
         Spectrum("matern", s, length)
@@ -232,12 +253,14 @@ class Grid:
     columns: int
 
     def coarse(self) -> list[Spectrum]:
-        """Every second row, and the last; all of a small grid.
+        """Every second row, and the last; all of a small grid; of a single row, every second candidate.
 
-        All columns, since without noise the best length lies in a narrow valley.
+        All columns of several rows, since without noise the best length lies in a narrow valley.
         """
         if len(self.spectra) <= _SMALL_GRID:
             return list(self.spectra)
+        if len(self.spectra) == self.columns:
+            return list(self.spectra[::2])
         last = len(self.spectra) // self.columns - 1
         return [s for k, s in enumerate(self.spectra) if k // self.columns % 2 == 0 or k // self.columns == last]
 

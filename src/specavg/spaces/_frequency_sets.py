@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from specavg.functions._frequency_types import Type, waves_of_types
 from specavg.functions._integer_vectors import ellipsoid, shell_vectors
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
+from specavg.spaces._first_waves import first_waves, types_among
 from specavg.spaces._orders import ByType
 
 if TYPE_CHECKING:
@@ -92,9 +93,7 @@ class FrequencyTypes(FrequencySet):
         if step is not None:
             inner = [tuple(k // step for k in t) for t in self.listed if all(k % step == 0 for k in t)]
             return step * waves_of_types(space.dim, inner) if inner else basis[:0]
-        K = self.frequencies(space)
-        inside = K @ np.linalg.inv(basis)
-        return K[(np.abs(inside - np.rint(inside)) < 1e-6).all(axis=1)]
+        return _in_lattice(self.frequencies(space), basis)
 
 
 @final
@@ -126,6 +125,28 @@ class InOtherUnits(FrequencySet):
 
     def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
         return self.inner.frequencies_in(space.in_units_of(self.order), basis)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OneTypeOf(FrequencySet):
+    """One type of the set `inner` of one eigenvalue: frequencies that isometries may exchange."""
+
+    inner: FrequencySet
+    index: int
+
+    def frequencies(self, space: Torus) -> Frequencies:
+        return frequencies_by_type(space, self.inner)[self.index]
+
+    def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
+        return _in_lattice(self.frequencies(space), basis)
+
+
+@lru_cache(maxsize=64)
+def frequencies_by_type(space: Torus, chosen: FrequencySet) -> list[Frequencies]:
+    """The frequencies of a set of one eigenvalue of a torus, type by type; the last 64 lists are kept."""
+    K, W = listed_frequencies(space, chosen), space.cell.dual_metric
+    return [K[places] for places in types_among(first_waves(W), W, space.cell.short_frequencies(K))]
 
 
 @lru_cache(maxsize=64)
@@ -165,6 +186,12 @@ def _in_range(space: Torus, basis: Frequencies, low: float, high: float) -> Freq
     """One of each pair ±k of a lattice with eigenvalues from `low` to `high`."""
     K, values = _ball_in(space, basis.shape, basis.tobytes(), _rounded_up(high))
     return _halved(K[_between(values, low, high, _ROUNDING_IN_LATTICE)])
+
+
+def _in_lattice(K: Frequencies, basis: Frequencies) -> Frequencies:
+    """Those of some frequencies that lie in a lattice."""
+    inside = K @ np.linalg.inv(basis)
+    return K[(np.abs(inside - np.rint(inside)) < 1e-6).all(axis=1)]
 
 
 def _rounded_up(bound: float) -> float:

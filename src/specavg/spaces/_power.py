@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from math import inf
 from typing import Any, final
@@ -127,6 +127,19 @@ class Power(Space):
         chosen = copy_types(eigenspace)
         found = [tuple(V.eigenvalue for V, count in one for _ in range(count)) for one in chosen]
         return found[0] if len(found) == 1 else None
+
+    def log_von_mises(
+        self, eigenspaces: Sequence[Eigenspace], order: Order, kappa: float
+    ) -> NDArray[np.float64] | None:
+        if not order.separates_types:
+            return None
+        types = [copy_types(V)[0] for V in eigenspaces]
+        used = list(dict.fromkeys(V for chosen in types for V, _ in chosen))
+        logs = self._base.log_von_mises(used, BY_EIGENVALUE, kappa)
+        if logs is None:
+            return None
+        of = dict(zip(used, logs.tolist(), strict=True))
+        return np.array([sum(count * of[V] for V, count in chosen) for chosen in types])
 
     def steepness(self, eigenspace: Eigenspace) -> float:
         return max(sum(count * self._base.steepness(V) for V, count in chosen) for chosen in copy_types(eigenspace))

@@ -19,7 +19,7 @@ from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import BY_EIGENVALUE, Order, first_eigenvalue
+from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order, first_eigenvalue
 from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
 
@@ -125,6 +125,20 @@ class Product(Space):
                 [value / unit for value in inner] if inner is not None else [V.eigenvalue] if V.eigenvalue > 0 else []
             )
         return tuple(found)
+
+    def log_von_mises(
+        self, eigenspaces: Sequence[Eigenspace], order: Order, kappa: float
+    ) -> NDArray[np.float64] | None:
+        if not order.separates_types:
+            return None
+        total = np.zeros(len(eigenspaces))
+        columns = zip(*(next(iter(factor_eigenspaces(V))) for V in eigenspaces), strict=True)
+        for i, (factor, used) in enumerate(zip(self._factors, columns, strict=True)):
+            logs = factor.log_von_mises(used, ByType(), kappa * order.unit_of_factor(factor, i))
+            if logs is None:
+                return None
+            total += logs
+        return total
 
     def steepness(self, eigenspace: Eigenspace) -> float:
         ways = factor_eigenspaces(eigenspace)

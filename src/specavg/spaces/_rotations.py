@@ -19,8 +19,10 @@ from specavg.functions._wigner_functions import WignerFunctions
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
 from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity, orthogonal
 from specavg.isometries.fields import Field, two_sided
+from specavg.spaces._bessel_ratios import log_bessel
 from specavg.spaces._eigenspace import Eigenspace, degree_label
 from specavg.spaces._infinitesimal import kronecker_sum
+from specavg.spaces._orders import Order
 from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnRotations, VonMises
 
@@ -185,6 +187,13 @@ class Rotations(Space):
     @property
     def von_mises(self) -> VonMises:
         return OnRotations()
+
+    def log_von_mises(self, eigenspaces: Sequence[Eigenspace], order: Order, kappa: float) -> NDArray[np.float64]:
+        # ∫(cos lω − cos (l + 1)ω) e^{κ cos ω} dω/π over the 2l + 1 of a character: (1 − cos ω)χ_l is that difference.
+        degrees = np.array([degree_label(V) for V in eigenspaces], dtype=np.intp)
+        logs = log_bessel(0.0, int(degrees.max(initial=0)) + 2, kappa)
+        series = logs[:-1] + np.log(-np.expm1(np.diff(logs))) - np.log(2.0 * np.arange(len(logs) - 1) + 1)
+        return (series - series[0])[degrees]
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         quaternions = as_generator(random_state).standard_normal((n, 4))

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._html import facts_html
 from specavg._immutable import Immutable
@@ -149,6 +150,27 @@ class Space(Immutable, abc.ABC):
     @property
     def von_mises(self) -> VonMises | None:
         """Narrow positive kernels that every isometry keeps; None where the space has none in closed form."""
+        return None
+
+    @property
+    def has_types(self) -> bool:
+        """Whether the order `ByType` tells functions of one eigenvalue apart."""
+        return self.type_spectrum is not None
+
+    def log_von_mises(self, eigenspaces: Sequence[Eigenspace], order: Order, kappa: float) -> Array | None:
+        """Log of the coefficients of the kernel exp(−κ|e(x) − e(y)|²/2), relative to that of the constant.
+
+        The prior variance of the functions of each eigenspace; their mean, where they do not share it. The embedding e
+        is that of the first functions. None where the series is not known, as for eigenspaces of several types.
+
+        Parameters
+        ----------
+        eigenspaces : sequence of Eigenspace
+        order : Order
+            In which they are listed: it may have units of its own.
+        kappa : float
+            κ = 1/ℓ², in these units.
+        """  # (len(eigenspaces),)
         return None
 
     def type_of(self, eigenspace: Eigenspace) -> Type | None:

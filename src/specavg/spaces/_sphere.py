@@ -19,7 +19,9 @@ from specavg.functions._sphere_harmonics import SphereHarmonics, gegenbauer_recu
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.isometries.fields import Field, RotationField
+from specavg.spaces._bessel_ratios import log_bessel
 from specavg.spaces._eigenspace import Eigenspace, degree_label
+from specavg.spaces._orders import Order
 from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnSphere, VonMises
 
@@ -134,6 +136,10 @@ class Sphere(Space):
     @property
     def von_mises(self) -> VonMises:
         return OnSphere(self._d)
+
+    def log_von_mises(self, eigenspaces: Sequence[Eigenspace], order: Order, kappa: float) -> NDArray[np.float64]:
+        degrees = [degree_label(V) for V in eigenspaces]
+        return log_bessel(self._d / 2 - 1, max(degrees, default=0) + 1, kappa)[degrees]  # Funk and Hecke
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         return normalized(as_generator(random_state).standard_normal((n, self._d)))

@@ -19,8 +19,10 @@ from specavg.functions._types_of_functions import Type
 from specavg.isometries import Affine, Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
+from specavg.spaces._bessel_ratios import log_bessel
 from specavg.spaces._cell import LONGEST, SHORTEST, Cell, checked_lattice, out_of_range
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
+from specavg.spaces._first_waves import FirstWaves, first_waves, means_of_logarithms
 from specavg.spaces._frequency_action import (
     FrequencyAction,
     frequency_action,
@@ -33,7 +35,9 @@ from specavg.spaces._frequency_sets import (
     FrequencyTypes,
     InOtherUnits,
     Shell,
+    OneTypeOf,
     eigenspaces_below,
+    frequencies_by_type,
     listed_frequencies,
     listed_in_lattice,
 )
@@ -217,9 +221,24 @@ class Torus(Space):
             unit = (2 * np.pi / self.side) ** 2
             return types_by_eigenvalue(self.dim, float(unit))
         if isinstance(order, ByType) and order.balanced and self._directions:
-            listed = self.in_units_of(order).eigenspaces()
+            listed = self.in_units_of(order).ordered(ByType())
             return (replace(V, label=InOtherUnits(order, self.frequency_set(V))) for V in listed)
+        if isinstance(order, ByType) and self._first_waves is not None:
+            return (one for V in self.as_a_whole(order) for one in self._separated(V))
         return self.as_a_whole(order)
+
+    @cached_property
+    def _first_waves(self) -> FirstWaves | None:
+        """Those of a torus of two or three dimensions whose coordinates are not alike."""
+        return first_waves(self.cell.dual_metric) if not self._has_types and self.dim in (2, 3) else None
+
+    def _separated(self, eigenspace: Eigenspace) -> list[Eigenspace]:
+        """One eigenspace for each of its types."""
+        inner = self.frequency_set(eigenspace)
+        sizes = [len(K) for K in frequencies_by_type(self, inner)] if eigenspace.dim > 2 else [1]
+        if len(sizes) == 1:
+            return [eigenspace]
+        return [Eigenspace(eigenspace.eigenvalue, 2 * n, OneTypeOf(inner, i)) for i, n in enumerate(sizes)]
 
     @property
     def _has_types(self) -> bool:
@@ -229,6 +248,32 @@ class Torus(Space):
     @property
     def type_spectrum(self) -> str | None:
         return "product" if self._has_types else None
+
+    @property
+    def has_types(self) -> bool:
+        return self._has_types or self._first_waves is not None
+
+    def log_von_mises(self, eigenspaces: Sequence[Eigenspace], order: Order, kappa: float) -> Array | None:
+        if isinstance(order, ByType) and order.balanced and self._directions:
+            inner = [replace(V, label=self.frequency_set(V).inner) for V in eigenspaces]
+            return self.in_units_of(order).log_von_mises(inner, ByType(), kappa)
+        if self._first_waves is None:
+            return self._log_cube(eigenspaces, kappa)
+        # Frequencies of one type share a coefficient; where an eigenspace is not separated, they have their mean.
+        listed = [self.cell.short_frequencies(self.frequencies(V)) for V in eigenspaces]
+        if isinstance(order, ByType):
+            listed = [K[:1] for K in listed]
+        logs = self._first_waves.log_coefficients(np.concatenate(listed), kappa)
+        return means_of_logarithms(logs, [len(K) for K in listed])
+
+    def _log_cube(self, eigenspaces: Sequence[Eigenspace], kappa: float) -> Array | None:
+        """The product over the coordinates of a cube."""
+        types = [self.frequency_types(V) for V in eigenspaces]
+        if not self.is_cubic or any(found is None or len(found) != 1 for found in types):
+            return None
+        sizes = [found[0] for found in types if found is not None]
+        series = log_bessel(0.0, max(map(sum, sizes), default=0) + 1, kappa * (self.side / (2 * np.pi)) ** 2)
+        return np.array([series[list(one)].sum() for one in sizes])
 
     def type_of(self, eigenspace: Eigenspace) -> Type | None:
         label = self.frequency_set(eigenspace)
