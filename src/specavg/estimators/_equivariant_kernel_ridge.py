@@ -356,9 +356,7 @@ class _Levels:
     counts: Array
     dimension: int
     types: None = None
-
-    def log_von_mises(self, kappa: float) -> Array | None:
-        return None
+    von_mises: None = None
 
 
 def _levels(basis: EquivariantBasis) -> Levels:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, final
 
@@ -45,6 +45,8 @@ class Levels(Protocol):
         d, of the space the functions live on.
     types : TypesOfFunctions or None
         What "product" and "partition" need: the parts of each function.
+    von_mises : callable or None
+        What "von mises" needs: κ = 1/ℓ² to the logarithm of each coefficient of the kernel.
     """
 
     eigenvalues: Array
@@ -52,9 +54,8 @@ class Levels(Protocol):
     dimension: int
     types: Any
 
-    def log_von_mises(self, kappa: float) -> Array | None:
-        """The logarithm of the spectrum "von mises" with κ = 1/ℓ²; None where it is not known."""
-        ...
+    @property
+    def von_mises(self) -> Callable[[float], Array] | None: ...
 
 
 class TypesOfFunctions(Protocol):
@@ -143,13 +144,12 @@ class Spectrum:
         return self.logarithms(levels.eigenvalues, levels.counts, levels.dimension)
 
     def _of_kernel(self, levels: Levels) -> Array:
-        found = levels.log_von_mises((self.length_scale or 1.0) ** -2)
-        if found is None:
+        if levels.von_mises is None:
             raise ValueError(
                 "the 'von mises' spectrum is known on spheres, rotations, intervals, tori and lattices of up to three "
                 "dimensions, and with order='type' on cubic tori, powers and products of these"
             )
-        return found
+        return levels.von_mises((self.length_scale or 1.0) ** -2)
 
     def _of_types(self, types: TypesOfFunctions | None) -> Array:
         if types is None or types.spectrum != self.name:
@@ -222,7 +222,7 @@ def spectrum_candidates(
         return [Spectrum("von mises", length_scale=length) for length in _given_or(length_scale, lengths)]
     if name == "auto" and smoothness is None and length_scale is None:
         names = ["matern"] if levels.types is None else ["matern", levels.types.spectrum]
-        if levels.log_von_mises(first) is not None:
+        if levels.von_mises is not None:
             names.append("von mises")
         return [spectrum for each in names for spectrum in spectrum_candidates(levels, each, None, None)]
     # Below d/2 functions are not even continuous, and nothing could be learned from values at points.

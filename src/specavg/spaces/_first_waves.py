@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations, product
 from typing import final
 
@@ -18,12 +19,12 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.spaces._bessel_ratios import log_bessel
 
-__all__ = ["FirstWaves", "first_waves", "means_of_logarithms", "types_among"]
+__all__ = ["FirstWaves", "first_waves", "means_of_logarithms"]
 
 Frequencies = NDArray[np.int64]
 _MOST_DIMENSIONS = 3  # up to here the shortest independent vectors of a lattice are a basis of it, and grids are small
 _STEPS = 2  # largest multiple of a vector of a reduced basis that a shortest vector has in three dimensions
-_SAME = 1e-7  # relative difference of lengths, and of sums of powers: far above rounding, far below true differences
+_SAME = 1e-7  # relative difference of lengths that are one: far above rounding, far below true differences
 _SMALLEST = 1e-300  # a coefficient below it, beside the largest, is taken for it: its logarithm has to be a number
 
 
@@ -53,27 +54,35 @@ class FirstWaves:
         """Frequencies as combinations of `basis`."""  # (n, d) -> (n, d)
         return K @ self.inverse
 
+    def sizes_of_types(self, K: Frequencies, dual_metric: Array) -> Array:
+        """Σ|k·v|^(5/2) over the first waves: a number that is the same for all k that isometries exchange.
+
+        The power is no integer, so that other k of one eigenvalue differ in it. Where they do not, by chance, they
+        count as one type.
+        """  # (n, d) -> (n,)
+        waves = np.concatenate([np.eye(len(self.basis), dtype=np.int64), self.others]) @ self.basis
+        return (np.abs(K @ (dual_metric @ waves.T)) ** 2.5).sum(axis=1)
+
     def log_coefficients(self, K: Frequencies, kappa: float) -> Array:
         """Log of the coefficients of exp(κ Σ cos 2πv·x/λ_v) at frequencies, relative to that of the constant."""
-        M = np.abs(self.coordinates(K)) if not len(self.others) else self.coordinates(K)
-        sharpness = kappa / self.eigenvalues
-        d = K.shape[1]
-        reach = np.abs(M).max(axis=0, initial=0)
-        if not len(self.others):
-            series = [log_bessel(0.0, int(n) + 1, float(s)) for n, s in zip(reach, sharpness, strict=True)]
-            return np.sum([row[column] for row, column in zip(series, M.T, strict=True)], axis=0)
+        M, d = self.coordinates(K), K.shape[1]
+        sharpness, reach = kappa / self.eigenvalues, np.abs(M).max(axis=0, initial=0)
+        joined = self.others.any(axis=0)  # coordinates that further waves join: the others are factors
+        logs = np.zeros(len(K))
+        for i in np.flatnonzero(~joined):
+            logs += log_bessel(0.0, int(reach[i]) + 1, float(sharpness[i]))[np.abs(M[:, i])]
+        if not joined.any():
+            return logs
         # Sums that leave the grid and come back are lost: steps that far are beyond three standard deviations.
-        sides = reach + 8 + np.ceil(3 * np.sqrt(sharpness.max())).astype(int)
-        grid = np.ones((1,) * d)
-        for axis, (n, s) in enumerate(zip(sides, sharpness, strict=False)):
-            half = np.exp(log_bessel(0.0, int(n) + 1, float(s)))
-            shape = [1] * d
-            shape[axis] = -1
-            grid = grid * np.concatenate([half[:0:-1], half]).reshape(shape)
-        for v, s in zip(self.others, sharpness[d:], strict=True):
+        sides = reach[joined] + 8 + np.ceil(3 * np.sqrt(sharpness.max())).astype(int)
+        halves = [
+            np.exp(log_bessel(0.0, int(n) + 1, float(s))) for n, s in zip(sides, sharpness[:d][joined], strict=True)
+        ]
+        grid = reduce(np.multiply.outer, [np.concatenate([half[:0:-1], half]) for half in halves])
+        for v, s in zip(self.others[:, joined], sharpness[d:], strict=True):
             grid = _convolved(grid, v, float(s))
-        values = grid[tuple((M + sides).T)] / grid[tuple(sides)]
-        return np.log(np.maximum(values, _SMALLEST))
+        values = grid[tuple((M[:, joined] + sides).T)] / grid[tuple(sides)]
+        return logs + np.log(np.maximum(values, _SMALLEST))
 
 
 def _convolved(grid: Array, v: Frequencies, sharpness: float) -> Array:
@@ -130,16 +139,3 @@ def means_of_logarithms(logs: Array, sizes: Sequence[int]) -> Array:
     top = np.maximum.reduceat(logs, starts)
     sums = np.add.reduceat(np.exp(logs - np.repeat(top, sizes)), starts)
     return top + np.log(sums / np.asarray(sizes))
-
-
-def types_among(waves: FirstWaves, dual_metric: Array, K: Frequencies) -> list[NDArray[np.intp]]:
-    """Places of the frequencies of one eigenvalue, apart where no isometry maps one to the other.
-
-    Σ|k·v|^(5/2) over the first waves v is the same for all that isometries exchange. Others differ in it, but for chance; where they
-    do not, they count as one type.
-    """
-    stars = np.concatenate([np.eye(len(waves.basis), dtype=np.int64), waves.others]) @ waves.basis
-    sums = (np.abs(K @ dual_metric @ stars.T) ** 2.5).sum(axis=1)
-    order = np.argsort(sums, kind="stable")
-    breaks = np.flatnonzero(np.diff(sums[order]) > _SAME * sums[order][1:]) + 1
-    return [np.sort(part) for part in np.split(order, breaks)]

@@ -17,6 +17,7 @@ from specavg.spaces._bessel_ratios import log_bessel
 from specavg.spaces._eigenspace import Eigenspace, degree_label
 from specavg.spaces._orders import Order
 from specavg.spaces._space import Space
+from specavg.spaces._von_mises import Series
 
 __all__ = ["Interval"]
 
@@ -128,9 +129,9 @@ class Interval(Space):
 
     _membership_remedy = "Widen the interval so that it holds all points, those to be predicted too."
 
-    def log_von_mises(self, eigenspaces: Sequence[Eigenspace], order: Order, kappa: float) -> NDArray[np.float64]:
-        degrees = [self.degree(V) for V in eigenspaces]
-        return log_bessel(0.0, max(degrees, default=0) + 1, kappa)[degrees]  # of the circle, and its reflection
+    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series:
+        degrees = [self.degree(V) for V in eigenspaces]  # of the angle, averaged over its reflection
+        return lambda kappa: log_bessel(0.0, max(degrees, default=0) + 1, kappa)[degrees]
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         """`n` independent points of the arcsine measure."""

@@ -22,6 +22,7 @@ from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order, first_eigenvalue
 from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
+from specavg.spaces._von_mises import Series
 
 __all__ = ["Product", "factor_eigenspaces", "parts_up_to", "product_rule", "row_products", "tensor_quadrature"]
 
@@ -126,19 +127,17 @@ class Product(Space):
             )
         return tuple(found)
 
-    def log_von_mises(
-        self, eigenspaces: Sequence[Eigenspace], order: Order, kappa: float
-    ) -> NDArray[np.float64] | None:
+    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
         if not order.separates_types:
             return None
-        total = np.zeros(len(eigenspaces))
         columns = zip(*(next(iter(factor_eigenspaces(V))) for V in eigenspaces), strict=True)
+        series: list[tuple[Series, float]] = []
         for i, (factor, used) in enumerate(zip(self._factors, columns, strict=True)):
-            logs = factor.log_von_mises(used, ByType(), kappa * order.unit_of_factor(factor, i))
-            if logs is None:
+            one = factor.von_mises_series(used, ByType())
+            if one is None:
                 return None
-            total += logs
-        return total
+            series.append((one, order.unit_of_factor(factor, i)))
+        return lambda kappa: np.sum([one(kappa * unit) for one, unit in series], axis=0)
 
     def steepness(self, eigenspace: Eigenspace) -> float:
         ways = factor_eigenspaces(eigenspace)

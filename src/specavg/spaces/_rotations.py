@@ -24,7 +24,7 @@ from specavg.spaces._eigenspace import Eigenspace, degree_label
 from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._orders import Order
 from specavg.spaces._space import Space
-from specavg.spaces._von_mises import OnRotations, VonMises
+from specavg.spaces._von_mises import OnRotations, Series, VonMises
 
 __all__ = ["Rotations", "rotations_from_bunge", "rotations_from_quaternions", "rotations_from_scipy"]
 
@@ -188,12 +188,17 @@ class Rotations(Space):
     def von_mises(self) -> VonMises:
         return OnRotations()
 
-    def log_von_mises(self, eigenspaces: Sequence[Eigenspace], order: Order, kappa: float) -> NDArray[np.float64]:
-        # ∫(cos lω − cos (l + 1)ω) e^{κ cos ω} dω/π over the 2l + 1 of a character: (1 − cos ω)χ_l is that difference.
+    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series:
         degrees = np.array([degree_label(V) for V in eigenspaces], dtype=np.intp)
-        logs = log_bessel(0.0, int(degrees.max(initial=0)) + 2, kappa)
-        series = logs[:-1] + np.log(-np.expm1(np.diff(logs))) - np.log(2.0 * np.arange(len(logs) - 1) + 1)
-        return (series - series[0])[degrees]
+        l = np.arange(degrees.max(initial=0) + 1)
+
+        def logarithms(kappa: float) -> NDArray[np.float64]:
+            # (1 − cos ω)χ_l = cos lω − cos (l + 1)ω: coefficients are (I_l − I_{l+1})(κ) / (2l + 1).
+            logs = log_bessel(0.0, len(l) + 1, kappa)
+            series = logs[:-1] + np.log(-np.expm1(np.diff(logs))) - np.log(2.0 * l + 1)
+            return (series - series[0])[degrees]
+
+        return logarithms
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         quaternions = as_generator(random_state).standard_normal((n, 4))

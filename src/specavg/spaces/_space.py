@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._html import facts_html
 from specavg._immutable import Immutable
@@ -27,7 +26,7 @@ from specavg.spaces._infinitesimal import REPRESENTATION_TOLERANCE, SOME_TIME, d
 from specavg.spaces._interpolation import interpolation
 from specavg.spaces._orders import Order, order_of
 from specavg.spaces._rotation_gradients import gradient_by_rotations, tangents_of_frames
-from specavg.spaces._von_mises import VonMises
+from specavg.spaces._von_mises import Series, VonMises
 
 __all__ = ["Space"]
 
@@ -157,20 +156,22 @@ class Space(Immutable, abc.ABC):
         """Whether the order `ByType` tells functions of one eigenvalue apart."""
         return self.type_spectrum is not None
 
-    def log_von_mises(self, eigenspaces: Sequence[Eigenspace], order: Order, kappa: float) -> Array | None:
-        """Log of the coefficients of the kernel exp(−κ|e(x) − e(y)|²/2), relative to that of the constant.
-
-        The prior variance of the functions of each eigenspace; their mean, where they do not share it. The embedding e
-        is that of the first functions. None where the series is not known, as for eigenspaces of several types.
+    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
+        """The coefficients of the kernel exp(−κ|e(x) − e(y)|²/2), e the embedding by the first functions of each part.
 
         Parameters
         ----------
         eigenspaces : sequence of Eigenspace
         order : Order
             In which they are listed: it may have units of its own.
-        kappa : float
-            κ = 1/ℓ², in these units.
-        """  # (len(eigenspaces),)
+
+        Returns
+        -------
+        callable or None
+            κ, in these units, to the logarithm of the coefficient of each eigenspace relative to that of the constant;
+            of their mean, where functions of an eigenspace do not share it. None where the series is not known, as for
+            eigenspaces of several types.
+        """
         return None
 
     def type_of(self, eigenspace: Eigenspace) -> Type | None:

@@ -23,7 +23,7 @@ from specavg.spaces._bessel_ratios import log_bessel
 from specavg.spaces._eigenspace import Eigenspace, degree_label
 from specavg.spaces._orders import Order
 from specavg.spaces._space import Space
-from specavg.spaces._von_mises import OnSphere, VonMises
+from specavg.spaces._von_mises import OnSphere, Series, VonMises
 
 __all__ = ["Sphere"]
 
@@ -137,9 +137,9 @@ class Sphere(Space):
     def von_mises(self) -> VonMises:
         return OnSphere(self._d)
 
-    def log_von_mises(self, eigenspaces: Sequence[Eigenspace], order: Order, kappa: float) -> NDArray[np.float64]:
-        degrees = [degree_label(V) for V in eigenspaces]
-        return log_bessel(self._d / 2 - 1, max(degrees, default=0) + 1, kappa)[degrees]  # Funk and Hecke
+    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series:
+        degrees = [degree_label(V) for V in eigenspaces]  # coefficients I_{l + d/2 − 1}(κ), by Funk and Hecke
+        return lambda kappa: log_bessel(self._d / 2 - 1, max(degrees, default=0) + 1, kappa)[degrees]
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         return normalized(as_generator(random_state).standard_normal((n, self._d)))

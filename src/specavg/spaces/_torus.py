@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,17 +35,16 @@ from specavg.spaces._frequency_sets import (
     FrequencyTypes,
     InOtherUnits,
     Shell,
-    OneTypeOf,
     eigenspaces_below,
-    frequencies_by_type,
     listed_frequencies,
     listed_in_lattice,
+    types_below,
 )
 from specavg.spaces._ordered_frequencies import type_eigenspaces, types_by_eigenvalue
 from specavg.spaces._orders import ByType, CoordinateOrder, Order
 from specavg.spaces._space import Space
 from specavg.spaces._unlike_directions import Direction, in_other_units, unlike_directions
-from specavg.spaces._von_mises import OnTorus, VonMises
+from specavg.spaces._von_mises import OnTorus, Series, VonMises
 
 __all__ = ["Circle", "Torus", "default_space"]
 
@@ -171,13 +170,11 @@ class Torus(Space):
             for n, size in shell_sizes(self.dim):
                 yield Eigenspace(float(unit * n), size, Shell(n))
             return
-        reached, bound = -1.0, float(np.diag(self.cell.dual_metric).min()) * 4
-        while True:
-            for V in eigenspaces_below(self, bound):
-                if V.eigenvalue > reached:
-                    yield V
-                    reached = V.eigenvalue * (1 + SAME_EIGENVALUE)
-            bound *= 2.0
+        yield from _ever_further(lambda bound: eigenspaces_below(self, bound), self._first_bound)
+
+    @property
+    def _first_bound(self) -> float:
+        return float(np.diag(self.cell.dual_metric).min()) * 4
 
     @property
     def parts(self) -> int:
@@ -223,22 +220,14 @@ class Torus(Space):
         if isinstance(order, ByType) and order.balanced and self._directions:
             listed = self.in_units_of(order).ordered(ByType())
             return (replace(V, label=InOtherUnits(order, self.frequency_set(V))) for V in listed)
-        if isinstance(order, ByType) and self._first_waves is not None:
-            return (one for V in self.as_a_whole(order) for one in self._separated(V))
+        if isinstance(order, ByType) and self.first_waves is not None:
+            return _ever_further(lambda bound: types_below(self, bound)[0], self._first_bound)
         return self.as_a_whole(order)
 
     @cached_property
-    def _first_waves(self) -> FirstWaves | None:
+    def first_waves(self) -> FirstWaves | None:
         """Those of a torus of two or three dimensions whose coordinates are not alike."""
         return first_waves(self.cell.dual_metric) if not self._has_types and self.dim in (2, 3) else None
-
-    def _separated(self, eigenspace: Eigenspace) -> list[Eigenspace]:
-        """One eigenspace for each of its types."""
-        inner = self.frequency_set(eigenspace)
-        sizes = [len(K) for K in frequencies_by_type(self, inner)] if eigenspace.dim > 2 else [1]
-        if len(sizes) == 1:
-            return [eigenspace]
-        return [Eigenspace(eigenspace.eigenvalue, 2 * n, OneTypeOf(inner, i)) for i, n in enumerate(sizes)]
 
     @property
     def _has_types(self) -> bool:
@@ -251,29 +240,33 @@ class Torus(Space):
 
     @property
     def has_types(self) -> bool:
-        return self._has_types or self._first_waves is not None
+        return self._has_types or self.first_waves is not None
 
-    def log_von_mises(self, eigenspaces: Sequence[Eigenspace], order: Order, kappa: float) -> Array | None:
+    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
         if isinstance(order, ByType) and order.balanced and self._directions:
-            inner = [replace(V, label=self.frequency_set(V).inner) for V in eigenspaces]
-            return self.in_units_of(order).log_von_mises(inner, ByType(), kappa)
-        if self._first_waves is None:
-            return self._log_cube(eigenspaces, kappa)
-        # Frequencies of one type share a coefficient; where an eigenspace is not separated, they have their mean.
-        listed = [self.cell.short_frequencies(self.frequencies(V)) for V in eigenspaces]
-        if isinstance(order, ByType):
-            listed = [K[:1] for K in listed]
-        logs = self._first_waves.log_coefficients(np.concatenate(listed), kappa)
-        return means_of_logarithms(logs, [len(K) for K in listed])
-
-    def _log_cube(self, eigenspaces: Sequence[Eigenspace], kappa: float) -> Array | None:
-        """The product over the coordinates of a cube."""
+            inner = [replace(V, label=cast(InOtherUnits, V.label).inner) for V in eigenspaces]
+            return self.in_units_of(order).von_mises_series(inner, ByType())
+        if self.first_waves is not None:
+            return self._series_of_lattice(eigenspaces)
         types = [self.frequency_types(V) for V in eigenspaces]
         if not self.is_cubic or any(found is None or len(found) != 1 for found in types):
             return None
         sizes = [found[0] for found in types if found is not None]
-        series = log_bessel(0.0, max(map(sum, sizes), default=0) + 1, kappa * (self.side / (2 * np.pi)) ** 2)
-        return np.array([series[list(one)].sum() for one in sizes])
+        padded = np.array([[*one, *[0] * (self.dim - len(one))] for one in sizes], dtype=np.intp)
+        radius, most = self.side / (2 * np.pi), int(padded.max(initial=0))
+        return lambda kappa: log_bessel(0.0, most + 1, kappa * radius**2)[padded].sum(axis=1)
+
+    def _series_of_lattice(self, eigenspaces: Sequence[Eigenspace]) -> Series:
+        """All of one type share a coefficient; where types of an eigenvalue are not apart they have their mean."""
+        waves = self.first_waves
+        assert waves is not None
+        top = max((V.eigenvalue for V in eigenspaces), default=0.0)
+        known = dict(zip(*map(list, types_below(self, 2 * top + self._first_bound)), strict=True))
+        listed = [
+            known[V][None] if V in known else self.cell.short_frequencies(self.frequencies(V)) for V in eigenspaces
+        ]
+        K, sizes = np.concatenate(listed), [len(one) for one in listed]
+        return lambda kappa: means_of_logarithms(waves.log_coefficients(K, kappa), sizes)
 
     def type_of(self, eigenspace: Eigenspace) -> Type | None:
         label = self.frequency_set(eigenspace)
@@ -428,6 +421,16 @@ class Torus(Space):
 
     def _membership_error(self, X: Array) -> None:
         return None
+
+
+def _ever_further(below: Callable[[float], Sequence[Eigenspace]], bound: float) -> Iterator[Eigenspace]:
+    """Eigenspaces below larger and larger bounds, each once."""
+    reached = -1.0
+    while True:
+        new = [V for V in below(bound) if V.eigenvalue > reached]
+        yield from new
+        reached = new[-1].eigenvalue * (1 + SAME_EIGENVALUE) if new else reached
+        bound *= 2.0
 
 
 def _checked_periods(d: int | None, period: float | ArrayLike) -> Array:
