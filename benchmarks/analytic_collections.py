@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import specavg as sa
-from benchmarks.accuracy_sets import ProblemSet, embedded, signs_and_exchanges
+from benchmarks.accuracy_sets import ProblemSet, cubic_group, embedded, signs_and_exchanges
 from specavg import groups, isometries
 
 __all__ = ["HEXAGONAL", "few_waves", "hexagonal_group", "other_waves", "star_sum"]
@@ -32,8 +32,8 @@ def hexagonal_group(mirror: bool = True) -> Any:
 
 def star_sum(space: Any, X: Array) -> Array:
     """The sum of the cosines of the shortest dual vectors that span the space, over their number."""
-    waves = embedded(space, X) @ embedded(space, np.zeros((1, space.n_features))).T
-    return waves[:, 0] / embedded(space, np.zeros((1, space.n_features))).__pow__(2).sum()
+    at_zero = embedded(space, np.zeros((1, space.n_features)))[0]
+    return embedded(space, X) @ at_zero / (at_zero @ at_zero)
 
 
 def _averaged(space: Any, group: Any, seed: int, kind: Callable[[Array], Array]) -> Callable[[Array], Array]:
@@ -49,11 +49,6 @@ def _averaged(space: Any, group: Any, seed: int, kind: Callable[[Array], Array])
     return target
 
 
-def _cell(number: int) -> tuple[Any, Any]:
-    """A space group on the primitive cell of its Bravais lattice."""
-    raise NotImplementedError(number)
-
-
 def _axes(X: Array, axes: Any, sharpness: float) -> Array:
     return np.exp(sharpness * (X @ np.array(axes, dtype=float).T - 1)).sum(axis=1)
 
@@ -67,7 +62,7 @@ def few_waves() -> list[ProblemSet]:
     S2, SO3, T2, T3, T4 = sa.Sphere(3), sa.spaces.Rotations(), sa.Torus(2), sa.Torus(3), sa.Torus(4)
     H, p6m = sa.Torus(lattice=HEXAGONAL), hexagonal_group()
     cubic, fcc = sa.Torus(lattice=np.eye(3)), sa.Torus(lattice=[[0, 0.5, 0.5], [0.5, 0, 0.5], [0.5, 0.5, 0]])
-    pm3m, fm3m = groups.space_group(221), _turned_cube(fcc)
+    pm3m, fm3m = groups.space_group(221), cubic_group(fcc)
     rotor = sa.Product(sa.Torus(1), S2)
     turns = groups.direct_product(groups.dihedral(2), groups.point_group("D3"))
     D4 = groups.crystal_symmetry("D4", "C1")
@@ -84,7 +79,9 @@ def few_waves() -> list[ProblemSet]:
         ProblemSet("T⁴ wells", T4, groups.symmetric(4), 100, lambda X: np.exp(0.5 * c(X).sum(axis=1))),
         ProblemSet("S² axes", S2, groups.point_group("Oh"), 100, lambda X: _axes(X, _CUBE_AXES, 4.0)),
         ProblemSet("S² log wells", S2, groups.point_group("Td"), 100, lambda X: -np.log(_axes(X, _CORNERS, 5.0))),
-        ProblemSet("S² poles, few", S2, groups.point_group("Oh"), 30, lambda X: (1 / (1.2 - np.abs(X) ** 2)).sum(axis=1)),
+        ProblemSet(
+            "S² poles, few", S2, groups.point_group("Oh"), 30, lambda X: (1 / (1.2 - np.abs(X) ** 2)).sum(axis=1)
+        ),
         ProblemSet("SO(3) wells", SO3, D4, 100, _averaged(SO3, D4, 1, lambda v: np.exp(v))),
         ProblemSet("two directions", sa.Power(S2, 2), groups.symmetric(2), 100, _two_directions),
         ProblemSet("rotor wells", rotor, turns, 300, _averaged(rotor, turns, 2, lambda v: np.exp(v))),
@@ -93,16 +90,6 @@ def few_waves() -> list[ProblemSet]:
         ProblemSet("hexagonal creases", H, p6m, 300, lambda X: np.abs(star_sum(H, X) - 0.2)),
         ProblemSet("hexagonal wells, noise", H, p6m, 100, lambda X: np.exp(4 * star_sum(H, X)), noise=0.3),
     ]
-
-
-def _turned_cube(space: Any) -> Any:
-    """The 48 isometries of a cubic lattice that fix the origin, in fractional coordinates of its cell."""
-    A = space.lattice  # rows: x = u A
-    found = []
-    for g in (np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]), np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]]), -np.eye(3)):
-        M = np.linalg.inv(A).T @ g @ A.T  # u' = u A gᵀ A⁻¹
-        found.append(isometries.affine(np.rint(M).astype(int).tolist(), [0, 0, 0]))
-    return groups.Group(found, "cubic")
 
 
 def _two_directions(X: Array) -> Array:
@@ -115,7 +102,7 @@ def other_waves() -> list[ProblemSet]:
     S2, S3, SO3 = sa.Sphere(3), sa.Sphere(4), sa.spaces.Rotations()
     H, p6 = sa.Torus(lattice=HEXAGONAL), hexagonal_group(mirror=False)
     bcc = sa.Torus(lattice=[[-0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0.5, 0.5, -0.5]])
-    cube = _turned_cube(bcc)
+    cube = cubic_group(bcc)
     layers = sa.Torus(lattice=[[1, 0, 0], [-0.5, 0.75**0.5, 0], [0, 0, 1.3]])
     oblique = sa.Torus(lattice=[[1.0, 0.0], [0.3, 1.2]])
     inversion = groups.Group([isometries.affine([[-1, 0], [0, -1]], [0, 0])], "p2")
@@ -131,19 +118,38 @@ def other_waves() -> list[ProblemSet]:
         ProblemSet("hexagonal poles", H, p6, 200, lambda X: 1 / (1.3 - star_sum(H, X))),
         ProblemSet("bcc wells", bcc, cube, 100, lambda X: np.exp(5 * star_sum(bcc, X))),
         ProblemSet("layers", layers, groups.space_group(191), 200, lambda X: np.exp(4 * star_sum(layers, X))),
-        ProblemSet("oblique wells", oblique, inversion, 100, lambda X: np.exp(wave(X).sum(axis=1) + wave(X).prod(axis=1))),
-        ProblemSet("T² wells, trivial, few", T2, groups.trivial(2), 30, lambda X: np.exp(np.cos(np.pi * X).sum(axis=1))),
+        ProblemSet(
+            "oblique wells", oblique, inversion, 100, lambda X: np.exp(wave(X).sum(axis=1) + wave(X).prod(axis=1))
+        ),
+        ProblemSet(
+            "T² wells, trivial, few", T2, groups.trivial(2), 30, lambda X: np.exp(np.cos(np.pi * X).sum(axis=1))
+        ),
         ProblemSet("T³ product of wells", T3, groups.hyperoctahedral(3), 100, _product_of_wells),
-        ProblemSet("T⁶ ring", T6, ring, 300, lambda X: np.exp(0.4 * np.cos(np.pi * (X - np.roll(X, 1, axis=1))).sum(axis=1))),
+        ProblemSet(
+            "T⁶ ring", T6, ring, 300, lambda X: np.exp(0.4 * np.cos(np.pi * (X - np.roll(X, 1, axis=1))).sum(axis=1))
+        ),
         ProblemSet("S³ wells", S3, groups.hyperoctahedral(4), 100, lambda X: np.exp(3 * X**2).sum(axis=1)),
-        ProblemSet("S² Ih wells, noise", S2, groups.point_group("Ih"), 100, _averaged(S2, groups.point_group("Ih"), 6, np.exp), noise=0.1),
-        ProblemSet("S² D2d poles", S2, groups.point_group("D2d"), 200, lambda X: 1 / (1.2 + X[:, 0] * X[:, 1] * X[:, 2])),
+        ProblemSet(
+            "S² Ih wells, noise",
+            S2,
+            groups.point_group("Ih"),
+            100,
+            _averaged(S2, groups.point_group("Ih"), 6, np.exp),
+            noise=0.1,
+        ),
+        ProblemSet(
+            "S² D2d poles", S2, groups.point_group("D2d"), 200, lambda X: 1 / (1.2 + X[:, 0] * X[:, 1] * X[:, 2])
+        ),
         ProblemSet("SO(3) O wells", SO3, O, 200, _averaged(SO3, O, 7, lambda v: np.exp(1.5 * v))),
-        ProblemSet("three directions", three, groups.symmetric(3), 100, _averaged(three, groups.symmetric(3), 8, np.exp)),
+        ProblemSet(
+            "three directions", three, groups.symmetric(3), 100, _averaged(three, groups.symmetric(3), 8, np.exp)
+        ),
         ProblemSet("tube", tube, ends, 200, _averaged(tube, ends, 9, np.exp)),
         ProblemSet("frames", frames, signs, 100, _averaged(frames, signs, 10, np.exp)),
         ProblemSet("oblique creases", oblique, inversion, 200, lambda X: np.abs(wave(X).sum(axis=1))),
-        ProblemSet("S³ wells, few, noise", S3, groups.hyperoctahedral(4), 30, lambda X: np.exp(2 * X**4).sum(axis=1), noise=0.1),
+        ProblemSet(
+            "S³ wells, few, noise", S3, groups.hyperoctahedral(4), 30, lambda X: np.exp(2 * X**4).sum(axis=1), noise=0.1
+        ),
     ]
 
 
