@@ -119,7 +119,7 @@ def _angles_of_three(X: Array) -> Array:
 def _hexagonal_wells(X: Array) -> Array:
     """Wells on the sites of a hexagonal crystal: the exponential of its first waves."""
     a, b, c = np.cos(2 * np.pi * X).T
-    return np.exp(a + b + np.cos(2 * np.pi * (X[:, 0] + X[:, 1])) + c)
+    return np.exp(a + b + np.cos(2 * np.pi * (X[:, 0] - X[:, 1])) + c)
 
 
 def _cubic_wells(X: Array) -> Array:

@@ -196,8 +196,8 @@ def spectrum_candidates(
             raise ValueError(f"{label} must be positive and finite, or None to choose it; got {value!r}")
     if name == "sobolev" and length_scale is not None:
         raise ValueError("the 'sobolev' spectrum has no length scale: leave length_scale out, or take 'matern'")
-    if name == "heat" and smoothness is not None:
-        raise ValueError("the 'heat' spectrum has no smoothness (it is analytic): leave smoothness out")
+    if name in ("heat", "von mises") and smoothness is not None:
+        raise ValueError(f"the {name!r} spectrum has no smoothness (it is analytic): leave smoothness out")
     d = levels.dimension
     first = float(levels.eigenvalues[min(1, len(levels.eigenvalues) - 1)]) or 1.0
     if name == "sobolev":

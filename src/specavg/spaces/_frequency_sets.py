@@ -1,9 +1,9 @@
 """The frequencies of an eigenspace of a flat torus: a set of them is the label of the eigenspace.
 
 Five kinds of sets occur: a shell |k|² = n of a cube, types of frequencies, a range of eigenvalues of any torus, one
-type of such a range, and a set that is known in other units of length. Each lists all of its frequencies, or those in a lattice of frequencies.
-Lists are cached by the value of the torus, and bounds are rounded up to powers of two, so that few of them serve all
-eigenspaces.
+type of such a range, and a set that is known in other units of length. Each lists all of its frequencies, or those in
+a lattice of frequencies. Lists are cached by the value of the torus, and bounds are rounded up to powers of two, so
+that few of them serve all eigenspaces.
 """
 
 from __future__ import annotations
