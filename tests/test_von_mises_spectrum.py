@@ -1,4 +1,4 @@
-"""The spectrum "von mises": ridge regression is kernel ridge with the averaged kernel, which is summed by brute force."""
+"""The spectrum "von mises": a fit is kernel ridge with the averaged kernel, which is summed by brute force."""
 
 import pickle
 from itertools import islice

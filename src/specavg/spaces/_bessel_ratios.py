@@ -18,8 +18,8 @@ def log_bessel(order: float, count: int, kappa: float) -> Array:
     """Log I_{order + k}(κ) / I_order(κ) for k = 0, …, count − 1.
 
     Ratios r_ν = I_{ν+1}/I_ν follow from r_{ν−1} = κ/(2ν + κ r_ν) downwards, which is stable: errors are multiplied by
-    r² < 1. The start is SciPy's; where that underflows, r is small and any bound will do: κ/(ν + ½ + √((ν + 3/2)² + κ²))
-    of Amos (1974).
+    r² < 1. The start is SciPy's; where that underflows, r is small and a bound will do: κ/(ν + ½ + √((ν + 3/2)² +
+    κ²)) of Amos (1974).
 
     Examples
     --------

@@ -143,8 +143,9 @@ class ByType(Order):
 
     The functions are those of the order of eigenvalues. A row of the table is one type: the non-constant eigenvalues
     of the coordinates of a cubic torus, of the copies of a power or of the factors of a product, without regard to
-    their order; the partition of a type of O(n) on Stiefel manifolds. No group mixes types, and a spectrum may give
-    each its own value. Elsewhere an eigenspace is one type.
+    their order; the partition of a type of O(n) on Stiefel manifolds; the frequencies that isometries may exchange on
+    other tori of two and three dimensions. No group mixes types, and a spectrum may give each its own value. Elsewhere
+    an eigenspace is one type.
 
     Parameters
     ----------
