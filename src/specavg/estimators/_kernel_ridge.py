@@ -115,8 +115,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     neighbours of the best. The density of all rows together (the evidence) counts as much as 60 rows: with few rows
     leave-one-out alone is deceived by chance. It is not used with several outputs, nor where only moments are known.
     The grid of "auto" is the Matérn family in s and ℓ together, of which "heat" is the limit of large s; on cubic tori,
-    powers and products "product" beside it, on Stiefel manifolds "partition", elsewhere and on the first three also "von
-    mises". Rows on one orbit are left out together.
+    powers and products "product" beside it, on Stiefel manifolds "partition", and on all but these "von mises" too.
+    Rows on one orbit are left out together.
     With more than 400 rows, or with several bases (below), the best spectra are short-listed on up to 400 rows (chosen
     without regard to y) and compared on all; 160 of these rows say first which are worth that, and which bases are.
 

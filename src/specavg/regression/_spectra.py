@@ -28,8 +28,8 @@ _PRODUCT_ORDERS = (0.5, 1.0, 2.0, 4.0, 8.0)
 _PRODUCT_LENGTHS = (0.25, 1.0, 4.0, 16.0, 64.0)  # c = ℓ²λ₁
 _BOX_PRICES = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)  # s: nats of variance for a degree
 _ROW_PRICES = (0.5, 1.0, 2.0, 4.0, 8.0)  # ℓ: nats of variance for a row
-# "von mises": wells on lattices (benchmarks/accuracy_further_sets.py), exponentials of few waves. Without noise the best
-# length lies in a narrow valley: with steps of √10 in κ errors on 19 problems were 1.03 of those with these.
+# "von mises": wells on lattices (benchmarks/accuracy_further_sets.py), exponentials of few waves. Without noise the
+# best length lies in a narrow valley: with steps of √10 in κ errors on 19 problems were 1.03 of those with these.
 _SHARPNESSES = tuple(10.0 ** (k / 4) for k in range(-8, 7))  # κ/λ₁ = 1/ℓ²λ₁, from nearly polynomial to nearly "heat"
 _EXPONENTS = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0)  # 2s/d of "sobolev"
 
