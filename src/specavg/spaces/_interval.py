@@ -15,7 +15,7 @@ from specavg.functions._functions import Functions
 from specavg.isometries import Isometry, SignedPermutation, flatten
 from specavg.spaces._bessel_ratios import log_bessel
 from specavg.spaces._eigenspace import Eigenspace, degree_label
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
 from specavg.spaces._von_mises import Series
 

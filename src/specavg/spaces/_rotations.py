@@ -22,7 +22,7 @@ from specavg.isometries.fields import Field, two_sided
 from specavg.spaces._bessel_ratios import log_bessel
 from specavg.spaces._eigenspace import Eigenspace, degree_label
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnRotations, Series, VonMises
 

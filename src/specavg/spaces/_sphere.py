@@ -21,7 +21,7 @@ from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, 
 from specavg.isometries.fields import Field, RotationField
 from specavg.spaces._bessel_ratios import log_bessel
 from specavg.spaces._eigenspace import Eigenspace, degree_label
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnSphere, Series, VonMises
 
