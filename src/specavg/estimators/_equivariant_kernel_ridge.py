@@ -56,7 +56,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
     output : str or Representation, default "scalar"
         How the group moves the outputs, as in `equivariant_basis`: "vector", "axial vector", "pseudoscalar",
         "ij=ji", or a `groups.Representation`. On `Sphere(3)` "tangent vector" is for fields such as the wind: of y only
-        the tangential part counts, predictions are tangential, and `gradient` is not available.
+        the tangential part counts, and predictions are tangential.
     spectrum, smoothness, length_scale, alpha
         As in `InvariantKernelRidge`. All outputs have the same penalty and the same noise: the group mixes them.
     max_dim, max_invariant_dim, max_eigenvalue : float, optional

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.functions._vector_functions import VectorFunctions
+from specavg._config import require_memory
+from specavg.functions._functions import Functions
+from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 
-__all__ = ["TangentFields"]
+__all__ = ["Projection", "TangentFields"]
+
+# Coefficients of components of a field are of order one, or zero but for rounding of a sum over nodes.
+_ROUNDING = 1e-13
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Orthonormal functions that contain the components of fields, and nodes that integrate their products exactly."""
+
+    functions: Functions
+    nodes: Array  # (N, 3)
+    weights: Array  # (N,)
 
 
 @final
@@ -25,12 +43,16 @@ class TangentFields(VectorFunctions):
         The pairs (f, g), two outputs each.
     eigenvalues : ndarray of shape (dim,)
         λ > 0 of each pair.
+    projection : callable
+        Makes a `Projection`, when derivatives are asked for.
+        The components of a field with potentials of degree l are harmonics of degree l − 1, l and l + 1. Their
+        derivatives are those of these harmonics.
     """
 
     n_outputs = 3
 
-    def __init__(self, potentials: VectorFunctions, eigenvalues: Array) -> None:
-        self._potentials = potentials
+    def __init__(self, potentials: VectorFunctions, eigenvalues: Array, projection: Callable[[], Projection]) -> None:
+        self._potentials, self._projection = potentials, projection
         self._factors = 1.0 / np.sqrt(eigenvalues)
 
     @property
@@ -54,10 +76,30 @@ class TangentFields(VectorFunctions):
         return _fields(X, self._potentials.combine_gradient(X, scaled))
 
     def gradient(self, X: Array) -> Array:
-        raise ValueError(
-            "derivatives of tangent vector fields are not available: they are second derivatives of potentials. "
-            "Fit the output 'vector' where derivatives are needed"
+        return self._components.gradient(X)
+
+    def combine_gradient(self, X: Array, c: Array) -> Array:
+        return self._components.combine_gradient(X, c)
+
+    @cached_property
+    def _components(self) -> CombinedOutputs:
+        """The same fields, each component a combination of harmonics."""
+        from scipy.sparse import csr_array
+
+        within = self._projection()
+        harmonics, X = within.functions, within.nodes
+        require_memory(
+            8.0 * 6 * harmonics.dim * self.dim,
+            f"{self.dim} tangent fields as combinations of {harmonics.dim} harmonics",
+            "Lower the cutoff where derivatives are needed.",
         )
+        matrix = np.zeros((harmonics.dim, 3, self.dim))
+        for rows in self.chunks(len(X), 2):
+            matrix += np.tensordot(
+                harmonics.values(X[rows]) * within.weights[rows, None], self.values(X[rows]), ((0,), (0,))
+            )
+        matrix[np.abs(matrix) < _ROUNDING] = 0.0
+        return CombinedOutputs(3, harmonics, csr_array(matrix.reshape(-1, self.dim)))
 
     def possible(self, X: Array, Y: Array) -> Array:
         return Y - np.sum(X * Y, axis=1, keepdims=True) * X
