@@ -453,7 +453,8 @@ def test_derivatives_of_tangent_fields_are_derivatives(name, output):
 
 
 @pytest.mark.parametrize(
-    "space, advice", [(sa.Torus(3), "every vector is tangent"), (sa.Sphere(2), "pseudoscalar"), (sa.Sphere(4), "off its")]
+    "space, advice",
+    [(sa.Torus(3), "every vector is tangent"), (sa.Sphere(2), "pseudoscalar"), (sa.Sphere(4), "off its")],
 )
 def test_other_spaces_say_what_takes_the_place_of_tangent_vectors(space, advice):
     with pytest.raises(ValueError, match=advice):

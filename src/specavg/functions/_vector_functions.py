@@ -144,8 +144,8 @@ class CombinedOutputs(VectorFunctions):
             functions = functions.restricted(abs(C).max(axis=1).toarray().reshape(functions.dim, n_outputs).max(axis=1))
         self._functions = functions
         self._by_output = [C[i::n_outputs].tocsc() for i in range(n_outputs)]
-        # One output whose functions are the φ themselves: a product with a sparse identity took as long as their values.
-        self._as_they_are = n_outputs == 1 and C.shape[0] == C.shape[1] == C.nnz and (C != eye_array(C.nnz)).nnz == 0
+        # One output whose functions are the φ themselves: a product with a sparse identity takes as long as values.
+        self._as_they_are = n_outputs == 1 and C.shape[0] == C.shape[1] == C.nnz and (eye_array(C.nnz) != C).nnz == 0
 
     @property
     def dim(self) -> int:

@@ -82,7 +82,7 @@ class OneOutputForAll(OutputSolver[Solution[Any]]):
         return not self._one.group.generators and all(g.is_permutation for g in self._one.moves)
 
     def _by_matrices(self, solutions: Sequence[Solution[Solution[Any]]]) -> VectorFunctions:
-        """The same by f(g_b x) = D(g_b)ᵀφ(x), which evaluates φ once and not p times, and by summands of the outputs."""
+        """The same by f(g_b x) = D(g_b)ᵀφ(x), which evaluates φ once and not p times; by summands of the outputs."""
         from scipy.sparse import block_diag, coo_array
 
         order, p = self._one.order, self.output.dim
