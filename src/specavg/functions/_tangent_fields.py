@@ -10,7 +10,6 @@ from typing import Any, final
 import numpy as np
 
 from specavg._arrays import Array
-from specavg._config import require_memory
 from specavg.functions._functions import Functions
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 
@@ -23,9 +22,9 @@ _ROUNDING = 1e-13
 @final
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Orthonormal functions that contain the components of fields, and nodes that integrate their products exactly."""
+    """Harmonics of all degrees, up to one above that of fields, and nodes that integrate products of two exactly."""
 
-    functions: Functions
+    functions: Functions  # degree by degree
     nodes: Array  # (N, 3)
     weights: Array  # (N,)
 
@@ -53,7 +52,9 @@ class TangentFields(VectorFunctions):
 
     def __init__(self, potentials: VectorFunctions, eigenvalues: Array, projection: Callable[[], Projection]) -> None:
         self._potentials, self._projection = potentials, projection
+        self._last: tuple[Array, Array] | None = None  # coefficients, and the same in harmonics
         self._factors = 1.0 / np.sqrt(eigenvalues)
+        self._degrees = np.rint(np.sqrt(eigenvalues + 0.25) - 0.5).astype(int)  # λ = l(l + 1)
 
     @property
     def n_rows(self) -> int:
@@ -79,27 +80,47 @@ class TangentFields(VectorFunctions):
         return self._components.gradient(X)
 
     def combine_gradient(self, X: Array, c: Array) -> Array:
-        return self._components.combine_gradient(X, c)
+        if self._last is None or not np.array_equal(self._last[0], c):
+            self._last = c.copy(), self._in_harmonics(c)
+        found = self._harmonics.functions.combine_gradient(X, self._last[1])
+        return found.reshape(*X.shape, 3, *c.shape[1:])
+
+    def _in_harmonics(self, c: Array) -> Array:
+        """The coefficients of the components of Σ_j c_j F_j."""  # (dim[, q]) -> (harmonics, 3 [· q])
+        within = self._harmonics
+        fields = self.combine(within.nodes, c).reshape(len(within.nodes), -1)
+        return within.functions.correlate(within.nodes, fields * within.weights[:, None])
+
+    @cached_property
+    def _harmonics(self) -> Projection:
+        return self._projection()
 
     @cached_property
     def _components(self) -> CombinedOutputs:
         """The same fields, each component a combination of harmonics."""
         from scipy.sparse import csr_array
 
-        within = self._projection()
+        within = self._harmonics
         harmonics, X = within.functions, within.nodes
-        require_memory(
-            8.0 * 6 * harmonics.dim * self.dim,
-            f"{self.dim} tangent fields as combinations of {harmonics.dim} harmonics",
-            "Lower the cutoff where derivatives are needed.",
-        )
-        matrix = np.zeros((harmonics.dim, 3, self.dim))
-        for rows in self.chunks(len(X), 2):
-            matrix += np.tensordot(
-                harmonics.values(X[rows]) * within.weights[rows, None], self.values(X[rows]), ((0,), (0,))
-            )
-        matrix[np.abs(matrix) < _ROUNDING] = 0.0
-        return CombinedOutputs(3, harmonics, csr_array(matrix.reshape(-1, self.dim)))
+        # Of degree l − 1, l and l + 1; up to a degree there are as many harmonics as the square of the next one.
+        blocks = [
+            (slice((degree - 1) ** 2, (degree + 2) ** 2), np.flatnonzero(self._degrees == degree))
+            for degree in np.unique(self._degrees).tolist()
+        ]
+        found = [np.zeros((rows.stop - rows.start, 3 * len(at))) for rows, at in blocks]
+        for some in self.chunks(len(X), 2):
+            products = harmonics.values(X[some]) * within.weights[some, None]
+            fields = self.values(X[some])
+            for (rows, at), block in zip(blocks, found, strict=True):
+                block += products[:, rows].T @ fields[:, :, at].reshape(len(fields), -1)
+        entries: list[Array] = [np.zeros((0, 3))]
+        for (rows, at), block in zip(blocks, found, strict=True):
+            row, column = np.nonzero(np.abs(block) > _ROUNDING)
+            output, field = np.divmod(column, len(at))
+            entries.append(np.column_stack([(rows.start + row) * 3 + output, at[field], block[row, column]]))
+        row, column, value = np.concatenate(entries).T
+        matrix = csr_array((value, (row.astype(int), column.astype(int))), shape=(3 * harmonics.dim, self.dim))
+        return CombinedOutputs(3, harmonics, matrix)
 
     def possible(self, X: Array, Y: Array) -> Array:
         return Y - np.sum(X * Y, axis=1, keepdims=True) * X
