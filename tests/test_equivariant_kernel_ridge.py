@@ -386,6 +386,14 @@ def test_of_tangent_targets_only_the_tangential_part_counts():
     assert np.abs(np.einsum("nij,nj->ni", covariance, Z)).max() < 1e-13
 
 
+def test_winds_along_east_and_north_are_questioned():
+    """Components of a local frame in place of those of R³: the usual slip."""
+    X = TANGENT["space"].sample(100, random_state=0)
+    local = np.column_stack([np.ones(100), np.zeros((100, 2))])  # one metre a second to the east
+    with pytest.warns(UserWarning, match="u·east"):
+        sa.EquivariantKernelRidge(sa.Sphere(3), groups.point_group("C∞"), "tangent vector").fit(X, local)
+
+
 def test_it_learns_a_tangent_field_and_its_noise():
     space = TANGENT["space"]
     X, Z = space.sample(60, random_state=0), space.sample(200, random_state=1)
