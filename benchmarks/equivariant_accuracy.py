@@ -242,7 +242,7 @@ def limits_of_winds(n: int, seeds: Sequence[int], augmented: Array) -> list[dict
     In draws 3000 to 3015 the default model has 0.84, 0.94 and 0.98 of the error of augmentation with 10, 20 and 40
     stations, the best prior 0.75, 0.87 and 0.96, the mean itself 0.54, 0.74 and 0.87. A scale of their own for
     gradients and turned gradients, chosen with the spectrum, gives 0.83, 0.95 and 0.99; a regression of its own for
-    each of them, noise included, 0.84, 0.93 and 0.98. What is lost is lost to the noise of the choice, not to the prior.
+    each of them, noise included, 0.84, 0.93 and 0.98. What is lost is lost to the noise of the choice.
     """
     problem, mean = winds(n, 1), winds(n, 1, zonal_mean=True).split(0)[3]
     _, _, Z, wind, weights = problem.split(0)
