@@ -10,6 +10,8 @@ try:
 except ImportError:
 
     def sph_harm_y(degree, order, polar, azimuth):
+        if order < 0:
+            return (-1) ** order * np.conj(sph_harm_y(degree, -order, polar, azimuth))
         m, x = order, np.cos(polar)
         k = np.arange(1, m + 1)
         size = np.sqrt((2 * m + 1) / (4 * np.pi) * np.prod((2 * k - 1) / (2 * k)))
