@@ -11,7 +11,7 @@ from specavg.invariants import Cutoff, _equivariant_basis, _solver_choice, resto
 from specavg.invariants.solvers._null_space_of_outputs import NullSpaceOfOutputs
 from specavg.invariants.solvers._output_solver import carriers
 from specavg.isometries import fields
-from specavg.spaces._orders import BY_EIGENVALUE
+from specavg.spaces._order_of_functions import BY_EIGENVALUE
 from specavg.testing import (
     LawBroken,
     check_equivariant_functions,

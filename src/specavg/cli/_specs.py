@@ -202,24 +202,28 @@ def _from_file(path: Path, part: str) -> dict[str, Any]:
 
 
 def _group_from_file(path: Path) -> Group:
-    from specavg.persistence import DescriptionError, read_group
+    from specavg.groups import Group
 
     description = _from_file(path, "group")
     if isinstance(description, dict) and "structure" in description:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise Problem(
             f"{path}: a structure cannot be claimed in a file; give generators, or a name such as symmetric:5"
         )
-    try:
-        return read_group(description)
-    except DescriptionError as error:
-        raise Problem(f"{path}: {error}") from None
+    return _described(path, description, Group, "group")
 
 
 def _space_from_file(path: Path) -> Space:
-    from specavg.persistence import DescriptionError, read_space
+    from specavg.spaces import Space
+
+    return _described(path, _from_file(path, "space"), Space, "space")
+
+
+def _described(path: Path, description: Any, kind: type, place: str) -> Any:
+    """What a description in the file `path` means."""
+    from specavg.persistence import DescriptionError, read
 
     try:
-        return read_space(_from_file(path, "space"))
+        return read(description, kind, place)
     except DescriptionError as error:
         raise Problem(f"{path}: {error}") from None
 

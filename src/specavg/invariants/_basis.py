@@ -21,7 +21,7 @@ from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 
 __all__ = ["InvariantBasis", "built_basis", "invariant_basis"]
 

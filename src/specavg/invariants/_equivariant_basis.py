@@ -22,7 +22,7 @@ from specavg.invariants._sorting_elements import SortingElements
 from specavg.invariants.solvers._output_solver import carriers
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space, Sphere, Torus
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 
 __all__ = ["EquivariantBasis", "built_equivariant_basis", "equivariant_basis", "functions_of", "output_representation"]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from specavg.functions._frequency_types import Type, waves_of_types
 from specavg.functions._integer_vectors import ellipsoid, shell_vectors
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
-from specavg.spaces._orders import ByType
+from specavg.spaces._order_of_functions import ByType
 
 if TYPE_CHECKING:
     from specavg.spaces._torus import Torus

@@ -17,7 +17,7 @@ from specavg.isometries.fields import CopiesField, Field
 from specavg.spaces._copy_types import CopyTypes, OneType, copy_types, functions_of_type, sums_of_copies
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import BY_EIGENVALUE, Order
+from specavg.spaces._order_of_functions import BY_EIGENVALUE, Order
 from specavg.spaces._product import product_rule, row_products, tensor_quadrature
 from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined

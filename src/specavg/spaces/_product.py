@@ -19,7 +19,7 @@ from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import BY_EIGENVALUE, Order, first_eigenvalue
+from specavg.spaces._order_of_functions import BY_EIGENVALUE, Order, first_eigenvalue
 from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
 

@@ -24,7 +24,7 @@ from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._infinitesimal import REPRESENTATION_TOLERANCE, SOME_TIME, derivative_along
 from specavg.spaces._interpolation import interpolation
-from specavg.spaces._orders import Order, order_of
+from specavg.spaces._order_of_functions import Order, order_of
 from specavg.spaces._rotation_gradients import gradient_by_rotations, tangents_of_frames
 from specavg.spaces._von_mises import VonMises
 

@@ -37,8 +37,8 @@ from specavg.spaces._frequency_sets import (
     listed_frequencies,
     listed_in_lattice,
 )
+from specavg.spaces._order_of_functions import ByType, CoordinateOrder, Order
 from specavg.spaces._ordered_frequencies import type_eigenspaces, types_by_eigenvalue
-from specavg.spaces._orders import ByType, CoordinateOrder, Order
 from specavg.spaces._space import Space
 from specavg.spaces._unlike_directions import Direction, in_other_units, unlike_directions
 from specavg.spaces._von_mises import OnTorus, VonMises

@@ -19,7 +19,7 @@ from specavg.groups import Group
 from specavg.groups.families import Alternating
 from specavg.invariants.solvers._one_copy import Chosen, OneCopy, permutes_copies
 from specavg.invariants.solvers._solver import QUICK, Solution, Solver
-from specavg.invariants.solvers._stored import Stored
+from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._copy_types import Type
 

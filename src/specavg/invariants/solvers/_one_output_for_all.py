@@ -12,7 +12,7 @@ from specavg.groups import Representation
 from specavg.groups._one_output import OneOutput, one_output
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
 from specavg.invariants.solvers._solver import Solution
-from specavg.invariants.solvers._stored import Stored
+from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Power, Space, Torus
 
 __all__ = ["OneOutputForAll"]
