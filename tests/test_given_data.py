@@ -1,5 +1,7 @@
 """What users hand over is accepted as it comes, or refused in their own words."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ import specavg as sa
 from specavg import baselines, groups, spaces
 from specavg.baselines import SpectralKernel
 from specavg.cli._fit import separated
+from specavg.isometries import permutation
 
 ROTATIONS = Rotation.random(40, random_state=0)
 MATRICES = ROTATIONS.as_matrix()
@@ -269,3 +272,25 @@ def test_tab_completion_of_models_shows_what_users_call():
     shown = set(dir(sa.InvariantKernelRidge(sa.Torus(2)).fit(X, np.cos(np.pi * X[:, 0]))))
     assert {"fit", "predict", "save", "gradient", "basis_", "alpha_"} <= shown
     assert not shown & {"check_points", "has_basis", "not_saved", "saved_private", "saved_records"}
+
+
+def test_standardised_angles_are_questioned_where_the_fit_is_poor():
+    space = sa.Torus(4)
+    X = space.sample(150, random_state=0)
+    y = np.exp(np.cos(np.pi * X).sum(axis=1) / 2)
+    with pytest.warns(UserWarning, match=r"spans 1\.\d+ periods of Torus\(4\).*do not standardise angles"):
+        sa.InvariantKernelRidge(space, groups.symmetric(4)).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.InvariantKernelRidge(space, groups.symmetric(4)).fit(X + 2 * (X > 0), y)  # angles that were unwrapped
+
+
+def test_a_search_that_time_has_ended_says_so(monkeypatch):
+    monkeypatch.setattr("specavg.estimators._base.BASIS_SECONDS", 0.05)
+    copies, rotations = sa.Power(sa.Sphere(3), 4), groups.diagonal(groups.orthogonal(3), 4)
+    two_kinds = groups.joined(rotations, sa.Group([permutation([1, 0, 2, 3]), permutation([0, 1, 3, 2])]))
+    X = copies.sample(100, random_state=0)
+    P = X.reshape(-1, 4, 3)
+    y = sum(1 / (0.3 + np.linalg.norm(P[:, i] - P[:, j], axis=1)) for i in range(4) for j in range(i))
+    with pytest.warns(UserWarning, match=r"time ended the search for invariant functions at \d of them for 100 points"):
+        sa.InvariantKernelRidge(copies, two_kinds).fit(X, y)

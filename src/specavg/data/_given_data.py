@@ -22,7 +22,9 @@ __all__ = [
     "question_fit",
     "question_order",
     "question_periods",
+    "question_size",
     "question_vectors",
+    "question_wrapping",
     "why_nothing",
 ]
 
@@ -33,6 +35,9 @@ _MANY_PERIODS = 20.0
 _ROWS_ASKED = 64  # rows whose span is looked at: another unit shows in any of them; all rows took as long as a fit
 _NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: less than 2 % of the variance is explained
 _ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, all with 200; fewer rows say little
+_MORE_THAN_A_PERIOD = 1.05  # periods: angles from −180° to 180°, both ends measured and rounded, span hardly more
+_LARGE_ERROR = 0.2  # leave-one-out error in standard deviations of y: a smaller one is no reason to wait longer
+_FEW_FOR_ROWS = 8  # rows for a function: with more rows than that, more functions would hardly be overfitted
 _UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of the variance is then unexplained
 
 
@@ -199,6 +204,37 @@ def question_fit(error: float, count: int, reasons: Callable[[], str]) -> None:
         f"of the mean is 1. Likely reasons: {reasons()}.",
         UserWarning,
         stacklevel=4,
+    )
+
+
+def question_wrapping(space: Space, points: Array, error: float) -> None:
+    """Warn where a fit is poor and a column spans more than a period: different points may be taken for the same."""
+    if len(points) < _ROWS_TO_JUDGE or not error > _UNEXPLAINED:
+        return
+    spans = np.ptp(points, axis=0) / space.column_periods
+    column = int(spans.argmax())
+    if _MORE_THAN_A_PERIOD < spans[column] <= _MANY_PERIODS:
+        warnings.warn(
+            f"the fit is poor (leave-one-out error {error:.3g} standard deviations of y), and column {column} of X "
+            f"spans {spans[column]:.3g} periods of {space!r}: values that differ by a period are the same point. If "
+            "these are not angles, rescale the column to less than a period, or use sa.Interval; do not standardise "
+            "angles.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def question_size(basis: InvariantBasis, count: int, error: float) -> None:
+    """Warn where time, and not the data, ended the search for functions, and the fit is far from its data."""
+    by_time = basis.cutoff.kind != "max_invariant_dim" and basis.dim > 1  # of the constant alone the fit has warned
+    if not by_time or not error > _LARGE_ERROR or basis.dim * _FEW_FOR_ROWS > count:
+        return
+    warnings.warn(
+        f"time ended the search for invariant functions at {basis.dim} of them for {count} points, and the "
+        f"leave-one-out error is {error:.3g} standard deviations of y. More functions may help: give max_invariant_dim="
+        f"{4 * basis.dim}, and ask sa.invariants.plan(space, group, max_eigenvalue=...) how long they take.",
+        UserWarning,
+        stacklevel=3,
     )
 
 

@@ -17,7 +17,7 @@ from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import given_targets
 from specavg.data._streaming import is_dask, vector_moments
 from specavg.estimators._affordable import affordable_basis, affordable_dim
-from specavg.estimators._base import checked_alpha, weights_or_ones
+from specavg.estimators._base import checked_alpha, relative_weights
 from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group, Representation
@@ -148,8 +148,8 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         checked: Any = validate_data(cast(Any, self), self._table(X), given_targets(y), dtype=np.float64, **settings)
         points, targets = checked
         self._question(points)
-        weights = weights_or_ones(sample_weight, points)
-        alpha = checked_alpha(self.alpha)
+        weights, unit = relative_weights(sample_weight, points)
+        alpha = checked_alpha(self.alpha, unit)
         kept = weights > 0
         outputs = targets.shape[1:]
         points, targets, weights = points[kept], targets[kept].reshape(int(kept.sum()), -1), weights[kept]
@@ -167,7 +167,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         candidates = self._searched(data, alpha)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
-        return self._keep(self._solved(data.problem(), candidates, alpha), outputs)
+        return self._keep(self._solved(data.problem(), candidates, alpha).of_weights(unit), outputs)
 
     def _refuse_tensors(self, y: Any) -> None:
         """Refuse arrays of tensors, and vectors where one number is meant, in words of `output`."""
@@ -204,14 +204,15 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         return self.output_shape_
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> EquivariantKernelRidge:
-        alpha, basis = checked_alpha(self.alpha), self.basis_
+        moments, unit = moments.relative()
+        alpha, basis = checked_alpha(self.alpha, unit), self.basis_
         candidates = self._candidates(basis)
         few = _limits.SEARCH_ROWS
         if len(candidates) > _limits.SHORTLIST and basis.dim > few > basis.n_constants:
             problem = _moment_problem(basis, moments.first(few))
             candidates, _ = shortlist(problem, _levels(basis), candidates, alpha, _limits.SHORTLIST)
         problem = _moment_problem(basis, moments)
-        return self._keep(self._solved(problem, candidates, alpha), outputs)
+        return self._keep(self._solved(problem, candidates, alpha).of_weights(unit), outputs)
 
     def _candidates(self, basis: EquivariantBasis) -> list[Spectrum]:
         return spectrum_candidates(

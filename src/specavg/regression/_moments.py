@@ -252,6 +252,20 @@ class Moments:
         cross = self.shifted_cross[:dim]
         return replace(self, features=self.features[:dim], shifted_cross=cross, gram=gram, slopes=slopes)
 
+    def relative(self) -> tuple[Moments, float]:
+        """The moments with weights of mean one, and the mean weight by which they are divided."""
+        kinds = [part for part in (self, self.slopes) if part is not None]
+        unit = sum(float(part.weight.value) for part in kinds) / sum(part.count for part in kinds)
+        return (self, 1.0) if unit == 1 else (self._times(1.0 / unit), unit)
+
+    def _times(self, factor: float) -> Moments:
+        """The moments with all weights multiplied by a factor."""
+        slopes = None if self.slopes is None else self.slopes._times(factor)
+        gram = None if self.gram is None else self.gram * factor
+        sums = {name: getattr(self, name) * factor for name in _SUMS}
+        sums["weight_squares"] *= factor
+        return replace(self, gram=gram, slopes=slopes, **sums)
+
     @property
     def dim(self) -> int:
         """D, the number of invariant functions."""

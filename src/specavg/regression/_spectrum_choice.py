@@ -117,6 +117,17 @@ class RidgeFit:
         directions = None if self.directions is None else self.directions * unit
         return replace(self, coefficients=coefficients, noise=noise, posterior=posterior, directions=directions)
 
+    def of_weights(self, unit: float) -> RidgeFit:
+        """The fit with the weights themselves, where this is the fit with weights divided by `unit`.
+
+        An observation of weight one has `unit` times the noise variance of one whose divided weight is one; what is
+        known of the function is the same.
+        """
+        if unit == 1:
+            return self
+        trials = tuple(replace(trial, alpha=trial.alpha * unit) for trial in self.trials)
+        return replace(self, alpha=self.alpha * unit, trials=trials, noise=self.noise * unit)
+
 
 def mean_fit(problem: Problem, spectrum: Spectrum, alpha: float | None) -> RidgeFit:
     """The mean of the targets: what is left where there is no other function, or a single point."""

@@ -139,6 +139,10 @@ class Stiefel(Space):
     def _type_dim(self, shape: Partition) -> int:
         return type_dim(shape, self._n) * multiplicity(shape, self._n, self._k)
 
+    def left_sizes(self, eigenspace: Eigenspace) -> list[int]:
+        """The size of D_left of each type in the eigenspace."""
+        return [type_dim(shape, self._n) for shape in _types(eigenspace)]
+
     def degree(self, eigenspace: Eigenspace) -> int:
         """The degree of its functions as polynomials in the entries of X."""
         return max(sum(shape) for shape in _types(eigenspace))
