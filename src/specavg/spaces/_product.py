@@ -271,20 +271,37 @@ _MOST_ENTRIES = 50_000_000  # of a list of products, k for a product of k factor
 
 def parts_up_to(bound: float, factors: Sequence[Values]) -> list[tuple[float, int, tuple[Eigenspace, ...]]]:
     """(value, dim, parts) of all products of one eigenspace of each factor, of value up to `bound`."""
-    found: list[tuple[float, int, tuple[Eigenspace, ...]]] = [(0.0, 1, ())]
-    for values in factors:
-        mine = values.up_to(bound)
-        found = [
-            (total + V.eigenvalue, dim * V.dim, (*chosen, V))
-            for total, dim, chosen in found
-            for V in takewhile(lambda V, total=total: total + V.eigenvalue <= bound, mine)
+    # Constants are left out while products are listed: of 300 factors few are not constant.
+    listed = [values.up_to(bound) for values in factors]
+    least = min(values.first for values in factors)
+    found: list[tuple[float, int, tuple[tuple[int, int], ...]]] = [(0.0, 1, ())]  # chosen: (−factor, which)
+    with_room = found.copy()
+    for i, mine in enumerate(listed):
+        new = [
+            (total + V.eigenvalue, dim * V.dim, (*chosen, (-i, j)))
+            for total, dim, chosen in with_room
+            for j, V in takewhile(lambda pair, total=total: total + pair[1].eigenvalue <= bound, enumerate(mine))
+            if j
         ]
+        found += new
+        with_room += [product for product in new if product[0] + least <= bound]
         if len(found) * len(factors) > _MOST_ENTRIES:
             raise ValueError(
                 f"a product of {len(factors)} factors has more than {len(found)} products of their functions up to "
                 f"{bound:.6g}, too many to list. Lower the cutoff, or use Power for equal factors."
             )
-    return found
+    found.sort(key=lambda product: product[2])  # by the first factors, constants first
+    constants = [mine[0] for mine in listed]
+    return [(total, dim, _with_constants(constants, chosen, listed)) for total, dim, chosen in found]
+
+
+def _with_constants(
+    constants: list[Eigenspace], chosen: tuple[tuple[int, int], ...], listed: list[list[Eigenspace]]
+) -> tuple[Eigenspace, ...]:
+    parts = constants.copy()
+    for i, j in chosen:
+        parts[-i] = listed[-i][j]
+    return tuple(parts)
 
 
 def row_products(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:

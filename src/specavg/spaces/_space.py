@@ -6,7 +6,7 @@ import abc
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
-from math import exp, log, sqrt
+from math import exp, log, prod, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -205,7 +205,7 @@ class Space(Immutable, abc.ABC):
     @property
     def n_features(self) -> int:
         """Number of columns of the points written as a 2-D array."""
-        return int(np.prod(self.shape))
+        return prod(self.shape)
 
     @property
     def column_periods(self) -> NDArray[np.float64]:
