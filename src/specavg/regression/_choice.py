@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, cast, final
 
 import numpy as np
@@ -24,6 +25,7 @@ _STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chos
 _FINE_STEPS_PER_DECADE = 4  # penalties tried in each decade for combinations of outputs, whose spectrum is known
 _GAINS = 3.0  # times what the last decade of penalties gained: spectra that are further behind do not catch up
 _TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can tell apart
+_UNDECIDED = 0.5  # nats, over all rows: what data cannot tell apart, of neighbours in a grid
 
 
 @dataclass(frozen=True)
@@ -223,8 +225,10 @@ def shortlist(
     """The `size` most promising spectra, in their order, and the score of the best; `start` is what `screened` left."""
     tried = _tried(problem, levels, candidates, alpha, start)
     best = _smallest(problem, tried)
-    order = [best, *sorted(tried, key=lambda t: t.trial.score)]
-    promising = list(dict.fromkeys(t.trial.spectrum for t in order))[:size]
+    scores: dict[Spectrum, float] = {}
+    for t in [best, *sorted(tried, key=lambda t: t.trial.score)]:
+        scores.setdefault(t.trial.spectrum, t.trial.score)
+    promising = _apart(dict(islice(scores.items(), size)), grids_of(candidates), problem.count)
     return [spectrum for spectrum in candidates if spectrum in promising], best.trial.score
 
 
@@ -237,7 +241,21 @@ def screened(
         return None
     compared, coarse = _Comparison(some, levels, alpha), _coarse(grids_of(candidates))
     compared.add(coarse)
-    return {spectrum: compared.score(spectrum) for spectrum in sorted(coarse, key=compared.score)[: _limits.SCREENED]}
+    first = sorted(coarse, key=compared.score)[: _limits.SCREENED]
+    return _apart({spectrum: compared.score(spectrum) for spectrum in first}, grids_of(candidates), some.count)
+
+
+def _apart(scores: Mapping[Spectrum, float], grids: Sequence[Grid], rows: int) -> dict[Spectrum, float]:
+    """Spectra, the best first, without those that are neighbours of a better one and not told apart from it."""
+    kept: dict[Spectrum, float] = {}
+    skipped: dict[Spectrum, float] = {}  # neighbours of what is kept, and the score up to which they are the same
+    for spectrum, score in scores.items():
+        if score <= skipped.get(spectrum, -np.inf):
+            continue
+        kept[spectrum] = score
+        for near in next(grid for grid in grids if spectrum in grid.spectra).around(spectrum):
+            skipped.setdefault(near, score + _UNDECIDED / rows)
+    return kept
 
 
 def relative_scale(spectrum: Spectrum, levels: Levels, dim: int) -> tuple[Array, float]:
@@ -272,11 +290,11 @@ def _tried(
     compared = _Comparison(problem, levels, alpha)
     compared.add(start)
     for grid in grids:
-        centre: Spectrum | None = None
-        while (known := [s for s in grid.spectra if s in compared.found]) and centre != (
-            best := min(known, key=compared.score)
+        last = np.inf  # a step to a neighbour that is not told apart is the last
+        while (known := [s for s in grid.spectra if s in compared.found]) and (
+            compared.score(best := min(known, key=compared.score)) < last - _UNDECIDED / problem.count
         ):
-            centre = best
+            last = compared.score(best)
             compared.add(grid.around(best))
     return [t for spectrum in candidates for t in compared.found.get(spectrum, ())]
 
