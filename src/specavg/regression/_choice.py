@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, cast, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,7 +115,7 @@ class RidgeFit:
         coefficients[0] += units.shift
         with np.errstate(over="ignore", under="ignore"):  # the square of a number may be no number
             noise = self.noise * unit**2
-        posterior = None if self.posterior is None else replace(cast(Any, self.posterior), unit=unit)
+        posterior = None if self.posterior is None else self.posterior.in_units(unit)
         directions = None if self.directions is None else self.directions * unit
         return replace(self, coefficients=coefficients, noise=noise, posterior=posterior, directions=directions)
 
@@ -329,7 +329,7 @@ class _Comparison:
         """Compare these too, those that are not yet known.
 
         Penalties below `ROUGH_ALPHA` need all digits, which take several times as long. They are tried where the
-        score still falls with the penalty and is near the best that larger penalties have.
+        score still falls with the penalty, and may fall below the best that larger penalties have by what data can tell.
         """
         new = [spectrum for spectrum in spectra if spectrum not in self.found]
         rough: dict[Spectrum, list[_Try]] = {}
@@ -342,7 +342,7 @@ class _Comparison:
                 self._keep(spectrum, tries)
         self._best_rough = min([self._best_rough, *map(self.score, rough)])
         for spectrum, tries in rough.items():
-            if _lowest_hope(tries) <= self._best_rough:
+            if _lowest_hope(tries) < self._best_rough - _UNDECIDED / self._problem.count:
                 self._keep(spectrum, self._exactly(spectrum))
 
     def _keep(self, spectrum: Spectrum, tries: list[_Try]) -> None:

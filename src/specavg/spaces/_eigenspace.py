@@ -35,6 +35,10 @@ class Eigenspace:
     dim: int
     label: Hashable = field(repr=False)
 
+    def __hash__(self) -> int:
+        # Of one number only: the label of an eigenspace of copies is a tuple of tuples, and it is looked up often.
+        return hash(self.eigenvalue)
+
 
 def degree_label(eigenspace: Eigenspace) -> int:
     """The degree by which spheres, rotations and intervals find an eigenspace again."""

@@ -49,6 +49,7 @@ class WreathOnCopies(Solver[CopySolutions]):
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
         self._one_copy = OneCopy(self)
+        self._latest: tuple[Eigenspace, int] | None = None
         # With one copy there is nothing to exchange: the functions themselves would be counted twice.
         self._even_only = isinstance(group.structure, Alternating) and self._one_copy.copies > 1
 
@@ -66,6 +67,14 @@ class WreathOnCopies(Solver[CopySolutions]):
         return held + _BYTES * (self.count(eigenspace) or 0)
 
     def count(self, eigenspace: Eigenspace) -> int | None:
+        if self._latest is None or self._latest[0] is not eigenspace:  # forecasts ask one after another
+            count = self._known_count(eigenspace)
+            if count is None:
+                return None
+            self._latest = (eigenspace, count)
+        return self._latest[1]
+
+    def _known_count(self, eigenspace: Eigenspace) -> int | None:
         types = self._one_copy.types(eigenspace)
         dims = {V: self._one_copy.resolver.count(V) for chosen in types for V, _ in chosen}
         known = {V: dim for V, dim in dims.items() if dim is not None}
