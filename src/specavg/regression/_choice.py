@@ -329,7 +329,7 @@ class _Comparison:
         """Compare these too, those that are not yet known.
 
         Penalties below `ROUGH_ALPHA` need all digits, which take several times as long. They are tried where the
-        score still falls with the penalty, and may fall below the best that larger penalties have by what data can tell.
+        score still falls with the penalty, and may fall by what data can tell below the best of larger penalties.
         """
         new = [spectrum for spectrum in spectra if spectrum not in self.found]
         rough: dict[Spectrum, list[_Try]] = {}
