@@ -48,3 +48,64 @@ def test_noise_names_no_function():
         X = space.sample(60, rng)
         y = np.exp(np.cos(np.pi * X).sum(axis=1)) + rng.normal(size=60)
         assert len(sa.InvariantKernelRidge(space, group).fit(X, y).outstanding_) == 0
+
+
+def test_what_others_predict_of_a_function_equals_fits_without_a_row_and_without_it():
+    rng = np.random.default_rng(3)
+    n, D, alpha, scale = 14, 40, 0.05, np.exp(-0.1 * np.arange(40))
+    features, weights = rng.normal(size=(n, D)), rng.uniform(0.5, 2.0, n)
+    features[:, 9] = features[:, 2] + 0.1 * rng.normal(size=n)  # nearly an alias
+    path = FeatureProblem(features, rng.normal(size=(n, 1)), weights).path(scale)
+    named = np.array([2, 9, 30])
+    shares = []
+    for j in named:
+        others = np.delete(features * scale, j, axis=1)
+        left = []
+        for i in range(n):
+            rows = np.arange(n) != i
+            w, F, t = weights[rows], others[rows], features[rows, j]
+            mean, centre = w @ F / w.sum(), w @ t / w.sum()
+            A = (F - mean).T @ (w[:, None] * (F - mean)) + alpha * np.eye(D - 1)
+            coefficients = np.linalg.solve(A, (F - mean).T @ (w * (t - centre)))
+            left.append(features[i, j] - centre - (others[i] - mean) @ coefficients)
+        t = features[:, j] - weights @ features[:, j] / weights.sum()
+        shares.append(weights @ np.square(left) / (weights @ t**2))
+    values = path._features.centred_features(named)
+    centred = (features - weights @ features / weights.sum())[:, named] * weights[:, None] ** 0.5
+    np.testing.assert_allclose(np.sort(values, axis=0), np.sort(centred, axis=0))  # rows stand in another order
+    assert max(shares[:2]) < 0.5 < shares[2]
+    for bound in (0.99, 1.01):
+        for k, share in enumerate(shares):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(_outstanding, "_OF_ITS_OWN", bound * share)
+                own = _outstanding.of_its_own(path.left_out, values, scale[named] ** 2, alpha)
+            assert own[k] == (bound < 1)
+
+
+@pytest.mark.parametrize("step", [5, 10, 15])
+@pytest.mark.parametrize("group", [None, sa.groups.sign_flips(1)], ids=["no group", "mirror"])
+def test_a_wave_on_a_regular_grid_is_not_taken_for_its_aliases(step, group):
+    space = sa.Torus(1, period=360)
+    X = np.arange(-180.0, 180.0, step)[:, None]
+
+    def torsion(points):
+        a = np.deg2rad(points[:, 0])
+        return 1.5 * np.cos(a) - 0.3 * np.cos(2 * a) + 1.6 * np.cos(3 * a)
+
+    model = sa.InvariantKernelRidge(space, group).fit(X, torsion(X))
+    between = X + 0.37 * step
+    np.testing.assert_allclose(model.predict(between), torsion(between), atol=1e-9)
+
+
+def test_noise_on_a_regular_grid_of_two_angles_names_no_alias():
+    space = sa.Torus(2, period=360)
+    angles = np.arange(-180.0, 180.0, 30)
+    X = np.stack(np.meshgrid(angles, angles), axis=-1).reshape(-1, 2)
+
+    def energy(points):
+        a = np.deg2rad(3 * points)
+        return -1.5 * np.cos(a).sum(axis=1) + 0.4 * np.cos(a).prod(axis=1) + 0.2 * np.sin(a).prod(axis=1)
+
+    model = sa.InvariantKernelRidge(space).fit(X, energy(X) + 0.02 * np.random.default_rng(0).normal(size=len(X)))
+    Z = space.sample(500, random_state=1)
+    assert np.sqrt(np.mean((model.predict(Z) - energy(Z)) ** 2)) < 0.03  # 0.2 with aliases

@@ -120,7 +120,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     *Functions that stand out.* A single output with a chosen penalty may have a coefficient far above what the spectrum
     allows, such as that of the cosine of a sum of many angles. Where its square exceeds its variance under the prior
     by a factor that chance has in one fit of a hundred, and the score gains by it, the function is penalised like the
-    first one (`outstanding_`).
+    first one (`outstanding_`). Functions that the points cannot tell from others, such as the aliases of a wave on a
+    regular grid, are left to the spectrum, which prefers the smoothest.
 
     *Error bars.* The posterior of a model with a given `alpha` takes it as true. That of a model with chosen penalties,
     where features are held, is calibrated, for several outputs direction by direction. Let v be the posterior

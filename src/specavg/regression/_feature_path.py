@@ -19,7 +19,7 @@ from specavg.regression._decomposed_path import DecomposedPath, DecomposedPoster
 from specavg.regression._directions import Directions, directions_of
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
 from specavg.regression._moment_path import MomentProblem
-from specavg.regression._outstanding import standing_out
+from specavg.regression._outstanding import of_its_own, standing_out
 from specavg.regression._reduced_rows import Decomposition, LongVectors, ReducedRows
 from specavg.regression._regression_problem import ROUGH_ALPHA, Problem, Scores, degrees_of_freedom, variation
 from specavg.regression._target_units import Units
@@ -129,6 +129,10 @@ class FeatureProblem(Problem):
         V = LongVectors(reduced.core, scale, U, s)
         return FeaturePath(self, scale, V, replace(found, rows=replace(self.rows, rest=unseen)))
 
+    def centred_features(self, functions: NDArray[np.intp]) -> Array:
+        """The features of some functions less their mean, times √w, row by row."""  # (k,) -> (n, k)
+        return self._reduced.in_given_rows(self._reduced.core[:, functions])
+
     def _left_out(self, U: Array, s: Array) -> LeaveOneOut:
         return LeaveOneOut(self.rows, s, self._reduced.in_given_rows(U), U.T @ self._reduced.Y)
 
@@ -173,7 +177,11 @@ class FeaturePath(DecomposedPath):
         return Calibration.of(surprise, freedom, left_out_by_truncation(self.scale**2) / alphas, rows)
 
     def standing_out(self, alpha: float) -> NDArray[np.intp]:
-        return standing_out(self, alpha)
+        named = standing_out(self, alpha)
+        if not len(named):
+            return named
+        values = self._features.centred_features(named)
+        return named[of_its_own(self.left_out, values, self.scale[named] ** 2, alpha)]
 
     def directions(self, alphas: Array) -> Directions | None:
         return directions_of(self, alphas) if self.c.shape[1] > 1 else None

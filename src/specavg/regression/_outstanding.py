@@ -4,19 +4,26 @@ A spectrum is a rule for all functions, and a target may have one that breaks it
 cosine of the sum of all of them. The fit takes such a function for noise. Under the prior τ²f and the penalty α = σ²/τ²
 its coefficient c has the variance τ²fL, with L = Σ V² s²/(s² + α) the share of the function that the data can show. A
 square c² that chance has in one fit of a hundred is taken at its word: the function is penalised like the first.
+
+Points on a regular grid do not tell a wave from its aliases, cos 3θ from cos 33θ at 36 angles. A function whose values
+at the data follow from those of other functions is not named: the spectrum is all that says which of them is meant.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.regression._decomposed_path import DecomposedPath
+from specavg.regression._leave_one_out import LeaveOneOut
 
-__all__ = ["STEPS", "price", "standing_out"]
+__all__ = ["STEPS", "of_its_own", "price", "standing_out"]
 
 _CHANCE = 0.01  # of naming any function, if all obey the spectrum
+_OF_ITS_OWN = 0.5  # share of a function that others must not predict: 0 for an alias, 0.9 to 1 at random points
 
 STEPS = 10.0 ** np.arange(1.0, -1.1, -0.25)
 """Penalties that are tried after functions were named, over the one before."""
@@ -34,6 +41,31 @@ def standing_out(path: DecomposedPath, alpha: float) -> NDArray[np.intp]:
 
     some = larger(np.arange(len(over_prior)), path.least_shown(alpha))
     return larger(some, path.shown(alpha, some)) if len(some) else some
+
+
+def of_its_own(left_out: LeaveOneOut, values: Array, variances: Array, alpha: float) -> NDArray[np.bool_]:
+    """Whether the values of functions at the data are their own, and not predicted by the other functions.
+
+    A row of a function φ is left out and predicted from its other rows by the prior without φ. With M = (K + αI)⁻¹ and
+    the prior variance f, taking φ out of K leaves M + M φ φᵀM f/(1 − f φᵀMφ); the formula of `LeaveOneOut` does the
+    rest.
+
+    Parameters
+    ----------
+    left_out : LeaveOneOut
+    values : ndarray of shape (n, k)
+        The centred features of k functions, in the range of `left_out.left`.
+    variances : ndarray of shape (k,)
+        f, in the units of α.
+    alpha : float
+    """
+    among = replace(left_out.rows, centred=values, rest=np.zeros_like(values), variance=np.ones(values.shape[1]))
+    c = left_out.left.T @ values
+    _, residual, h = next(replace(left_out, rows=among, c=c).residuals(np.array([alpha])))
+    solved = residual[:, 0] * h  # Mφ, (n, k)
+    kept = np.maximum(1.0 - variances * np.sum(values * solved, axis=0), np.finfo(float).eps)
+    residual = solved / (h * kept + variances * solved**2)
+    return np.sum(residual**2, axis=0) >= _OF_ITS_OWN * np.sum(values**2, axis=0)
 
 
 def price(named: NDArray[np.intp], functions: int) -> float:
