@@ -25,7 +25,6 @@ _STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chos
 _FINE_STEPS_PER_DECADE = 4  # penalties tried in each decade for combinations of outputs, whose spectrum is known
 _GAINS = 3.0  # times what the last decade of penalties gained: spectra that are further behind do not catch up
 _TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can tell apart
-_UNDECIDED = 0.5  # nats, over all rows: what data cannot tell apart, of neighbours in a grid
 
 
 @dataclass(frozen=True)
@@ -254,7 +253,7 @@ def _apart(scores: Mapping[Spectrum, float], grids: Sequence[Grid], rows: int) -
             continue
         kept[spectrum] = score
         for near in next(grid for grid in grids if spectrum in grid.spectra).around(spectrum):
-            skipped.setdefault(near, score + _UNDECIDED / rows)
+            skipped.setdefault(near, score + _limits.UNDECIDED / rows)
     return kept
 
 
@@ -292,7 +291,7 @@ def _tried(
     for grid in grids:
         last = np.inf  # a step to a neighbour that is not told apart is the last
         while (known := [s for s in grid.spectra if s in compared.found]) and (
-            compared.score(best := min(known, key=compared.score)) < last - _UNDECIDED / problem.count
+            compared.score(best := min(known, key=compared.score)) < last - _limits.UNDECIDED / problem.count
         ):
             last = compared.score(best)
             compared.add(grid.around(best))
@@ -342,7 +341,7 @@ class _Comparison:
                 self._keep(spectrum, tries)
         self._best_rough = min([self._best_rough, *map(self.score, rough)])
         for spectrum, tries in rough.items():
-            if _lowest_hope(tries) < self._best_rough - _UNDECIDED / self._problem.count:
+            if _lowest_hope(tries) < self._best_rough - _limits.UNDECIDED / self._problem.count:
                 self._keep(spectrum, self._exactly(spectrum))
 
     def _keep(self, spectrum: Spectrum, tries: list[_Try]) -> None:
