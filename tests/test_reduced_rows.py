@@ -5,11 +5,11 @@ import pickle
 import numpy as np
 import pytest
 
-from specavg.regression import _limits
-from specavg.regression._choice import _apart, screened, shortlist
+from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._reduced_rows import LongVectors, ReducedRows
 from specavg.regression._spectra import Spectrum, grids_of
+from specavg.regression._spectrum_choice import _apart, screened, shortlist
 
 
 @pytest.mark.parametrize("n, D", [(12, 40), (40, 12), (13, 12)])

@@ -46,7 +46,7 @@ def fitted(request, monkeypatch):
     if request.param in ("moments", "toeplitz"):
         if request.param == "toeplitz":
             pytest.importorskip("finufft")
-        monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 0)
+        monkeypatch.setattr("specavg.regression._measured_limits.FEATURES_HELD", 0)
 
     def fit(y):
         model = WAYS[request.param](sa.InvariantKernelRidge(SPACE, GROUP, **GIVEN), y)

@@ -68,7 +68,8 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
         Who acts. Default: the trivial group.
     smoothness : float, optional
         The Sobolev smoothness s of the target; the cutoff is D = n^(1/(1+α)) with α = 2s/d, d the dimension of
-        the space. Default: s = d. Used only where no cutoff is given.
+        the space. Default: s = d. Used only where no cutoff is given. The theorem's rate holds for s > d/2; smaller
+        values are used as they are (`theory.bounds(...).in_scope` says which case it is).
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
         At most one explicit cutoff, as in `invariant_basis`.
     order : str or Order, default "eigenvalue"
@@ -147,17 +148,16 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
         if stream is not None:
             return self._fit_stream(stream)
         points, targets = self._points_and_targets(X, y)
-        weights = weights_or_ones(sample_weight, points)
+        columns, weight, count = targets.reshape(len(points), -1), float(len(points)), len(points)
+        if sample_weight is not None:
+            weights = weights_or_ones(sample_weight, points)
+            columns, weight, count = weights[:, None] * columns, float(weights.sum()), int(np.count_nonzero(weights))
         vars(self).pop("moments_", None)
         order = self._order()
         places = training_points(self._space(), self._group(), points)
-        self._take_basis(self._basis(self._cutoff() or self._theorem(float(weights.sum())), order))
-        columns = targets.reshape(len(points), -1)
-        if sample_weight is not None:
-            columns = weights[:, None] * columns
+        self._take_basis(self._basis(self._cutoff() or self._theorem(weight), order))
         # Of the moments only Σ w y φ is needed here, and one sum is half the work of two.
-        sums = self.basis_.correlate(places, columns)
-        return self._fit_sums(sums, float(weights.sum()), int(np.count_nonzero(weights)), targets.shape[1:])
+        return self._fit_sums(self.basis_.correlate(places, columns), weight, count, targets.shape[1:])
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> SpecAvgRegressor:
         return self._fit_sums(moments.cross.value, float(moments.weight.value), moments.count, outputs)

@@ -36,8 +36,8 @@ class Eigenspace:
     label: Hashable = field(repr=False)
 
     def __hash__(self) -> int:
-        # Of one number only: the label of an eigenspace of copies is a tuple of tuples, and it is looked up often.
-        return hash(self.eigenvalue)
+        # Resolvers look eigenspaces up a hundred times each, and labels are long. Few share both numbers.
+        return hash((self.eigenvalue, self.dim))
 
 
 def degree_label(eigenspace: Eigenspace) -> int:

@@ -70,19 +70,20 @@ class OneCopy:
         else:
             listed = self._space.frequency_types(eigenspace) or ()
             types = [tuple((self._wave(v), number) for v, number in sorted(Counter(t).items())) for t in listed]
-        used = dict.fromkeys(V for chosen in types for V, _ in chosen)
-        by_value = sorted(used, key=lambda V: V.eigenvalue) if isinstance(self._space, Power) else list(used)
-        self._latest = (eigenspace, types, by_value) if final else None
+        self._latest = (eigenspace, types, self._used(types)) if final else None
         return types
+
+    def _used(self, types: Sequence[Type]) -> list[Eigenspace]:
+        used = dict.fromkeys(V for chosen in types for V, _ in chosen)
+        return sorted(used, key=lambda V: V.eigenvalue) if isinstance(self._space, Power) else list(used)
 
     def palette(self, eigenspace: Eigenspace) -> list[Eigenspace]:
         """The eigenspaces of one copy that may occur."""
         types = self.types(eigenspace)
         if self._latest is not None:
             return self._latest[2]
-        if not isinstance(self._space, Power):
-            return list(dict.fromkeys(V for chosen in types for V, _ in chosen))
-        return list(copy_types(eigenspace).palette)  # what has no invariants is not yet known
+        # What has no invariants is not yet known.
+        return list(copy_types(eigenspace).palette) if isinstance(self._space, Power) else self._used(types)
 
     def _wave(self, k: int) -> Eigenspace:
         """The frequency k > 0 of one coordinate."""
