@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from scipy.spatial.transform import Rotation
 from sklearn.linear_model import Ridge
 
@@ -272,6 +273,31 @@ def test_tab_completion_of_models_shows_what_users_call():
     shown = set(dir(sa.InvariantKernelRidge(sa.Torus(2)).fit(X, np.cos(np.pi * X[:, 0]))))
     assert {"fit", "predict", "save", "gradient", "basis_", "alpha_"} <= shown
     assert not shown & {"check_points", "has_basis", "not_saved", "saved_private", "saved_records"}
+
+
+@pytest.mark.parametrize("which", ["X", "y"])
+def test_masked_values_are_not_fitted(which):
+    X = sa.Torus(2).sample(40, random_state=0)
+    data = {"X": X, "y": X[:, 0]}
+    model = sa.InvariantKernelRidge(sa.Torus(2), max_dim=9)
+    model.fit(**{**data, which: np.ma.array(data[which])})  # nothing is masked
+    data[which] = np.ma.masked_less(data[which], -0.9)
+    with pytest.raises(ValueError, match=rf"{which} has \d masked values"):
+        model.fit(**data)
+
+
+def test_sparse_targets_are_refused():
+    X = sa.Torus(2).sample(40, random_state=0)
+    with pytest.raises(TypeError, match="y is a sparse array"):
+        sa.InvariantKernelRidge(sa.Torus(2)).fit(X, csr_array(X[:, :1]))
+
+
+def test_cartesian_coordinates_in_a_cell_are_questioned():
+    cell = sa.Torus(lattice=8.0 * np.eye(3))
+    X = 8.0 * cell.sample(60, random_state=0)
+    model = sa.InvariantKernelRidge(cell, max_dim=30)
+    with pytest.warns(UserWarning, match=r"spans [78] periods.*X @ np.linalg.inv\(lattice\)"):
+        model.fit(X, np.cos(2 * np.pi * X[:, 0]))
 
 
 def test_standardised_angles_are_questioned_where_the_fit_is_poor():

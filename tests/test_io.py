@@ -15,6 +15,7 @@ import joblib
 import numpy as np
 import pytest
 from cases import CASES
+from same_bits import assert_same_bits
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
@@ -126,7 +127,7 @@ def test_every_estimator_comes_back_with_the_same_bits(tmp_path):
         assert type(same) is type(model)
         Z = sa.Torus(2).sample(60, random_state=1)
         expected, found = (getattr(m, method)(Z, **options) for m in (model, same))
-        np.testing.assert_array_equal(np.asarray(found), np.asarray(expected), err_msg=repr(model))
+        assert_same_bits(found, expected, repr(model))
         fitted = {name for name in vars(model) if name.endswith("_")}
         assert {name for name in vars(same) if name.endswith("_")} == fitted
         assert same.cutoff_ == model.cutoff_

@@ -32,6 +32,7 @@ __all__ = [
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
 # span a few, and standardised columns on the default torus (period 2) about three.
 _MANY_PERIODS = 20.0
+_MANY_CELLS = 4.0  # the same of fractional coordinates: positions in Å in a cell of 5 Å span five
 _ROWS_ASKED = 64  # rows whose span is looked at: another unit shows in any of them; all rows took as long as a fit
 _NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: less than 2 % of the variance is explained
 _ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, all with 200; fewer rows say little
@@ -57,11 +58,20 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
         raise not_a_group(group)
     if space is None and hasattr(X, "as_matrix"):
         raise TypeError(f"X holds orientations (a {type(X).__name__}): give space=sa.Rotations()")
+    _check_mask(X, "X")
     table = X if space is None else space.as_table(X)
     shape = getattr(table, "shape", ())
     if len(shape) == 2 and isinstance(shape[1], int | np.integer):
         check_columns(space, group, int(shape[1]))
     return table
+
+
+def _check_mask(values: Any, name: str) -> None:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        raise ValueError(
+            f"{name} has {int(np.ma.getmaskarray(values).sum())} masked values, and what lies below a mask would be "
+            "fitted. Leave out their rows: keep = ~(np.ma.getmaskarray(X).any(axis=1) | np.ma.getmaskarray(y))"
+        )
 
 
 def check_columns(space: Space | None, group: Group | None, columns: int) -> None:
@@ -88,9 +98,12 @@ def check_columns(space: Space | None, group: Group | None, columns: int) -> Non
 
 
 def given_targets(y: Any) -> Any:
-    """`y`, unless it holds texts or dates: a regressor needs numbers."""
+    """`y`, unless it holds texts, dates or masked values: a regressor needs numbers."""
     if y is None or isinstance(y, str):
         return y
+    _check_mask(y, "y")
+    if hasattr(y, "toarray"):  # SciPy's sparse arrays
+        raise TypeError("y is a sparse array, and a regressor needs all of its numbers: y.toarray()")
     kind = getattr(y, "dtype", None)
     if isinstance(kind, np.dtype) and kind.kind in "mM":
         raise ValueError(
@@ -120,10 +133,12 @@ def question_periods(space: Space, points: Array) -> None:
     sides = space.column_periods  # infinite where a column has no period: its span is then no period at all
     spans = np.ptp(points[:: max(1, len(points) // _ROWS_ASKED)], axis=0) / sides
     column = int(spans.argmax())
-    if spans[column] > _MANY_PERIODS:
+    if spans[column] > (_MANY_PERIODS if space.lattice is None else _MANY_CELLS):
         advice = "If these are degrees, convert them with np.deg2rad, or give the space period=360"
         if not np.isclose(sides[column], 2 * np.pi):
             advice = "Give the space the period of the data (for instance period=360 for degrees)"
+        if space.lattice is not None:
+            advice = "Points are fractional coordinates: X @ np.linalg.inv(lattice) makes them of Cartesian ones"
         warnings.warn(
             f"column {column} of X spans {spans[column]:.0f} periods of {space!r}: it goes from "
             f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {sides[column]:.4g}. "

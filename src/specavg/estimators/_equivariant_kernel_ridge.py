@@ -375,6 +375,7 @@ class _Levels:
     counts: Array
     dimension: int
     types: None = None
+    von_mises: None = None
 
 
 def _levels(basis: EquivariantBasis) -> Levels:

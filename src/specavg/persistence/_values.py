@@ -22,7 +22,7 @@ __all__ = ["describe", "read", "read_fields"]
 _MAX_DEPTH = 20  # products of powers of products ...: people write three
 _MAX_PARTS = 100_000  # coordinates, copies: the largest sphere in the tests has 10,000
 _MAX_COLUMNS = 1_000_000  # columns of a point, at most: one point then takes 8 MB
-_ARRAY_LIKE = set(typing.get_args(ArrayLike))
+_ARRAY_LIKE = set(typing.get_args(ArrayLike)) or {ArrayLike}  # a union, and since NumPy 2.5 an alias with a name
 _PLAIN = {int: integer, float: number, bool: flag, str: text, Fraction: fraction}
 _LISTS = (tuple, list, frozenset, typing.get_origin(Iterable[int]))
 
@@ -88,7 +88,11 @@ def read(value: Any, hint: Any, place: str, depth: int = 0) -> Any:
         raise DescriptionError(f"{place} is nested more than {_MAX_DEPTH} deep")
     if hint in _PLAIN:
         return _PLAIN[hint](value, place)
+    if hint is ArrayLike:
+        return array(value, place)
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hasattr(origin, "__value__"):  # an alias with a name, as NDArray is since NumPy 2.5
+        return read(value, origin.__value__[inner], place, depth)
     if origin in (typing.Union, types.UnionType):
         return _read_union(value, inner, place, depth)
     if origin is np.ndarray:
