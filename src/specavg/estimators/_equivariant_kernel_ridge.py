@@ -37,6 +37,9 @@ __all__ = ["EquivariantKernelRidge"]
 
 Array = NDArray[np.float64]
 _NUMBERS = ("scalar", "pseudoscalar")  # outputs of one number
+# Of the length of all targets: pure noise has 0.58 along x, components along east and north taken for others about as
+# much, and a field with a tenth of noise 0.06.
+_LOST = 0.4
 
 
 class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
@@ -56,7 +59,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
     output : str or Representation, default "scalar"
         How the group moves the outputs, as in `equivariant_basis`: "vector", "axial vector", "pseudoscalar",
         "ij=ji", or a `groups.Representation`. On `Sphere(3)` "tangent vector" is for fields such as the wind: of y only
-        the tangential part counts, predictions are tangential, and `gradient` is not available.
+        the tangential part counts, and predictions are tangential.
     spectrum, smoothness, length_scale, alpha
         As in `InvariantKernelRidge`. All outputs have the same penalty and the same noise: the group mixes them.
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
@@ -160,6 +163,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
                 f"y has {targets.shape[1]} columns, but {smallest.output!r} moves {smallest.n_outputs} outputs: give y "
                 f"of shape (n, {smallest.n_outputs}){self._tensor_hint()}"
             )
+        self._question_parts(smallest, points, targets)
         data = _VectorData.of(smallest, points, targets, weights)
         rows = len(data.points) * smallest.n_rows
         basis: Any = self._basis(cutoff) if cutoff is not None else self._default_basis_for(rows)
@@ -177,6 +181,17 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
             raise ValueError(
                 f"y has {y.shape[1]} columns, and output={self.output!r} is one number. Name what moves with the "
                 "points: output='vector', 'axial vector', 'ij=ji'; InvariantKernelRidge takes numbers that stay."
+            )
+
+    def _question_parts(self, basis: EquivariantBasis, points: Array, targets: Array) -> None:
+        """Warn where much of y is what no function can have: tangent vectors in other components than those of R³."""
+        lost = np.linalg.norm(targets - basis.possible(points, targets)) / max(float(np.linalg.norm(targets)), 1e-300)
+        if lost > _LOST:
+            warnings.warn(
+                f"{lost**2:.0%} of the squares of y lie along x, and {self.output!r} drops that part. Give the "
+                "components of each vector along the axes of R³, not along east, north and up: u·east + v·north.",
+                UserWarning,
+                stacklevel=3,
             )
 
     def _tensor_hint(self) -> str:
@@ -358,6 +373,7 @@ class _Levels:
     counts: Array
     dimension: int
     types: None = None
+    von_mises: None = None
 
 
 def _levels(basis: EquivariantBasis) -> Levels:

@@ -68,7 +68,8 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
         Who acts. Default: the trivial group.
     smoothness : float, optional
         The Sobolev smoothness s of the target; the cutoff is D = n^(1/(1+α)) with α = 2s/d, d the dimension of
-        the space. Default: s = d. Used only where no cutoff is given.
+        the space. Default: s = d. Used only where no cutoff is given. The theorem's rate holds for s > d/2; smaller
+        values are used as they are (`theory.bounds(...).in_scope` says which case it is).
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
         At most one explicit cutoff, as in `invariant_basis`.
     order : str or Order, default "eigenvalue"

@@ -19,9 +19,10 @@ from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._order_of_functions import BY_EIGENVALUE, Order, first_eigenvalue
+from specavg.spaces._order_of_functions import BY_EIGENVALUE, ByType, Order, first_eigenvalue
 from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
+from specavg.spaces._von_mises import Series
 
 __all__ = ["Product", "factor_eigenspaces", "parts_up_to", "product_rule", "row_products", "tensor_quadrature"]
 
@@ -125,6 +126,18 @@ class Product(Space):
                 [value / unit for value in inner] if inner is not None else [V.eigenvalue] if V.eigenvalue > 0 else []
             )
         return tuple(found)
+
+    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
+        if not order.separates_types:
+            return None
+        columns = zip(*(next(iter(factor_eigenspaces(V))) for V in eigenspaces), strict=True)
+        series: list[tuple[Series, float]] = []
+        for i, (factor, used) in enumerate(zip(self._factors, columns, strict=True)):
+            one = factor.von_mises_series(used, ByType())
+            if one is None:
+                return None
+            series.append((one, order.unit_of_factor(factor, i)))
+        return lambda kappa: np.sum([one(kappa * unit) for one, unit in series], axis=0)
 
     def steepness(self, eigenspace: Eigenspace) -> float:
         ways = factor_eigenspaces(eigenspace)
