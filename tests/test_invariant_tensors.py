@@ -271,7 +271,7 @@ def test_alternating_tensors_of_rank_four_need_four_dimensions(group, dim):
     """The volume form of R⁴, and the C(7, 4) alternating tensors of R⁷: three dimensions have none."""
     alternating = "ijkl=-jikl=-ikjl=-ijlk"
     assert sa.invariant_tensors(group, alternating).dim == dim
-    with pytest.raises(ValueError, match="only the zero tensor obeys .* in 3 dimensions"):
+    with pytest.raises(ValueError, match=r"only the zero tensor obeys .* in 3 dimensions"):
         sa.invariant_tensors(groups.special_orthogonal(3), alternating)
 
 

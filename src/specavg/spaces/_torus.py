@@ -46,6 +46,7 @@ from specavg.spaces._von_mises import OnTorus, VonMises
 __all__ = ["Circle", "Torus", "default_space"]
 
 Array = NDArray[np.float64]
+_ROUNDED = 1e-2  # a smaller change of the metric comes from digits that are missing
 METRIC_TOLERANCE = 1e-9  # relative change of a scalar product of lattice vectors: cells are published with ten digits
 
 
@@ -311,6 +312,7 @@ class Torus(Space):
                 f"{g!r} is not an isometry of {self!r}: AᵀMA differs from the metric M by {stretch:.2g} of its "
                 f"size (tolerance {METRIC_TOLERANCE:.0e}). Exact invariance needs isometries: give coordinates "
                 "that are exchanged the same period, or a lattice in which the map is an isometry."
+                + ("" if self.lattice is None else _about_cells(stretch))
             )
         return g
 
@@ -383,6 +385,18 @@ class Torus(Space):
 
     def _membership_error(self, X: Array) -> None:
         return None
+
+
+def _about_cells(stretch: float) -> str:
+    """What is mostly the matter with a lattice that the operations of a space group do not keep."""
+    if stretch < _ROUNDED:
+        return (
+            " The lattice looks rounded: pass more digits (1.6 * 3**0.5, not 2.771), or let crystals.positions mend it."
+        )
+    return (
+        " Space and plane groups need the conventional cell of their setting: γ = 120°, not 60°, for hexagonal and "
+        "trigonal ones, and not the primitive cell of a centred lattice. crystals.positions takes any cell."
+    )
 
 
 def _checked_periods(d: int | None, period: float | ArrayLike) -> Array:
