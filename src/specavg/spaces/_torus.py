@@ -294,7 +294,11 @@ class Torus(Space):
             return g
         g = flatten(g)
         if isinstance(g, Copies):
-            one = "Circle()" if self.dim == g.size else "Torus(d)"
+            each = self.dim // g.size if self.dim % g.size == 0 else None
+            period = self.period[0]
+            one = f"Torus({each or 'd'}, period={period:g})"
+            if each == 1 and abs(period - 2 * np.pi) < 1e-12:
+                one = "Circle()"
             raise ValueError(
                 f"{g!r} acts on {g.size} copies of a space, and {self!r} is one space. Use "
                 f"Power({one}, {g.size}), whose points have the same columns (Circle() has period 2π)."
