@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import specavg as sa
 from specavg import groups, isometries
 
-__all__ = ["SETS", "ProblemSet", "embedded", "signs_and_exchanges"]
+__all__ = ["SETS", "ProblemSet", "cubic_group", "embedded", "signs_and_exchanges"]
 
 Array = NDArray[np.float64]
 
@@ -84,6 +84,14 @@ def embedded(space: Any, X: Array) -> Array:
     if isinstance(space, sa.Product):
         return np.concatenate([embedded(M, Z) for M, Z in zip(space.factors, space.blocks(X), strict=True)], axis=1)
     return X.reshape(len(X), -1)
+
+
+def cubic_group(space: Any) -> Any:
+    """The 48 isometries of a cubic lattice that fix the origin, in fractional coordinates of its cell."""
+    A = space.lattice  # a point is uA
+    turns = (np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]), np.eye(3)[[2, 0, 1]], -np.eye(3))
+    moved = [np.rint(np.linalg.inv(A).T @ g @ A.T).astype(int).tolist() for g in turns]
+    return groups.Group([isometries.affine(M, [0, 0, 0]) for M in moved], "cubic")
 
 
 # --- four methyl groups around one atom ----------------------------------------------------------------------------

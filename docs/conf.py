@@ -53,6 +53,14 @@ myst_heading_anchors = 3
 
 # --- the gallery: real problems, run at every build
 warnings.filterwarnings("ignore", message=".*is non-interactive, and thus cannot be shown.*")
+
+
+def _without_folder(message, category, filename, lineno, line=None):
+    """A warning as pages show it: the folder of the build means nothing to a reader."""
+    return f"{Path(filename).name}:{lineno}: {category.__name__}: {message}\n"
+
+
+warnings.formatwarning = _without_folder
 sphinx_gallery_conf = {
     "examples_dirs": ["examples"],
     "gallery_dirs": ["auto_examples"],

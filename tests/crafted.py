@@ -10,7 +10,7 @@ import numpy as np
 
 import specavg as sa
 from specavg import groups
-from specavg.persistence import describe_group, describe_space
+from specavg.persistence import describe
 
 
 def entries_with_sums(entries):
@@ -82,8 +82,8 @@ def crafted(path, space, group, eigenspaces, invariants):
     listed = eigenspaces
     if invariants is not None:
         listed = [(V.eigenvalue, V.dim, int(invariants(V))) for V in islice(space.eigenspaces(), eigenspaces)]
-    described = group if isinstance(group, dict) else describe_group(group)
-    made_from = {"space": describe_space(space), "group": described}
+    described = group if isinstance(group, dict) else describe(group)
+    made_from = {"space": describe(space), "group": described}
     row = {"kind": "row", "solver": "closed form", "residual": 0.0, "gap": "inf"}
     table = [dict(row, eigenvalue=value, dim=dim, invariant_dim=count) for value, dim, count in listed]
     functions = sum(count for _, _, count in listed)

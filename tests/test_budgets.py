@@ -11,6 +11,7 @@ import specavg as sa
 from specavg import groups
 from specavg.estimators import _base
 from specavg.invariants._solver_choice import Resolver
+from specavg.invariants.solvers._left_times_right import LeftTimesRight
 
 
 def reflections(size, orders):
@@ -42,10 +43,8 @@ def test_a_default_fit_ends_within_its_budget(name):
     space, group, functions = CASES[name]
     X = space.sample(40, random_state=0)
     model = sa.InvariantKernelRidge(space, group)
-    if functions == 1:
-        with pytest.warns(UserWarning, match="the group may have none but the constant"):
-            model.fit(X, X[:, 0] ** 2)
-    else:
+    alone = "the group may have none but the constant"
+    with pytest.warns(UserWarning, match=alone if functions == 1 else "time ended the search"):
         model.fit(X, X[:, 0] ** 2)
     basis = model.basis_
     resolver = Resolver(space, group)
@@ -111,3 +110,13 @@ def test_copies_with_few_invariants_list_no_types_without_any():
     one_copy = sa.invariant_basis(sa.Sphere(3), groups.point_group("Ih"), max_eigenvalue=292.0).eigenvalues[1:]
     sums = [sum(c) for n in range(7) for c in combinations_with_replacement(one_copy, n) if sum(c) <= 292]
     np.testing.assert_allclose(basis.eigenvalues, sorted(sums), rtol=1e-12)
+
+
+def test_forecasts_on_frames_know_the_size_of_dense_matrices():
+    space = sa.Stiefel(6, 2)
+    solver = LeftTimesRight(space, groups.hyperoctahedral(6))
+    large = next(V for V in space.eigenspaces() if max(space.left_sizes(V)) > 2000)  # 8,820 functions took 6 s
+    assert 1.0 < solver.seconds(large) < 30.0
+    assert solver.memory(large) > 2 * 8 * 2000**2  # two generators
+    columns = groups.Group([sa.isometries.left_right(np.eye(6), [[0, 1], [1, 0]])])
+    assert LeftTimesRight(space, columns).seconds(large) < 0.1  # nothing acts from the left: no such matrix is made

@@ -121,3 +121,39 @@ def test_a_calibrated_model_is_saved_and_loaded(tmp_path):
     again = sa.load(tmp_path / "model.specavg")
     for mine, theirs in zip(model.predict(X, return_std=True), again.predict(X, return_std=True), strict=True):
         np.testing.assert_array_equal(mine, theirs)
+
+
+def _weighted_data():
+    space, group = sa.Sphere(3), sa.groups.point_group("Oh")
+    rng = np.random.default_rng(0)
+    X, Z = space.sample(200, rng), space.sample(50, rng)
+    sigma = np.where(rng.random(200) < 0.5, 0.02, 0.2)
+    return space, group, X, Z, 1 / (0.4 + (X**4).sum(axis=1)) + sigma * rng.normal(size=200), sigma
+
+
+@pytest.mark.parametrize("way", ["rows", "chunks", "vectors", "gradients", "given alpha"])
+def test_error_bars_do_not_depend_on_the_unit_of_the_weights(way):
+    space, group, X, Z, y, sigma = _weighted_data()
+
+    def fitted(weights):
+        if way == "chunks":
+            return sa.InvariantKernelRidge(space, group, max_invariant_dim=30).fit(iter([(X, y, weights)]))
+        if way == "vectors":
+            return sa.EquivariantKernelRidge(space, group, "vector").fit(X, y[:, None] * X, sample_weight=weights)
+        if way == "gradients":
+            G = -4 * (X**3 - (X**4).sum(axis=1)[:, None] * X) / (0.4 + (X**4).sum(axis=1, keepdims=True)) ** 2
+            return sa.InvariantKernelRidge(space, group).fit(X, y, sample_weight=weights, gradient=G + 0.1 * y[:, None])
+        alpha = 0.1 * weights.mean() if way == "given alpha" else "auto"
+        return sa.InvariantKernelRidge(space, group, alpha=alpha).fit(X, y, sample_weight=weights)
+
+    one, other = fitted(sigma**-2), fitted(1e4 * sigma**-2)
+    for a, b in zip(one.predict(Z, return_std=True), other.predict(Z, return_std=True), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+    assert other.noise_variance_ == pytest.approx(1e4 * one.noise_variance_, rel=1e-6)
+    assert other.alpha_ == pytest.approx(1e4 * one.alpha_, rel=1e-6)
+
+
+def test_with_inverse_variances_as_weights_the_noise_of_weight_one_has_variance_one():
+    space, group, X, _, y, sigma = _weighted_data()
+    model = sa.InvariantKernelRidge(space, group).fit(X, y, sample_weight=sigma**-2)
+    assert model.noise_variance_ == pytest.approx(1.0, abs=0.3)  # 3 standard errors of 200 squares: 2 · 3/√200

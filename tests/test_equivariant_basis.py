@@ -11,7 +11,7 @@ from specavg.invariants import Cutoff, _equivariant_basis, _solver_choice, resto
 from specavg.invariants.solvers._null_space_of_outputs import NullSpaceOfOutputs
 from specavg.invariants.solvers._output_solver import carriers
 from specavg.isometries import fields
-from specavg.spaces._orders import BY_EIGENVALUE
+from specavg.spaces._order_of_functions import BY_EIGENVALUE
 from specavg.testing import (
     LawBroken,
     check_equivariant_functions,
@@ -430,7 +430,32 @@ def test_tangent_fields_are_refused_elsewhere(space):
         sa.equivariant_basis(space, None, "tangent vector", max_eigenvalue=10)
 
 
-def test_derivatives_of_tangent_fields_are_refused():
-    basis = sa.equivariant_basis(sa.Sphere(3), None, "tangent vector", max_eigenvalue=6)
-    with pytest.raises(ValueError, match="second derivatives"):
-        basis.gradient([[0.0, 0.0, 1.0]])
+@pytest.mark.parametrize("output", TANGENT)
+@pytest.mark.parametrize("name", ["C1", "C∞", "C3v", "Oh"])
+def test_derivatives_of_tangent_fields_are_derivatives(name, output):
+    """By differences of sixth order, beside the sphere those of the nearest point; and F·x = 0 has ∇(F·x) = 0."""
+    space = sa.Sphere(3)
+    basis = sa.equivariant_basis(space, groups.point_group(name), output, max_eigenvalue=56)
+    X, h = space.sample(5, random_state=0), 2e-3
+    gradient, values = basis.gradient(X), basis.evaluate(X)  # (n, dim, p, n_features), (n, dim, p)
+    found = np.zeros_like(gradient)
+    for j in range(3):
+        for k, weight in zip((1, 2, 3), (3 / 4, -3 / 20, 1 / 60), strict=True):
+            there, back = (moved_along(space, X, s * k * h * np.eye(3)[j]) for s in (1, -1))
+            found[..., j] += weight / h * (basis.evaluate(there) - basis.evaluate(back))
+    scale = np.abs(gradient).max()
+    np.testing.assert_allclose(gradient, found, atol=1e-11 * scale)
+    # ∇(F·x) = (∇F)·x + P F
+    np.testing.assert_allclose(np.einsum("nrpf,np->nrf", gradient, X), -values, atol=1e-12 * scale)
+    c = np.random.default_rng(0).normal(size=basis.dim)
+    together = np.einsum("nrpf,r->nfp", gradient, c)
+    np.testing.assert_allclose(basis.combine_gradient(X, c), together, atol=1e-12 * np.abs(together).max())
+
+
+@pytest.mark.parametrize(
+    "space, advice",
+    [(sa.Torus(3), "every vector is tangent"), (sa.Sphere(2), "pseudoscalar"), (sa.Sphere(4), "off its")],
+)
+def test_other_spaces_say_what_takes_the_place_of_tangent_vectors(space, advice):
+    with pytest.raises(ValueError, match=advice):
+        sa.equivariant_basis(space, None, "tangent vector", max_eigenvalue=6)

@@ -386,6 +386,14 @@ def test_of_tangent_targets_only_the_tangential_part_counts():
     assert np.abs(np.einsum("nij,nj->ni", covariance, Z)).max() < 1e-13
 
 
+def test_winds_along_east_and_north_are_questioned():
+    """Components of a local frame in place of those of R³: the usual slip."""
+    X = TANGENT["space"].sample(100, random_state=0)
+    local = np.column_stack([np.ones(100), np.zeros((100, 2))])  # one metre a second to the east
+    with pytest.warns(UserWarning, match="u·east"):
+        sa.EquivariantKernelRidge(sa.Sphere(3), groups.point_group("C∞"), "tangent vector").fit(X, local)
+
+
 def test_it_learns_a_tangent_field_and_its_noise():
     space = TANGENT["space"]
     X, Z = space.sample(60, random_state=0), space.sample(200, random_state=1)
@@ -414,8 +422,24 @@ def test_tangent_fields_are_saved_streamed_and_distributed(tmp_path):
     np.testing.assert_allclose(streamed.noise_variance_, model.noise_variance_, rtol=1e-6)
     chunks = clone(model).fit(da.from_array(X, chunks=(100, 3)), da.from_array(y, chunks=(100, 3)))
     np.testing.assert_allclose(chunks.predict(da.from_array(Z, chunks=(20, 3))).compute(), model.predict(Z), atol=1e-9)
-    with pytest.raises(ValueError, match="second derivatives"):
-        model.gradient(Z)
+    np.testing.assert_array_equal(again.gradient(Z), model.gradient(Z))
+
+
+def test_gradients_of_a_learned_tangent_field():
+    """Against the derivative of the polynomials, by a complex step; and they move with the points."""
+    space, group = TANGENT["space"], TANGENT["group"]
+    X, Z = space.sample(60, random_state=0), space.sample(20, random_state=1)
+    model = sa.EquivariantKernelRidge(**TANGENT).fit(X, a_tangent_field(X))
+    steps = [a_tangent_field(Z + 1e-30j * axis).imag / 1e-30 for axis in np.eye(3)]
+    ambient = np.stack(steps, axis=1)  # (n, n_features, p)
+    truth = ambient - Z[:, :, None] * np.einsum("nf,nfp->np", Z, ambient)[:, None]
+    gradient, deviation = model.gradient(Z, return_std=True)
+    np.testing.assert_allclose(gradient, truth, atol=1e-4)
+    assert deviation.shape == gradient.shape
+    assert np.all(deviation >= 0)
+    for g, rho in groups.representation(group, "tangent vector").elements():
+        moved = model.gradient(space.act(g, Z))
+        np.testing.assert_allclose(moved, g.matrix @ gradient @ rho.matrix.T, atol=1e-12 * np.abs(gradient).max())
 
 
 def test_tangent_fields_are_exact_to_the_last_bit_under_signed_permutations():

@@ -78,7 +78,7 @@ def test_tables_agree_with_scipy_and_with_the_addition_theorem():
 
 @pytest.mark.parametrize("space, group", [(S2, groups.point_group("Oh")), (SO3, groups.crystal_symmetry("O"))], ids=str)
 def test_coefficients_are_those_of_moments(space, group, monkeypatch):
-    from specavg.regression import _limits
+    from specavg.regression import _measured_limits as _limits
 
     X = space.sample(3000, random_state=0)
     y = np.cos(3 * X[:, :3]).sum(axis=1) + 0.1 * np.random.default_rng(0).normal(size=3000)

@@ -1,8 +1,11 @@
 """What users hand over is accepted as it comes, or refused in their own words."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from scipy.spatial.transform import Rotation
 from sklearn.linear_model import Ridge
 
@@ -10,6 +13,7 @@ import specavg as sa
 from specavg import baselines, groups, spaces
 from specavg.baselines import SpectralKernel
 from specavg.cli._fit import separated
+from specavg.isometries import permutation
 
 ROTATIONS = Rotation.random(40, random_state=0)
 MATRICES = ROTATIONS.as_matrix()
@@ -269,3 +273,50 @@ def test_tab_completion_of_models_shows_what_users_call():
     shown = set(dir(sa.InvariantKernelRidge(sa.Torus(2)).fit(X, np.cos(np.pi * X[:, 0]))))
     assert {"fit", "predict", "save", "gradient", "basis_", "alpha_"} <= shown
     assert not shown & {"check_points", "has_basis", "not_saved", "saved_private", "saved_records"}
+
+
+@pytest.mark.parametrize("which", ["X", "y"])
+def test_masked_values_are_not_fitted(which):
+    X = sa.Torus(2).sample(40, random_state=0)
+    data = {"X": X, "y": X[:, 0]}
+    model = sa.InvariantKernelRidge(sa.Torus(2), max_dim=9)
+    model.fit(**{**data, which: np.ma.array(data[which])})  # nothing is masked
+    data[which] = np.ma.masked_less(data[which], -0.9)
+    with pytest.raises(ValueError, match=rf"{which} has \d masked values"):
+        model.fit(**data)
+
+
+def test_sparse_targets_are_refused():
+    X = sa.Torus(2).sample(40, random_state=0)
+    with pytest.raises(TypeError, match="y is a sparse array"):
+        sa.InvariantKernelRidge(sa.Torus(2)).fit(X, csr_array(X[:, :1]))
+
+
+def test_cartesian_coordinates_in_a_cell_are_questioned():
+    cell = sa.Torus(lattice=8.0 * np.eye(3))
+    X = 8.0 * cell.sample(60, random_state=0)
+    model = sa.InvariantKernelRidge(cell, max_dim=30)
+    with pytest.warns(UserWarning, match=r"spans [78] periods.*X @ np.linalg.inv\(lattice\)"):
+        model.fit(X, np.cos(2 * np.pi * X[:, 0]))
+
+
+def test_standardised_angles_are_questioned_where_the_fit_is_poor():
+    space = sa.Torus(4)
+    X = space.sample(150, random_state=0)
+    y = np.exp(np.cos(np.pi * X).sum(axis=1) / 2)
+    with pytest.warns(UserWarning, match=r"spans 1\.\d+ periods of Torus\(4\).*do not standardise angles"):
+        sa.InvariantKernelRidge(space, groups.symmetric(4)).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.InvariantKernelRidge(space, groups.symmetric(4)).fit(X + 2 * (X > 0), y)  # angles that were unwrapped
+
+
+def test_a_search_that_time_has_ended_says_so(monkeypatch):
+    monkeypatch.setattr("specavg.estimators._base.BASIS_SECONDS", 0.05)
+    copies, rotations = sa.Power(sa.Sphere(3), 4), groups.diagonal(groups.orthogonal(3), 4)
+    two_kinds = groups.joined(rotations, sa.Group([permutation([1, 0, 2, 3]), permutation([0, 1, 3, 2])]))
+    X = copies.sample(100, random_state=0)
+    P = X.reshape(-1, 4, 3)
+    y = sum(1 / (0.3 + np.linalg.norm(P[:, i] - P[:, j], axis=1)) for i in range(4) for j in range(i))
+    with pytest.warns(UserWarning, match=r"time ended the search for invariant functions at \d of them for 100 points"):
+        sa.InvariantKernelRidge(copies, two_kinds).fit(X, y)

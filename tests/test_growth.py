@@ -6,10 +6,10 @@ import pytest
 import specavg as sa
 from specavg import groups
 from specavg.estimators import _growth
-from specavg.regression import _limits
-from specavg.regression._nearby_choice import likely_spectra
+from specavg.regression import _measured_limits as _limits
 from specavg.regression._operator_path import OperatorProblem
 from specavg.regression._spectra import spectrum_candidates
+from specavg.regression._spectrum_choice_many_rows import likely_spectra
 
 S2, OH = sa.Sphere(3), groups.point_group("Oh")
 

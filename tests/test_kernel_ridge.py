@@ -9,9 +9,9 @@ import specavg as sa
 from specavg import datasets, groups, isometries
 from specavg.estimators import Moments, Spectrum
 from specavg.estimators._affordable import affordable_basis, affordable_dim
-from specavg.regression._choice import relative_scale
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._moment_path import MomentProblem
+from specavg.regression._spectrum_choice import relative_scale
 
 MIRROR = groups.Group([isometries.signed_permutation([0, 1, 2], [1, 1, -1])], "mirror")
 CASES = {
@@ -254,7 +254,9 @@ def test_a_weight_is_a_repetition_and_zero_is_absence():
     assert weighted.spectrum_ == repeated.spectrum_
     assert weighted.alpha_ == pytest.approx(repeated.alpha_, rel=1e-9)
     Z = space.sample(100, random_state=1)
-    for a, b in zip(weighted.predict(Z, return_std=True), repeated.predict(Z, return_std=True), strict=True):
+    np.testing.assert_allclose(weighted.predict(Z), repeated.predict(Z), rtol=1e-7, atol=1e-9)
+    absent = sa.InvariantKernelRidge(space, group).fit(X[w > 0], y[w > 0], w[w > 0])
+    for a, b in zip(weighted.predict(Z, return_std=True), absent.predict(Z, return_std=True), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-9)
 
 
@@ -313,10 +315,10 @@ def test_several_outputs_are_fitted_direction_by_direction():
         ).fit(X, (Y - mean) @ column, w)
         fitted, std = one.predict(Z, return_std=True)
         features, (scale, unit) = one.basis_.evaluate(X)[:, 1:], relative_scale(s, one.basis_, one.basis_.dim - 1)
-        path = FeatureProblem(features, ((Y - mean) @ column)[:, None], w).path(scale)
-        known = path.calibration(np.array([alpha / unit]))  # of this direction as a single output
+        path = FeatureProblem(features, ((Y - mean) @ column)[:, None], w / w.mean()).path(scale)
+        known = path.calibration(np.array([alpha / w.mean() / unit]))  # of this direction as a single output
         total += np.outer(fitted, row)
-        variance += np.outer(known.factor * std**2 + known.share * one.noise_variance_, row**2)
+        variance += np.outer(known.factor * std**2 + known.share * one.noise_variance_ / w.mean(), row**2)
         noise += one.noise_variance_ * row**2
     predicted, std = model.predict(Z, return_std=True)
     size = np.abs(Y).max(axis=0)

@@ -1,14 +1,18 @@
 """Products and powers of spaces: sums of eigenvalues, products of functions, the laws."""
 
+import time
 from fractions import Fraction
-from itertools import islice, pairwise, takewhile
+from itertools import combinations, islice, pairwise, takewhile
+from math import comb
 
 import numpy as np
 import pytest
 
-from specavg import isometries
+import specavg as sa
+from specavg import groups, isometries
 from specavg.functions._orthonormal_matrices import random_orthonormal
 from specavg.spaces import Circle, Power, Product, Rotations, Sphere, Stiefel, Torus
+from specavg.spaces._product import factor_eigenspaces
 
 TOLERANCE = 1e-12
 
@@ -164,3 +168,23 @@ def test_equal_by_value():
     for make in (lambda: Product(), lambda: Power(Circle(), 0)):
         with pytest.raises(ValueError, match="needs"):
             make()
+
+
+def test_products_of_many_factors_are_listed_without_their_constants():
+    # All pairs of 100 circles, and what is not constant in each, in the order of the factors.
+    circles = sa.Product(*[sa.Torus(1)] * 100)
+    first, second, third = islice(circles.eigenspaces(), 3)
+    assert (first.dim, second.dim, third.dim) == (1, 200, 4 * comb(100, 2))
+    places = [[i for i, V in enumerate(way) if V.dim > 1] for way in factor_eigenspaces(third)]
+    assert sorted(places) == [list(pair) for pair in combinations(range(100), 2)]
+    assert places == sorted(places, reverse=True)
+
+
+def test_a_default_fit_with_hundreds_of_factors_ends_in_a_sentence():
+    space = sa.Product(*[sa.Torus(1)] * 300)
+    group = groups.direct_product(*[groups.sign_flips(1)] * 300)
+    X = space.sample(100, random_state=0)
+    start = time.process_time()
+    with pytest.raises(ValueError, match="too many to list"):
+        sa.InvariantKernelRidge(space, group).fit(X, np.cos(np.pi * X).sum(axis=1))
+    assert time.process_time() - start < 10  # 1.6 s; without end before

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from specavg.regression._choice import screened, shortlist
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._spectra import Spectrum
+from specavg.regression._spectrum_choice import screened, shortlist
 
 
 @pytest.mark.parametrize("n, D", [(12, 40), (40, 12), (13, 12)])

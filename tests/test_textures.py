@@ -187,3 +187,10 @@ def test_titles_of_hexagonal_pole_figures_say_cartesian():
     assert ax.get_title() == "Cartesian (1 0 0)"
     with pytest.raises(ValueError, match=r"Miller–Bravais indices .*Pass \(h, \(h \+ 2k\)/√3, l·a/c\)"):
         sa.plot.pole_figure(lambda X: X[:, 8], (1, 0, -1, 0), group=hexagonal)
+
+
+def test_columns_of_bunge_angles_in_another_order_are_questioned():
+    with pytest.warns(UserWarning, match=r"Φ, the second column, goes from .* to 300, .*are the columns φ₁, Φ, φ₂"):
+        sa.spaces.rotations_from_bunge([[10.0, 300.0, 20.0]], degrees=True)
+    with pytest.raises(ValueError, match=r"projected by SciPy: Rotation\.from_matrix"):
+        sa.Rotations().check_points(np.round(sa.Rotations().sample(3, 0), 3))

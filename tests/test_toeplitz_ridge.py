@@ -137,7 +137,7 @@ def test_the_estimator_takes_this_way_and_predicts_the_same(monkeypatch, tmp_pat
     y = np.exp(np.cos(np.pi * X).sum(axis=1)) + 0.1 * np.random.default_rng(0).normal(size=len(X))
     given = {"spectrum": "matern", "smoothness": 2.0, "length_scale": 0.3, "alpha": 1.0, "max_invariant_dim": 80}
     exact = sa.InvariantKernelRidge(space, group, **given).fit(X, y)
-    monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 0)
+    monkeypatch.setattr("specavg.regression._measured_limits.FEATURES_HELD", 0)
     model = sa.InvariantKernelRidge(space, group, **given).fit(X, y)
     assert (exact.solver_, model.solver_) == ("features", "toeplitz")
     assert 0 < model.n_iterations_ < 60
@@ -159,10 +159,10 @@ def test_the_choice_by_random_signs_is_that_of_the_decomposition(monkeypatch):
     space, group = sa.Torus(2), groups.hyperoctahedral(2)
     X = space.sample(2000, random_state=0)
     y = np.exp(np.cos(np.pi * X).sum(axis=1)) + 0.3 * np.random.default_rng(0).normal(size=len(X))
-    monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 0)
+    monkeypatch.setattr("specavg.regression._measured_limits.FEATURES_HELD", 0)
     settings = {"spectrum": "matern", "smoothness": 2.0, "length_scale": 0.3, "max_invariant_dim": 60}
     exact = sa.InvariantKernelRidge(space, group, **settings).fit(X, y)
-    monkeypatch.setattr("specavg.regression._limits.DECOMPOSED", 10)
+    monkeypatch.setattr("specavg.regression._measured_limits.DECOMPOSED", 10)
     model = sa.InvariantKernelRidge(space, group, **settings).fit(X, y)
     assert (exact.solver_, model.solver_) == ("moments", "toeplitz")
     assert abs(np.log10(model.alpha_ / exact.alpha_)) < 0.6  # the minimum is flat
@@ -173,9 +173,9 @@ def test_everything_chosen_is_as_good_as_by_the_decomposition(monkeypatch):
     space, group = sa.Torus(2), groups.hyperoctahedral(2)
     X = space.sample(3000, random_state=0)
     y = np.abs(np.sin(np.pi * X)).sum(axis=1) + 0.1 * np.random.default_rng(0).normal(size=len(X))
-    monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 0)
+    monkeypatch.setattr("specavg.regression._measured_limits.FEATURES_HELD", 0)
     model = sa.InvariantKernelRidge(space, group, max_invariant_dim=640).fit(X, y)
-    monkeypatch.setattr("specavg.regression._limits.DECOMPOSED", 10**6)
+    monkeypatch.setattr("specavg.regression._measured_limits.DECOMPOSED", 10**6)
     exact = sa.InvariantKernelRidge(space, group, max_invariant_dim=640).fit(X, y)
     assert (exact.solver_, model.solver_) == ("moments", "toeplitz")
     assert model.spectrum_.name == exact.spectrum_.name
@@ -204,8 +204,8 @@ def test_half_of_the_digits_give_the_same_scores():
 @pytest.mark.parametrize("spread", [0.1, 0.3, 0.9])
 @pytest.mark.parametrize("given", [{}, {"spectrum": "matern", "smoothness": 2.5, "length_scale": 0.3, "alpha": 1e-6}])
 def test_crowded_points_are_fitted_well_and_from_moments_where_steps_are_many(d, spread, given, monkeypatch):
-    monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 0)
-    monkeypatch.setattr("specavg.regression._limits.DECOMPOSED", 100)
+    monkeypatch.setattr("specavg.regression._measured_limits.FEATURES_HELD", 0)
+    monkeypatch.setattr("specavg.regression._measured_limits.DECOMPOSED", 100)
     space, group = sa.Torus(d), groups.symmetric(d)
     X, Z = (spread * space.sample(n, random_state=n) for n in (4000, 500))
     y = np.cos(np.pi * X).sum(axis=1)
@@ -217,7 +217,7 @@ def test_crowded_points_are_fitted_well_and_from_moments_where_steps_are_many(d,
 
 
 def test_a_large_penalty_is_solved_by_conjugate_gradients_wherever_points_are(monkeypatch):
-    monkeypatch.setattr("specavg.regression._limits.FEATURES_HELD", 0)
+    monkeypatch.setattr("specavg.regression._measured_limits.FEATURES_HELD", 0)
     space, group = sa.Torus(2), groups.symmetric(2)
     X = 0.3 * space.sample(2000, random_state=0)
     given = {"spectrum": "heat", "length_scale": 1.0, "alpha": 100.0, "max_invariant_dim": 100}

@@ -43,3 +43,11 @@ def test_no_private_file_name_occurs_twice():
     names = [path.name for path in (ROOT / "src").rglob("_[!_]*.py")]
     twice = {name for name in names if names.count(name) > 1}
     assert not twice
+
+
+@pytest.mark.parametrize("folder", ["functions", "invariants/solvers"])
+def test_the_index_of_a_large_folder_names_every_file(folder):
+    home = ROOT / "src" / "specavg" / folder
+    index = (home / "__init__.py").read_text(encoding="utf-8")
+    named = {word for word in index.split("`")[1::2] if word.startswith("_")}
+    assert named == {path.stem for path in home.glob("_[!_]*.py")}

@@ -69,11 +69,15 @@ print(f"kernel ridge, kernel averaged over the 36 elements: error {data.baseline
 # %%
 # What was learned
 # ----------------
-# Mirror and glide lines and rotation centres are those of the group. White dots are the 30 points.
+# Mirror and glide lines and rotation centres are those of the group. White dots are the 30 points. Both panels have
+# one scale of colours.
 figure, panels = plt.subplots(1, 2, figsize=(9.6, 4.2), layout="constrained")
 for panel, model, title in zip(panels, (invariant, plain), ("with the symmetry", "without"), strict=True):
     sa.plot.torus(model, data=X, symmetry=model is invariant, ax=panel)
     panel.set(title=title, xlabel="first methyl group", ylabel="second methyl group")
+drawn = [panel.collections[0] for panel in panels]
+for colours in drawn:
+    colours.set_clim(min(c.get_array().min() for c in drawn), max(c.get_array().max() for c in drawn))
 
 # %%
 # How much the symmetry saves

@@ -76,7 +76,8 @@ print(f"{type(lazy).__name__} of {lazy.npartitions} partitions, mean {lazy.mean(
 # %%
 # The error that is left
 # ----------------------
-# A quarter of a million measurements determine 441 harmonics well, and the 14 invariant ones among them better.
+# A quarter of a million measurements determine 441 harmonics well, and the 14 invariant ones among them better. Both
+# maps have one scale of colours.
 figure, panels = plt.subplots(1, 2, figsize=(10, 3), subplot_kw={"projection": "mollweide"}, layout="constrained")
 for panel, model, title in zip(panels, (invariant, plain), ("with the symmetry", "without"), strict=True):
     sa.plot.sphere(
@@ -89,5 +90,8 @@ for panel, model, title in zip(panels, (invariant, plain), ("with the symmetry",
         ax=panel,
     )
     panel.set_title(title, pad=18)
+drawn = [panel.collections[0] for panel in panels]
+for colours in drawn:  # one scale for both
+    colours.set_clim(min(c.get_array().min() for c in drawn), max(c.get_array().max() for c in drawn))
 plt.show()
 folder.cleanup()

@@ -41,8 +41,8 @@ def texture_index(density: Any) -> float:
     -------
     float
         By product rules of increasing degree, up to 32; where they do not settle to 0.1 %, the last one, with a
-        warning: the nodes are then too far apart for the density, and the value is too low. Where a fitted density is one of
-        kernels (`form_`), J is the mean of f over orientations drawn from f, to a standard error of 1 %.
+        warning: the nodes are then too far apart for the density, and the value is too low. Where a fitted density
+        is one of kernels (`form_`), J is the mean of f over orientations drawn from f, to a standard error of 1 %.
 
     Examples
     --------

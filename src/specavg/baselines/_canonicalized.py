@@ -16,7 +16,7 @@ from specavg.baselines._meta import MetaRegressor
 from specavg.groups import Group
 from specavg.invariants._acting_group import canonical_points, group_of_columns
 from specavg.isometries import Isometry
-from specavg.spaces import Space, Torus
+from specavg.spaces import Space
 
 __all__ = ["Canonicalized", "canonical", "embedded", "functional", "orbit", "wrapped"]
 
@@ -59,12 +59,15 @@ def canonical(space: Space, group: Group, X: ArrayLike) -> Array:
 
 
 def wrapped(space: Space, X: Array) -> Array:
-    """Points of a torus in the box around zero, others as they are: sorting needs one name for each point."""
-    if not isinstance(space, Torus):
+    """Periodic columns in the box around zero, others as they are: sorting needs one name for each point."""
+    period = space.column_periods  # infinite where a column has none
+    row, column = np.nonzero(np.abs(X) > period / 2)  # what is inside keeps its bits
+    if not len(row):
         return X
-    turns = X / space.period
-    outside = np.abs(X) > space.period / 2  # what is inside keeps its bits
-    return np.where(outside, (turns - np.rint(turns)) * space.period, X)
+    inside = X.copy()
+    turns = X[row, column] / period[column]
+    inside[row, column] = (turns - np.rint(turns)) * period[column]
+    return inside
 
 
 def orbit(space: Space, group: Group, X: Array) -> Iterator[Array]:
@@ -87,10 +90,9 @@ def _elements(group: Group) -> tuple[Isometry, ...]:
 
 def embedded(space: Space, X: Array) -> Array:
     """Points in a Euclidean space in which the manifold has no seam."""
-    if isinstance(space, Torus):
-        angle = 2 * np.pi * X / space.period
-        return np.hstack([np.cos(angle), np.sin(angle)])
-    return X
+    periodic = np.isfinite(space.column_periods)
+    angle = 2 * np.pi * X[:, periodic] / space.column_periods[periodic]
+    return np.hstack([np.cos(angle), np.sin(angle), X[:, ~periodic]])
 
 
 def functional(space: Space, X: Array) -> Array:

@@ -80,7 +80,7 @@ def frame(space: Space, group: Group, X: ArrayLike, width: float = 0.1) -> Frame
     array([0.5, 0.5])
     """
     points = wrapped(space, space.check_points(X))
-    if isinstance(space, Torus) and space.is_cubic and _permutes_everything(group):
+    if isinstance(space, Torus) and space.is_cubic and isinstance(_structure(group), Symmetric):
         return _cut_at_each_gap(space, points)
     exact = group_of_columns(space, group) is not None
     if exact and (_is_continuous(space, group) or group.order > LARGEST_ORBIT):
@@ -91,15 +91,11 @@ def frame(space: Space, group: Group, X: ArrayLike, width: float = 0.1) -> Frame
     return Frame("near the maximum", images, weights / weights.sum(axis=0))
 
 
-def _permutes_everything(group: Group) -> bool:
-    return isinstance(_structure(group), Symmetric)
-
-
 def _is_continuous(space: Space, group: Group) -> bool:
     """Whether canonical points are: |x| is on every torus and sphere, sorting wherever there is no seam."""
     structure = _structure(group)
     if isinstance(structure, Symmetric):
-        return not isinstance(space, Torus)
+        return not np.isfinite(space.column_periods).any()
     return isinstance(structure, Trivial | SignFlips | Hyperoctahedral)
 
 

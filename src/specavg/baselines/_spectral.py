@@ -14,7 +14,7 @@ from specavg.groups import Group
 from specavg.invariants import Cutoff
 from specavg.regression._spectra import Spectrum
 from specavg.spaces import Eigenspace, Space, Torus
-from specavg.spaces._orders import BY_EIGENVALUE, Order, order_of
+from specavg.spaces._order_of_functions import BY_EIGENVALUE, Order, order_of
 
 __all__ = ["SpectralKernel", "spectral_weights"]
 

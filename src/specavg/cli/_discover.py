@@ -44,13 +44,17 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Search, print, and save the model if asked to."""
     from specavg.cli._progress_bar import Progress
-    from specavg.cli._tables import TableStream, open_table, split_columns
+    from specavg.cli._tables import TableStream, check_output, open_table, split_columns
     from specavg.discovery import discover_symmetry
 
     if not 0 < options.level < 1:
         raise Problem(f"--level must lie between 0 and 1; got {options.level:g}", 2)
     space = space_of(options.space)
     group = fitting_group(options.group, space)
+    if not group.generators and not group.fields:
+        raise Problem(f"{group!r} moves nothing: name with --group one that surely contains the symmetry", 2)
+    if options.output is not None:
+        check_output(options.output, options.data)
     table = open_table(options.data)
     features, targets = split_columns(table, separated(options.target), separated(options.features), space)
     if len(targets) != 1:

@@ -90,6 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
         if os.environ.get("SPECAVG_TRACEBACK"):
             raise
+        if isinstance(error, OSError) and error.filename:
+            return _failed(f"{error.filename}: {error.strerror}", 1)
         return _failed(str(error) or type(error).__name__, 1)
 
 

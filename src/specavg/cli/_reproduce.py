@@ -62,6 +62,8 @@ def run(options: argparse.Namespace) -> int:
     from specavg.cli._specs import group_of
     from specavg.spaces import Torus
 
+    if options.out.exists() and not options.out.is_dir():
+        raise Problem(f"{options.out} is a file; --out names a folder")
     names = [experiment.name for experiment in experiments.EXPERIMENTS]
     only = [name for given in options.only or () for name in given.split(",")]
     unknown = [name for name in only if name not in names]

@@ -29,6 +29,7 @@ _GROUP_HELP = (
     "crystal_symmetry:O,Cinf; diagonal:(orthogonal:3),4 moves four copies together; G*H is a direct product, G+H what "
     "two groups on one space generate; or a TOML or JSON file with generators (default: no symmetry)"
 )
+_MOST_COLUMNS = 10**6  # more than any table on disk has
 _MOST_FUNCTIONS = 1e7  # their eigenvalues and coefficients alone take 160 MB
 _CUTOFFS = ("max_eigenvalue", "max_dim", "max_invariant_dim")
 
@@ -56,7 +57,8 @@ def fitting_group(text: str | None, space: Space) -> Group:
         group = group_of(text, space)
         invariant_basis(space, group, max_eigenvalue=0.0)
     except (ValueError, TypeError, MemoryError) as error:
-        raise Problem(f"--group {text}: {error}", 2) from None
+        what = "without a group" if text is None else f"--group {text}"
+        raise Problem(f"{what}: {error}", 2) from None
     return group
 
 
@@ -99,7 +101,7 @@ def space_of(text: str) -> Space:
         inside = base.startswith("(") and base.endswith(")")
         space = space_of(base[1:-1]) if inside else _named_space(base)
         for copies in exponents:
-            space = spaces.Power(space, _integer(copies, text))
+            space = spaces.Power(space, _columns(copies, text))
         return space
     except (ValueError, MemoryError, OverflowError) as error:
         raise Problem(f"--space {text}: {error}", 2) from None
@@ -111,13 +113,13 @@ def _named_space(text: str) -> Space:
     name, values, settings = _parse(text)
     if name == "torus":
         _expect(text, len(values) == 1 and set(settings) <= {"period"}, "torus:10 or torus:10,period=1")
-        return spaces.Torus(_integer(values[0], text), period=_number(settings.get("period", "2"), text))
+        return spaces.Torus(_columns(values[0], text), period=_number(settings.get("period", "2"), text))
     if name == "sphere":
         _expect(text, len(values) == 1 and not settings, "sphere:3")
-        return spaces.Sphere(_integer(values[0], text))
+        return spaces.Sphere(_columns(values[0], text))
     if name == "stiefel":
         _expect(text, len(values) == 2 and not settings, "stiefel:5,2")
-        return spaces.Stiefel(_integer(values[0], text), _integer(values[1], text))
+        return spaces.Stiefel(_columns(values[0], text), _columns(values[1], text))
     if name == "interval":
         _expect(text, len(values) in (0, 2) and not settings, "interval or interval:0,1")
         return spaces.Interval(*(_number(value, text) for value in values))
@@ -155,7 +157,7 @@ def group_of(text: str | None, space: Space) -> Group:
     if text.startswith("diagonal:"):
         inner = _split(text.removeprefix("diagonal:"), ",")
         _expect(text, len(inner) == 2, "a group and a number of copies, as in diagonal:(orthogonal:3),4")
-        return groups.diagonal(group_of(inner[0], space), _integer(inner[1], text))
+        return groups.diagonal(group_of(inner[0], space), _columns(inner[1], text))
     name, values, settings = _parse(text)
     if name == "shifts":
         _expect(text, bool(values) and not settings, "the entries of a direction, as in shifts:1,-1")
@@ -181,7 +183,8 @@ def group_of(text: str | None, space: Space) -> Group:
     }
     if name not in catalogue:
         raise Problem(f"there is no group {text!r}; groups are {_GROUP_HELP}", 2)
-    return catalogue[name](_integer(values[0], text))
+    rotations = name in ("cyclic", "dihedral")  # of one coordinate, as many as you like
+    return catalogue[name]((_integer if rotations else _columns)(values[0], text))
 
 
 def _from_file(path: Path, part: str) -> dict[str, Any]:
@@ -199,24 +202,28 @@ def _from_file(path: Path, part: str) -> dict[str, Any]:
 
 
 def _group_from_file(path: Path) -> Group:
-    from specavg.persistence import DescriptionError, read_group
+    from specavg.groups import Group
 
     description = _from_file(path, "group")
     if isinstance(description, dict) and "structure" in description:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise Problem(
             f"{path}: a structure cannot be claimed in a file; give generators, or a name such as symmetric:5"
         )
-    try:
-        return read_group(description)
-    except DescriptionError as error:
-        raise Problem(f"{path}: {error}") from None
+    return _described(path, description, Group, "group")
 
 
 def _space_from_file(path: Path) -> Space:
-    from specavg.persistence import DescriptionError, read_space
+    from specavg.spaces import Space
+
+    return _described(path, _from_file(path, "space"), Space, "space")
+
+
+def _described(path: Path, description: Any, kind: type, place: str) -> Any:
+    """What a description in the file `path` means."""
+    from specavg.persistence import DescriptionError, read
 
     try:
-        return read_space(_from_file(path, "space"))
+        return read(description, kind, place)
     except DescriptionError as error:
         raise Problem(f"{path}: {error}") from None
 
@@ -261,6 +268,14 @@ def _integer(value: str, text: str) -> int:
         return int(value)
     except ValueError:
         raise Problem(f"cannot read {text!r}: {value!r} is not a whole number", 2) from None
+
+
+def _columns(value: str, text: str) -> int:
+    """A number of coordinates or copies."""
+    number = _integer(value, text)
+    if number > _MOST_COLUMNS:
+        raise ValueError(f"points have at most {_MOST_COLUMNS:,} coordinates here; got {number}")
+    return number
 
 
 def _number(value: str, text: str) -> float:

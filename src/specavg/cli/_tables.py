@@ -98,9 +98,12 @@ def _open_csv(path: Path) -> Table:
     pandas = _pandas()
     separator = "\t" if path.name.lower().endswith(".tsv") else ","
     try:
-        header: list[str] = [str(name) for name in pandas.read_csv(path, sep=separator, nrows=0).columns]
+        # As they are written: a second column of one name would be given another.
+        first = pandas.read_csv(path, sep=separator, nrows=1, header=None, dtype=str, keep_default_na=False)
+        header = [str(name) for name in pandas.read_csv(path, sep=separator, nrows=0).columns]
     except (ValueError, OSError, UnicodeDecodeError) as error:
         raise Problem(f"{path} cannot be read as CSV: {error}") from None
+    _check_header(path, [str(name) for name in first.iloc[0]])
 
     # Up to pandas 2 the default parser may be wrong in the last bit.
     exact = {"float_precision": "round_trip"} if int(pandas.__version__.split(".")[0]) < 3 else {}
@@ -122,6 +125,25 @@ def _open_csv(path: Path) -> Table:
             raise Problem(f"{path} cannot be read as CSV: {error}") from None
 
     return Table(path, header, None, pieces)
+
+
+def _check_header(path: Path, names: list[str]) -> None:
+    twice = sorted({name for name in names if name and names.count(name) > 1})
+    if twice:
+        raise Problem(f"{path} has two columns {twice[0]!r}")
+    mark = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
+    if mark is not None:
+        raise Problem(f"{path} is separated by {mark!r}: write commas, or tabs with a name that ends in .tsv")
+    if all(map(_is_number, names)):
+        raise Problem(f"{path} starts with numbers ({_listed(names)}): its first line must name the columns")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _open_parquet(path: Path) -> Table:
@@ -153,6 +175,8 @@ def _numbers(frame: Any, columns: list[str], path: Path, first_row: int) -> Arra
     pandas = _pandas()
     values = np.empty((len(frame), len(columns)))
     for j, name in enumerate(columns):
+        if frame[name].dtype.kind in "mM":  # they would be nanoseconds
+            raise Problem(f"{path}: column {name!r} holds dates or times, not numbers")
         numbers = pandas.to_numeric(frame[name], errors="coerce")
         values[:, j] = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
         bad = np.flatnonzero(~np.isfinite(values[:, j]))

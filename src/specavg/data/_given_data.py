@@ -22,7 +22,9 @@ __all__ = [
     "question_fit",
     "question_order",
     "question_periods",
+    "question_size",
     "question_vectors",
+    "question_wrapping",
     "why_nothing",
 ]
 
@@ -30,9 +32,13 @@ __all__ = [
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
 # span a few, and standardised columns on the default torus (period 2) about three.
 _MANY_PERIODS = 20.0
+_MANY_CELLS = 4.0  # the same of fractional coordinates: positions in Å in a cell of 5 Å span five
 _ROWS_ASKED = 64  # rows whose span is looked at: another unit shows in any of them; all rows took as long as a fit
 _NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: less than 2 % of the variance is explained
 _ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, all with 200; fewer rows say little
+_MORE_THAN_A_PERIOD = 1.05  # periods: angles from −180° to 180°, both ends measured and rounded, span hardly more
+_LARGE_ERROR = 0.2  # leave-one-out error in standard deviations of y: a smaller one is no reason to wait longer
+_FEW_FOR_ROWS = 8  # rows for a function: with more rows than that, more functions would hardly be overfitted
 _UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of the variance is then unexplained
 
 
@@ -52,11 +58,20 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
         raise not_a_group(group)
     if space is None and hasattr(X, "as_matrix"):
         raise TypeError(f"X holds orientations (a {type(X).__name__}): give space=sa.Rotations()")
+    _check_mask(X, "X")
     table = X if space is None else space.as_table(X)
     shape = getattr(table, "shape", ())
     if len(shape) == 2 and isinstance(shape[1], int | np.integer):
         check_columns(space, group, int(shape[1]))
     return table
+
+
+def _check_mask(values: Any, name: str) -> None:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        raise ValueError(
+            f"{name} has {int(np.ma.getmaskarray(values).sum())} masked values, and what lies below a mask would be "
+            "fitted. Leave out their rows: keep = ~(np.ma.getmaskarray(X).any(axis=1) | np.ma.getmaskarray(y))"
+        )
 
 
 def check_columns(space: Space | None, group: Group | None, columns: int) -> None:
@@ -83,9 +98,12 @@ def check_columns(space: Space | None, group: Group | None, columns: int) -> Non
 
 
 def given_targets(y: Any) -> Any:
-    """`y`, unless it holds texts or dates: a regressor needs numbers."""
+    """`y`, unless it holds texts, dates or masked values: a regressor needs numbers."""
     if y is None or isinstance(y, str):
         return y
+    _check_mask(y, "y")
+    if hasattr(y, "toarray"):  # SciPy's sparse arrays
+        raise TypeError("y is a sparse array, and a regressor needs all of its numbers: y.toarray()")
     kind = getattr(y, "dtype", None)
     if isinstance(kind, np.dtype) and kind.kind in "mM":
         raise ValueError(
@@ -115,10 +133,12 @@ def question_periods(space: Space, points: Array) -> None:
     sides = space.column_periods  # infinite where a column has no period: its span is then no period at all
     spans = np.ptp(points[:: max(1, len(points) // _ROWS_ASKED)], axis=0) / sides
     column = int(spans.argmax())
-    if spans[column] > _MANY_PERIODS:
+    if spans[column] > (_MANY_PERIODS if space.lattice is None else _MANY_CELLS):
         advice = "If these are degrees, convert them with np.deg2rad, or give the space period=360"
         if not np.isclose(sides[column], 2 * np.pi):
             advice = "Give the space the period of the data (for instance period=360 for degrees)"
+        if space.lattice is not None:
+            advice = "Points are fractional coordinates: X @ np.linalg.inv(lattice) makes them of Cartesian ones"
         warnings.warn(
             f"column {column} of X spans {spans[column]:.0f} periods of {space!r}: it goes from "
             f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {sides[column]:.4g}. "
@@ -199,6 +219,37 @@ def question_fit(error: float, count: int, reasons: Callable[[], str]) -> None:
         f"of the mean is 1. Likely reasons: {reasons()}.",
         UserWarning,
         stacklevel=4,
+    )
+
+
+def question_wrapping(space: Space, points: Array, error: float) -> None:
+    """Warn where a fit is poor and a column spans more than a period: different points may be taken for the same."""
+    if len(points) < _ROWS_TO_JUDGE or not error > _UNEXPLAINED:
+        return
+    spans = np.ptp(points, axis=0) / space.column_periods
+    column = int(spans.argmax())
+    if _MORE_THAN_A_PERIOD < spans[column] <= _MANY_PERIODS:
+        warnings.warn(
+            f"the fit is poor (leave-one-out error {error:.3g} standard deviations of y), and column {column} of X "
+            f"spans {spans[column]:.3g} periods of {space!r}: values that differ by a period are the same point. If "
+            "these are not angles, rescale the column to less than a period, or use sa.Interval; do not standardise "
+            "angles.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def question_size(basis: InvariantBasis, count: int, error: float) -> None:
+    """Warn where time, and not the data, ended the search for functions, and the fit is far from its data."""
+    by_time = basis.cutoff.kind != "max_invariant_dim" and basis.dim > 1  # of the constant alone the fit has warned
+    if not by_time or not error > _LARGE_ERROR or basis.dim * _FEW_FOR_ROWS > count:
+        return
+    warnings.warn(
+        f"time ended the search for invariant functions at {basis.dim} of them for {count} points, and the "
+        f"leave-one-out error is {error:.3g} standard deviations of y. More functions may help: give max_invariant_dim="
+        f"{4 * basis.dim}, and ask sa.invariants.plan(space, group, max_eigenvalue=...) how long they take.",
+        UserWarning,
+        stacklevel=3,
     )
 
 

@@ -19,10 +19,32 @@ from specavg.data._gradient_moments import gradient_moments
 from specavg.invariants import EquivariantBasis, InvariantBasis
 from specavg.regression._moments import Moments
 
-__all__ = ["ChunkMoments", "Stream", "check_names", "column_names", "is_dask", "numbers", "stream_of"]
+__all__ = [
+    "ChunkMoments",
+    "Stream",
+    "check_names",
+    "column_names",
+    "invariant_moments",
+    "is_dask",
+    "numbers",
+    "stream_of",
+    "vector_moments",
+]
 
 _BATCH_ROWS = 65_536  # rows of a Parquet file that are read at a time: enough for BLAS to be fast
 _SUMMED_AT_ONCE = 16  # moments held before they are added: sums of sums, so that errors do not build up
+
+
+def invariant_moments(
+    basis: InvariantBasis, points: Array, Y: Array | None, weights: Array | None, gram: bool
+) -> Moments:
+    """The moments of invariant functions, at canonical points."""
+    return Moments.of(basis, basis.evaluation_points(points), Y, weights, gram=gram)
+
+
+def vector_moments(basis: EquivariantBasis, points: Array, Y: Array, weights: Array | None, gram: bool) -> Moments:
+    """The moments of equivariant functions, which always have a Gram matrix."""
+    return Moments.of_vectors(basis, points, Y, weights)
 
 
 @final
@@ -32,7 +54,7 @@ class ChunkMoments:
 
     Attributes
     ----------
-    basis : InvariantBasis or EquivariantBasis
+    basis : InvariantBasis, or the basis that `moments_of` takes
     targets : bool
         Whether there are targets.
     gram : bool
@@ -41,13 +63,16 @@ class ChunkMoments:
         The columns that every chunk with names must have, in this order.
     gradients : bool, default False
         Whether there may be gradients.
+    moments_of : callable
+        Sums over checked points: `invariant_moments` or `vector_moments`.
     """
 
-    basis: InvariantBasis | EquivariantBasis
+    basis: Any
     targets: bool
     gram: bool
     names: list[str] | None = None
     gradients: bool = False
+    moments_of: Callable[..., Moments] = invariant_moments
 
     def __call__(self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None) -> Moments | None:
         """The moments of one chunk, None for an empty one."""
@@ -70,12 +95,8 @@ class ChunkMoments:
             if len(weights) != len(table) or (weights < 0).any():
                 raise ValueError(f"sample_weight must be {len(table)} non-negative numbers; got {len(weights)}")
         if gradient is not None:
-            assert isinstance(self.basis, InvariantBasis)
             return gradient_moments(self.basis, table, y, gradient, np.ones(len(table)) if weights is None else weights)
-        if isinstance(self.basis, EquivariantBasis):
-            assert Y is not None
-            return Moments.of_vectors(self.basis, table, Y, weights)
-        return Moments.of(self.basis, self.basis.evaluation_points(table), Y, weights, gram=self.gram)
+        return self.moments_of(self.basis, table, Y, weights, self.gram)
 
 
 def check_names(found: list[str] | None, expected: list[str] | None) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from specavg.discovery._evidence import Subspace
 from specavg.discovery._finite_action import FiniteAction
-from specavg.discovery._names import point_group_name
+from specavg.discovery._subgroup_names import point_group_name
 from specavg.discovery._subgroups import SubgroupClass, TooManySubgroups, subgroup_classes
 from specavg.groups import Group
 from specavg.spaces import Eigenspace, Space

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from specavg.invariants import Cutoff, InvariantBasis
-from specavg.regression._limits import FEWEST_FUNCTIONS, FUNCTIONS_PER_POINT, WORK
+from specavg.regression._measured_limits import FEWEST_FUNCTIONS, FUNCTIONS_PER_POINT, WORK
 
 __all__ = ["affordable_basis", "affordable_dim", "rounded"]
 

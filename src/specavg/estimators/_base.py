@@ -31,10 +31,10 @@ from specavg.invariants._acting_group import canonical_points
 from specavg.invariants._basis import built_basis
 from specavg.invariants._building import checked_request
 from specavg.persistence._saved_model import Savable
-from specavg.regression._limits import BASIS_SECONDS
+from specavg.regression._measured_limits import BASIS_SECONDS
 from specavg.spaces import Space, default_space
 
-__all__ = ["InvariantEstimator", "InvariantSeries", "checked_alpha", "weights_or_ones"]
+__all__ = ["InvariantEstimator", "InvariantSeries", "checked_alpha", "relative_weights", "weights_or_ones"]
 
 Array = NDArray[np.float64]
 _FIRST_ROWS = 1024  # that tell whether points repeat: 0.1 ms of a prediction that takes several
@@ -243,8 +243,15 @@ def weights_or_ones(sample_weight: Any, X: Array) -> Array:
     return weights
 
 
-def checked_alpha(alpha: Any) -> float | None:
-    """The penalty as a number, None for "auto"; an error for anything else."""
+def relative_weights(sample_weight: Any, X: Array) -> tuple[Array, float]:
+    """Checked weights, divided by the mean of the positive ones, and that mean: noise is estimated row by row."""
+    weights = weights_or_ones(sample_weight, X)
+    unit = 1.0 if sample_weight is None else float(weights.sum() / np.count_nonzero(weights))
+    return (weights, 1.0) if unit == 1 else (weights / unit, unit)
+
+
+def checked_alpha(alpha: Any, unit: float = 1.0) -> float | None:
+    """The penalty for weights divided by `unit`, None for "auto"; an error for anything else."""
     if isinstance(alpha, str):
         if alpha != "auto":
             raise ValueError(f"alpha must be a positive number or 'auto'; got {alpha!r}")
@@ -253,4 +260,4 @@ def checked_alpha(alpha: Any) -> float | None:
         raise ValueError(f"alpha is one number for all outputs, or 'auto'; got {np.size(alpha)} numbers")
     if not (np.isfinite(alpha) and alpha > 0):
         raise ValueError(f"alpha must be positive and finite; got {alpha!r}. 'auto' goes down to interpolation.")
-    return float(alpha)
+    return float(alpha) / unit

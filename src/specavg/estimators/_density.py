@@ -307,8 +307,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     def score_samples(self, X: ArrayLike) -> Array:
         """The log density at `X`, relative to the uniform probability measure.
 
-        On an `Interval` this is the arcsine measure: add −log(π√((x − low)(high − x))) for each interval to have the log
-        density in dx.
+        On an `Interval` this is the arcsine measure: add −log(π√((x − low)(high − x))) for each interval to have the
+        log density in dx.
 
         Parameters
         ----------

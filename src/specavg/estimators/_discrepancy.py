@@ -143,8 +143,8 @@ def _images(model: Any, basis: Any, space: Space, group: Group) -> Callable[[Iso
         return lambda g: output_representation(space, Group([g]), output).images[0].matrix
     if output.group != group or not group.is_finite or group_order(group) > SMALL_GROUP:
         raise ValueError(
-            "the representation of this model is known by its generators: the discrepancy needs their group, finite and "
-            f"of at most {SMALL_GROUP} elements; got {group!r}"
+            "the representation of this model is known by its generators: the discrepancy needs their group, finite "
+            f"and of at most {SMALL_GROUP} elements; got {group!r}"
         )
     table = {g: image.matrix for g, image in output.elements()}
     return table.__getitem__

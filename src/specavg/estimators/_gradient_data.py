@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from specavg._random import OWN_SEED
 from specavg.data._gradient_moments import checked_gradients, gradient_moments
 from specavg.invariants import InvariantBasis
-from specavg.regression import _limits
+from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import orbits
 from specavg.regression._gradient_problem import GradientProblem, Observations
 from specavg.regression._moment_path import MomentProblem

@@ -10,12 +10,12 @@ from specavg._reporting import reported
 from specavg.estimators._affordable import rounded
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.invariants import Cutoff, InvariantBasis
-from specavg.regression import _limits
-from specavg.regression._choice import RidgeFit
+from specavg.regression import _measured_limits as _limits
 from specavg.regression._conjugate_gradients import NotConverged
-from specavg.regression._nearby_choice import likely_spectra, nearby_fit, weakest_share
 from specavg.regression._operator_path import OperatorProblem
 from specavg.regression._spectra import Spectrum
+from specavg.regression._spectrum_choice import RidgeFit
+from specavg.regression._spectrum_choice_many_rows import likely_spectra, nearby_fit, weakest_share
 
 __all__ = ["grown"]
 

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from specavg.data._given_data import question_fit, question_vectors, why_nothing
+from specavg.data._given_data import question_fit, question_size, question_vectors, question_wrapping, why_nothing
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
-from specavg.estimators._base import InvariantSeries, checked_alpha, weights_or_ones
+from specavg.estimators._base import InvariantSeries, checked_alpha, relative_weights
 from specavg.estimators._gradient_data import GradientData, warn_of_contradicting_moments
 from specavg.estimators._growth import grown
 from specavg.estimators._noise_ratio import RatioChoice, best_ratio, ratios_of_moments, ratios_of_rows
@@ -24,8 +24,7 @@ from specavg.estimators._streamed import PiecewiseEstimator, needs_cutoff
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_order, further_orders
-from specavg.regression import _limits
-from specavg.regression._choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
+from specavg.regression import _measured_limits as _limits
 from specavg.regression._decomposed_path import DecomposedPosterior
 from specavg.regression._gradient_problem import GradientProblem
 from specavg.regression._moment_path import MomentProblem
@@ -33,6 +32,7 @@ from specavg.regression._moments import Moments
 from specavg.regression._operator_path import OperatorPosterior
 from specavg.regression._regression_problem import Posterior, Problem
 from specavg.regression._spectra import Spectrum, spectrum_candidates
+from specavg.regression._spectrum_choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
 from specavg.regression._target_units import Units
 from specavg.spaces import Space
 
@@ -56,12 +56,14 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         Where the points live. Default: `Torus(n_features)` with period 2; data wrap and are not rescaled.
     group : Group, optional
         Who acts. Default: the trivial group.
-    spectrum : {"auto", "sobolev", "matern", "heat", "product", "partition"}, default "auto"
+    spectrum : {"auto", "sobolev", "matern", "heat", "product", "partition", "von mises"}, default "auto"
         D_λ^(−2s/d) as in the paper, (1 + ℓ²λ)^(−s), exp(−ℓ²λ/2); with ``order="type"`` also ∏(1 + ℓ²λ_i)^(−s) over
-        coordinates, copies or factors, and exp(−s|κ| − ℓ rows(κ)) on Stiefel manifolds, κ the type of a function.
-        "auto" chooses s and ℓ of "matern", which comes near the first three, and of the other two where they apply.
+        coordinates, copies or factors, and exp(−s|κ| − ℓ rows(κ)) on Stiefel manifolds, κ the type of a function;
+        the kernel exp(−|e(x) − e(y)|²/2ℓ²) of the embedding by the first functions, with ``order="type"`` where a space
+        has several parts. "auto" chooses s and ℓ of "matern", which comes near the first three, and of the other three
+        where they apply.
     smoothness : float, optional
-        s, of all but "heat"; may lie far above d, for analytic targets.
+        s, of all but "heat" and "von mises"; may lie far above d, for analytic targets.
     length_scale : float, optional
         ℓ, of all but "sobolev", in the units of the space.
     alpha : float or "auto", default "auto"
@@ -113,7 +115,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     neighbours of the best. The density of all rows together (the evidence) counts as much as 60 rows: with few rows
     leave-one-out alone is deceived by chance. It is not used with several outputs, nor where only moments are known.
     The grid of "auto" is the Matérn family in s and ℓ together, of which "heat" is the limit of large s; on cubic tori,
-    powers and products "product" beside it, on Stiefel manifolds "partition". Rows on one orbit are left out together.
+    powers and products "product" beside it, on Stiefel manifolds "partition", and on all but these "von mises" too.
+    Rows on one orbit are left out together.
     With more than 400 rows, or with several bases (below), the best spectra are short-listed on up to 400 rows (chosen
     without regard to y) and compared on all; 160 of these rows say first which are worth that, and which bases are.
 
@@ -167,7 +170,10 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     spectra by the likelihood of the coefficients of least squares, the penalty by generalised cross-validation. A
     larger basis is kept only if its error is smaller.
 
-    *Weights.* As elsewhere in scikit-learn a weight of two is a repeated observation.
+    *Weights* are relative precisions: the noise of a row of weight w has the variance σ²/w, with σ² estimated from the
+    rows and not from the sum of the weights. So 1/σ_i² and any multiple of it give the same model and error bars; only
+    `alpha_` and `noise_variance_` are in units of the weights. As elsewhere in scikit-learn, predictions with a weight
+    of two are those with a repeated row.
 
     Examples
     --------
@@ -240,7 +246,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         self
         """
         vars(self).pop("gradient_noise_variance_", None)
-        alpha = checked_alpha(self.alpha)
+        checked_alpha(self.alpha)
         stream = self._stream(X, y, sample_weight, gradient)
         if stream is not None:
             return self._fit_stream(stream)
@@ -248,7 +254,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
             return self._fit_gradients(X, y, sample_weight, gradient)
         points, targets = self._points_and_targets(X, y)
         order, cutoff = self._order(), self._cutoff()
-        weights = weights_or_ones(sample_weight, points)
+        weights, unit = relative_weights(sample_weight, points)
+        alpha = checked_alpha(self.alpha, unit)
         data = RidgeData.of(self._canonical(points), targets, weights)
         bases = self._bases(data.points, order, cutoff)
         searched = searched_basis(bases, data, self._candidates, alpha)
@@ -261,18 +268,21 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
             at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
             basis, fit = grown(data, basis, fit, at, self._candidates)
             self._take_basis(basis)
-        self._keep(fit, targets.shape[1:], data.count)
+        self._keep(fit.of_weights(unit), targets.shape[1:], data.count)
         question_vectors(basis, targets.shape[1:], self.loo_error_)
+        question_wrapping(self._space(), points, self.loo_error_)
+        if cutoff is None:
+            question_size(basis, data.count, self.loo_error_)
         return self
 
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:
         points = self._points(X, reset=True)
-        weights = weights_or_ones(sample_weight, points)
+        weights, unit = relative_weights(sample_weight, points)
         data = GradientData.of(points, y, self._space().as_table(gradient), weights)
         if not data.has_gradient.any():
             return self.fit(points, y, sample_weight)
-        alpha, order, cutoff = checked_alpha(self.alpha), self._order(), self._cutoff()
-        self._check_gradients(data)
+        alpha, order, cutoff = checked_alpha(self.alpha, unit), self._order(), self._cutoff()
+        self._check_gradients(data, unit)
         bases = self._bases(self._canonical(data.points), order, cutoff, data.rows(self._space().dim))
         found: list[tuple[InvariantBasis, RatioChoice]] = []
         for _, basis in competing_bases(bases, None):
@@ -283,11 +293,12 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         basis, (_, candidates, ratio) = min(found, key=lambda entry: entry[1].density)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
-        self._keep(self._solved(data.problem(basis, ratio), candidates, alpha), (), len(data.points))
+        fit = self._solved(data.problem(basis, ratio), candidates, alpha)
+        self._keep(fit.of_weights(unit), (), len(data.points))
         self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
         return self
 
-    def _check_gradients(self, data: GradientData) -> None:
+    def _check_gradients(self, data: GradientData, unit: float) -> None:
         """Warn of gradients that contradict the values; needs some values to say something."""
         both = data.has_value
         if both.sum() < _FEWEST_VALUES:
@@ -295,7 +306,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what a fit of the values alone complains of is not what is fitted
             model: Any = clone(self)
-            alone = model.fit(data.points[both], data.targets[both], data.weights[both])
+            alone = model.fit(data.points[both], data.targets[both], unit * data.weights[both])
         data.warn_of_contradiction(alone.gradient(data.points))
 
     @needs_cutoff
@@ -316,25 +327,30 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         return self._fit_piece(X, y, sample_weight, gradient)
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> InvariantKernelRidge:
-        alpha = checked_alpha(self.alpha)
+        moments, unit = moments.relative()
+        alpha = checked_alpha(self.alpha, unit)
         candidates = self._candidates(self.basis_)
         few = _limits.SEARCH_ROWS  # spectra differ on few functions already
         if moments.slopes is not None and moments.slopes.count:
-            return self._fit_slope_moments(moments, moments.first(min(few, self.basis_.dim)), alpha)
+            return self._fit_slope_moments(moments, moments.first(min(few, self.basis_.dim)), alpha, unit)
         vars(self).pop("gradient_noise_variance_", None)
         if len(candidates) > _limits.SHORTLIST and self.basis_.dim > few:
             problem = MomentProblem(moments.first(few))
             candidates, _ = shortlist(problem, self.basis_, candidates, alpha, _limits.SHORTLIST)
-        return self._keep(self._solved(MomentProblem(moments), candidates, alpha), outputs, moments.count)
+        fit = self._solved(MomentProblem(moments), candidates, alpha)
+        return self._keep(fit.of_weights(unit), outputs, moments.count)
 
-    def _fit_slope_moments(self, moments: Moments, some: Moments, alpha: float | None) -> InvariantKernelRidge:
+    def _fit_slope_moments(
+        self, moments: Moments, some: Moments, alpha: float | None, unit: float
+    ) -> InvariantKernelRidge:
         """Values and gradients; ratio and spectra are searched for with the moments of `some` of the functions."""
         if moments.count >= _FEWEST_VALUES and some.dim > 1:
             alone = ridge_fit(MomentProblem(some), self.basis_, self._candidates(self.basis_), alpha)
             warn_of_contradicting_moments(some, alone.coefficients[:, 0])
         problem, ratios = partial(MomentProblem, some), ratios_of_moments(moments)
         _, candidates, ratio = best_ratio(problem, ratios, self.basis_, self._candidates(self.basis_), alpha)
-        self._keep(self._solved(MomentProblem(moments, ratio), candidates, alpha), (), moments.count)
+        fit = self._solved(MomentProblem(moments, ratio), candidates, alpha)
+        self._keep(fit.of_weights(unit), (), moments.count)
         self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
         return self
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.regression import _limits
-from specavg.regression._choice import ridge_fit, shortlist
+from specavg.regression import _measured_limits as _limits
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Levels, Spectrum
+from specavg.regression._spectrum_choice import ridge_fit, shortlist
 from specavg.regression._target_units import Units
 
 __all__ = ["RatioChoice", "best_ratio", "ratios_of_moments", "ratios_of_rows"]

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from specavg._config import settings
 from specavg._random import OWN_SEED
 from specavg.invariants import InvariantBasis
-from specavg.regression import _limits
-from specavg.regression._choice import relative_scale
+from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._operator_path import OperatorProblem
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Spectrum
+from specavg.regression._spectrum_choice import relative_scale
 
 __all__ = ["RidgeData"]
 

@@ -13,10 +13,10 @@ from specavg._arrays import Array
 from specavg.estimators._affordable import affordable_dim
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.invariants import InvariantBasis
-from specavg.regression import _limits
-from specavg.regression._choice import screened, shortlist
+from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._spectra import Spectrum
+from specavg.regression._spectrum_choice import screened, shortlist
 
 __all__ = ["MadeBasis", "Searched", "competing_bases", "searched_basis"]
 

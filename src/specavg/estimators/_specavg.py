@@ -71,7 +71,8 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
         Who acts. Default: the trivial group.
     smoothness : float, optional
         The Sobolev smoothness s of the target; the cutoff is D = n^(1/(1+α)) with α = 2s/d, d the dimension of
-        the space. Default: s = d. Used only where no cutoff is given.
+        the space. Default: s = d. Used only where no cutoff is given. The theorem's rate holds for s > d/2; smaller
+        values are used as they are (`theory.bounds(...).in_scope` says which case it is).
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
         At most one explicit cutoff, as in `invariant_basis`.
     order : str or Order, default "eigenvalue"
@@ -96,9 +97,10 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
     Notes
     -----
     The mean estimates a coefficient only if the points are uniform (on an `Interval`: arcsine, as `space.sample` draws
-    them; points that are uniform in x need the weights 1/√((x − low)(high − x)), and without them are warned of). For another density p give
-    `sample_weight` proportional to 1/p: coefficients are then Σ w_i y_i φ(x_i) / Σ w_i. As elsewhere in
-    scikit-learn a weight of two is a repeated observation, so n in the cutoff is Σ w_i: give weights of mean one.
+    them; points that are uniform in x need the weights 1/√((x − low)(high − x)), and without them are warned of).
+    For another density p give `sample_weight` proportional to 1/p: coefficients are then Σ w_i y_i φ(x_i) / Σ w_i. As
+    elsewhere in scikit-learn a weight of two is a repeated observation, so n in the cutoff is Σ w_i: give weights of
+    mean one.
 
     References
     ----------
@@ -151,19 +153,18 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
         if stream is not None:
             return self._fit_stream(stream)
         points, targets = self._points_and_targets(X, y)
-        weights = weights_or_ones(sample_weight, points)
+        columns, weight, count = targets.reshape(len(points), -1), float(len(points)), len(points)
+        if sample_weight is not None:
+            weights = weights_or_ones(sample_weight, points)
+            columns, weight, count = weights[:, None] * columns, float(weights.sum()), int(np.count_nonzero(weights))
         vars(self).pop("moments_", None)
         if sample_weight is None:
             _question_intervals(self._space(), points)
         order = self._order()
         places = training_points(self._space(), self._group(), points)
-        self._take_basis(self._basis(self._cutoff() or self._theorem(float(weights.sum())), order))
-        columns = targets.reshape(len(points), -1)
-        if sample_weight is not None:
-            columns = weights[:, None] * columns
+        self._take_basis(self._basis(self._cutoff() or self._theorem(weight), order))
         # Of the moments only Σ w y φ is needed here, and one sum is half the work of two.
-        sums = self.basis_.correlate(places, columns)
-        return self._fit_sums(sums, float(weights.sum()), int(np.count_nonzero(weights)), targets.shape[1:])
+        return self._fit_sums(self.basis_.correlate(places, columns), weight, count, targets.shape[1:])
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> SpecAvgRegressor:
         return self._fit_sums(moments.cross.value, float(moments.weight.value), moments.count, outputs)
@@ -213,7 +214,7 @@ def _question_intervals(space: Space, points: NDArray[np.float64]) -> None:
         if len(points) >= _ROWS_TO_JUDGE and abs(mean) > _FAR:
             warnings.warn(
                 f"column {column} does not follow the arcsine measure of {interval!r} (the mean of its second function "
-                f"is {mean:.2g}, not 0), and Algorithm 1 takes means for coefficients. For points that are uniform in x "
+                f"is {mean:.2g}, not 0), and Algorithm 1 takes means for coefficients. For points uniform in x "
                 "give sample_weight proportional to 1/√((x − low)(high − x)), or use InvariantKernelRidge, which "
                 "assumes no distribution.",
                 UserWarning,
@@ -226,7 +227,9 @@ def _intervals(space: Space, first: int = 0) -> list[tuple[int, Interval]]:
     """The columns that are numbers of an interval."""
     if isinstance(space, Interval):
         return [(first, space)]
-    parts = [space.base] * space.m if isinstance(space, Power) else space.factors if isinstance(space, Product) else []
+    parts = (
+        [space.base] * space.copies if isinstance(space, Power) else space.factors if isinstance(space, Product) else []
+    )
     found: list[tuple[int, Interval]] = []
     for part in parts:
         found += _intervals(part, first)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from specavg.data._given_data import given_targets
-from specavg.data._streaming import ChunkMoments, ChunkStream, Stream, check_names
+from specavg.data._streaming import ChunkMoments, ChunkStream, Stream, check_names, invariant_moments
 from specavg.estimators._base import InvariantEstimator
 from specavg.estimators._gradient_data import NO_VALUE
 from specavg.invariants import InvariantBasis
@@ -50,6 +50,7 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
 
     _needs_gram: ClassVar[bool] = True
     _takes_gradients: ClassVar[bool] = False
+    _moments_of: ClassVar[Callable[..., Moments]] = staticmethod(invariant_moments)
 
     coef_: NDArray[np.float64]
     moments_: Moments
@@ -83,8 +84,8 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
                 "is not known while they stream in"
             )
         self._take_basis(basis)
-        of_chunk = ChunkMoments(basis, self._has_targets, self._needs_gram, stream.feature_names, self._takes_gradients)
-        return stream.moments(of_chunk)
+        settings = (self._has_targets, self._needs_gram, stream.feature_names, self._takes_gradients, self._moments_of)
+        return stream.moments(ChunkMoments(basis, *settings))
 
     def _check_features(self, stream: Stream) -> None:
         if stream.n_features != self.n_features_in_:

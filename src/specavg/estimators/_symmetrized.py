@@ -17,7 +17,7 @@ from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._quadrature import Rule, quadratures
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, Order
-from specavg.regression._limits import FEWEST_FUNCTIONS
+from specavg.regression._measured_limits import FEWEST_FUNCTIONS
 from specavg.spaces import Space
 
 __all__ = ["Symmetrized"]

@@ -15,7 +15,7 @@ from specavg import baselines, groups
 from specavg._arrays import Array
 from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor, invariance_discrepancy
 from specavg.experiments._figure_style import PALETTE, new_figure
-from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
+from specavg.experiments._result import Claim, Experiment, Figure, Result, Table, Track
 from specavg.experiments._timing import duration
 from specavg.groups import Group
 from specavg.spaces import Space, Sphere, Torus
@@ -163,7 +163,7 @@ def run(quick: bool, track: Track) -> Result:
         settings = {"task": task.title, "refused": row.refused, "sigma": NOISE}
         for quantity in ("discrepancy", "jump", "error", "fit", "predict"):
             if row.refused is None:
-                result.records.append(Record(NAME, method, quantity, getattr(row, quantity), n, 1, settings))
+                result.record(NAME, method, quantity, getattr(row, quantity), n, 1, settings)
     result.tables = [_table(title, rows) for title, rows in found.items()]
     result.figures = [Figure(NAME, _figure(found), _CAPTION)]
     result.claims = _claims(found)

@@ -12,7 +12,7 @@ from specavg import groups
 from specavg.discovery import Discovery, discover_symmetry
 from specavg.discovery._subgroup_lattice import Lattice, lattice
 from specavg.experiments._figure_style import PALETTE, new_figure
-from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
+from specavg.experiments._result import Experiment, Result, Track
 from specavg.spaces import Sphere
 
 __all__ = ["EXPERIMENT"]
@@ -65,7 +65,7 @@ def run(quick: bool, track: Track) -> Result:
             for part, rows in (("all classes", table), (f"index at most {INDEX}", table[table[:, 0]])):
                 for what, column in (("right", 1), ("too large", 2)):
                     rates.setdefault((name, part, what), []).append(float(rows[:, column].mean()))
-                    result.records.append(Record(NAME, f"{name}, {part}", what, rates[name, part, what][-1], n=n))
+                    result.record(NAME, f"{name}, {part}", what, rates[name, part, what][-1], n=n)
     _shown(result, sizes, rates, seconds, len(firsts))
     return result
 
@@ -91,7 +91,7 @@ def _shown(
         for name in METHODS
     ]
     columns = ["n", "method", *(f"{part}: {what}" for part, what in shown), "time of a search"]
-    result.tables.append(Table(f"One function for each of {classes} classes of subgroups.", columns, rows))
+    result.table(f"One function for each of {classes} classes of subgroups.", columns, rows)
     figure, ax = new_figure(1, width=5.2, height=3.6)
     for color, name in zip(PALETTE, METHODS, strict=False):
         for part, style in zip(_parts(), ("o-", "s--"), strict=True):
@@ -99,22 +99,18 @@ def _shown(
             ax.plot(sizes, values, style, color=color, label=f"{name}, {part}")
     ax.set(xscale="log", xlabel="number of samples n", ylabel="right group found (%)", ylim=(0, 103))
     ax.legend()
-    result.figures.append(
-        Figure(
-            NAME,
-            figure,
-            "How often each method finds exactly the symmetry of a function on S², among the subgroups of Oh.",
-        )
+    result.figure(
+        NAME,
+        figure,
+        "How often each method finds exactly the symmetry of a function on S², among the subgroups of Oh.",
     )
     ours, theirs = (np.array(rates[name, _parts()[1], "right"]) for name in METHODS)
-    result.claims.append(
-        Claim(
-            "Random elements that do not lose on held-out data generate the symmetry.",
-            f"Where its assumptions hold (index at most {INDEX}), it finds the right group in {100 * theirs[-1]:.0f} "
-            f"% of the cases at n = {sizes[-1]}: one element that is accepted by mistake makes the group too large. "
-            f"Weighing the evidence for all subgroups, as this library does, finds it in {100 * ours[-1]:.0f} %.",
-            None,
-        )
+    result.claim(
+        "Random elements that do not lose on held-out data generate the symmetry.",
+        f"Where its assumptions hold (index at most {INDEX}), it finds the right group in {100 * theirs[-1]:.0f} "
+        f"% of the cases at n = {sizes[-1]}: one element that is accepted by mistake makes the group too large. "
+        f"Weighing the evidence for all subgroups, as this library does, finds it in {100 * ours[-1]:.0f} %.",
+        None,
     )
 
 

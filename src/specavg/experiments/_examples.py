@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from specavg import groups
+from specavg.discovery._subgroup_names import POINT_GROUPS
 from specavg.estimators import SpecAvgRegressor, invariance_discrepancy
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
-from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
+from specavg.experiments._result import Experiment, Result, Track
 from specavg.experiments._timing import seconds, size_text
 from specavg.groups import Group
 from specavg.invariants import invariant_basis
@@ -22,41 +23,6 @@ from specavg.spaces import Circle, Sphere
 __all__ = ["EXPERIMENT", "catalogue"]
 
 NAME = "examples"
-POINT_GROUPS = [
-    "Ci",
-    "C2",
-    "Cs",
-    "C2h",
-    "D2",
-    "C2v",
-    "D2h",
-    "C4",
-    "S4",
-    "C4h",
-    "D4",
-    "C4v",
-    "D2d",
-    "D4h",
-    "C3",
-    "S6",
-    "D3",
-    "C3v",
-    "D3d",
-    "C6",
-    "C3h",
-    "C6h",
-    "D6",
-    "C6v",
-    "D3h",
-    "D6h",
-    "T",
-    "Th",
-    "O",
-    "Td",
-    "Oh",
-    "I",
-    "Ih",
-]
 
 
 def catalogue() -> list[tuple[str, Group]]:
@@ -113,17 +79,15 @@ def _permutations(quick: bool, track: Track, result: Result) -> None:
         settings = {"d": d, "generators": len(group.generators), "degree": 4}
         for quantity, value in (("invariant dim", sum(dims)), ("basis seconds", elapsed), ("ID", float(found)),
                                 ("ID without canonical points, relative", plain_relative)):  # fmt: skip
-            result.records.append(Record(NAME, "permutations", quantity, float(value), 200, 1, settings))
+            result.record(NAME, "permutations", quantity, float(value), 200, 1, settings)
     header = ["d", "|G| = d!", "generators", "log₂|G|", "invariants of degree 0–4", "all functions", "basis",
               "ID", "ID of the basis itself, relative"]  # fmt: skip
-    result.tables.append(Table("Permutations of the coordinates of S^(d−1)", header, rows))
-    result.claims.append(
-        Claim(
-            "Two generators are enough for all permutations on the sphere, and the functions are exactly invariant.",
-            f"Up to d = {rows[-1][0]} ({rows[-1][1]} elements): the bases take at most {slowest:.2g} s, and "
-            f"no discrepancy exceeds {worst:.1g} relative to the function, also without canonical points.",
-            worst <= 1e-12,
-        )
+    result.table("Permutations of the coordinates of S^(d−1)", header, rows)
+    result.claim(
+        "Two generators are enough for all permutations on the sphere, and the functions are exactly invariant.",
+        f"Up to d = {rows[-1][0]} ({rows[-1][1]} elements): the bases take at most {slowest:.2g} s, and "
+        f"no discrepancy exceeds {worst:.1g} relative to the function, also without canonical points.",
+        worst <= 1e-12,
     )
 
 
@@ -135,29 +99,23 @@ def _rotations(reach: int, track: Track, result: Result) -> None:
         expected = 1 + 2 * (reach // order)
         right &= by_generator.dim == expected
         rows.append([size_text(order), "1", str(expected), str(by_generator.dim)])
-        result.records.append(
-            Record(
-                NAME,
-                "rotations of the circle",
-                "invariant dim",
-                by_generator.dim,
-                settings={"order": order, "reach": reach},
-            )
+        result.record(
+            NAME,
+            "rotations of the circle",
+            "invariant dim",
+            by_generator.dim,
+            settings={"order": order, "reach": reach},
         )
-    result.tables.append(
-        Table(
-            f"The circle, frequencies up to {reach}",
-            ["|G|", "generators", "invariants expected", "invariants found"],
-            rows,
-        )
+    result.table(
+        f"The circle, frequencies up to {reach}",
+        ["|G|", "generators", "invariants expected", "invariants found"],
+        rows,
     )
-    result.claims.append(
-        Claim(
-            "On the circle one generator and one 2 × 2 constraint per frequency are enough.",
-            "The invariants are the constant and the frequencies that |G| divides, for |G| up to 10^12"
-            + (": found exactly." if right else ": NOT what was found."),
-            bool(right),
-        )
+    result.claim(
+        "On the circle one generator and one 2 × 2 constraint per frequency are enough.",
+        "The invariants are the constant and the frequencies that |G| divides, for |G| up to 10^12"
+        + (": found exactly." if right else ": NOT what was found."),
+        bool(right),
     )
 
 
@@ -174,7 +132,7 @@ def _generators(track: Track, result: Result) -> None:
         total += 1
         families.setdefault(family, []).append((logarithm, count))
         settings = {"group": repr(group), "log2_order": logarithm, "pruned": small}
-        result.records.append(Record(NAME, family, "generators", float(count), settings=settings))
+        result.record(NAME, family, "generators", float(count), settings=settings)
     looks = zip([*PALETTE, "#e377c2", "#4b3fbf", "#8c6d31", "#111111"], "os^Dv<>Ph*X", strict=True)
     for place, ((family, points), (colour, marker)) in enumerate(zip(families.items(), looks, strict=True)):
         # Open markers of different sizes: none hides another.
@@ -185,22 +143,18 @@ def _generators(track: Track, result: Result) -> None:
     axes.set(xscale="log", yscale="log", xlabel="log₂ |G|", ylabel="generators")
     axes.set_title("How many generators a group needs")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    result.figures.append(
-        Figure(
-            "generators",
-            figure,
-            "The number of generators ρ(G) against log₂|G|: every group lies on or below the line.",
-        )
+    result.figure(
+        "generators",
+        figure,
+        "The number of generators ρ(G) against log₂|G|: every group lies on or below the line.",
     )
-    result.claims.append(
-        Claim(
-            "ρ(G) ≤ log₂|G| for every finite group.",
-            f"It holds for all {total} groups of the catalogue that were tried. Sign flips attain the bound; "
-            "symmetric groups need two generators and cyclic groups one, however large they are."
-            if fits
-            else "A group of the catalogue has more generators than log₂ of its order.",
-            bool(fits),
-        )
+    result.claim(
+        "ρ(G) ≤ log₂|G| for every finite group.",
+        f"It holds for all {total} groups of the catalogue that were tried. Sign flips attain the bound; "
+        "symmetric groups need two generators and cyclic groups one, however large they are."
+        if fits
+        else "A group of the catalogue has more generators than log₂ of its order.",
+        bool(fits),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from specavg import baselines, groups
 from specavg.estimators import SpecAvgRegressor
 from specavg.experiments._figure_style import PALETTE, new_figure
-from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
+from specavg.experiments._result import Claim, Experiment, Figure, Result, Table, Track
 from specavg.experiments._timing import seconds, size_text
 from specavg.groups import Group
 from specavg.spaces import Space, Sphere, Torus
@@ -67,7 +67,7 @@ def run(quick: bool, track: Track) -> Result:
                 "group": repr(group),
                 "log10_order": log10(group.finite_order),
             }
-            result.records.append(Record(NAME, method, "fit seconds", elapsed, N, 1, settings))
+            result.record(NAME, method, "fit seconds", elapsed, N, 1, settings)
     result.figures = [Figure(NAME, _figure(found, refused), _CAPTION)]
     result.claims = _claims(found, refused)
     result.tables = [_table(found, refused)]

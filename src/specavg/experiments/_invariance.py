@@ -8,7 +8,7 @@ import numpy as np
 
 from specavg.experiments import _paper_task as task
 from specavg.experiments._figure_style import PALETTE, new_figure, sequence
-from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
+from specavg.experiments._result import Claim, Experiment, Record, Result, Table, Track
 
 __all__ = ["experiment"]
 
@@ -28,7 +28,7 @@ def run(quick: bool, track: Track, changes: task.Changes) -> Result:
         f"for kernel ridge regression with the von Mises kernel (η = {task.ETA:g}, noise-free, K "
         f"+ λI) and for Spec-Avg with D = 176. Means over seeds {sweep.seeds[0]}–{sweep.seeds[-1]}."
     )
-    result.figures.append(Figure(NAME, _figure(sweep.sizes, krr, spec), _CAPTION))
+    result.figure(NAME, _figure(sweep.sizes, krr, spec), _CAPTION)
     smallest = min(float(values.min()) for values in krr.values())
     largest_spec = float(spec.max())
     result.claims = [

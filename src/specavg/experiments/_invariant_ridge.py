@@ -16,7 +16,7 @@ from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor
 from specavg.experiments import _paper_task as paper
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._resplits import add_resplits
-from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
+from specavg.experiments._result import Experiment, Figure, Result, Table, Track
 from specavg.groups import Group, trivial
 from specavg.invariants import invariant_basis
 from specavg.spaces import Space, Sphere
@@ -61,7 +61,7 @@ def run(quick: bool, track: Track) -> Result:
         found[problem.title] = _errors(problem)
         for method, value in found[problem.title].items():
             settings = {"problem": problem.title, "group_order": problem.group.order, "quoted": method in problem.known}
-            result.records.append(Record(NAME, method, "test RMSE", value, len(problem.X), 1, settings))
+            result.record(NAME, method, "test RMSE", value, len(problem.X), 1, settings)
     result.tables = [_table(found)]
     compared = {t: e for t, e in found.items() if "group-averaged KRR" in e}
     wins = [t for t, e in compared.items() if e["invariant kernel ridge"] <= e["group-averaged KRR"]]
@@ -70,14 +70,12 @@ def run(quick: bool, track: Track) -> Result:
         for t in compared
         if t not in wins
     )
-    result.claims.append(
-        Claim(
-            "(not in the paper) At default settings, ridge regression on invariant functions is no worse "
-            "than tuned group-averaged KRR.",
-            f"Its error is no larger on {len(wins)} of {len(compared)} problems"
-            + (f"; it is larger on {losses}." if losses else "."),
-            len(wins) == len(compared),
-        )
+    result.claim(
+        "(not in the paper) At default settings, ridge regression on invariant functions is no worse "
+        "than tuned group-averaged KRR.",
+        f"Its error is no larger on {len(wins)} of {len(compared)} problems"
+        + (f"; it is larger on {losses}." if losses else "."),
+        len(wins) == len(compared),
     )
     add_resplits(result, [load() for load in LOADERS], NAME, quick, track)
     curves = _learning_curves(quick, track, result)
@@ -189,9 +187,7 @@ def _learning_curves(quick: bool, track: Track, result: Result) -> dict[str, Any
                 predictions = InvariantKernelRidge(space, acting).fit(X, y).predict(tests)
                 row.append(float(np.sqrt(np.mean((predictions - truth) ** 2))))
                 settings = {"problem": "S², octahedral", "symmetry": name, "sigma": 0.05}
-                result.records.append(
-                    Record(NAME, "invariant kernel ridge", "learning curve RMSE", row[-1], n, seed, settings)
-                )
+                result.record(NAME, "invariant kernel ridge", "learning curve RMSE", row[-1], n, seed, settings)
             rows.append(row)
         curves[name] = np.exp(np.log(rows).mean(axis=0))
     basis = invariant_basis(space, group, max_eigenvalue=20.0 * 21)
@@ -201,14 +197,12 @@ def _learning_curves(quick: bool, track: Track, result: Result) -> dict[str, Any
     log_n, log_error = np.log(curves["sizes"]), np.log(curves["with"])
     reached = float(np.exp(np.interp(-np.log(goal), -log_error, log_n))) if log_error.min() < np.log(goal) else np.inf
     gain = curves["sizes"][-1] / reached
-    result.claims.append(
-        Claim(
-            "(the paper promises no gain in samples) Does the symmetry save samples?",
-            f"On S² with the octahedral group, {reached:.0f} points with the symmetry do what "
-            f"{curves['sizes'][-1]} do without: {'at least ' if reached <= sizes[0] else ''}{gain:.2g} times "
-            f"fewer; D_λ / D_(λ,G) is {curves['ratio']:.2g} up to degree 20, and |G| = {group.order}.",
-            bool(gain > 2),
-        )
+    result.claim(
+        "(the paper promises no gain in samples) Does the symmetry save samples?",
+        f"On S² with the octahedral group, {reached:.0f} points with the symmetry do what "
+        f"{curves['sizes'][-1]} do without: {'at least ' if reached <= sizes[0] else ''}{gain:.2g} times "
+        f"fewer; D_λ / D_(λ,G) is {curves['ratio']:.2g} up to degree 20, and |G| = {group.order}.",
+        bool(gain > 2),
     )
     return curves
 

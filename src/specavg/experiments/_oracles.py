@@ -9,7 +9,7 @@ import numpy as np
 from specavg import groups, theory
 from specavg.estimators import SpecAvgRegressor
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
-from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
+from specavg.experiments._result import Claim, Experiment, Figure, Result, Table, Track
 from specavg.experiments._timing import seconds
 from specavg.invariants import invariant_basis
 from specavg.invariants._basis import built_basis
@@ -38,7 +38,7 @@ def run(quick: bool, track: Track) -> Result:
         for key, value in row.items():
             if key != "n":
                 settings = {"space": repr(SPACE), "group": repr(GROUP), "s": S}
-                result.records.append(Record(NAME, "Spec-Avg", key, float(value), row["n"], 1, settings))
+                result.record(NAME, "Spec-Avg", key, float(value), row["n"], 1, settings)
     ratio = columns["calls of Algorithm 1"] / columns["bound on calls"]
     slopes = {key: float(np.polyfit(np.log(columns["n"]), np.log(columns[key]), 1)[0]) for key in columns if key != "n"}
     result.claims = [

@@ -11,7 +11,7 @@ from specavg import groups, theory
 from specavg._arrays import Array
 from specavg.estimators import SpecAvgRegressor
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
-from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
+from specavg.experiments._result import Experiment, Figure, Result, Table, Track
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.isometries import signed_permutation
@@ -100,18 +100,16 @@ def run(quick: bool, track: Track) -> Result:
         expected = -theory.rate(case.space.dim, case.s)
         inside = low <= expected <= high
         close = abs(slope - expected) <= 0.1 * abs(expected)
-        result.claims.append(
-            Claim(
-                f"The risk is O(n^(−s/(s+d/2))) — {case.title}, s = {case.s:g}.",
-                f"Measured slope {slope:.3f} (95 %: {low:.3f} to {high:.3f}), the theorem's {expected:.3f}: "
-                + (
-                    "inside the interval."
-                    if inside
-                    else f"outside the interval, {100 * abs(slope / expected - 1):.0f} % away (up to 10 % counts as "
-                    "agreement)."
-                ),
-                bool(inside or close),
-            )
+        result.claim(
+            f"The risk is O(n^(−s/(s+d/2))) — {case.title}, s = {case.s:g}.",
+            f"Measured slope {slope:.3f} (95 %: {low:.3f} to {high:.3f}), the theorem's {expected:.3f}: "
+            + (
+                "inside the interval."
+                if inside
+                else f"outside the interval, {100 * abs(slope / expected - 1):.0f} % away (up to 10 % counts as "
+                "agreement)."
+            ),
+            bool(inside or close),
         )
         rows.append([case.title, f"{case.s:g}", f"{slope:.3f} ({low:.3f} to {high:.3f})", f"{expected:.3f}"])
         _draw(ax, case, sizes, risks, slope, expected)
@@ -144,7 +142,7 @@ def _risks(case: Case, sizes: Array, seed: int, reach: int, result: Result) -> l
         risk = float(((model.coef_ - truth[:k]) ** 2).sum() + (truth[k:] ** 2).sum())
         risks.append(risk)
         settings = {"case": case.title, "s": case.s, "sigma": NOISE, "D": model.D_, "invariant_dim": k, "reach": reach}
-        result.records.append(Record(NAME, "Spec-Avg", "risk", risk, int(n), seed, settings))
+        result.record(NAME, "Spec-Avg", "risk", risk, int(n), seed, settings)
     return risks
 
 

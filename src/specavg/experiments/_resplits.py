@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from specavg._arrays import Array
 from specavg.estimators import InvariantKernelRidge
-from specavg.experiments._result import Claim, Record, Result, Table, Track
+from specavg.experiments._result import Record, Result, Track
 from specavg.groups import Group
 from specavg.spaces import Space, Torus
 
@@ -48,15 +48,13 @@ def add_resplits(result: Result, data_sets: list[Any], name: str, quick: bool, t
         if low > 1:
             worse.append(f"{data.name} ({np.exp(middle):.3g})")
     title = "Ratio of test RMSE, invariant kernel ridge / group-averaged KRR, on random splits"
-    result.tables.append(Table(title, ["data", "splits", "geometric mean", "± 2 standard errors"], rows))
+    result.table(title, ["data", "splits", "geometric mean", "± 2 standard errors"], rows)
     means = "; ".join(f"{row[0]} {row[2]}" for row in rows)
-    result.claims.append(
-        Claim(
-            "(not in the paper) The same on random splits of the data sets, where no single split decides.",
-            f"Mean ratio of errors over {splits} splits: {means}. "
-            + (f"Clearly worse on {', '.join(worse)}." if worse else "Nowhere worse by more than two standard errors."),
-            not worse,
-        )
+    result.claim(
+        "(not in the paper) The same on random splits of the data sets, where no single split decides.",
+        f"Mean ratio of errors over {splits} splits: {means}. "
+        + (f"Clearly worse on {', '.join(worse)}." if worse else "Nowhere worse by more than two standard errors."),
+        not worse,
     )
 
 

@@ -108,6 +108,22 @@ class Result:
     records: list[Record] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    def claim(self, text: str, verdict: str, holds: bool | None) -> None:
+        """Add a claim."""
+        self.claims.append(Claim(text, verdict, holds))
+
+    def figure(self, name: str, figure: Any, caption: str) -> None:
+        """Add a figure."""
+        self.figures.append(Figure(name, figure, caption))
+
+    def table(self, caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Add a table."""
+        self.tables.append(Table(caption, columns, rows))
+
+    def record(self, experiment: str, series: str, quantity: str, value: float, *more: Any, **settings: Any) -> None:
+        """Add a number; `more` and `settings` as in `Record`."""
+        self.records.append(Record(experiment, series, quantity, value, *more, **settings))
+
 
 @dataclass(frozen=True)
 class Experiment:

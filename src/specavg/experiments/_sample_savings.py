@@ -12,7 +12,7 @@ from specavg import groups
 from specavg._arrays import Array
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._rate import slope_interval
-from specavg.experiments._result import Claim, Figure, Record, Result, Table, Track
+from specavg.experiments._result import Result, Track
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.spaces import Sphere
@@ -61,24 +61,22 @@ def samples_saved(result: Result, track: Track, quick: bool) -> None:
             for i, n in enumerate(sizes):
                 risk = _risk(way, X[:n], y[:n])
                 risks[way.title][seed, i] = risk
-                result.records.append(Record(NAME, way.title, "risk", risk, int(n), seed, {"s": S, "sigma": NOISE}))
+                result.record(NAME, way.title, "risk", risk, int(n), seed, {"s": S, "sigma": NOISE})
     slopes = {way.title: slope_interval(np.log(sizes), risks[way.title]) for way in WAYS}
     saved = {way.title: _saved(risks[way.title].mean(axis=0)) / sizes for way in WAYS[1:]}
     for way in WAYS[1:]:
         for n, factor in zip(sizes, saved[way.title], strict=True):
-            result.records.append(Record(NAME, way.title, "samples saved, times", float(factor), int(n)))
+            result.record(NAME, way.title, "samples saved, times", float(factor), int(n))
     _draw(result, sizes, risks, slopes, saved)
-    result.tables.append(
-        Table(
-            f"Risk on S², target with s = {S:g}, {seeds} seeds. Samples saved: how many times more samples the "
-            "estimate without symmetry needs for the same risk.",
-            ["", "slope of log risk (95 %)", "theory", *(f"saved, n = {n:,}" for n in (sizes[0], sizes[-1]))],
-            [
-                [way.title, "{:.2f} ({:.2f} to {:.2f})".format(*slopes[way.title]), f"{way.slope:.2f}"]
-                + ([f"{saved[way.title][i]:.1f} ×" for i in (0, -1)] if way.title in saved else ["", ""])
-                for way in WAYS
-            ],
-        )
+    result.table(
+        f"Risk on S², target with s = {S:g}, {seeds} seeds. Samples saved: how many times more samples the "
+        "estimate without symmetry needs for the same risk.",
+        ["", "slope of log risk (95 %)", "theory", *(f"saved, n = {n:,}" for n in (sizes[0], sizes[-1]))],
+        [
+            [way.title, "{:.2f} ({:.2f} to {:.2f})".format(*slopes[way.title]), f"{way.slope:.2f}"]
+            + ([f"{saved[way.title][i]:.1f} ×" for i in (0, -1)] if way.title in saved else ["", ""])
+            for way in WAYS
+        ],
     )
     result.notes.append(
         "The expected risk is the mean over all samples, computed without sampling; where a measured slope misses that "
@@ -94,27 +92,23 @@ def samples_saved(result: Result, track: Track, quick: bool) -> None:
     for way in (WAYS[0], WAYS[3]):
         for which, n in (("these sizes", sizes), (_FAR_TEXT, _FAR)):
             slope = _slope(n, _expected_risks(way.group, n))
-            result.records.append(Record(NAME, way.title, f"slope of the expected risk, {which}", slope))
-    result.claims.append(
-        Claim(
-            "A continuous group lowers the dimension that the rate sees: on S² under SO(2), n^(−s/(s+1/2)) in place of "
-            "n^(−s/(s+1)), each with the cutoff of its own problem.",
-            " ".join(_slope_text(way, sizes, slopes[way.title]) for way in (WAYS[3], WAYS[0]))
-            + f" {'Both' if near else 'Not both'} measured slopes are within 10 % of the theory.",
-            bool(near),
-        )
+            result.record(NAME, way.title, f"slope of the expected risk, {which}", slope)
+    result.claim(
+        "A continuous group lowers the dimension that the rate sees: on S² under SO(2), n^(−s/(s+1/2)) in place of "
+        "n^(−s/(s+1)), each with the cutoff of its own problem.",
+        " ".join(_slope_text(way, sizes, slopes[way.title]) for way in (WAYS[3], WAYS[0]))
+        + f" {'Both' if near else 'Not both'} measured slopes are within 10 % of the theory.",
+        bool(near),
     )
-    result.claims.append(
-        Claim(
-            "What a group saves in samples when the cutoff is chosen for the invariant problem (left open in section "
-            "4.2 of the sequel).",
-            f"With SO(2), {own[0]:.1f} times fewer samples are enough at n = {sizes[0]:,} and {own[-1]:.0f} times "
-            f"fewer at n = {sizes[-1]:,}; the factor grows as n^{growth:.2f}, in theory as n^(1/3). With the cutoff "
-            f"of the problem without symmetry the factor is {shared[0]:.1f} and {shared[-1]:.1f}: the rest comes from "
-            f"the cutoff. For the {TURNS} turns of C{TURNS}, with their own cutoff, it is {finite[0]:.1f} and "
-            f"{finite[-1]:.1f}, in theory {TURNS}, their number.",
-            None,
-        )
+    result.claim(
+        "What a group saves in samples when the cutoff is chosen for the invariant problem (left open in section "
+        "4.2 of the sequel).",
+        f"With SO(2), {own[0]:.1f} times fewer samples are enough at n = {sizes[0]:,} and {own[-1]:.0f} times "
+        f"fewer at n = {sizes[-1]:,}; the factor grows as n^{growth:.2f}, in theory as n^(1/3). With the cutoff "
+        f"of the problem without symmetry the factor is {shared[0]:.1f} and {shared[-1]:.1f}: the rest comes from "
+        f"the cutoff. For the {TURNS} turns of C{TURNS}, with their own cutoff, it is {finite[0]:.1f} and "
+        f"{finite[-1]:.1f}, in theory {TURNS}, their number.",
+        None,
     )
 
 
@@ -242,12 +236,10 @@ def _draw(
     right.axhline(TURNS, ls=":", color=REFERENCE, lw=1.0)
     right.set(xscale="log", yscale="log", xlabel="number of samples n", ylabel="times fewer samples")
     right.set_title("Samples saved")
-    result.figures.append(
-        Figure(
-            NAME,
-            figure,
-            "A target on S² that does not change about an axis, s = 1. Left: mean over seeds, ± two standard errors; "
-            "dashed: n^(−1/2) and n^(−2/3). Right: how many times more samples the estimate without symmetry needs "
-            f"for the same risk; dashed: n^(1/3); dotted: {TURNS}, the number of turns of C{TURNS}.",
-        )
+    result.figure(
+        NAME,
+        figure,
+        "A target on S² that does not change about an axis, s = 1. Left: mean over seeds, ± two standard errors; "
+        "dashed: n^(−1/2) and n^(−2/3). Right: how many times more samples the estimate without symmetry needs "
+        f"for the same risk; dashed: n^(1/3); dotted: {TURNS}, the number of turns of C{TURNS}.",
     )

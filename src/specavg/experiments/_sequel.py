@@ -11,7 +11,7 @@ import numpy as np
 from specavg import groups
 from specavg._arrays import Array
 from specavg.estimators import invariance_discrepancy
-from specavg.experiments._result import Claim, Experiment, Record, Result, Table, Track
+from specavg.experiments._result import Experiment, Result, Track
 from specavg.experiments._sample_savings import samples_saved
 from specavg.groups import Group
 from specavg.invariants import invariant_basis
@@ -124,12 +124,12 @@ def _compared(case: Case, seeds: int, result: Result) -> Comparison:
             )
             few[draws] += left.Q.shape[1] != row.invariant_dim
     for zero, count in wrong.items():
-        result.records.append(Record(NAME, case.title, f"wrong at tolerance {zero:g}", count / seeds))
+        result.record(NAME, case.title, f"wrong at tolerance {zero:g}", count / seeds)
     for draws, count in few.items():
-        result.records.append(Record(NAME, case.title, f"wrong after {draws} draws", count / seeds))
+        result.record(NAME, case.title, f"wrong after {draws} draws", count / seeds)
     theirs = float(np.mean(seconds))
-    result.records.append(Record(NAME, case.title, "seconds, fields", ours))
-    result.records.append(Record(NAME, case.title, "seconds, random elements", theirs))
+    result.record(NAME, case.title, "seconds, fields", ours)
+    result.record(NAME, case.title, "seconds, random elements", theirs)
     return Comparison(
         largest.dim,
         row.invariant_dim,
@@ -193,8 +193,7 @@ def _drawing(case: Case, V: Eigenspace, rng: np.random.Generator) -> Callable[[]
 
 def _describe(result: Result, cases: tuple[Case, ...], found: list[Comparison], seeds: int) -> None:
     pairs = list(zip(cases, found, strict=True))
-    result.tables.append(
-        Table(
+    result.table(
             f"Algorithm 1 at tolerance {GOOD:g} (random elements) beside fields, on one eigenspace of r functions. "
             f"Times of random elements are means of {seeds} runs; those of fields are for all eigenspaces up to this "
             "one. ID: the largest change of the functions found under random elements. A dash: no gap is needed in a "
@@ -206,62 +205,52 @@ def _describe(result: Result, cases: tuple[Case, ...], found: list[Comparison], 
                  f"{number_of_draws(c.r)}", _seconds(c.theirs), _range(c.dims), _small(c.change)]
                 for case, c in pairs
             ],
-        )
-    )  # fmt: skip
-    result.tables.append(
-        Table(
-            f"Share of {seeds} runs in which Algorithm 1 finds a wrong number of invariants: by the tolerance that "
-            f"stands for the published zero, and by the number of draws at the tolerance {GOOD:g}.",
-            ["case, tolerance:", *(f"{zero:g}" for zero in TOLERANCES)]
-            + [f"{n} draw{'s' * (n > 1)}" for n in found[0].few],
-            [[case.title, *map(_percent, (*c.wrong.values(), *c.few.values()))] for case, c in pairs],
-        )
+        )  # fmt: skip
+    result.table(
+        f"Share of {seeds} runs in which Algorithm 1 finds a wrong number of invariants: by the tolerance that "
+        f"stands for the published zero, and by the number of draws at the tolerance {GOOD:g}.",
+        ["case, tolerance:", *(f"{zero:g}" for zero in TOLERANCES)]
+        + [f"{n} draw{'s' * (n > 1)}" for n in found[0].few],
+        [[case.title, *map(_percent, (*c.wrong.values(), *c.few.values()))] for case, c in pairs],
     )
-    result.tables.append(
-        Table(
-            f"Algorithm 2 at two tolerances beside fields: {_SAMPLES} samples of an invariant function, noise "
-            f"{_NOISE:g}. Time of basis and fit, error at new points (root mean square), discrepancy ID of "
-            f"predictions. At "
-            "tolerance 0 at most the constant is left, which does not change at all.",
-            ["case", "invariants from", "time", "error", "ID"],
-            [
-                [case.title if name == "fields" else "", name, _seconds(seconds), f"{error:.3f}", _small(change)]
-                for case, c in pairs
-                for name, (seconds, error, change) in c.fits.items()
-            ],
-        )
+    result.table(
+        f"Algorithm 2 at two tolerances beside fields: {_SAMPLES} samples of an invariant function, noise "
+        f"{_NOISE:g}. Time of basis and fit, error at new points (root mean square), discrepancy ID of "
+        f"predictions. At "
+        "tolerance 0 at most the constant is left, which does not change at all.",
+        ["case", "invariants from", "time", "error", "ID"],
+        [
+            [case.title if name == "fields" else "", name, _seconds(seconds), f"{error:.3f}", _small(change)]
+            for case, c in pairs
+            for name, (seconds, error, change) in c.fits.items()
+        ],
     )
     for case, c in pairs:
         for name, (_, error, change) in c.fits.items():
             series = f"{case.title}, {name}"
-            result.records.append(Record(NAME, series, "error of the fit", error))
-            result.records.append(Record(NAME, series, "discrepancy of the fit", change))
+            result.record(NAME, series, "error of the fit", error)
+            result.record(NAME, series, "discrepancy of the fit", change)
     some = [c for c in found if c.right]  # with no invariant at all, to lose all functions is right
     lost = [c.wrong[0.0] for c in some]
     right = [zero for zero in TOLERANCES if all(c.wrong[zero] == 0.0 for c in found)]
     slowest = max(found, key=lambda c: c.theirs / c.ours)
-    result.claims.append(
-        Claim(
-            "Elements that move a random vector, ‖(D(g) − I)x‖ > 0, find the invariants.",
-            "With zero as published, rounding moves every vector: where there are invariants, "
-            + ("every run lost them. " if min(lost) == 1 else f"{_percent(min(lost))} of the runs or more lost them. ")
-            + (f"Of the tolerances tried, {right[0]:g} to {right[-1]:g} were right in all runs. " if right else "")
-            + "Nothing in the algorithm tells a good tolerance from a bad one. The T draws of the proof are far more "
-            f"than these cases need: after one draw up to {_percent(max(c.few[1] for c in found))} of the runs were "
-            f"wrong, after three {_none_or(max(c.few[3] for c in found))}.",
-            None,
-        )
+    result.claim(
+        "Elements that move a random vector, ‖(D(g) − I)x‖ > 0, find the invariants.",
+        "With zero as published, rounding moves every vector: where there are invariants, "
+        + ("every run lost them. " if min(lost) == 1 else f"{_percent(min(lost))} of the runs or more lost them. ")
+        + (f"Of the tolerances tried, {right[0]:g} to {right[-1]:g} were right in all runs. " if right else "")
+        + "Nothing in the algorithm tells a good tolerance from a bad one. The T draws of the proof are far more "
+        f"than these cases need: after one draw up to {_percent(max(c.few[1] for c in found))} of the runs were "
+        f"wrong, after three {_none_or(max(c.few[3] for c in found))}.",
+        None,
     )
-    result.claims.append(
-        Claim(
-            "Exact invariance under an infinite group can be had without random elements (an open question of the "
-            "sequel).",
-            "Two fields, and one isometry for each further component, decide every rank with a gap of at "
-            f"least {min(c.gap for c in found):.2g}, and predictions change by "
-            f"{_small(max(c.fits['fields'][2] for c in found))} at most. At r = {slowest.r} random elements take "
-            f"{slowest.theirs / slowest.ours:.0f} times as long as fields; the benchmarks have r near 500.",
-            bool(all(c.gap > 0.5 and c.fits["fields"][2] < 1e-12 for c in found)),
-        )
+    result.claim(
+        "Exact invariance under an infinite group can be had without random elements (an open question of the sequel).",
+        "Two fields, and one isometry for each further component, decide every rank with a gap of at "
+        f"least {min(c.gap for c in found):.2g}, and predictions change by "
+        f"{_small(max(c.fits['fields'][2] for c in found))} at most. At r = {slowest.r} random elements take "
+        f"{slowest.theirs / slowest.ours:.0f} times as long as fields; the benchmarks have r near 500.",
+        bool(all(c.gap > 0.5 and c.fits["fields"][2] < 1e-12 for c in found)),
     )
 
 

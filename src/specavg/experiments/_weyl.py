@@ -8,7 +8,7 @@ import numpy as np
 
 from specavg import groups, theory
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
-from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
+from specavg.experiments._result import Experiment, Figure, Result, Table, Track
 from specavg.invariants import invariant_basis
 from specavg.spaces import Sphere, Torus
 
@@ -46,20 +46,18 @@ def run(quick: bool, track: Track) -> Result:
                      f"{counts[-1]}", f"{counts[-1] / whole[-1]:.3f}",
                      f"{survivors[-1]}", f"{survivors[-1] / part[-1]:.3f}", f"{limit:.3f}"])  # fmt: skip
         holds = abs(counts[-1] / whole[-1] - 1) < 0.1 and abs(limit - 1) < 0.05
-        result.claims.append(
-            Claim(
-                f"Weyl's law, with and without symmetry — {title}.",
-                f"At λ = {eigenvalues[-1]:.4g}: D_λ is {counts[-1] / whole[-1]:.3f} and D_(λ,G) "
-                f"{survivors[-1] / part[-1]:.3f} of what the law says. Extrapolated to λ → ∞, with terms 1/√λ and 1/λ "
-                f"for the boundary of the fundamental domain, the second ratio tends to {limit:.3f}.",
-                bool(holds),
-            )
+        result.claim(
+            f"Weyl's law, with and without symmetry — {title}.",
+            f"At λ = {eigenvalues[-1]:.4g}: D_λ is {counts[-1] / whole[-1]:.3f} and D_(λ,G) "
+            f"{survivors[-1] / part[-1]:.3f} of what the law says. Extrapolated to λ → ∞, with terms 1/√λ and 1/λ "
+            f"for the boundary of the fundamental domain, the second ratio tends to {limit:.3f}.",
+            bool(holds),
         )
         _draw(ax, title, group.finite_order, eigenvalues, counts, survivors, whole, part)
         for quantity, values in (("D_lambda", counts), ("D_lambda_G", survivors)):
             for eigenvalue, value in zip(eigenvalues, values, strict=True):
                 settings = {"space": repr(space), "group": repr(group), "eigenvalue": float(eigenvalue)}
-                result.records.append(Record(NAME, title, quantity, float(value), settings=settings))
+                result.record(NAME, title, quantity, float(value), settings=settings)
     for ax in axes[:, 0]:
         ax.set_ylabel("number of functions up to λ")
     result.figures = [Figure(NAME, figure, "Steps: counted; dashed: Weyl's law with vol(M) and with vol(M/G).")]

@@ -70,7 +70,7 @@ def compensated_sum(parts: Iterable[Array], shape: tuple[int, ...]) -> Array:
 
 
 def compensated_sums(parts: Iterable[tuple[Array, ...]], shapes: Sequence[tuple[int, ...]]) -> list[Array]:
-    """Several such sums, whose parts come together."""
+    """Compensated sums of several arrays at once; each part is a tuple with one term of every sum."""
     totals: list[Array] | None = None
     lost: list[Array] | None = None  # a single part loses nothing, and takes no more memory
     for part in parts:

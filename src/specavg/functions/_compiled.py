@@ -18,7 +18,7 @@ from specavg.functions._threads import CACHE, SMALLEST_BLOCK, block_size, in_ord
 
 __all__ = ["FEW_COLUMNS", "Compiled", "Loops"]
 
-FEW_COLUMNS = 8  # of data or coefficients, up to which a pass for each beats values and a matrix product
+FEW_COLUMNS = 8  # columns of data or coefficients: for more, values and a matrix product beat a pass of a loop for each
 
 
 class Loops(NamedTuple):
@@ -66,7 +66,7 @@ class Compiled(Functions):
 
     @abc.abstractmethod
     def _block_rows(self, d: int) -> int:
-        """How many numbers a block holds for each of its points, which have d coordinates; values apart."""
+        """How many numbers a block holds for each of its points of d coordinates, without the values."""
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -83,7 +83,7 @@ class Compiled(Functions):
 
     @property
     def _selects(self) -> bool:
-        """Whether the loop computes values of functions that the family has not."""
+        """Whether the loop also computes values of functions that the family does not have."""
         return False
 
     def _selected(self, values: Array) -> Array:

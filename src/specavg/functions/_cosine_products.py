@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._expanded import FOURIER_DIMENSIONS, Expanded
+from specavg.functions._expanded_in_waves import FOURIER_DIMENSIONS, Expanded
 from specavg.functions._factor_table import FactorTable
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import Tree, frequency_tree
@@ -26,7 +26,7 @@ Indices = NDArray[np.intp]
 def cosine_products(
     period: Array, d: int, norms: Sequence[int], frequencies: Callable[[int, int], Tree] = frequency_tree
 ) -> Functions:
-    """`CosineProducts`, in few dimensions with the sums of waves that they are beside them."""
+    """`CosineProducts`; in few dimensions also written as sums of waves, which a non-uniform FFT computes faster."""
     products = CosineProducts(period, d, norms, frequencies)
     if d > FOURIER_DIMENSIONS or not products.dim:
         return products

@@ -18,7 +18,9 @@ from specavg.functions._functions import Array, Functions
 __all__ = ["Determinants"]
 
 Indices = NDArray[np.intp]
-_CONDITION = 100.0  # of matrices whose inverse is right to 1e-14; singular values take ten times as long
+# The condition number up to which cofactors come from the inverse, right to 1e-14. Beyond it they come from singular
+# values, which take ten times as long.
+_CONDITION = 100.0
 Branches: TypeAlias = "dict[int, Branches] | tuple[Indices, Indices]"
 """What follows a beginning: each next function with its branches, or all last functions and the determinants."""
 

@@ -30,7 +30,7 @@ from specavg.functions._euler_sums import (
 __all__ = ["EulerGram", "euler_gram", "gram_nanoseconds"]
 
 _BATCH_BYTES = 64e6  # memory of the grids that are transformed together
-_PARTS = 16  # of the tables
+_PARTS = 16  # parts of the tables: each begins at its own lowest degree, and the zeros below it are not held
 _NANOSECONDS_A_NODE = 40.0  # of a multiplication, for each column: two FFTs and what lies between; measured
 _NANOSECONDS_AN_ENTRY = 20.0  # of the tables that a density is made with, there and back; measured 17 to 28
 _NANOSECONDS_A_PRODUCT = 1.0  # of an entry of a table, for each column, there and back; measured
@@ -151,7 +151,7 @@ def _parts(j: NDArray[np.intp], k: NDArray[np.intp]) -> Iterator[tuple[slice, in
 
 
 def _entries(grid: _Grid) -> float:
-    """Of all tables together."""
+    """The number of entries of all tables together."""
     parts = _parts(*wave_orders(grid.steps, grid.top))
     return sum((part.stop - part.start) * (grid.top + 1.0 - low) for part, low in parts) * len(grid.cosines)
 

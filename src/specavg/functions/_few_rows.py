@@ -16,7 +16,7 @@ _rows = threading.local()
 
 @contextlib.contextmanager
 def rows_of_a_larger_table() -> Generator[None]:
-    """Inside, tables have the bits that their rows have in a table of many rows, however few they are."""
+    """A context in which a table of few rows is computed like one of many, so that its rows have the same bits."""
     before = getattr(_rows, "of_many", False)
     _rows.of_many = True
     try:

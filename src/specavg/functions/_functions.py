@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["CHUNK_BYTES", "PLAIN_BYTES", "Functions"]
 
 CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
-PLAIN_BYTES = 16e6  # working memory of one chunk of few rows: less than a full chunk, so that the two are told apart
-# Memory of those chunks of more than 64 rows. On T^10 500 rows at once take 8 ms, most of it to get memory from the
-# system, and 2 ms in chunks of 4 MB.
+PLAIN_BYTES = 16e6  # working memory of one chunk where there are few rows; families that need more for them use a loop
+# Working memory of one chunk of few rows where it has more than 64 of them. On T^10 500 rows at once take 8 ms, most of
+# it to get memory from the system, and 2 ms in chunks of 4 MB.
 _PLAIN_CACHED = 4e6
 
 
@@ -121,7 +121,7 @@ class Functions(abc.ABC):
         return self.combine(X, C), self.combine_gradient(X, C)
 
     def pointwise_gradient(self, X: Array, W: Array) -> Array:
-        """Σ_j W_ij ∇φ_j(x_i) at one chunk of checked points: coefficients of its own for each."""
+        """Σ_j W_ij ∇φ_j(x_i) at one chunk of checked points: each point has its own coefficients."""
         # (n, dim) -> (n, n_features)
         return np.einsum("nj,njf->nf", W, self.gradient(X))
 
@@ -191,7 +191,7 @@ class Functions(abc.ABC):
         return self.chunks(len(X), (1 + X.shape[1]) * (self.row_bytes + 8.0 * self.dim))
 
     def chunks(self, n: int, row_bytes: float | None = None) -> Iterator[slice]:
-        """Row ranges whose working memory stays within bounds; `row_bytes` where it is not that of values."""
+        """Row ranges whose working memory stays within bounds; a row takes `row_bytes`, or those of its values."""
         limit = settings().memory_limit / 4
         per_row = max(self.row_bytes if row_bytes is None else row_bytes, 8.0)
         budget = min(max(_PLAIN_CACHED, min(64 * per_row, PLAIN_BYTES)) if few_rows(n) else CHUNK_BYTES, limit)

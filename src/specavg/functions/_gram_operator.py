@@ -15,7 +15,7 @@ class GramOperator(Protocol):
 
     @property
     def density(self) -> Array:
-        """All that it keeps of the data."""
+        """The density of the data: the operator keeps nothing else of them."""
         ...
 
     @property

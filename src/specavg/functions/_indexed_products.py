@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Generic, TypeVar, final
+from math import prod
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +20,10 @@ __all__ = ["IndexedProducts"]
 F = TypeVar("F", bound=Functions | VectorFunctions)
 
 
-@final
-class IndexedProducts(Generic[F]):
-    """Which function of each factor every product has. Functions are the last axis of all values.
+class IndexedProducts(Generic[F], abc.ABC):
+    """∏_i f_i(x_i), one function f_i of each factor: what families of numbers and of vectors share.
+
+    Functions are the last axis of all values.
 
     Parameters
     ----------
@@ -33,29 +36,40 @@ class IndexedProducts(Generic[F]):
     """
 
     def __init__(self, widths: Sequence[int], factors: Sequence[F], index: NDArray[np.intp]) -> None:
-        self.columns = [slice(int(a), int(b)) for a, b in pairwise(np.cumsum([0, *widths]))]
-        self.factors = list(factors)
-        self.index = index
+        self._columns = [slice(int(a), int(b)) for a, b in pairwise(np.cumsum([0, *widths]))]
+        self._factors = list(factors)
+        self._index = index
 
     @property
     def dim(self) -> int:
         """How many products."""
-        return len(self.index)
+        return len(self._index)
 
-    def values(self, X: Array, shape: tuple[int, ...]) -> Array:
-        """Values at checked points, of the shape that they are to have."""
-        values = np.ones(shape)
-        for functions, block, chosen in zip(self.factors, self.columns, self.index.T, strict=True):
+    @property
+    @abc.abstractmethod
+    def _shape(self) -> tuple[int, ...]:
+        """The shape of the values at one point."""
+
+    @property
+    def row_bytes(self) -> float:
+        """Working memory for the values at one point."""
+        held = sum(f.row_bytes + 8.0 * f.dim for f in self._factors)
+        return held + 8.0 * 2 * prod(self._shape)
+
+    def values(self, X: Array) -> Array:
+        """Values at checked points."""  # (n, n_features) -> (n, *shape)
+        values = np.ones((len(X), *self._shape))
+        for functions, block, chosen in zip(self._factors, self._columns, self._index.T, strict=True):
             values *= functions.values(np.ascontiguousarray(X[:, block]))[..., chosen]
         return values
 
-    def all_but_one(self, X: Array) -> Iterator[tuple[F, slice, NDArray[np.intp], Array, Array]]:
+    def _all_but_one(self, X: Array) -> Iterator[tuple[F, slice, NDArray[np.intp], Array, Array]]:
         """For each factor its functions, columns, the functions that are used, points, and the products of all others.
 
         Products of the factors before and after each one: no division, so that zeros do no harm.
         """
-        blocks = [np.ascontiguousarray(X[:, block]) for block in self.columns]
-        values = [f.values(Z)[..., a] for f, Z, a in zip(self.factors, blocks, self.index.T, strict=True)]
+        blocks = [np.ascontiguousarray(X[:, block]) for block in self._columns]
+        values = [f.values(Z)[..., a] for f, Z, a in zip(self._factors, blocks, self._index.T, strict=True)]
         whole = np.broadcast_shapes(*(factor.shape for factor in values))
         after = [np.ones((1,) * len(whole))]
         for factor in values[:0:-1]:
@@ -64,5 +78,5 @@ class IndexedProducts(Generic[F]):
         for i, factor in enumerate(values):
             others = after.pop()
             others = others if i == 0 else before if not after else before * others
-            yield self.factors[i], self.columns[i], self.index[:, i], blocks[i], np.broadcast_to(others, whole)
+            yield self._factors[i], self._columns[i], self._index[:, i], blocks[i], np.broadcast_to(others, whole)
             before = before * factor if i else factor

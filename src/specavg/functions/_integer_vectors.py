@@ -101,7 +101,7 @@ def shell_sizes(d: int) -> Iterator[tuple[int, int]]:
             yield n, total // n
 
 
-_FEW = 4  # up to this dimension a ball is listed at once; above it, shell by shell
+_FEW = 4  # dimensions up to which all vectors of a ball are listed at once; above they are listed shell by shell
 
 
 def shell_vectors(d: int, n: int) -> NDArray[np.int64]:

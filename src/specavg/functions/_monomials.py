@@ -29,7 +29,7 @@ __all__ = [
 
 @lru_cache(maxsize=4)
 def monomial_shells(d: int, degree: int) -> dict[int, Shell]:
-    """Exponents of the monomials of degrees up to one."""
+    """The exponents of all monomials in d coordinates, by degree, up to `degree`."""
     return shells(d, degree, power=1)
 
 

@@ -180,7 +180,7 @@ class S2Harmonics(Compiled, Derivations):
         return self._filled(s2_gradient_combine, X, (read_only(self._slope_coefficients(C)), self._block(X, 8)), out)
 
     def _slope_coefficients(self, C: Array) -> Array:
-        """Of p_{k−j}, order j, degree k: in the derivatives by x and y, and in those of order j − 1 by z."""
+        """Coefficients of p_{k−j} (order j, degree k) in derivatives by x and y, and in those of order j − 1 by z."""
         c, (before, across, along) = self._spread(C), self._slope_factors
         return np.stack([across * c, along * c[:, before]], axis=1)
 

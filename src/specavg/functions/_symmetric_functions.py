@@ -103,7 +103,7 @@ class CopyByCopy(NamedTuple):
         return 0.15 * float(touched) + 0.3 * m * self.table.size + 0.3 * len(self.outputs)
 
     def block(self, n: int) -> int:
-        """Points in a block. Each step of a state is short, and what it costs to begin one is shared by all of them."""
+        """Points in a block: as many as keep the states in cache, since they share the cost of beginning a step."""
         return block_size(n, len(self.starts) + self.table.size, _SMALLEST_BLOCK, _STATES_BYTES)
 
     def run(self, copies: Array) -> Array:
@@ -404,7 +404,7 @@ def _one_copy_more(grows: list[tuple[int, Indices, Indices]], values: Array, sta
 def _all_but_one(
     grows: list[tuple[int, Indices, Indices]], copies: Array, states: Array, left: range
 ) -> Iterator[tuple[int, Array]]:
-    """For each copy of `left`, the states of all other copies: m log m steps, and nothing is taken away again."""
+    """For each copy of `left`, the states of all other copies: m log m steps by halving, without a subtraction."""
     if len(left) == 1:
         yield left[0], states
         return

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.functions._combinations import Combinations
 from specavg.functions._copy_chains import CopyChains
-from specavg.functions._expanded import FOURIER_DIMENSIONS, Expanded
+from specavg.functions._expanded_in_waves import FOURIER_DIMENSIONS, Expanded
 from specavg.functions._factor_table import SINE, STEP, TABLE, TORUS, FactorTable
 from specavg.functions._functions import Functions
 from specavg.functions._product_tree import Products, ProductTree
@@ -261,7 +261,7 @@ def _matrix(expanded: Iterable[Polynomial], terms: dict[tuple[Waves, Waves], int
 
 
 def _loss(m: int, S: Waves, lowest: int) -> float:
-    """How much larger the terms of the polynomial may be than F(S), waves up to the lowest frequencies left whole."""
+    """How much larger than F(S) the terms of its polynomial may be: the factor by which rounding grows."""
     return prod((m + j) / (m - j) for j in range(sum(f <= lowest for f, _ in S), len(S)))
 
 

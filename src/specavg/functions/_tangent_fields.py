@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.functions._vector_functions import VectorFunctions
+from specavg.functions._functions import Functions
+from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 
-__all__ = ["TangentFields"]
+__all__ = ["Projection", "TangentFields"]
+
+# Coefficients of components of a field are of order one, or zero but for rounding of a sum over nodes.
+_ROUNDING = 1e-13
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Harmonics of all degrees, up to one above that of fields, and nodes that integrate products of two exactly."""
+
+    functions: Functions  # degree by degree
+    nodes: Array  # (N, 3)
+    weights: Array  # (N,)
 
 
 @final
@@ -25,13 +42,19 @@ class TangentFields(VectorFunctions):
         The pairs (f, g), two outputs each.
     eigenvalues : ndarray of shape (dim,)
         λ > 0 of each pair.
+    projection : callable
+        Makes a `Projection`, when derivatives are asked for.
+        The components of a field with potentials of degree l are harmonics of degree l − 1, l and l + 1. Their
+        derivatives are those of these harmonics.
     """
 
     n_outputs = 3
 
-    def __init__(self, potentials: VectorFunctions, eigenvalues: Array) -> None:
-        self._potentials = potentials
+    def __init__(self, potentials: VectorFunctions, eigenvalues: Array, projection: Callable[[], Projection]) -> None:
+        self._potentials, self._projection = potentials, projection
+        self._last: tuple[Array, Array] | None = None  # coefficients, and the same in harmonics
         self._factors = 1.0 / np.sqrt(eigenvalues)
+        self._degrees = np.rint(np.sqrt(eigenvalues + 0.25) - 0.5).astype(int)  # λ = l(l + 1)
 
     @property
     def n_rows(self) -> int:
@@ -54,10 +77,50 @@ class TangentFields(VectorFunctions):
         return _fields(X, self._potentials.combine_gradient(X, scaled))
 
     def gradient(self, X: Array) -> Array:
-        raise ValueError(
-            "derivatives of tangent vector fields are not available: they are second derivatives of potentials. "
-            "Fit the output 'vector' where derivatives are needed"
-        )
+        return self._components.gradient(X)
+
+    def combine_gradient(self, X: Array, c: Array) -> Array:
+        if self._last is None or not np.array_equal(self._last[0], c):
+            self._last = c.copy(), self._in_harmonics(c)
+        found = self._harmonics.functions.combine_gradient(X, self._last[1])
+        return found.reshape(*X.shape, 3, *c.shape[1:])
+
+    def _in_harmonics(self, c: Array) -> Array:
+        """The coefficients of the components of Σ_j c_j F_j."""  # (dim[, q]) -> (harmonics, 3 [· q])
+        within = self._harmonics
+        fields = self.combine(within.nodes, c).reshape(len(within.nodes), -1)
+        return within.functions.correlate(within.nodes, fields * within.weights[:, None])
+
+    @cached_property
+    def _harmonics(self) -> Projection:
+        return self._projection()
+
+    @cached_property
+    def _components(self) -> CombinedOutputs:
+        """The same fields, each component a combination of harmonics."""
+        from scipy.sparse import csr_array
+
+        within = self._harmonics
+        harmonics, X = within.functions, within.nodes
+        # Of degree l − 1, l and l + 1; up to a degree there are as many harmonics as the square of the next one.
+        blocks = [
+            (slice((degree - 1) ** 2, (degree + 2) ** 2), np.flatnonzero(self._degrees == degree))
+            for degree in np.unique(self._degrees).tolist()
+        ]
+        found = [np.zeros((rows.stop - rows.start, 3 * len(at))) for rows, at in blocks]
+        for some in self.chunks(len(X), 2):
+            products = harmonics.values(X[some]) * within.weights[some, None]
+            fields = self.values(X[some])
+            for (rows, at), block in zip(blocks, found, strict=True):
+                block += products[:, rows].T @ fields[:, :, at].reshape(len(fields), -1)
+        entries: list[Array] = [np.zeros((0, 3))]
+        for (rows, at), block in zip(blocks, found, strict=True):
+            row, column = np.nonzero(np.abs(block) > _ROUNDING)
+            output, field = np.divmod(column, len(at))
+            entries.append(np.column_stack([(rows.start + row) * 3 + output, at[field], block[row, column]]))
+        row, column, value = np.concatenate(entries).T
+        matrix = csr_array((value, (row.astype(int), column.astype(int))), shape=(3 * harmonics.dim, self.dim))
+        return CombinedOutputs(3, harmonics, matrix)
 
     def possible(self, X: Array, Y: Array) -> Array:
         return Y - np.sum(X * Y, axis=1, keepdims=True) * X

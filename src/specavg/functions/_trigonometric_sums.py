@@ -34,7 +34,9 @@ Indices = NDArray[np.int64]
 FEWEST_TO_COMBINE = 1 << 14
 _GIGAFLOPS = 25.0  # speed of a symmetric rank-n update on one thread, measured
 _NANOSECONDS_A_WAVE, _NANOSECONDS_A_FACTOR = 0.25, 3.0  # of the tree, for each point; measured
-_PATIENCE = 4.0  # times that of a formed matrix, which has to be decomposed too: a wait that leads to larger bases
+# A Gram operator may take this many times as long to make as a formed Gram matrix: the formed one has to be decomposed
+# as well, and does not allow larger bases.
+_PATIENCE = 4.0
 _NANOSECONDS_A_NODE = 7000.0  # of making the tree, for each wave; measured
 
 

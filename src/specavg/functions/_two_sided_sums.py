@@ -31,7 +31,7 @@ class SidedBlock:
 
     @property
     def dim(self) -> int:
-        """How many are kept."""
+        """How many functions of the type are kept."""
         return self.left.shape[1] * self.right.shape[1]
 
     @cached_property

@@ -48,7 +48,7 @@ class Types:
         return cls(spectrum, np.repeat(np.arange(len(listed)), list(dims)), owner, values)
 
     def sums(self, values: Array) -> Array:
-        """Σ over the parts of each function of `values`, one number a part."""  # (p,) -> (dim,)
+        """For each function the sum of `values`, one number for each part, over its parts."""  # (p,) -> (dim,)
         count = int(self.index.max(initial=-1)) + 1
         total = np.bincount(self.owner, values, max(count, int(self.owner.max(initial=-1)) + 1))
         return np.asarray(total[self.index], dtype=np.float64)

@@ -135,7 +135,7 @@ class CombinedOutputs(VectorFunctions):
     """
 
     def __init__(self, n_outputs: int, functions: Functions, matrix: Any) -> None:
-        from scipy.sparse import csr_array
+        from scipy.sparse import csr_array, eye_array
 
         self.n_outputs = n_outputs
         C: Any = csr_array(matrix)
@@ -144,6 +144,8 @@ class CombinedOutputs(VectorFunctions):
             functions = functions.restricted(abs(C).max(axis=1).toarray().reshape(functions.dim, n_outputs).max(axis=1))
         self._functions = functions
         self._by_output = [C[i::n_outputs].tocsc() for i in range(n_outputs)]
+        # One output whose functions are the φ themselves: a product with a sparse identity takes as long as values.
+        self._as_they_are = n_outputs == 1 and C.shape[0] == C.shape[1] == C.nnz and (eye_array(C.nnz) != C).nnz == 0
 
     @property
     def dim(self) -> int:
@@ -168,8 +170,10 @@ class CombinedOutputs(VectorFunctions):
         return self._matrix.T @ turned @ self._matrix
 
     def values(self, X: Array) -> Array:
-        values = np.empty((len(X), self.n_outputs, self.dim))
         scalars = self._functions.values(X)
+        if self._as_they_are:
+            return scalars[:, None]
+        values = np.empty((len(X), self.n_outputs, self.dim))
         for i, C in enumerate(self._by_output):
             values[:, i] = scalars @ C
         return values

@@ -22,7 +22,7 @@ from specavg.groups._structure import Structure, infinitely_many
 from specavg.groups.recognition._continuous_part import continuous_structure
 from specavg.groups.recognition._large_permutation_groups import large_permutation_group
 from specavg.groups.recognition._point_group_of import point_group_of
-from specavg.groups.recognition._search import structure_of
+from specavg.groups.recognition._structure_of import structure_of
 from specavg.isometries import (
     Copies,
     Factors,

@@ -8,6 +8,7 @@ elsewhere in the library dispatch on these classes and never on a group's name.
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -16,7 +17,15 @@ from numpy.typing import NDArray
 
 from specavg.isometries import Isometry
 
-__all__ = ["ClosedCanonical", "Points", "Structure", "infinitely_many", "random_integer", "random_signs"]
+__all__ = [
+    "ClosedCanonical",
+    "Continuous",
+    "Points",
+    "Structure",
+    "infinitely_many",
+    "random_integer",
+    "random_signs",
+]
 
 Points = NDArray[np.float64]
 
@@ -68,6 +77,17 @@ class ClosedCanonical(Structure):
 
     @abc.abstractmethod
     def canonical(self, X: Points) -> Points: ...
+
+
+class Continuous(Structure):
+    """Shared by structures with a continuous part: their elements cannot be listed."""
+
+    @property
+    def order(self) -> int | float:
+        return math.inf
+
+    def elements(self) -> Iterator[Isometry]:
+        raise infinitely_many(repr(self))
 
 
 def infinitely_many(what: str) -> ValueError:

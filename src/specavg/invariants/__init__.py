@@ -9,8 +9,16 @@ from specavg.invariants._fixed_space import fixed_space
 from specavg.invariants._invariant_tensors import InvariantTensors, invariant_tensors
 from specavg.invariants._plan import Plan, PlanRow, plan
 from specavg.invariants._restored_basis import restored_basis, restored_equivariant_basis
-from specavg.invariants.solvers._stored import StoredArraysError
-from specavg.spaces._orders import ByDegree, ByEigenvalue, ByType, FewCoordinates, Order, default_order, further_orders
+from specavg.invariants.solvers._stored_arrays import StoredArraysError
+from specavg.spaces._order_of_functions import (
+    ByDegree,
+    ByEigenvalue,
+    ByType,
+    FewCoordinates,
+    Order,
+    default_order,
+    further_orders,
+)
 
 __all__ = [
     "ByDegree",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import inf
 from typing import Any, ClassVar, final
 
@@ -21,7 +21,7 @@ from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 
 __all__ = ["InvariantBasis", "built_basis", "invariant_basis"]
 
@@ -149,8 +149,21 @@ class InvariantBasis(BasisTable):
         self.group = group
         self.functions = functions
         self.types = _types(space, order, solutions)
+        self._eigenspaces = [s.eigenspace for s in solutions]
         self.inner_products = sum(s.inner_products for s in solutions)
         self._exact_as_given = functions.invariant_to_sign_bits
+
+    @cached_property
+    def von_mises(self) -> Callable[[float], Array] | None:
+        """κ to the logarithms of the coefficients of a kernel: `Space.von_mises_series`, for every function."""
+        series = self.space.von_mises_series(self._eigenspaces, self.order)
+        if series is None:
+            return None
+        dims = [row.invariant_dim for row in self.table]
+        return lru_cache(maxsize=64)(lambda kappa: np.repeat(series(kappa), dims))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "von_mises"}  # made again when asked for
 
     def evaluate(self, X: ArrayLike) -> Array:
         """The invariant functions at `X`.

@@ -13,7 +13,7 @@ from specavg._html import Records
 from specavg._immutable import Immutable
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 
 __all__ = ["TOLERANCE", "BasisTable", "Cutoff", "Row"]
 

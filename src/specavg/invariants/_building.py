@@ -20,7 +20,7 @@ from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
 from specavg.isometries.fields import Field, ShiftField, flatten, period
 from specavg.spaces import Eigenspace, Space
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 
 __all__ = ["BYTES_PER_FUNCTION", "checked_request", "solutions_in_time", "within_reach"]
 
@@ -199,10 +199,7 @@ def _check_growth(
     before, now = (max(resolver.seconds(listed[place]), 1e-9) for place in (middle, last))
     seconds = eigenspaces * grown(before, now) / (1 + max(log(now / before) / log(2.0), 0.0))  # of a power, summed
     if seconds > _LONGEST:
-        raise ValueError(
-            f"{cutoff.kind} = {cutoff.value:g} is out of reach: some {eigenspaces:.0g} eigenspaces would take "
-            f"{seconds / 3600:.0g} hours. Lower {cutoff.kind}."
-        )
+        raise _out_of_reach(cutoff, f"some {eigenspaces:.0g} eigenspaces would take {seconds / 3600:.0g} hours")
 
 
 def _check_functions(functions: float, cutoff: Cutoff) -> None:
@@ -212,12 +209,14 @@ def _check_functions(functions: float, cutoff: Cutoff) -> None:
 
 def _check_number(number: float, cutoff: Cutoff, what: str, bytes_each: float, most: float) -> None:
     """Refuse a cutoff that asks for more than memory holds, or for more than `most`."""
-    remedy = f"Lower {cutoff.kind}."
-    require_memory(bytes_each * number, what, remedy)
+    require_memory(bytes_each * number, what, f"Lower {cutoff.kind}.")
     if number > most:
-        raise ValueError(
-            f"{cutoff.kind} = {cutoff.value:g} is out of reach: {what}, and at most {most:.0e} are held. {remedy}"
-        )
+        raise _out_of_reach(cutoff, f"{what}, and at most {most:.0e} are held")
+
+
+def _out_of_reach(cutoff: Cutoff, why: str) -> ValueError:
+    """The refusal of a cutoff that asks for too much."""
+    return ValueError(f"{cutoff.kind} = {cutoff.value:g} is out of reach: {why}. Lower {cutoff.kind}.")
 
 
 def _is_barren(solutions: Sequence[Solution[Any]]) -> bool:

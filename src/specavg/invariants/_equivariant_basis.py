@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from itertools import takewhile
 from math import inf
 from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg.functions._tangent_fields import TangentFields
+from specavg.functions._tangent_fields import Projection, TangentFields
 from specavg.functions._vector_functions import Summand, VectorFunctions
 from specavg.groups import Group, Representation, representation
 from specavg.groups._tangent_vectors import TANGENT_KINDS
@@ -22,7 +23,7 @@ from specavg.invariants._sorting_elements import SortingElements
 from specavg.invariants.solvers._output_solver import carriers
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space, Sphere, Torus
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 
 __all__ = ["EquivariantBasis", "built_equivariant_basis", "equivariant_basis", "functions_of", "output_representation"]
 
@@ -233,11 +234,22 @@ def output_representation(space: Space, group: Group, output: str | Representati
     """The representation that `output` means for a group on a space. Vectors on a lattice have Cartesian components."""
     tangent = output.tangent if isinstance(output, Representation) else output in tuple(TANGENT_KINDS)
     if tangent and space != Sphere(3):
-        raise ValueError(
-            f"tangent vector fields are known on Sphere(3), not on {space!r}. "
-            + ("On a torus every vector is tangent: use 'vector'" if isinstance(space, Torus) else "Use 'vector'")
-        )
+        raise ValueError(f"tangent vector fields are known on Sphere(3), not on {space!r}. {_instead(space)}")
     return representation(group, output, lattice=space.lattice)
+
+
+def _instead(space: Space) -> str:
+    """What takes the place of tangent vectors on other spaces."""
+    if isinstance(space, Torus):
+        return "On a torus every vector is tangent: use 'vector'"
+    if space == Sphere(2):
+        return "On a circle a tangent vector is one number, its component along (−y, x): use 'pseudoscalar'"
+    if isinstance(space, Sphere):
+        return (
+            "In more dimensions fields without divergence are no turned gradients of a function: use 'vector', and "
+            "take the part along x off its predictions"
+        )
+    return "Use 'vector'"
 
 
 def functions_of(resolver: Resolver, solutions: Sequence[Solution[Any]], output: Representation) -> VectorFunctions:
@@ -245,9 +257,15 @@ def functions_of(resolver: Resolver, solutions: Sequence[Solution[Any]], output:
     found = resolver.vector_functions(solutions, output.of_coefficients.dim)
     if not output.tangent:
         return found
-    return TangentFields(
-        found, np.repeat([s.eigenspace.eigenvalue for s in solutions], [s.invariant_dim for s in solutions])
-    )
+    eigenvalues = np.repeat([s.eigenspace.eigenvalue for s in solutions], [s.invariant_dim for s in solutions])
+    return TangentFields(found, eigenvalues, partial(_one_degree_further, float(eigenvalues.max(initial=0.0))))
+
+
+def _one_degree_further(eigenvalue: float) -> Projection:
+    """The harmonics of S² up to (l + 1)(l + 2), where the eigenvalue is l(l + 1)."""
+    space, top = Sphere(3), (eigenvalue + 1 + 2 * (eigenvalue + 0.25) ** 0.5) * (1 + 1e-9)
+    harmonics = space.functions(list(takewhile(lambda V: V.eigenvalue <= top, space.eigenspaces())))
+    return Projection(harmonics, *space.quadrature(top))
 
 
 @lru_cache(maxsize=32)

@@ -13,7 +13,7 @@ from specavg.invariants._basis_table import Cutoff
 from specavg.invariants._building import checked_request, within_reach
 from specavg.invariants._solver_choice import Resolver
 from specavg.spaces import Space
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 
 __all__ = ["Plan", "PlanRow", "plan"]
 
@@ -23,18 +23,16 @@ _SHOWN = 12  # rows that a plan prints, the last of them included
 
 @dataclass(frozen=True)
 class PlanRow:
-    """One eigenspace of a plan.
+    """One eigenspace of a plan: what `Row` will say of it, as far as it is known beforehand.
 
     Attributes
     ----------
-    eigenvalue : float
-        λ, or the value in the order of the basis.
-    dim : int
-        m_λ, all functions counted.
+    eigenvalue, dim
+        As in `Row`.
     solver : str
         The solver that would be asked first.
     invariant_dim : int or None
-        m_{λ,G} where a closed form or a character gives it; None where only solving tells.
+        As in `Row` where a closed form or a character gives it; None where only solving tells.
     memory : float
         Working memory of the solver, in bytes.
     seconds : float

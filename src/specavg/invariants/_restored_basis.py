@@ -19,9 +19,9 @@ from specavg.invariants._equivariant_basis import EquivariantBasis, functions_of
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._output_solver import carriers
 from specavg.invariants.solvers._solver import Solution
-from specavg.invariants.solvers._stored import Stored, StoredArraysError
+from specavg.invariants.solvers._stored_arrays import Stored, StoredArraysError
 from specavg.spaces import Eigenspace, Space
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 
 __all__ = ["restored_basis", "restored_equivariant_basis"]
 

@@ -38,7 +38,7 @@ from specavg.invariants.solvers._random_elements import RandomElements
 from specavg.invariants.solvers._s2_point_groups import AxisThenNullSpace, OrdersAlongAnAxis
 from specavg.invariants.solvers._signed_frequencies import SignedFrequencies
 from specavg.invariants.solvers._solver import Solution, Solver, StoringSolver, Unsuitable
-from specavg.invariants.solvers._stored import Stored, StoredArraysError
+from specavg.invariants.solvers._stored_arrays import Stored, StoredArraysError
 from specavg.invariants.solvers._trivial_group import Everything
 from specavg.invariants.solvers._wave_orbits_of_outputs import WaveOrbitsOfOutputs
 from specavg.spaces import Eigenspace, Space

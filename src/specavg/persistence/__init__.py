@@ -5,25 +5,7 @@ Saved models and the files of the command line are written in it. Reading one ch
 """
 
 from specavg.persistence._bases import basis_arrays, describe_basis, read_basis
-from specavg.persistence._plain import DescriptionError
-from specavg.persistence._values import (
-    describe_group,
-    describe_isometry,
-    describe_space,
-    read_group,
-    read_isometry,
-    read_space,
-)
+from specavg.persistence._plain_values import DescriptionError
+from specavg.persistence._values import describe, read
 
-__all__ = [
-    "DescriptionError",
-    "basis_arrays",
-    "describe_basis",
-    "describe_group",
-    "describe_isometry",
-    "describe_space",
-    "read_basis",
-    "read_group",
-    "read_isometry",
-    "read_space",
-]
+__all__ = ["DescriptionError", "basis_arrays", "describe", "describe_basis", "read", "read_basis"]

@@ -18,7 +18,7 @@ from specavg.invariants import (
     restored_basis,
     restored_equivariant_basis,
 )
-from specavg.persistence._plain import DescriptionError
+from specavg.persistence._plain_values import DescriptionError
 from specavg.persistence._values import describe, read_fields
 from specavg.spaces import Space
 
@@ -60,26 +60,26 @@ def basis_arrays(basis: Basis) -> dict[str, NDArray[np.float64]]:
     return {**arrays, "probe_points": points, "probe_values": _probed(basis, points)}
 
 
-def read_basis(value: Any, arrays: Mapping[str, NDArray[Any]], place: str = "basis", depth: int = 0) -> Basis:
+def read_basis(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Basis:
     """The basis that a description and its arrays mean, compared with the values it had when it was saved."""
     vectors = isinstance(value, dict) and "output" in value
     kind = EquivariantBasis if vectors else InvariantBasis
     hints = {name: _HINTS[name] for name in kind.made_from}
-    parts = read_fields(value, {**hints, "stored_arrays": tuple[str, ...]}, place, depth)
+    parts = read_fields(value, {**hints, "stored_arrays": tuple[str, ...]}, "basis")
     names, table = parts.pop("stored_arrays"), parts["table"]
     if not table:
-        raise DescriptionError(f"{place}.table is empty: a basis has at least the constant function")
+        raise DescriptionError("basis.table is empty: a basis has at least the constant function")
     if len(names) > len(arrays):
-        raise DescriptionError(f"{place} needs {len(names)} arrays, and the file has {len(arrays)}")
+        raise DescriptionError(f"basis needs {len(names)} arrays, and the file has {len(arrays)}")
     places = _array_names(len(names))
     missing = [name for name in (*places, "probe_points", "probe_values") if name not in arrays]
     if missing:
-        raise DescriptionError(f"{place} needs the array {missing[0]!r}, which is not in the file")
+        raise DescriptionError(f"basis needs the array {missing[0]!r}, which is not in the file")
     points, values = arrays["probe_points"], arrays["probe_values"]
-    _check_declared(parts["space"], table, points, values, place, parts["output"].dim if vectors else 1)
+    _check_declared(parts["space"], table, points, values, parts["output"].dim if vectors else 1)
     restored = restored_equivariant_basis if vectors else restored_basis
     basis = restored(**parts, arrays={name: arrays[p] for name, p in zip(names, places, strict=True)})
-    _check_probes(basis, points, values, place)
+    _check_probes(basis, points, values)
     return basis
 
 
@@ -94,22 +94,22 @@ def _probed(basis: Basis, points: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _check_declared(
-    space: Space, table: tuple[Row, ...], points: NDArray[Any], values: NDArray[Any], place: str, outputs: int
+    space: Space, table: tuple[Row, ...], points: NDArray[Any], values: NDArray[Any], outputs: int
 ) -> None:
     """What the table declares is what the file has values of: nothing is built that the file is too small for."""
     if any(row.invariant_dim < 0 or row.dim < max(row.invariant_dim, 1) for row in table):
-        raise DescriptionError(f"{place}.table has an eigenspace with fewer functions than invariant ones")
+        raise DescriptionError("basis.table has an eigenspace with fewer functions than invariant ones")
     dim = outputs * sum(row.invariant_dim for row in table)
     if points.shape != (_PROBES, space.n_features):
-        raise DescriptionError(f"{place}: the stored points have shape {points.shape}, not {_PROBES, space.n_features}")
+        raise DescriptionError(f"basis: the stored points have shape {points.shape}, not {_PROBES, space.n_features}")
     if values.shape != (_PROBES, dim):
-        raise DescriptionError(f"{place}: the stored values have shape {values.shape}, not {_PROBES, dim}")
+        raise DescriptionError(f"basis: the stored values have shape {values.shape}, not {_PROBES, dim}")
 
 
-def _check_probes(basis: Basis, points: NDArray[Any], values: NDArray[Any], place: str) -> None:
+def _check_probes(basis: Basis, points: NDArray[Any], values: NDArray[Any]) -> None:
     difference = float(np.abs(_probed(basis, points) - values).max(initial=0.0))
     if not difference <= _PROBE_TOLERANCE * (1 + float(np.abs(values).max(initial=0.0))):
         raise DescriptionError(
-            f"{place}: the functions rebuilt differ from those saved by {difference:.1e}: another version of the "
+            f"basis: the functions rebuilt differ from those saved by {difference:.1e}: another version of the "
             "library or of its linear algebra chose another basis. Load it with the version that saved it"
         )

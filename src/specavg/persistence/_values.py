@@ -13,27 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from specavg.groups import Group
-from specavg.isometries import Isometry
 from specavg.persistence._kinds import kind_of, kinds_of
-from specavg.persistence._plain import DescriptionError, array, flag, fraction, integer, number, shown, text
+from specavg.persistence._plain_values import DescriptionError, array, flag, fraction, integer, number, shown, text
 from specavg.spaces import Space
 
-__all__ = [
-    "describe",
-    "describe_group",
-    "describe_isometry",
-    "describe_space",
-    "read",
-    "read_fields",
-    "read_group",
-    "read_isometry",
-    "read_space",
-]
+__all__ = ["describe", "read", "read_fields"]
 
 _MAX_DEPTH = 20  # products of powers of products ...: people write three
 _MAX_PARTS = 100_000  # coordinates, copies: the largest sphere in the tests has 10,000
 _MAX_COLUMNS = 1_000_000  # columns of a point, at most: one point then takes 8 MB
-_ARRAY_LIKE = set(typing.get_args(ArrayLike))
+_ARRAY_LIKE = set(typing.get_args(ArrayLike)) or {ArrayLike}  # a union, and since NumPy 2.5 an alias with a name
 _PLAIN = {int: integer, float: number, bool: flag, str: text, Fraction: fraction}
 _LISTS = (tuple, list, frozenset, typing.get_origin(Iterable[int]))
 
@@ -46,6 +35,9 @@ def describe(value: Any) -> Any:
     >>> import specavg as sa
     >>> describe(sa.Power(sa.Sphere(3), 4))
     {'kind': 'power', 'base': {'kind': 'sphere', 'd': 3}, 'm': 4}
+    >>> described = describe(sa.groups.cyclic(3))
+    >>> described["generators"], described["structure"]
+    ([{'kind': 'shift', 'shift': ['1/3']}], {'kind': 'cyclic', 'n': 3})
     """
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -79,12 +71,28 @@ def read(value: Any, hint: Any, place: str, depth: int = 0) -> Any:
         Where the description stands, for messages: "group.generators[2]".
     depth : int
         How many descriptions it stands in.
+
+    Examples
+    --------
+    >>> read({"kind": "torus", "d": 2, "period": 1.0}, Space, "space")
+    Torus(2, period=1.0)
+
+    Of a group only `generators` are needed. Its `name` is for messages; a `structure` is believed, and should come
+    from `describe`.
+
+    >>> from specavg.groups import Group
+    >>> read({"generators": [{"kind": "permutation", "image": [1, 2, 0]}]}, Group, "group").order
+    3
     """
     if depth > _MAX_DEPTH:
         raise DescriptionError(f"{place} is nested more than {_MAX_DEPTH} deep")
     if hint in _PLAIN:
         return _PLAIN[hint](value, place)
+    if hint is ArrayLike:
+        return array(value, place)
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hasattr(origin, "__value__"):  # an alias with a name, as NDArray is since NumPy 2.5
+        return read(value, origin.__value__[inner], place, depth)
     if origin in (typing.Union, types.UnionType):
         return _read_union(value, inner, place, depth)
     if origin is np.ndarray:
@@ -180,74 +188,3 @@ def _table(value: Any, place: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise DescriptionError(f"{place} must be a table with named fields; got {shown(value)}")
     return dict(value)
-
-
-def describe_space(space: Space) -> dict[str, Any]:
-    """`space` in plain values.
-
-    Examples
-    --------
-    >>> import specavg as sa
-    >>> describe_space(sa.Product(sa.Sphere(3), sa.Rotations()))
-    {'kind': 'product', 'factors': [{'kind': 'sphere', 'd': 3}, {'kind': 'rotations'}]}
-    """
-    return describe(space)
-
-
-def read_space(value: Any, place: str = "space", depth: int = 0) -> Space:
-    """The space that a description means.
-
-    Examples
-    --------
-    >>> read_space({"kind": "torus", "d": 2, "period": 1.0})
-    Torus(2, period=1.0)
-    """
-    return read(value, Space, place, depth)
-
-
-def describe_group(group: Group) -> dict[str, Any]:
-    """`group` in plain values.
-
-    Examples
-    --------
-    >>> from specavg import groups
-    >>> describe_group(groups.cyclic(3))["generators"], describe_group(groups.cyclic(3))["structure"]
-    ([{'kind': 'shift', 'shift': ['1/3']}], {'kind': 'cyclic', 'n': 3})
-    """
-    return describe(group)
-
-
-def read_group(value: Any, place: str = "group", depth: int = 0) -> Group:
-    """The group that a description means.
-
-    Only `generators` is needed. `name` is for messages. `structure` is believed: it should come from `describe_group`.
-
-    Examples
-    --------
-    >>> read_group({"generators": [{"kind": "permutation", "image": [1, 2, 0]}]}).order
-    3
-    """
-    return read(value, Group, place, depth)
-
-
-def describe_isometry(g: Isometry) -> dict[str, Any]:
-    """`g` in plain values.
-
-    Examples
-    --------
-    >>> from specavg.isometries import shift
-    >>> describe_isometry(shift([Fraction(1, 3), 0]))
-    {'kind': 'shift', 'shift': ['1/3', 0]}
-    """
-    return describe(g)
-
-
-def read_isometry(value: Any, place: str = "isometry", depth: int = 0) -> Isometry:
-    """The isometry that a description means.
-
-    Examples
-    --------
-    >>> read_isometry({"kind": "affine", "matrix": [[0, -1], [1, 0]], "shift": ["1/2", 0]})
-    affine([[0, -1], [1, 0]], ['1/2', 0])
-    """
-    return read(value, Isometry, place, depth)

@@ -4,9 +4,9 @@ Every function takes a fitted estimator, an invariant basis or a callable, draws
 figure, and returns the axes. Colours keep their order in grey; lines differ in dash and marker too.
 """
 
+from specavg.plot._circles_and_tori import circle, torus
 from specavg.plot._curves import curves, learning_curve
 from specavg.plot._discrepancies import discrepancy
-from specavg.plot._flat import circle, torus
 from specavg.plot._globes import sphere
 from specavg.plot._lattice import lattice
 from specavg.plot._orientations import inverse_pole_figure, misorientations, odf_sections

@@ -12,9 +12,17 @@ from specavg._arrays import Array
 from specavg.groups import Group, crystal_symmetry
 from specavg.groups.families import CrystalSymmetry, PointGroup
 from specavg.plot._bands import bands, value_range
-from specavg.plot._poles import crystal_symbol, expanded_pole_density, indices, project, sides, unit_direction
+from specavg.plot._poles import (
+    crystal_symbol,
+    directions_at,
+    expanded_pole_density,
+    indices,
+    project,
+    sides,
+    unit_direction,
+)
 from specavg.plot._source import source_of
-from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, colorbar_beside, pyplot, without_frame
+from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, colorbar_beside, panels_in_a_row, without_frame
 from specavg.spaces import Rotations, rotations_from_bunge
 from specavg.textures import misorientation_angles
 
@@ -74,18 +82,17 @@ def inverse_pole_figure(
     """
     source = source_of(model, space=Rotations(), group=group)
     directions = np.atleast_2d(np.asarray(specimen, dtype=float))
-    axes = _axes(ax, len(directions), colorbar)
+    axes = panels_in_a_row(ax, len(directions), (3.1, 3.3), colorbar)
     around, edge, corners = _sector("" if whole else crystal_symbol(source.group))
     phi = np.linspace(0, around, resolution + 1)
     share, phi = np.meshgrid(np.linspace(0, 1, resolution + 1), phi, indexing="ij")
     theta = share * edge(phi)
-    h = np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], axis=-1)
+    flat = directions_at(theta, phi)
 
     def transposed(X: Array) -> Array:  # X r = h is Xᵀ h = r: crystal and specimen change places
         return source.values(X.reshape(-1, 3, 3).transpose(0, 2, 1).reshape(len(X), 9))
 
     swapped = [(B, A) for A, B in sides(source.group)] if group is None else []
-    flat = h.reshape(-1, 3)
     densities = [
         expanded_pole_density(transposed, unit_direction(r), flat, True, degree, swapped).reshape(phi.shape)
         for r in directions
@@ -108,7 +115,7 @@ def inverse_pole_figure(
         panel.set_axis_off()
         panel.margins(0.12)
     if colorbar:
-        colorbar_beside(filled, list(axes) if len(axes) > 1 else axes[0], "multiples of random")
+        colorbar_beside(filled, axes, "multiples of random")
     return axes[0] if np.ndim(specimen) == 1 else axes
 
 
@@ -155,7 +162,7 @@ def odf_sections(
     crystal, specimen = crystal_symbol(source.group), _specimen_symbol(source.group)
     widest = {"D2": 90.0, "C2": 180.0}.get(specimen, 360.0)
     deepest = 90.0 if crystal[:1] in ("D", "O", "T", "I") and crystal != "D∞" else 180.0
-    axes = _axes(ax, len(phi2), colorbar)
+    axes = panels_in_a_row(ax, len(phi2), (3.1, 3.3), colorbar)
     first, middle = np.meshgrid(
         np.linspace(0, widest, resolution + 1), np.linspace(0, deepest, resolution + 1), indexing="ij"
     )
@@ -175,7 +182,7 @@ def odf_sections(
         panel.spines[:].set_visible(False)
     axes[0].set_ylabel("Φ in degrees")
     if colorbar:
-        colorbar_beside(filled, list(axes) if len(axes) > 1 else axes[0], "multiples of random")
+        colorbar_beside(filled, axes, "multiples of random")
     return axes
 
 
@@ -232,16 +239,6 @@ def misorientations(
     panel.legend(frameon=False)
     without_frame(panel)
     return panel
-
-
-def _axes(ax: Any, count: int, colorbar: bool) -> Array:
-    if ax is None:
-        size = (3.1 * count + 0.9 * colorbar, 3.3)
-        _, ax = pyplot().subplots(1, count, figsize=size, layout="constrained", squeeze=False)
-    axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-    if len(axes) != count:
-        raise ValueError(f"{count} pictures but {len(axes)} axes")
-    return axes
 
 
 def _specimen_symbol(group: Group) -> str:

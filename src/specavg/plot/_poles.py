@@ -14,7 +14,7 @@ from specavg.groups.families import CrystalSymmetry, PointGroup
 from specavg.isometries import LeftRight
 from specavg.plot._bands import bands, value_range
 from specavg.plot._source import source_of
-from specavg.plot._style import CMAP, INK, colorbar_beside, pyplot
+from specavg.plot._style import CMAP, INK, colorbar_beside, panels_in_a_row
 from specavg.plot._symmetry import DRAWN
 from specavg.spaces import Rotations, Sphere
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "crystal_symbol",
+    "directions_at",
     "expanded_pole_density",
     "indices",
     "pole_density",
@@ -134,21 +135,13 @@ def pole_figure(
     if projection not in ("equal area", "stereographic"):
         raise ValueError(f"projection must be 'equal area' or 'stereographic'; got {projection!r}")
     source = source_of(model, space=Rotations(), group=group)
-    single = np.ndim(crystal) == 1
     directions = np.atleast_2d(np.asarray(crystal, dtype=float))
-    if ax is None:
-        size = (3.1 * len(directions) + 0.9 * colorbar, 3.6)
-        _, ax = pyplot().subplots(1, len(directions), figsize=size, layout="constrained", squeeze=False)
-    axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-    if len(axes) != len(directions):
-        raise ValueError(f"{len(directions)} crystal directions but {len(axes)} axes")
-
+    axes = panels_in_a_row(ax, len(directions), (3.1, 3.6), colorbar)
     tilt = np.linspace(0, np.pi / 2, resolution + 1)
     around = np.linspace(0, 2 * np.pi, 4 * resolution + 1)
     theta, phi = np.meshgrid(tilt, around, indexing="ij")
-    specimen = np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], axis=-1)
+    flat = directions_at(theta, phi)
     pairs = sides(source.group) if group is None else []
-    flat = specimen.reshape(-1, 3)
     densities = [
         expanded_pole_density(source.values, unit_direction(h), flat, antipodal, degree, pairs).reshape(theta.shape)
         for h in directions
@@ -174,8 +167,13 @@ def pole_figure(
         panel.set_aspect("equal")
         panel.set_axis_off()
     if colorbar:
-        colorbar_beside(filled, list(axes) if len(axes) > 1 else axes[0], "multiples of random")
-    return axes[0] if single else axes
+        colorbar_beside(filled, axes, "multiples of random")
+    return axes[0] if np.ndim(crystal) == 1 else axes
+
+
+def directions_at(theta: Array, phi: Array) -> Array:
+    """Unit vectors at these angles from z and around it."""  # any shape -> (n, 3)
+    return np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], axis=-1).reshape(-1, 3)
 
 
 def unit_direction(crystal: ArrayLike) -> Array:

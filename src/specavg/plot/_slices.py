@@ -12,7 +12,7 @@ from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.plot._bands import bands, value_range
 from specavg.plot._source import source_of
-from specavg.plot._style import CMAP, INK, colorbar_beside, pyplot
+from specavg.plot._style import CMAP, INK, colorbar_beside, panels_in_a_row
 from specavg.spaces import Space, Torus
 
 __all__ = ["slices"]
@@ -68,12 +68,7 @@ def slices(
         raise ValueError(f"plot.slices draws functions on Torus(3); this one is on {source.space!r}")
     if axis not in (0, 1, 2):
         raise ValueError(f"axis must be 0, 1 or 2; got {axis!r}")
-    if ax is None:
-        size = (2.3 * len(at) + 0.9 * colorbar, 2.7)
-        _, ax = pyplot().subplots(1, len(at), figsize=size, layout="constrained", squeeze=False)
-    axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-    if len(axes) != len(at):
-        raise ValueError(f"{len(at)} slices but {len(axes)} axes")
+    axes = panels_in_a_row(ax, len(at), (2.3, 2.7), colorbar)
     kept = [i for i in range(3) if i != axis]
     frame = np.diag(source.space.period) if source.space.lattice is None else source.space.lattice
     flat = _in_plane(frame[kept])
@@ -98,7 +93,7 @@ def slices(
         panel.annotate(first, flat[0] / 2, (0, -9), textcoords="offset points", ha="center", annotation_clip=False)
         panel.annotate(second, flat[1] / 2, (-10, 0), textcoords="offset points", va="center", annotation_clip=False)
     if colorbar:
-        colorbar_beside(filled, list(axes) if len(axes) > 1 else axes[0], source.label)
+        colorbar_beside(filled, axes, source.label)
     return axes
 
 

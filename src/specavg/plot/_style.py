@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CMAP", "COLORS", "DASHES", "INK", "MARKERS", "axes_or_new", "colorbar_beside", "pyplot", "without_frame"]
+__all__ = [
+    "CMAP",
+    "COLORS",
+    "DASHES",
+    "INK",
+    "MARKERS",
+    "axes_or_new",
+    "colorbar_beside",
+    "panels_in_a_row",
+    "pyplot",
+    "without_frame",
+]
 
 # Okabe and Ito's colours that also differ in lightness; lines differ in dash and marker besides.
 COLORS = ("#0b3c6f", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#6b6b6b")
@@ -36,10 +50,23 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float], **subplot: Any) -> A
     return new
 
 
-def colorbar_beside(mappable: Any, ax: Any, label: str, **options: Any) -> Any:
-    """A thin colour bar without a frame."""
-    figure = (ax[0] if isinstance(ax, list) else ax).figure
-    bar = figure.colorbar(mappable, ax=ax, **{"shrink": 0.8, "pad": 0.03, "aspect": 25, **options})
+def panels_in_a_row(ax: Any, count: int, panel: tuple[float, float], colorbar: bool) -> NDArray[Any]:
+    """`ax` as an array of `count` axes, or those of a new figure whose panels have the given size in inches."""
+    if ax is None:
+        size = (panel[0] * count + 0.9 * colorbar, panel[1])
+        _, ax = pyplot().subplots(1, count, figsize=size, layout="constrained", squeeze=False)
+    axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+    if len(axes) != count:
+        raise ValueError(f"{count} pictures but {len(axes)} axes")
+    return axes
+
+
+def colorbar_beside(mappable: Any, axes: Any, label: str, **options: Any) -> Any:
+    """A thin colour bar without a frame, beside one or several axes of a figure."""
+    panels = np.atleast_1d(np.asarray(axes, dtype=object)).tolist()
+    bar = panels[0].figure.colorbar(
+        mappable, ax=panels if len(panels) > 1 else panels[0], **{"shrink": 0.8, "pad": 0.03, "aspect": 25, **options}
+    )
     from matplotlib.ticker import MaxNLocator
 
     bar.locator = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])

@@ -98,15 +98,17 @@ class BlockLeaveOneOut:
 
     def _inverse(self, rows: Indices, G: Array, alphas: Array | None) -> Array:
         """M_bb of each block for each penalty."""
-        U, (B, size), r = self.left[rows], rows.shape, len(self.s)  # (B, size, r)
-        i, j = np.triu_indices(size)
+        U, (B, size) = self.left[rows], rows.shape  # (B, size, r)
+        weights = G if alphas is None else np.column_stack([G, np.ones(len(G))])  # the last column: what U spans
+        Q = self.free[rows]
         M = np.empty((B, size, size, G.shape[1]))
-        M[:, i, j] = ((U[:, i] * U[:, j]).reshape(B * len(i), r) @ G).reshape(B, len(i), -1)
-        if alphas is not None:
-            Q = self.free[rows]
-            outside = np.eye(size) - Q @ Q.transpose(0, 2, 1) - U @ U.transpose(0, 2, 1)
-            M[:, i, j] += outside[:, i, j, None] / alphas
-        M[:, j, i] = M[:, i, j]
+        for i in range(size):
+            for j in range(i, size):  # a row of numbers for each pair: no copy of U
+                found = (U[:, i] * U[:, j]) @ weights
+                if alphas is not None:
+                    outside = float(i == j) - np.einsum("bk,bk->b", Q[:, i], Q[:, j]) - found[:, -1]
+                    found = found[:, :-1] + outside[:, None] / alphas
+                M[:, i, j] = M[:, j, i] = found
         return M.transpose(0, 3, 1, 2)
 
 

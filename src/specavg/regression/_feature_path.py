@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
-from specavg.regression import _limits
+from specavg.regression import _measured_limits as _limits
 from specavg.regression._calibration import Calibration, left_out_by_truncation, shrunk_surprise
 from specavg.regression._decomposed_path import DecomposedPath, DecomposedPosterior
 from specavg.regression._directions import Directions, directions_of
+from specavg.regression._functions_that_stand_out import of_its_own, standing_out
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
 from specavg.regression._moment_path import MomentProblem
-from specavg.regression._outstanding import of_its_own, standing_out
 from specavg.regression._reduced_rows import Decomposition, ReducedRows
 from specavg.regression._regression_problem import Problem, Scores, degrees_of_freedom, variation
 from specavg.regression._target_units import Units

@@ -108,20 +108,20 @@ class Moments:
             )
         units = Units.of(Y)
         Z = units.applied(Y)
-        sums = np.column_stack([w, w[:, None] * Z])  # (n, 1 + q)
+        sums = np.column_stack([w, Z if weights is None else w[:, None] * Z])  # (n, 1 + q)
         products: Sum | None = None
         if gram:
             correlation, products = map(Sum.of, basis.correlate_and_gram(X, sums, w))
         else:
             correlation = Sum.of(basis.correlate(X, sums))
         return cls(
-            count=int(np.count_nonzero(w)),
+            count=n if weights is None else int(np.count_nonzero(w)),
             units=units,
             weight=Sum.of(np.asarray(w.sum())),
             weight_squares=Sum.of(np.asarray(w @ w)),
             features=correlation[:, 0],
             shifted=Sum.of(w @ Z),
-            shifted_squares=Sum.of(w @ Z**2),
+            shifted_squares=Sum.of(np.einsum("nj,nj->j", sums[:, 1:], Z)),
             shifted_cross=correlation[:, 1:],
             gram=products,
         )
@@ -251,6 +251,20 @@ class Moments:
         slopes = None if self.slopes is None else self.slopes.first(dim)
         cross = self.shifted_cross[:dim]
         return replace(self, features=self.features[:dim], shifted_cross=cross, gram=gram, slopes=slopes)
+
+    def relative(self) -> tuple[Moments, float]:
+        """The moments with weights of mean one, and the mean weight by which they are divided."""
+        kinds = [part for part in (self, self.slopes) if part is not None]
+        unit = sum(float(part.weight.value) for part in kinds) / sum(part.count for part in kinds)
+        return (self, 1.0) if unit == 1 else (self._times(1.0 / unit), unit)
+
+    def _times(self, factor: float) -> Moments:
+        """The moments with all weights multiplied by a factor."""
+        slopes = None if self.slopes is None else self.slopes._times(factor)
+        gram = None if self.gram is None else self.gram * factor
+        sums = {name: getattr(self, name) * factor for name in _SUMS}
+        sums["weight_squares"] *= factor
+        return replace(self, gram=gram, slopes=slopes, **sums)
 
     @property
     def dim(self) -> int:

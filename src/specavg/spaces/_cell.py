@@ -88,6 +88,10 @@ class Cell:
         """W with eigenvalue kᵀWk for a frequency k of the short basis."""  # (d, d)
         return np.asarray(4 * np.pi**2 * np.linalg.inv(self.short_metric), dtype=np.float64)
 
+    def short_frequencies(self, K: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Frequencies of the short basis."""  # (n, d) -> (n, d)
+        return K if self.short_basis is None else K @ self.short_basis.change.T
+
     @property
     def volume(self) -> float:
         """The volume; infinite or zero where it is beyond floating-point numbers."""

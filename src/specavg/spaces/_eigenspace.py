@@ -35,6 +35,10 @@ class Eigenspace:
     dim: int
     label: Hashable = field(repr=False)
 
+    def __hash__(self) -> int:
+        # Resolvers look eigenspaces up a hundred times each, and labels are long. Few share both numbers.
+        return hash((self.eigenvalue, self.dim))
+
 
 def degree_label(eigenspace: Eigenspace) -> int:
     """The degree by which spheres, rotations and intervals find an eigenspace again."""

@@ -1,9 +1,9 @@
 """The frequencies of an eigenspace of a flat torus: a set of them is the label of the eigenspace.
 
-Four kinds of sets occur: a shell |k|² = n of a cube, types of frequencies, a range of eigenvalues of any torus, and a
-set that is known in other units of length. Each lists all of its frequencies, or those in a lattice of frequencies.
-Lists are cached by the value of the torus, and bounds are rounded up to powers of two, so that few of them serve all
-eigenspaces.
+Five kinds of sets occur: a shell |k|² = n of a cube, types of frequencies, a range of eigenvalues of any torus, one
+type of such a range, and a set that is known in other units of length. Each lists all of its frequencies, or those in
+a lattice of frequencies. Lists are cached by the value of the torus, and bounds are rounded up to powers of two, so
+that few of them serve all eigenspaces.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from specavg.functions._frequency_types import Type, waves_of_types
 from specavg.functions._integer_vectors import ellipsoid, shell_vectors
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
-from specavg.spaces._orders import ByType
+from specavg.spaces._order_of_functions import ByType
 
 if TYPE_CHECKING:
     from specavg.spaces._torus import Torus
@@ -30,15 +30,18 @@ __all__ = [
     "FrequencyTypes",
     "InOtherUnits",
     "Shell",
+    "TypeRange",
     "eigenspaces_below",
     "listed_frequencies",
     "listed_in_lattice",
+    "types_below",
 ]
 
 Frequencies = NDArray[np.int64]
 # Part by which a range of eigenvalues is widened when its frequencies are picked out again: far above rounding and far
 # below `SAME_EIGENVALUE`. The second is for eigenvalues in the basis of a lattice, whose entries may be large.
 _ROUNDING, _ROUNDING_IN_LATTICE = 1e-12, 1e-10
+_SAME = 1e-7  # relative difference of sizes of types that are one: far above rounding, far below true differences
 
 
 class FrequencySet(abc.ABC):
@@ -92,9 +95,7 @@ class FrequencyTypes(FrequencySet):
         if step is not None:
             inner = [tuple(k // step for k in t) for t in self.listed if all(k % step == 0 for k in t)]
             return step * waves_of_types(space.dim, inner) if inner else basis[:0]
-        K = self.frequencies(space)
-        inside = K @ np.linalg.inv(basis)
-        return K[(np.abs(inside - np.rint(inside)) < 1e-6).all(axis=1)]
+        return _in_lattice(self.frequencies(space), basis)
 
 
 @final
@@ -126,6 +127,52 @@ class InOtherUnits(FrequencySet):
 
     def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
         return self.inner.frequencies_in(space.in_units_of(self.order), basis)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TypeRange(FrequencySet):
+    """Those k of a `FrequencyRange` with `sizes_of_types` from `least` to `most`, which differ by rounding only."""
+
+    low: float
+    high: float
+    least: float
+    most: float
+
+    def frequencies(self, space: Torus) -> Frequencies:
+        K, values, sizes = _typed_ball(space, _rounded_up(self.high))
+        part = _between(values, self.low, self.high, _ROUNDING)
+        slack = _SAME / 4 * self.most
+        inside = (sizes[part] >= self.least - slack) & (sizes[part] <= self.most + slack)
+        return _halved(K[part][inside])
+
+    def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
+        return _in_lattice(self.frequencies(space), basis)
+
+
+@lru_cache(maxsize=64)
+def types_below(space: Torus, bound: float) -> tuple[list[Eigenspace], Frequencies]:
+    """The eigenspaces of `eigenspaces_below` type by type, and one frequency of the short basis of each."""
+    W, waves = space.cell.dual_metric, space.first_waves
+    assert waves is not None
+    K = ellipsoid(W, bound)
+    values = np.einsum("ki,ij,kj->k", K, W, K)
+    order = np.argsort(values, kind="stable")
+    apart = np.diff(values[order]) > SAME_EIGENVALUE * values[order][1:]
+    level = np.empty(len(K), dtype=np.intp)
+    level[order] = np.concatenate([[0], np.cumsum(apart)])
+    sizes = waves.sizes_of_types(K, W)
+    order = np.lexsort((sizes, level))
+    level, sizes, values = level[order], sizes[order], values[order]
+    starts = np.flatnonzero(np.concatenate([[True], (np.diff(level) > 0) | (np.diff(sizes) > _SAME * sizes[1:])]))
+    ends = np.append(starts[1:], len(K))
+    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    mean = np.bincount(level, values)[level[starts]] / np.bincount(level)[level[starts]]
+    inside = int(np.sum(mean < bound * (1 - 10 * SAME_EIGENVALUE)))  # of increasing means
+    ranges = zip(low.tolist(), high.tolist(), sizes[starts].tolist(), sizes[ends - 1].tolist(), strict=True)
+    dims = (ends - starts).tolist()
+    listed = zip(mean.tolist()[:inside], dims, ranges, strict=False)
+    return [Eigenspace(m, dim, TypeRange(*each)) for m, dim, each in listed], K[order[starts[:inside]]]
 
 
 @lru_cache(maxsize=64)
@@ -167,6 +214,12 @@ def _in_range(space: Torus, basis: Frequencies, low: float, high: float) -> Freq
     return _halved(K[_between(values, low, high, _ROUNDING_IN_LATTICE)])
 
 
+def _in_lattice(K: Frequencies, basis: Frequencies) -> Frequencies:
+    """Those of some frequencies that lie in a lattice."""
+    inside = K @ np.linalg.inv(basis)
+    return K[(np.abs(inside - np.rint(inside)) < 1e-6).all(axis=1)]
+
+
 def _rounded_up(bound: float) -> float:
     """The next power of two, so that few listings serve all eigenspaces."""
     return float(2.0 ** np.ceil(np.log2(bound))) if bound > 0 else 0.0
@@ -178,6 +231,14 @@ def _ball(space: Torus, bound: float) -> tuple[Frequencies, NDArray[np.float64]]
     short = space.cell.short_basis
     K, values = _by_value(space.cell.dual_metric, bound)
     return (K if short is None else short.frequencies(K)), values
+
+
+@lru_cache(maxsize=8)
+def _typed_ball(space: Torus, bound: float) -> tuple[Frequencies, NDArray[np.float64], NDArray[np.float64]]:
+    """Those of `_ball`, their eigenvalues and their `sizes_of_types`."""
+    K, values = _ball(space, bound)
+    assert space.first_waves is not None
+    return K, values, space.first_waves.sizes_of_types(space.cell.short_frequencies(K), space.cell.dual_metric)
 
 
 @lru_cache(maxsize=8)

@@ -13,8 +13,11 @@ from specavg._random import as_generator
 from specavg.functions._chebyshev import ChebyshevPolynomials
 from specavg.functions._functions import Functions
 from specavg.isometries import Isometry, SignedPermutation, flatten
+from specavg.spaces._bessel_ratios import log_bessel
 from specavg.spaces._eigenspace import Eigenspace, degree_label
+from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
+from specavg.spaces._von_mises import Series
 
 __all__ = ["Interval"]
 
@@ -125,6 +128,10 @@ class Interval(Space):
         return np.maximum(np.abs(X[:, 0] - self._centre) / self._half - 1.0, 0.0)  # in half widths
 
     _membership_remedy = "Widen the interval so that it holds all points, those to be predicted too."
+
+    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series:
+        degrees = [self.degree(V) for V in eigenspaces]  # of the angle, averaged over its reflection
+        return lambda kappa: log_bessel(0.0, max(degrees, default=0) + 1, kappa)[degrees]
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         """`n` independent points of the arcsine measure."""

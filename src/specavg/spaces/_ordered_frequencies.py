@@ -10,7 +10,7 @@ from specavg.functions._frequency_types import Type, arrangements, types_of_norm
 from specavg.functions._integer_vectors import shell_sizes
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._frequency_sets import FrequencyTypes
-from specavg.spaces._orders import CoordinateOrder
+from specavg.spaces._order_of_functions import CoordinateOrder
 
 __all__ = ["type_eigenspaces", "types_by_eigenvalue"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from math import inf
 from typing import Any, final
@@ -17,10 +17,11 @@ from specavg.isometries.fields import CopiesField, Field
 from specavg.spaces._copy_types import CopyTypes, OneType, copy_types, functions_of_type, sums_of_copies
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import BY_EIGENVALUE, Order
+from specavg.spaces._order_of_functions import BY_EIGENVALUE, Order
 from specavg.spaces._product import product_rule, row_products, tensor_quadrature
 from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
+from specavg.spaces._von_mises import Series
 
 __all__ = ["Power"]
 
@@ -127,6 +128,19 @@ class Power(Space):
         chosen = copy_types(eigenspace)
         found = [tuple(V.eigenvalue for V, count in one for _ in range(count)) for one in chosen]
         return found[0] if len(found) == 1 else None
+
+    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
+        if not order.separates_types:
+            return None
+        types = [copy_types(V)[0] for V in eigenspaces]
+        place = {V: i for i, V in enumerate(dict.fromkeys(V for chosen in types for V, _ in chosen))}
+        one_copy = self._base.von_mises_series(list(place), BY_EIGENVALUE)
+        if one_copy is None:
+            return None
+        owner = np.repeat(np.arange(len(types)), [len(chosen) for chosen in types])
+        used = np.array([place[V] for chosen in types for V, _ in chosen], dtype=np.intp)
+        copies = np.array([count for chosen in types for _, count in chosen], dtype=np.float64)
+        return lambda kappa: np.bincount(owner, copies * one_copy(kappa)[used], len(types))
 
     def steepness(self, eigenspace: Eigenspace) -> float:
         return max(sum(count * self._base.steepness(V) for V, count in chosen) for chosen in copy_types(eigenspace))

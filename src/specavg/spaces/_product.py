@@ -19,9 +19,10 @@ from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
 from specavg.spaces._infinitesimal import kronecker_sum
-from specavg.spaces._orders import BY_EIGENVALUE, Order, first_eigenvalue
+from specavg.spaces._order_of_functions import BY_EIGENVALUE, ByType, Order, first_eigenvalue
 from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
+from specavg.spaces._von_mises import Series
 
 __all__ = ["Product", "factor_eigenspaces", "parts_up_to", "product_rule", "row_products", "tensor_quadrature"]
 
@@ -125,6 +126,18 @@ class Product(Space):
                 [value / unit for value in inner] if inner is not None else [V.eigenvalue] if V.eigenvalue > 0 else []
             )
         return tuple(found)
+
+    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
+        if not order.separates_types:
+            return None
+        columns = zip(*(next(iter(factor_eigenspaces(V))) for V in eigenspaces), strict=True)
+        series: list[tuple[Series, float]] = []
+        for i, (factor, used) in enumerate(zip(self._factors, columns, strict=True)):
+            one = factor.von_mises_series(used, ByType())
+            if one is None:
+                return None
+            series.append((one, order.unit_of_factor(factor, i)))
+        return lambda kappa: np.sum([one(kappa * unit) for one, unit in series], axis=0)
 
     def steepness(self, eigenspace: Eigenspace) -> float:
         ways = factor_eigenspaces(eigenspace)
@@ -258,20 +271,37 @@ _MOST_ENTRIES = 50_000_000  # of a list of products, k for a product of k factor
 
 def parts_up_to(bound: float, factors: Sequence[Values]) -> list[tuple[float, int, tuple[Eigenspace, ...]]]:
     """(value, dim, parts) of all products of one eigenspace of each factor, of value up to `bound`."""
-    found: list[tuple[float, int, tuple[Eigenspace, ...]]] = [(0.0, 1, ())]
-    for values in factors:
-        mine = values.up_to(bound)
-        found = [
-            (total + V.eigenvalue, dim * V.dim, (*chosen, V))
-            for total, dim, chosen in found
-            for V in takewhile(lambda V, total=total: total + V.eigenvalue <= bound, mine)
+    # Constants are left out while products are listed: of 300 factors few are not constant.
+    listed = [values.up_to(bound) for values in factors]
+    least = min(values.first for values in factors)
+    found: list[tuple[float, int, tuple[tuple[int, int], ...]]] = [(0.0, 1, ())]  # chosen: (−factor, which)
+    with_room = found.copy()
+    for i, mine in enumerate(listed):
+        new = [
+            (total + V.eigenvalue, dim * V.dim, (*chosen, (-i, j)))
+            for total, dim, chosen in with_room
+            for j, V in takewhile(lambda pair, total=total: total + pair[1].eigenvalue <= bound, enumerate(mine))
+            if j
         ]
+        found += new
+        with_room += [product for product in new if product[0] + least <= bound]
         if len(found) * len(factors) > _MOST_ENTRIES:
             raise ValueError(
                 f"a product of {len(factors)} factors has more than {len(found)} products of their functions up to "
                 f"{bound:.6g}, too many to list. Lower the cutoff, or use Power for equal factors."
             )
-    return found
+    found.sort(key=lambda product: product[2])  # by the first factors, constants first
+    constants = [mine[0] for mine in listed]
+    return [(total, dim, _with_constants(constants, chosen, listed)) for total, dim, chosen in found]
+
+
+def _with_constants(
+    constants: list[Eigenspace], chosen: tuple[tuple[int, int], ...], listed: list[list[Eigenspace]]
+) -> tuple[Eigenspace, ...]:
+    parts = constants.copy()
+    for i, j in chosen:
+        parts[-i] = listed[-i][j]
+    return tuple(parts)
 
 
 def row_products(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,10 +19,12 @@ from specavg.functions._wigner_functions import WignerFunctions
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
 from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity, orthogonal
 from specavg.isometries.fields import Field, two_sided
+from specavg.spaces._bessel_ratios import log_bessel
 from specavg.spaces._eigenspace import Eigenspace, degree_label
 from specavg.spaces._infinitesimal import kronecker_sum
+from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
-from specavg.spaces._von_mises import OnRotations, VonMises
+from specavg.spaces._von_mises import OnRotations, Series, VonMises
 
 __all__ = ["Rotations", "rotations_from_bunge", "rotations_from_quaternions", "rotations_from_scipy"]
 
@@ -186,6 +188,18 @@ class Rotations(Space):
     @property
     def von_mises(self) -> VonMises:
         return OnRotations()
+
+    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series:
+        degrees = np.array([degree_label(V) for V in eigenspaces], dtype=np.intp)
+        l = np.arange(degrees.max(initial=0) + 1)
+
+        def logarithms(kappa: float) -> NDArray[np.float64]:
+            # (1 − cos ω)χ_l = cos lω − cos (l + 1)ω: coefficients are (I_l − I_{l+1})(κ) / (2l + 1).
+            logs = log_bessel(0.0, len(l) + 1, kappa)
+            series = logs[:-1] + np.log(-np.expm1(np.diff(logs))) - np.log(2.0 * l + 1)
+            return (series - series[0])[degrees]
+
+        return logarithms
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         quaternions = as_generator(random_state).standard_normal((n, 4))

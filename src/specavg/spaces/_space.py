@@ -6,7 +6,7 @@ import abc
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
-from math import exp, log, sqrt
+from math import exp, log, prod, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,9 +24,9 @@ from specavg.isometries.fields import flatten as flatten_field
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._infinitesimal import REPRESENTATION_TOLERANCE, SOME_TIME, derivative_along
 from specavg.spaces._interpolation import interpolation
-from specavg.spaces._orders import Order, order_of
+from specavg.spaces._order_of_functions import Order, order_of
 from specavg.spaces._rotation_gradients import gradient_by_rotations, tangents_of_frames
-from specavg.spaces._von_mises import VonMises
+from specavg.spaces._von_mises import Series, VonMises
 
 __all__ = ["Space"]
 
@@ -151,6 +151,29 @@ class Space(Immutable, abc.ABC):
         """Narrow positive kernels that every isometry keeps; None where the space has none in closed form."""
         return None
 
+    @property
+    def has_types(self) -> bool:
+        """Whether the order `ByType` tells functions of one eigenvalue apart."""
+        return self.type_spectrum is not None
+
+    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
+        """The coefficients of the kernel exp(−κ|e(x) − e(y)|²/2), e the embedding by the first functions of each part.
+
+        Parameters
+        ----------
+        eigenspaces : sequence of Eigenspace
+        order : Order
+            In which they are listed: it may have units of its own.
+
+        Returns
+        -------
+        callable or None
+            κ, in these units, to the logarithm of the coefficient of each eigenspace relative to that of the constant;
+            of their mean, where functions of an eigenspace do not share it. None where the series is not known, as for
+            eigenspaces of several types.
+        """
+        return None
+
     def type_of(self, eigenspace: Eigenspace) -> Type | None:
         """The type of an eigenspace in the order `ByType`; None where it has several, or none but its eigenvalue."""
         return None
@@ -182,7 +205,7 @@ class Space(Immutable, abc.ABC):
     @property
     def n_features(self) -> int:
         """Number of columns of the points written as a 2-D array."""
-        return int(np.prod(self.shape))
+        return prod(self.shape)
 
     @property
     def column_periods(self) -> NDArray[np.float64]:

@@ -19,9 +19,11 @@ from specavg.functions._sphere_harmonics import SphereHarmonics, gegenbauer_recu
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.isometries.fields import Field, RotationField
+from specavg.spaces._bessel_ratios import log_bessel
 from specavg.spaces._eigenspace import Eigenspace, degree_label
+from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
-from specavg.spaces._von_mises import OnSphere, VonMises
+from specavg.spaces._von_mises import OnSphere, Series, VonMises
 
 __all__ = ["Sphere"]
 
@@ -134,6 +136,10 @@ class Sphere(Space):
     @property
     def von_mises(self) -> VonMises:
         return OnSphere(self._d)
+
+    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series:
+        degrees = [degree_label(V) for V in eigenspaces]  # coefficients I_{l + d/2 − 1}(κ), by Funk and Hecke
+        return lambda kappa: log_bessel(self._d / 2 - 1, max(degrees, default=0) + 1, kappa)[degrees]
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         return normalized(as_generator(random_state).standard_normal((n, self._d)))

@@ -18,7 +18,7 @@ from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutatio
 from specavg.isometries.fields import Field, LeftRightField, RotationField, two_sided
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._infinitesimal import circle_derivative, kronecker_sum
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 from specavg.spaces._orthogonal_irreps import givens, short_type
 from specavg.spaces._orthogonal_types import Partition, multiplicity, type_dim, types_up_to
 from specavg.spaces._rotation_gradients import gradient_by_rotations
@@ -138,6 +138,10 @@ class Stiefel(Space):
 
     def _type_dim(self, shape: Partition) -> int:
         return type_dim(shape, self._n) * multiplicity(shape, self._n, self._k)
+
+    def left_sizes(self, eigenspace: Eigenspace) -> list[int]:
+        """The size of D_left of each type in the eigenspace."""
+        return [type_dim(shape, self._n) for shape in _types(eigenspace)]
 
     def degree(self, eigenspace: Eigenspace) -> int:
         """The degree of its functions as polynomials in the entries of X."""

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import TypeVar
 
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 
 __all__ = ["Values", "joined"]
 

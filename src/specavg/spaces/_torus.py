@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +19,10 @@ from specavg.functions._types_of_functions import Type
 from specavg.isometries import Affine, Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
+from specavg.spaces._bessel_ratios import log_bessel
 from specavg.spaces._cell import LONGEST, SHORTEST, Cell, checked_lattice, out_of_range
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
+from specavg.spaces._first_waves import FirstWaves, first_waves, means_of_logarithms
 from specavg.spaces._frequency_action import (
     FrequencyAction,
     frequency_action,
@@ -36,12 +38,13 @@ from specavg.spaces._frequency_sets import (
     eigenspaces_below,
     listed_frequencies,
     listed_in_lattice,
+    types_below,
 )
+from specavg.spaces._order_of_functions import ByType, CoordinateOrder, Order
 from specavg.spaces._ordered_frequencies import type_eigenspaces, types_by_eigenvalue
-from specavg.spaces._orders import ByType, CoordinateOrder, Order
 from specavg.spaces._space import Space
 from specavg.spaces._unlike_directions import Direction, in_other_units, unlike_directions
-from specavg.spaces._von_mises import OnTorus, VonMises
+from specavg.spaces._von_mises import OnTorus, Series, VonMises
 
 __all__ = ["Circle", "Torus", "default_space"]
 
@@ -168,13 +171,11 @@ class Torus(Space):
             for n, size in shell_sizes(self.dim):
                 yield Eigenspace(float(unit * n), size, Shell(n))
             return
-        reached, bound = -1.0, float(np.diag(self.cell.dual_metric).min()) * 4
-        while True:
-            for V in eigenspaces_below(self, bound):
-                if V.eigenvalue > reached:
-                    yield V
-                    reached = V.eigenvalue * (1 + SAME_EIGENVALUE)
-            bound *= 2.0
+        yield from _ever_further(lambda bound: eigenspaces_below(self, bound), self._first_bound)
+
+    @property
+    def _first_bound(self) -> float:
+        return float(np.diag(self.cell.dual_metric).min()) * 4
 
     @property
     def parts(self) -> int:
@@ -218,9 +219,16 @@ class Torus(Space):
             unit = (2 * np.pi / self.side) ** 2
             return types_by_eigenvalue(self.dim, float(unit))
         if isinstance(order, ByType) and order.balanced and self._directions:
-            listed = self.in_units_of(order).eigenspaces()
+            listed = self.in_units_of(order).ordered(ByType())
             return (replace(V, label=InOtherUnits(order, self.frequency_set(V))) for V in listed)
+        if isinstance(order, ByType) and self.first_waves is not None:
+            return _ever_further(lambda bound: types_below(self, bound)[0], self._first_bound)
         return self.as_a_whole(order)
+
+    @cached_property
+    def first_waves(self) -> FirstWaves | None:
+        """Those of a torus of two or three dimensions whose coordinates are not alike."""
+        return first_waves(self.cell.dual_metric) if not self._has_types and self.dim in (2, 3) else None
 
     @property
     def _has_types(self) -> bool:
@@ -230,6 +238,36 @@ class Torus(Space):
     @property
     def type_spectrum(self) -> str | None:
         return "product" if self._has_types else None
+
+    @property
+    def has_types(self) -> bool:
+        return self._has_types or self.first_waves is not None
+
+    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
+        if isinstance(order, ByType) and order.balanced and self._directions:
+            inner = [replace(V, label=cast(InOtherUnits, V.label).inner) for V in eigenspaces]
+            return self.in_units_of(order).von_mises_series(inner, ByType())
+        if self.first_waves is not None:
+            return self._series_of_lattice(eigenspaces)
+        types = [self.frequency_types(V) for V in eigenspaces]
+        if not self.is_cubic or any(found is None or len(found) != 1 for found in types):
+            return None
+        sizes = [found[0] for found in types if found is not None]
+        padded = np.array([[*one, *[0] * (self.dim - len(one))] for one in sizes], dtype=np.intp)
+        radius, most = self.side / (2 * np.pi), int(padded.max(initial=0))
+        return lambda kappa: log_bessel(0.0, most + 1, kappa * radius**2)[padded].sum(axis=1)
+
+    def _series_of_lattice(self, eigenspaces: Sequence[Eigenspace]) -> Series:
+        """All of one type share a coefficient; where types of an eigenvalue are not apart they have their mean."""
+        waves = self.first_waves
+        assert waves is not None
+        top = max((V.eigenvalue for V in eigenspaces), default=0.0)
+        known = dict(zip(*map(list, types_below(self, 2 * top + self._first_bound)), strict=True))
+        listed = [
+            known[V][None] if V in known else self.cell.short_frequencies(self.frequencies(V)) for V in eigenspaces
+        ]
+        K, sizes = np.concatenate(listed), [len(one) for one in listed]
+        return lambda kappa: means_of_logarithms(waves.log_coefficients(K, kappa), sizes)
 
     def type_of(self, eigenspace: Eigenspace) -> Type | None:
         label = self.frequency_set(eigenspace)
@@ -401,6 +439,16 @@ def _about_cells(stretch: float) -> str:
         " Space and plane groups need the conventional cell of their setting: γ = 120°, not 60°, for hexagonal and "
         "trigonal ones, and not the primitive cell of a centred lattice. crystals.positions takes any cell."
     )
+
+
+def _ever_further(below: Callable[[float], Sequence[Eigenspace]], bound: float) -> Iterator[Eigenspace]:
+    """Eigenspaces below larger and larger bounds, each once."""
+    reached = -1.0
+    while True:
+        new = [V for V in below(bound) if V.eigenvalue > reached]
+        yield from new
+        reached = new[-1].eigenvalue * (1 + SAME_EIGENVALUE) if new else reached
+        bound *= 2.0
 
 
 def _checked_periods(d: int | None, period: float | ArrayLike) -> Array:

@@ -15,7 +15,7 @@ from specavg.groups import Group
 from specavg.invariants import InvariantBasis, default_group, invariant_basis
 from specavg.invariants._certified_null_space import UnclearRank
 from specavg.spaces import Eigenspace, Space
-from specavg.spaces._orders import Order, order_of
+from specavg.spaces._order_of_functions import Order, order_of
 from specavg.testing import _field_laws as field_laws
 from specavg.testing import _gradient_laws as gradient_laws
 from specavg.testing import _invariant_laws as invariant_laws

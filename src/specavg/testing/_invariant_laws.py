@@ -18,7 +18,7 @@ from specavg.invariants._certified_null_space import UnclearRank
 from specavg.invariants._solver_choice import SOLVERS
 from specavg.invariants.solvers._solver import Unsuitable
 from specavg.spaces import Eigenspace, Space
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 from specavg.testing._law import kept
 from specavg.testing._projectors import average_projector
 

@@ -10,7 +10,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.isometries import Isometry
 from specavg.spaces import Eigenspace, Space
-from specavg.spaces._orders import BY_EIGENVALUE, ByType, Order
+from specavg.spaces._order_of_functions import BY_EIGENVALUE, ByType, Order
 from specavg.testing._law import kept
 
 __all__ = [

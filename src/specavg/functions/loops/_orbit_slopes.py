@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from specavg.functions.loops._jit import SAFE, helper, loop
-from specavg.functions.loops._tree import fill
+from specavg.functions.loops._tree import fill, times
 
 __all__ = ["orbit_slopes"]
 
@@ -51,12 +51,6 @@ def _room(table: Any, d: int, B: int) -> Any:
 
 
 @helper(fastmath=SAFE)
-def _times(p: Any, a: Any, out: Any, B: int) -> None:
-    for j in range(B):
-        out[j] = p[j] * a[j]
-
-
-@helper(fastmath=SAFE)
 def _add(out: Any, c: float, a: Any, b: Any) -> None:
     for j in range(_FEW):
         out[j] += c * a[j] * b[j]
@@ -85,8 +79,8 @@ def orbit_slopes(tree: Any, X: Any, label: Any, weights: Any, out: Any) -> None:
                 coordinate[depth] = ops[f, 1]
                 above = partial[depth - 1]
                 for l in range(depth):
-                    _times(above[l], T[f], mine[l], B)
-                _times(above[0], D[f], mine[depth], B)
+                    times(above[l], T[f], mine[l], B)
+                times(above[0], D[f], mine[depth], B)
             if slot >= 0 and label[slot] >= 0:
                 for l in range(1, depth + 1):
                     _add(sums[label[slot], coordinate[l]], weights[slot], mine[l], one)

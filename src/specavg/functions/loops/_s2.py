@@ -99,8 +99,9 @@ def _step(z: Any, u: float, v: float, p: Any, q: Any, B: int) -> None:
 
 
 @helper(fastmath=True)
-def _two_steps(z: Any, u: float, v: float, s: float, t: float, p: Any, q: Any, f: Any, g: Any, B: int) -> Any:
+def _two_steps(z: Any, factors: Any, p: Any, q: Any, f: Any, g: Any, B: int) -> Any:
     """Two steps of the recurrence, and the dot products of both with f and g."""
+    u, v, s, t = factors
     a, c, d, e = 0.0, 0.0, 0.0, 0.0
     for b in range(B):
         first = u * z[b] * q[b] - v * p[b]
@@ -144,8 +145,9 @@ def add_two(f: Any, g: Any, c: float, s: float, p: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
-def step_add(z: Any, u: float, v: float, p: Any, q: Any, c: float, s: float, f: Any, g: Any, B: int) -> None:
+def step_add(z: Any, step: Any, p: Any, q: Any, coefficients: Any, f: Any, g: Any, B: int) -> None:
     """A step of the recurrence in place of p, and its multiples added to f and g."""
+    (u, v), (c, s) = step, coefficients
     for b in range(B):
         new = u * z[b] * q[b] - v * p[b]
         p[b] = new
@@ -199,7 +201,8 @@ def s2_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
                     if degree > PLAIN and i % _STEPS == 1 and _lower(p, q, f, g, left, B):
                         _weigh(re, im, w, scale[j], f, g, B)
                         _begin(left, left, f, g, B)
-                    a, c, d, e = _two_steps(z, u[j, i], v[j, i], u[j, i + 1], v[j, i + 1], p, q, f, g, B)
+                    factors = u[j, i], v[j, i], u[j, i + 1], v[j, i + 1]
+                    a, c, d, e = _two_steps(z, factors, p, q, f, g, B)
                     place = k * k + (2 * j - 1 if j else 0)
                     sums[place] += a
                     next_place = place + 2 * k + 1
@@ -250,7 +253,8 @@ def s2_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
                     if degree > PLAIN and (k - j) % _STEPS == 1:
                         _lower(p, q, f, g, left, B)
                     place = k * k + (2 * j - 1 if j else 0)
-                    step_add(z, u[j, k - j], v[j, k - j], p, q, c[place], c[place + 1] if j else 0.0, f, g, B)
+                    both = c[place], c[place + 1] if j else 0.0
+                    step_add(z, (u[j, k - j], v[j, k - j]), p, q, both, f, g, B)
                     p, q = q, p
                 if degree > PLAIN:
                     _begin(left, left, f, g, B)

@@ -63,7 +63,7 @@ def s2_gradient_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
                     if k > j:
                         first = c if across else d
                         f, g = (F[0], F[1]) if across else (F[2], F[3])
-                        step_add(z, u[j, k - j], v[j, k - j], p, q, first[place], first[place + 1], f, g, B)
+                        step_add(z, (u[j, k - j], v[j, k - j]), p, q, (first[place], first[place + 1]), f, g, B)
                         p, q = q, p
                     elif across:
                         add_two(F[0], F[1], c[place], c[place + 1], q, B)

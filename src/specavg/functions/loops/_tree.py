@@ -17,7 +17,7 @@ from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHE
 from specavg.functions.loops._feature_rows import finish
 from specavg.functions.loops._jit import SAFE, helper, loop
 
-__all__ = ["ANGLE", "cosine", "fill", "load", "row_sum", "sine", "tree_combine", "tree_sums", "tree_values"]
+__all__ = ["ANGLE", "cosine", "fill", "load", "row_sum", "sine", "times", "tree_combine", "tree_sums", "tree_values"]
 
 _ROOT2 = float(np.sqrt(2.0))
 ANGLE = float(np.sqrt(2.0) * 2 * np.pi)  # the derivative of √2 sin 2πax is this times a cos 2πax
@@ -134,8 +134,15 @@ def row_sum(p: Any, B: int) -> float:
     return s
 
 
+@helper()
+def _rows4(T: Any, leaves: Any, k: int) -> Any:
+    """The factors of the leaves k to k + 3."""
+    return T[leaves[k, 0]], T[leaves[k + 1, 0]], T[leaves[k + 2, 0]], T[leaves[k + 3, 0]]
+
+
 @helper(fastmath=True)
-def _dot4(p: Any, a: Any, b: Any, c: Any, d: Any, B: int) -> tuple[float, float, float, float]:
+def _dot4(p: Any, rows: Any, B: int) -> tuple[float, float, float, float]:
+    a, b, c, d = rows
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for j in range(B):
         q = p[j]
@@ -147,9 +154,8 @@ def _dot4(p: Any, a: Any, b: Any, c: Any, d: Any, B: int) -> tuple[float, float,
 
 
 @helper(fastmath=True)
-def _dots8(
-    p: Any, q: Any, a: Any, b: Any, c: Any, d: Any, B: int
-) -> tuple[float, float, float, float, float, float, float, float]:
+def _dots8(p: Any, q: Any, rows: Any, B: int) -> tuple[float, float, float, float, float, float, float, float]:
+    a, b, c, d = rows
     s0, s1, s2, s3, t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(B):
         x, y = p[j], q[j]
@@ -174,7 +180,8 @@ def _dots2(p: Any, q: Any, a: Any, B: int) -> tuple[float, float]:
 
 
 @helper(fastmath=SAFE)
-def _times(p: Any, a: Any, out: Any, B: int) -> None:
+def times(p: Any, a: Any, out: Any, B: int) -> None:
+    """The products of two rows."""
     for j in range(B):
         out[j] = p[j] * a[j]
 
@@ -186,10 +193,10 @@ def _add1(out: Any, c: float, a: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
-def _add4(out: Any, c: Any, w0: int, a: Any, w1: int, b: Any, w2: int, e: Any, w3: int, d: Any, B: int) -> None:
-    c0, c1, c2, c3 = c[w0], c[w1], c[w2], c[w3]
+def _add4(out: Any, coefficients: Any, rows: Any, B: int) -> None:
+    (c0, c1, c2, c3), (a, b, c, d) = coefficients, rows
     for j in range(B):
-        out[j] = out[j] + c0 * a[j] + c1 * b[j] + c2 * e[j] + c3 * d[j]
+        out[j] = out[j] + c0 * a[j] + c1 * b[j] + c2 * c[j] + c3 * d[j]
 
 
 @helper()
@@ -199,15 +206,13 @@ def _block_sums(tree: Any, T: Any, B: int, stack: Any, out: Any) -> None:
     for i in range(len(nodes)):
         depth, slot = nodes[i, 0], nodes[i, 2]
         if i > 0:
-            _times(stack[depth - 1], T[nodes[i, 1]], stack[depth], B)
+            times(stack[depth - 1], T[nodes[i, 1]], stack[depth], B)
         product = stack[depth]
         if slot >= 0:
             out[slot] += row_sum(product, B)
         k, end = starts[i], starts[i + 1]
         while k + 4 <= end:
-            s0, s1, s2, s3 = _dot4(
-                product, T[leaves[k, 0]], T[leaves[k + 1, 0]], T[leaves[k + 2, 0]], T[leaves[k + 3, 0]], B
-            )
+            s0, s1, s2, s3 = _dot4(product, _rows4(T, leaves, k), B)
             out[leaves[k, 1]] += s0
             out[leaves[k + 1, 1]] += s1
             out[leaves[k + 2, 1]] += s2
@@ -225,17 +230,15 @@ def _block_sums2(tree: Any, T: Any, B: int, stack: Any, other: Any, out: Any, mo
     for i in range(len(nodes)):
         depth, slot = nodes[i, 0], nodes[i, 2]
         if i > 0:
-            _times(stack[depth - 1], T[nodes[i, 1]], stack[depth], B)
-            _times(other[depth - 1], T[nodes[i, 1]], other[depth], B)
+            times(stack[depth - 1], T[nodes[i, 1]], stack[depth], B)
+            times(other[depth - 1], T[nodes[i, 1]], other[depth], B)
         p, q = stack[depth], other[depth]
         if slot >= 0:
             out[slot] += row_sum(p, B)
             more[slot] += row_sum(q, B)
         k, end = starts[i], starts[i + 1]
         while k + 4 <= end:
-            s0, s1, s2, s3, t0, t1, t2, t3 = _dots8(
-                p, q, T[leaves[k, 0]], T[leaves[k + 1, 0]], T[leaves[k + 2, 0]], T[leaves[k + 3, 0]], B
-            )
+            s0, s1, s2, s3, t0, t1, t2, t3 = _dots8(p, q, _rows4(T, leaves, k), B)
             out[leaves[k, 1]] += s0
             out[leaves[k + 1, 1]] += s1
             out[leaves[k + 2, 1]] += s2
@@ -261,11 +264,8 @@ def _block_combine(tree: Any, T: Any, C: Any, B: int, stack: Any) -> None:
         product = stack[depth]  # holds Σ factor · value over the inner children
         k, end = starts[i], starts[i + 1]
         while k + 4 <= end:
-            _add4(
-                product, C,
-                leaves[k, 1], T[leaves[k, 0]], leaves[k + 1, 1], T[leaves[k + 1, 0]],
-                leaves[k + 2, 1], T[leaves[k + 2, 0]], leaves[k + 3, 1], T[leaves[k + 3, 0]], B,
-            )  # fmt: skip
+            four = C[leaves[k, 1]], C[leaves[k + 1, 1]], C[leaves[k + 2, 1]], C[leaves[k + 3, 1]]
+            _add4(product, four, _rows4(T, leaves, k), B)
             k += 4
         while k < end:
             _add1(product, C[leaves[k, 1]], T[leaves[k, 0]], B)
@@ -293,13 +293,13 @@ def _block_values(tree: Any, T: Any, B: int, stack: Any, values: Any) -> None:
         depth, slot = nodes[i, 0], nodes[i, 2]
         product = stack[depth]
         if i > 0:
-            _times(stack[depth - 1], T[nodes[i, 1]], product, B)
+            times(stack[depth - 1], T[nodes[i, 1]], product, B)
         if slot >= 0:
             row = values[slot]
             for j in range(B):  # numba takes seconds to compile an assignment between slices
                 row[j] = product[j]
         for k in range(starts[i], starts[i + 1]):
-            _times(product, T[leaves[k, 0]], values[leaves[k, 1]], B)
+            times(product, T[leaves[k, 0]], values[leaves[k, 1]], B)
 
 
 @helper()

@@ -21,7 +21,7 @@ _PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 
 @helper(fastmath=SAFE)
 def _load(tree: Any, X: Any, start: int, B: int, x: Any, T: Any) -> None:
-    """Reduced coordinates and the table: rows 2f and 2f + 1 are cosine and sine of factor f."""
+    """Reduced coordinates and the table: the rows of T[f] are cosine and sine of factor f."""
     n, d = X.shape
     scale, factors = tree.scale, tree.factors
     for b in range(B):
@@ -30,7 +30,7 @@ def _load(tree: Any, X: Any, start: int, B: int, x: Any, T: Any) -> None:
             u = point[i] * scale[i]
             x[i, b] = u - np.rint(u)
     for f in range(len(factors)):
-        xi, v, c, s = x[factors[f, 0]], float(factors[f, 1]), T[2 * f], T[2 * f + 1]
+        xi, v, c, s = x[factors[f, 0]], float(factors[f, 1]), T[f, 0], T[f, 1]
         for b in range(B):
             c[b] = cosine(v * xi[b])
         for b in range(B):
@@ -38,7 +38,9 @@ def _load(tree: Any, X: Any, start: int, B: int, x: Any, T: Any) -> None:
 
 
 @helper(fastmath=SAFE)
-def _times(pr: Any, pi: Any, c: Any, s: Any, sign: float, re: Any, im: Any, B: int) -> None:
+def _times(wave: Any, factor: Any, sign: float, re: Any, im: Any, B: int) -> None:
+    """Wave · factor, or wave · its conjugate for the sign −1; complex numbers have two rows."""
+    pr, pi, c, s = wave[0], wave[1], factor[0], factor[1]
     for b in range(B):
         t = sign * s[b]
         re[b] = pr[b] * c[b] - pi[b] * t
@@ -46,7 +48,8 @@ def _times(pr: Any, pi: Any, c: Any, s: Any, sign: float, re: Any, im: Any, B: i
 
 
 @helper(fastmath=True)
-def _dots(pr: Any, pi: Any, c: Any, s: Any, B: int) -> Any:
+def _dots(wave: Any, factor: Any, B: int) -> Any:
+    pr, pi, c, s = wave[0], wave[1], factor[0], factor[1]
     rc, rs, ic, iss = 0.0, 0.0, 0.0, 0.0
     for b in range(B):
         rc += pr[b] * c[b]
@@ -57,7 +60,8 @@ def _dots(pr: Any, pi: Any, c: Any, s: Any, B: int) -> Any:
 
 
 @helper(fastmath=True)
-def _totals(re: Any, im: Any, B: int) -> Any:
+def _totals(wave: Any, B: int) -> Any:
+    re, im = wave[0], wave[1]
     a, c = 0.0, 0.0
     for b in range(B):
         a += re[b]
@@ -66,15 +70,19 @@ def _totals(re: Any, im: Any, B: int) -> Any:
 
 
 @helper(fastmath=SAFE)
-def _add(re: Any, im: Any, p: float, q: float, r: float, t: float, c: Any, s: Any, B: int) -> None:
+def _add(node: Any, coefficients: Any, factor: Any, B: int) -> None:
+    re, im, c, s = node[0], node[1], factor[0], factor[1]
+    p, q, r, t = coefficients
     for b in range(B):
         re[b] = re[b] + p * c[b] + q * s[b]
         im[b] = im[b] + r * c[b] + t * s[b]
 
 
 @helper(fastmath=SAFE)
-def _close(ar: Any, ai: Any, re: Any, im: Any, x: float, y: float, c: Any, s: Any, sign: float, B: int) -> None:
-    """Add factor · (re + i im + x + i y) to the node above, and clear the node."""
+def _close(above: Any, node: Any, own: Any, factor: Any, sign: float, B: int) -> None:
+    """Add factor · (node + its own coefficient) to the node above, and clear the node."""
+    ar, ai, re, im, c, s = above[0], above[1], node[0], node[1], factor[0], factor[1]
+    x, y = own
     for b in range(B):
         vr, vi, t = re[b] + x, im[b] + y, sign * s[b]
         ar[b] += vr * c[b] - vi * t
@@ -88,38 +96,29 @@ def wave_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     """Add Σ y cos and Σ y sin to `out` (q, 2F), cosines first, for one chunk of rows."""
     n, d = X.shape
     factors, nodes, starts, leaves = tree.factors, tree.nodes, tree.starts, tree.leaves
-    x, T = np.empty((d, B + _PAD)), np.empty((2 * len(factors), B + _PAD))
-    stack = np.empty((2 * (nodes[:, 0].max() + 1), B + _PAD))
+    x, T = np.empty((d, B + _PAD)), np.empty((len(factors), 2, B + _PAD))
+    stack = np.empty((nodes[:, 0].max() + 1, 2, B + _PAD))
     half = out.shape[1] // 2
     for start in range(0, n, B):
         _load(tree, X, start, B, x, T)
         inside = min(B, n - start)
         for column in range(Y.shape[1]):
             sums = out[column]
-            stack[:2, :] = 0.0
+            stack[0, :, :] = 0.0
             for b in range(inside):
-                stack[0, b] = Y[start + b, column]
+                stack[0, 0, b] = Y[start + b, column]
             for i in range(len(nodes)):
                 depth, f, place = nodes[i, 0], nodes[i, 1], nodes[i, 3]
-                re, im = stack[2 * depth], stack[2 * depth + 1]
+                wave = stack[depth]
                 if i > 0:
-                    _times(
-                        stack[2 * depth - 2],
-                        stack[2 * depth - 1],
-                        T[2 * f],
-                        T[2 * f + 1],
-                        float(nodes[i, 2]),
-                        re,
-                        im,
-                        B,
-                    )
+                    _times(stack[depth - 1], T[f], float(nodes[i, 2]), wave[0], wave[1], B)
                 if place >= 0:
-                    a, c = _totals(re, im, B)
+                    a, c = _totals(wave, B)
                     sums[place] += a
                     sums[half + place] += c
                 for k in range(starts[i], starts[i + 1]):
                     g, plus, minus = leaves[k, 0], leaves[k, 1], leaves[k, 2]
-                    rc, rs, ic, iss = _dots(re, im, T[2 * g], T[2 * g + 1], B)
+                    rc, rs, ic, iss = _dots(wave, T[g], B)
                     if plus >= 0:
                         sums[plus] += rc - iss
                         sums[half + plus] += rs + ic
@@ -133,8 +132,8 @@ def wave_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
     """Put Σ_k a_k cos + b_k sin in `out` (n, q); C is (q, 2F), the a before the b. For one chunk of rows."""
     n, d = X.shape
     factors, nodes, starts, leaves = tree.factors, tree.nodes, tree.starts, tree.leaves
-    x, T = np.empty((d, B + _PAD)), np.empty((2 * len(factors), B + _PAD))
-    stack = np.zeros((2 * (nodes[:, 0].max() + 1), B + _PAD))
+    x, T = np.empty((d, B + _PAD)), np.empty((len(factors), 2, B + _PAD))
+    stack = np.zeros((nodes[:, 0].max() + 1, 2, B + _PAD))
     half = C.shape[1] // 2
     for start in range(0, n, B):
         _load(tree, X, start, B, x, T)
@@ -143,7 +142,7 @@ def wave_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
             # The real part of Σ (a − ib) e^{iθ}, from the last node to the first.
             for i in range(len(nodes) - 1, -1, -1):
                 depth, f, place = nodes[i, 0], nodes[i, 1], nodes[i, 3]
-                re, im = stack[2 * depth], stack[2 * depth + 1]
+                node = stack[depth]
                 for k in range(starts[i], starts[i + 1]):
                     g, plus, minus = leaves[k, 0], leaves[k, 1], leaves[k, 2]
                     a, b, e, h = 0.0, 0.0, 0.0, 0.0
@@ -151,26 +150,14 @@ def wave_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
                         a, b = c[plus], c[half + plus]
                     if minus >= 0:
                         e, h = c[minus], c[half + minus]
-                    _add(re, im, a + e, b - h, -b - h, a - e, T[2 * g], T[2 * g + 1], B)
-                xr = c[place] if place >= 0 else 0.0
-                xi = -c[half + place] if place >= 0 else 0.0
+                    _add(node, (a + e, b - h, -b - h, a - e), T[g], B)
+                own = (c[place], -c[half + place]) if place >= 0 else (0.0, 0.0)
                 if i > 0:
-                    _close(
-                        stack[2 * depth - 2],
-                        stack[2 * depth - 1],
-                        re,
-                        im,
-                        xr,
-                        xi,
-                        T[2 * f],
-                        T[2 * f + 1],
-                        float(nodes[i, 2]),
-                        B,
-                    )
+                    _close(stack[depth - 1], node, own, T[f], float(nodes[i, 2]), B)
                 else:
                     for b in range(min(B, n - start)):
-                        out[start + b, column] = re[b] + xr
-                    stack[:2, :] = 0.0
+                        out[start + b, column] = node[0, b] + own[0]
+                    stack[0, :, :] = 0.0
 
 
 @loop
@@ -178,30 +165,28 @@ def wave_values(tree: Any, X: Any, dim: int, mixing: Any, B: int, out: Any) -> N
     """Put the cosines and then the sines, or sparse combinations of them, in `out`, for one chunk of rows."""
     n, d = X.shape
     factors, nodes, starts, leaves = tree.factors, tree.nodes, tree.starts, tree.leaves
-    x, T = np.empty((d, B + _PAD)), np.empty((2 * len(factors), B + _PAD))
-    stack = np.empty((2 * (nodes[:, 0].max() + 1), B + _PAD))
+    x, T = np.empty((d, B + _PAD)), np.empty((len(factors), 2, B + _PAD))
+    stack = np.empty((nodes[:, 0].max() + 1, 2, B + _PAD))
     values = np.empty((dim, B + _PAD))
     mixed = np.empty((max(len(mixing.starts) - 1, 0), B + _PAD))
     half = dim // 2
     for start in range(0, n, B):
         _load(tree, X, start, B, x, T)
-        stack[0, :] = 1.0
-        stack[1, :] = 0.0
+        stack[0, 0, :] = 1.0
+        stack[0, 1, :] = 0.0
         for i in range(len(nodes)):
             depth, f, place = nodes[i, 0], nodes[i, 1], nodes[i, 3]
-            re, im = stack[2 * depth], stack[2 * depth + 1]
+            wave = stack[depth]
             if i > 0:
-                _times(
-                    stack[2 * depth - 2], stack[2 * depth - 1], T[2 * f], T[2 * f + 1], float(nodes[i, 2]), re, im, B
-                )
+                _times(stack[depth - 1], T[f], float(nodes[i, 2]), wave[0], wave[1], B)
             if place >= 0:
                 cosines, sines = values[place], values[half + place]
                 for b in range(B):  # numba takes seconds to compile assignments between slices
-                    cosines[b], sines[b] = re[b], im[b]
+                    cosines[b], sines[b] = wave[0, b], wave[1, b]
             for k in range(starts[i], starts[i + 1]):
                 g = leaves[k, 0]
                 for side in range(1, 3):
                     place = leaves[k, side]
                     if place >= 0:
-                        _times(re, im, T[2 * g], T[2 * g + 1], 3.0 - 2.0 * side, values[place], values[half + place], B)
+                        _times(wave, T[g], 3.0 - 2.0 * side, values[place], values[half + place], B)
         finish(values, mixing, mixed, min(B, n - start), out[start:])

@@ -111,10 +111,14 @@ def _load(angles: Any, first: int, B: int, x: Any, A: Any, G: Any, P: Any, Q: An
 
 
 @helper(fastmath=SAFE)
-def _begin(
-    a: Any, b: Any, c: Any, d: Any, s: float, p: Any, q: Any, scale: float, f: Any, g: Any, old: Any, new: Any, B: int
-) -> None:
-    """The wave e^{i(jα + kγ)} in f + ig, and the first d in `new`."""
+def _begin(wave: Any, other: Any, s: float, start: Any, rows: Any, B: int) -> None:
+    """The wave e^{i(jα ± kγ)} in the first two rows, zeros in the third, and the first d in the fourth.
+
+    `wave` and `other` are cosines and sines of jα and of kγ, s is the sign of kγ, and `start` has the two powers and
+    the factor whose product d is.
+    """
+    (a, b), (c, d), (p, q, scale) = wave, other, start
+    f, g, old, new = rows
     for i in range(B):
         f[i] = a[i] * c[i] - s * b[i] * d[i]
         g[i] = b[i] * c[i] + s * a[i] * d[i]
@@ -166,8 +170,12 @@ def _first(p: Any, q: Any, scale: float, w: Any, B: int) -> None:
 
 
 @helper(fastmath=True)
-def _dots(w: Any, waves: Any, u: float, t: float, v: float, x: float, y: float, z: float, B: int) -> Any:
-    """Sums of two degrees with four waves each, and the next two degrees in the places of the last ones."""
+def _dots(w: Any, waves: Any, first: Any, second: Any, B: int) -> Any:
+    """Sums of two degrees with four waves each, and the next two degrees in the places of the last ones.
+
+    `first` and `second` are the factors of the two steps of the recurrence.
+    """
+    (u, t, v), (x, y, z) = first, second
     a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(B):
         cosine, now = w[i], w[2 * _ROW + i]
@@ -183,7 +191,7 @@ def _dots(w: Any, waves: Any, u: float, t: float, v: float, x: float, y: float, 
         f += after * q
         g += after * r
         h += after * s
-    return a, b, c, d, e, f, g, h
+    return (a, b, c, d), (e, f, g, h)
 
 
 @helper(fastmath=True)
@@ -200,10 +208,9 @@ def _last_dots(w: Any, waves: Any, B: int) -> Any:
 
 
 @helper(fastmath=SAFE)
-def _add(
-    w: Any, waves: Any, u: float, t: float, v: float, x: float, y: float, z: float, C: Any, D: Any, B: int
-) -> None:
+def _add(w: Any, waves: Any, first: Any, second: Any, C: Any, D: Any, B: int) -> None:
     """Add two degrees with four waves each, and put the next two degrees in the places of the last ones."""
+    (u, t, v), (x, y, z) = first, second
     a, b, c, d = C
     e, f, g, h = D
     for i in range(B):
@@ -212,8 +219,8 @@ def _add(
         w[_ROW + i] = after
         w[2 * _ROW + i] = (x * cosine - y) * after - z * now
         p, q, r, s = waves[i], waves[_ROW + i], waves[2 * _ROW + i], waves[3 * _ROW + i]
-        first, second = a * p + b * q + c * r + d * s, e * p + f * q + g * r + h * s
-        w[3 * _ROW + i] = w[3 * _ROW + i] + now * first + after * second
+        one, two = a * p + b * q + c * r + d * s, e * p + f * q + g * r + h * s
+        w[3 * _ROW + i] = w[3 * _ROW + i] + now * one + after * two
 
 
 @helper(fastmath=SAFE)
@@ -226,7 +233,17 @@ def _add_last(w: Any, waves: Any, C: Any, B: int) -> None:
 
 
 @helper()
-def _put_sums(out: Any, j: int, m: int, mine: int, other: int, same: float, a: Any, b: Any, c: Any, d: Any) -> None:
+def _factors(program: Any, l: int, j: int, k: int) -> Any:
+    """The factors of the step from degree l to the next, for the orders j and k."""
+    m = abs(k)
+    t = program.t[l, j, m]
+    return program.u[l, j, m], t if k >= 0 else -t, program.v[l, j, m]
+
+
+@helper()
+def _put_sums(out: Any, j: int, m: int, place: Any, sums: Any) -> None:
+    """Add what both pairs of orders have at one degree, where they are two."""
+    (mine, other, same), (a, b, c, d) = place, sums
     out[j, mine, 0] += a
     out[j, mine, 1] += b
     if m < j:
@@ -235,8 +252,9 @@ def _put_sums(out: Any, j: int, m: int, mine: int, other: int, same: float, a: A
 
 
 @helper()
-def _coefficients(C: Any, j: int, m: int, mine: int, other: int, same: float) -> Any:
+def _coefficients(C: Any, j: int, m: int, place: Any) -> Any:
     """Those of both pairs of orders at one degree, where they are two."""
+    mine, other, same = place
     c, d = 0.0, 0.0
     if m < j:
         c, d = same * C[m, other, 0], same * C[m, other, 1]
@@ -255,7 +273,7 @@ def _open(program: Any, j: int, k: int, P: Any, Q: Any, w: Any, B: int) -> Any:
 @loop
 def wigner_sums(program: Any, angles: Any, Y: Any, block: int, out: Any) -> None:
     """Add Σ y d cos(jα + kγ) and Σ y d sin(jα + kγ) to out[column, l, j, degree + k], for one chunk of rows."""
-    L, u, t, v, B = program.degree, program.u, program.t, program.v, min(block, _BLOCK)
+    L, B = program.degree, min(block, _BLOCK)
     n = len(angles)
     x, A, G, P, Q = _tables(L, B)
     w, waves, weighted, y = np.zeros(4 * _ROW), np.zeros(8 * _ROW), np.zeros(A.shape), np.zeros(_ROW)
@@ -276,25 +294,22 @@ def wigner_sums(program: Any, angles: Any, Y: Any, block: int, out: Any) -> None
                     _waves(weighted[2 * j], weighted[2 * j + 1], G[2 * m], G[2 * m + 1], waves, B)
                     _waves(weighted[2 * m], weighted[2 * m + 1], G[2 * j], G[2 * j + 1], waves[2 * _ROW :], B)
                     for s in range(1, -2 if m > 0 else 0, -2):
-                        mine, other, same = _open(program, j, s * m, P, Q, w, B)
-                        four, l = waves if s > 0 else waves[4 * _ROW :], j
+                        k, four, l = s * m, waves if s > 0 else waves[4 * _ROW :], j
+                        place = _open(program, j, k, P, Q, w, B)
                         while l < L:
-                            a, b, c, d, e, f, g, h = _dots(
-                                w, four, u[l, j, m], s * t[l, j, m], v[l, j, m],
-                                u[l + 1, j, m], s * t[l + 1, j, m], v[l + 1, j, m], B,
-                            )  # fmt: skip
-                            _put_sums(out[column, l], j, m, mine, other, same, a, b, c, d)
-                            _put_sums(out[column, l + 1], j, m, mine, other, same, e, f, g, h)
+                            steps = _factors(program, l, j, k), _factors(program, l + 1, j, k)
+                            now, after = _dots(w, four, steps[0], steps[1], B)
+                            _put_sums(out[column, l], j, m, place, now)
+                            _put_sums(out[column, l + 1], j, m, place, after)
                             l += 2
                         if l == L:
-                            a, b, c, d = _last_dots(w, four, B)
-                            _put_sums(out[column, l], j, m, mine, other, same, a, b, c, d)
+                            _put_sums(out[column, l], j, m, place, _last_dots(w, four, B))
 
 
 @loop
 def wigner_combine(program: Any, angles: Any, C: Any, block: int, out: Any) -> None:
     """Put Σ c d cos(jα + kγ) + s d sin(jα + kγ) in `out`, c and s in C[column, l, j, degree + k]."""
-    L, u, t, v, B = program.degree, program.u, program.t, program.v, min(block, _BLOCK)
+    L, B = program.degree, min(block, _BLOCK)
     n = len(angles)
     x, A, G, P, Q = _tables(L, B)
     w, waves = np.zeros(4 * _ROW), np.zeros(8 * _ROW)
@@ -310,18 +325,16 @@ def wigner_combine(program: Any, angles: Any, C: Any, block: int, out: Any) -> N
                     _waves(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], waves, B)
                     _waves(A[2 * m], A[2 * m + 1], G[2 * j], G[2 * j + 1], waves[2 * _ROW :], B)
                     for s in range(1, -2 if m > 0 else 0, -2):
-                        mine, other, same = _open(program, j, s * m, P, Q, w, B)
-                        four, l = waves if s > 0 else waves[4 * _ROW :], j
+                        k, four, l = s * m, waves if s > 0 else waves[4 * _ROW :], j
+                        place = _open(program, j, k, P, Q, w, B)
                         while l < L:
-                            _add(
-                                w, four, u[l, j, m], s * t[l, j, m], v[l, j, m],
-                                u[l + 1, j, m], s * t[l + 1, j, m], v[l + 1, j, m],
-                                _coefficients(C[column, l], j, m, mine, other, same),
-                                _coefficients(C[column, l + 1], j, m, mine, other, same), B,
-                            )  # fmt: skip
+                            steps = _factors(program, l, j, k), _factors(program, l + 1, j, k)
+                            now = _coefficients(C[column, l], j, m, place)
+                            after = _coefficients(C[column, l + 1], j, m, place)
+                            _add(w, four, steps[0], steps[1], now, after, B)
                             l += 2
                         if l == L:
-                            _add_last(w, four, _coefficients(C[column, l], j, m, mine, other, same), B)
+                            _add_last(w, four, _coefficients(C[column, l], j, m, place), B)
             for b in range(min(B, n - start)):
                 out[start + b, column] = w[3 * _ROW + b]
 
@@ -343,11 +356,11 @@ def wigner_values(program: Any, angles: Any, B: int, out: Any) -> None:
         for j in range(L + 1):
             for m in range(L + 1):
                 both = j > 0 and m > 0
-                _begin(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], 1.0, P[j + m], Q[abs(j - m)],
-                       first[j, L + m], f, g, old, new, B)  # fmt: skip
+                wave, other = (A[2 * j], A[2 * j + 1]), (G[2 * m], G[2 * m + 1])
+                _begin(wave, other, 1.0, (P[j + m], Q[abs(j - m)], first[j, L + m]), (f, g, old, new), B)
                 if both:
-                    _begin(A[2 * j], A[2 * j + 1], G[2 * m], G[2 * m + 1], -1.0, P[abs(j - m)], Q[j + m],
-                           first[j, L - m], f2, g2, old2, new2, B)  # fmt: skip
+                    start_of_two = P[abs(j - m)], Q[j + m], first[j, L - m]
+                    _begin(wave, other, -1.0, start_of_two, (f2, g2, old2, new2), B)
                 for l in range(max(j, m), L + 1):
                     size, c = 2 * l + 1, np.sqrt(2.0 * l + 1.0)
                     place = l * (4 * l * l - 1) // 3  # 1 + 9 + … + (2l − 1)²

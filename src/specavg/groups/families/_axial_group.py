@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
 
-from specavg.groups._structure import Structure, infinitely_many
+from specavg.groups._structure import Continuous
 from specavg.groups.families._turns import Turn
 from specavg.isometries import Isometry
 from specavg.isometries.fields import rotation
@@ -23,25 +22,17 @@ AROUND_Z = rotation([[0, -1, 0], [1, 0, 0], [0, 0, 0]])
 
 @final
 @dataclass(frozen=True)
-class AxialGroup(Structure):
+class AxialGroup(Continuous):
     """C∞, C∞v, C∞h, D∞ or D∞h about the z axis.
 
     Every element is, in exactly one way, a rotation about z after a product of powers of `turns`, each of order 2.
     """
 
     constructor: ClassVar[str | None] = "point_group"
+    size: ClassVar[int] = 3
 
     symbol: str
     turns: tuple[Turn, ...]
-
-    @property
-    def size(self) -> int:
-        """How many coordinates the group acts on."""
-        return 3
-
-    @property
-    def order(self) -> int | float:
-        return math.inf
 
     @property
     def components(self) -> Iterator[Isometry]:
@@ -55,6 +46,3 @@ class AxialGroup(Structure):
     def random(self, rng: np.random.Generator) -> Isometry:
         chosen = list(self.components)[int(rng.integers(2 ** len(self.turns)))]
         return AROUND_Z.flow(2 * np.pi * rng.random()) @ chosen
-
-    def elements(self) -> Iterator[Isometry]:
-        raise infinitely_many(self.symbol)

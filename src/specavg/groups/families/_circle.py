@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -20,12 +20,9 @@ __all__ = ["Cyclic", "Dihedral"]
 class Cyclic(Structure):
     """The rotations of the circle by multiples of 1/n of the period."""
 
-    n: int
+    size: ClassVar[int] = 1
 
-    @property
-    def size(self) -> int:
-        """How many parts the group acts on."""
-        return 1
+    n: int
 
     @property
     def order(self) -> int:
@@ -43,12 +40,9 @@ class Cyclic(Structure):
 class Dihedral(Structure):
     """The rotations of the circle by multiples of 1/n of the period, and the reflections u ↦ k/n − u."""
 
-    n: int
+    size: ClassVar[int] = 1
 
-    @property
-    def size(self) -> int:
-        """How many parts the group acts on."""
-        return 1
+    n: int
 
     @property
     def order(self) -> int:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from specavg.groups._structure import Structure, infinitely_many
+from specavg.groups._structure import Continuous
 from specavg.isometries import Isometry
 from specavg.isometries.fields import Field
 
@@ -18,7 +16,7 @@ __all__ = ["CircleSubgroup"]
 
 @final
 @dataclass(frozen=True)
-class CircleSubgroup(Structure):
+class CircleSubgroup(Continuous):
     """exp(t·field) for all t, of which `period` is a period."""
 
     field: Field
@@ -34,12 +32,5 @@ class CircleSubgroup(Structure):
         """The field, as the only one."""
         return (self.field,)
 
-    @property
-    def order(self) -> int | float:
-        return math.inf
-
     def random(self, rng: np.random.Generator) -> Isometry:
         return self.field.flow(self.period * rng.random())
-
-    def elements(self) -> Iterator[Isometry]:
-        raise infinitely_many("a circle of isometries")

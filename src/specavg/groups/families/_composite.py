@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from specavg.groups._structure import Structure, infinitely_many
+from specavg.groups._structure import Continuous
 from specavg.isometries import Isometry
 
 if TYPE_CHECKING:
@@ -21,7 +19,7 @@ __all__ = ["Composite"]
 
 @final
 @dataclass(frozen=True)
-class Composite(Structure):
+class Composite(Continuous):
     """Every element is a product of one element of each of `groups`; each group is normalised by the later ones.
 
     A product of uniform elements is then uniform: it is uniform under multiplication from the left by the first
@@ -35,12 +33,5 @@ class Composite(Structure):
         """How many parts the group acts on."""
         return self.groups[0].size
 
-    @property
-    def order(self) -> int | float:
-        return math.inf
-
     def random(self, rng: np.random.Generator) -> Isometry:
         return reduce(lambda g, h: g @ h, [group.random(rng) for group in self.groups])
-
-    def elements(self) -> Iterator[Isometry]:
-        raise infinitely_many("a group with a continuous part")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from specavg.groups._structure import Structure, infinitely_many
+from specavg.groups._structure import Continuous
 from specavg.isometries import Isometry, orthogonal
 
 __all__ = ["OrthogonalGroup"]
@@ -17,7 +16,7 @@ __all__ = ["OrthogonalGroup"]
 
 @final
 @dataclass(frozen=True)
-class OrthogonalGroup(Structure):
+class OrthogonalGroup(Continuous):
     """O(d) on `size` = d coordinates, or SO(d) if `special`."""
 
     size: int
@@ -34,6 +33,3 @@ class OrthogonalGroup(Structure):
         if self.special and np.linalg.det(Q) < 0:
             Q[:, 0] = -Q[:, 0]
         return orthogonal(Q)
-
-    def elements(self) -> Iterator[Isometry]:
-        raise infinitely_many(f"{'SO' if self.special else 'O'}({self.size})")

@@ -27,14 +27,10 @@ class PointGroup(Structure):
     """
 
     constructor: ClassVar[str | None] = "point_group"
+    size: ClassVar[int] = 3
 
     symbol: str
     turns: tuple[Turn, ...]
-
-    @property
-    def size(self) -> int:
-        """How many parts the group acts on."""
-        return 3
 
     @property
     def order(self) -> int:

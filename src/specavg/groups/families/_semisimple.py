@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import final
@@ -11,7 +10,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.groups._structure import Structure, infinitely_many
+from specavg.groups._structure import Continuous
 from specavg.isometries import Isometry
 from specavg.isometries.fields import Field
 
@@ -27,7 +26,7 @@ _VARIANCE = 100.0
 
 @final
 @dataclass(frozen=True)
-class Semisimple(Structure):
+class Semisimple(Continuous):
     """The connected group of a semisimple Lie algebra, of which `fields` are a basis: SU(2), SO(3) acting in any way.
 
     A uniform element is a product of independent steps exp(X), where X is Gaussian with the Killing form as its inverse
@@ -47,10 +46,6 @@ class Semisimple(Structure):
     def size(self) -> int:
         """How many parts the group acts on."""
         return self.fields[0].size
-
-    @property
-    def order(self) -> int | float:
-        return math.inf
 
     @cached_property
     def _units(self) -> NDArray[np.float64]:
@@ -72,9 +67,6 @@ class Semisimple(Structure):
             return combination(turn, self.fields).flow(1.0)
         steps = rng.standard_normal((_STEPS, len(self.fields))) @ self._spread.T
         return reduce(lambda g, h: g @ h, (combination(step, self.fields).flow(1.0) for step in steps))
-
-    def elements(self) -> Iterator[Isometry]:
-        raise infinitely_many("a group of fields")
 
 
 def combination(coefficients: NDArray[np.float64], fields: tuple[Field, ...]) -> Field:

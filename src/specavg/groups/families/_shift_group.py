@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
 import numpy as np
 
-from specavg.groups._structure import Structure, infinitely_many
+from specavg.groups._structure import Continuous
 from specavg.isometries import Isometry, affine
 
 __all__ = ["ShiftGroup"]
@@ -18,7 +16,7 @@ __all__ = ["ShiftGroup"]
 
 @final
 @dataclass(frozen=True)
-class ShiftGroup(Structure):
+class ShiftGroup(Continuous):
     """x ↦ x + Σ t_i v_i for real t_i and integer vectors v_i, the `directions`: a closed torus of shifts."""
 
     directions: tuple[tuple[int, ...], ...]
@@ -28,10 +26,6 @@ class ShiftGroup(Structure):
         """How many coordinates the group acts on."""
         return len(self.directions[0])
 
-    @property
-    def order(self) -> int | float:
-        return math.inf
-
     def random(self, rng: np.random.Generator) -> Isometry:
         # t ↦ Σ t_i v_i is a homomorphism from the torus of all t onto the group: it takes uniform to uniform.
         # The times are dyadic fractions, so that the shift is along the directions exactly.
@@ -40,6 +34,3 @@ class ShiftGroup(Structure):
             sum((t * v[i] for t, v in zip(times, self.directions, strict=True)), Fraction(0)) for i in range(self.size)
         ]
         return affine(np.eye(self.size, dtype=np.int64), moved)
-
-    def elements(self) -> Iterator[Isometry]:
-        raise infinitely_many("a group of shifts")

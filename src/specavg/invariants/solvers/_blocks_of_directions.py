@@ -24,7 +24,7 @@ from specavg.groups import Group
 from specavg.groups._algebra import generated_algebra
 from specavg.invariants._certified_null_space import common_null_space
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
-from specavg.invariants.solvers._stored import Stored, StoredArraysError, orthonormal
+from specavg.invariants.solvers._stored_arrays import Stored, StoredArraysError, orthonormal
 from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries.fields import Field, RotationField
 from specavg.spaces import Eigenspace, Space, Sphere

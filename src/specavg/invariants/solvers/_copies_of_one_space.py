@@ -19,7 +19,7 @@ from specavg.groups import Group
 from specavg.groups.families import Alternating
 from specavg.invariants.solvers._one_copy import Chosen, OneCopy, permutes_copies
 from specavg.invariants.solvers._solver import QUICK, Solution, Solver
-from specavg.invariants.solvers._stored import Stored
+from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._copy_types import Type
 
@@ -51,6 +51,7 @@ class WreathOnCopies(Solver[CopySolutions]):
         self._one_copy = OneCopy(self)
         # With one copy there is nothing to exchange: the functions themselves would be counted twice.
         self._even_only = isinstance(group.structure, Alternating) and self._one_copy.copies > 1
+        self._latest: tuple[Eigenspace, int] | None = None
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
@@ -66,10 +67,15 @@ class WreathOnCopies(Solver[CopySolutions]):
         return held + _BYTES * (self.count(eigenspace) or 0)
 
     def count(self, eigenspace: Eigenspace) -> int | None:
+        if self._latest is not None and self._latest[0] is eigenspace:  # forecasts of time and memory ask for it too
+            return self._latest[1]
         types = self._one_copy.types(eigenspace)
         dims = {V: self._one_copy.resolver.count(V) for chosen in types for V, _ in chosen}
         known = {V: dim for V, dim in dims.items() if dim is not None}
-        return None if len(known) < len(dims) else self._count(types, known)
+        if len(known) < len(dims):
+            return None
+        self._latest = (eigenspace, self._count(types, known))
+        return self._latest[1]
 
     def _count(self, types: Sequence[Type], dims: Mapping[Eigenspace, int]) -> int:
         even = self._one_copy.determinant_count(types, dims) if self._even_only else 0
@@ -78,7 +84,8 @@ class WreathOnCopies(Solver[CopySolutions]):
     def solve(self, eigenspace: Eigenspace) -> Solution[CopySolutions]:
         solved = self._one_copy.solved(eigenspace)
         types = self._one_copy.types(eigenspace)
-        count = self._count(types, {V: s.invariant_dim for V, s in solved.items()})
+        count = self.count(eigenspace)
+        assert count is not None  # all that it is made of is solved
         require_memory(
             _BYTES * count, f"{count} symmetric functions (eigenvalue {eigenspace.eigenvalue:.6g})", "Lower the cutoff."
         )

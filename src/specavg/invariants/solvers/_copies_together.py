@@ -15,7 +15,7 @@ from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
-from specavg.invariants.solvers._stored import Stored, orthonormal
+from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
 from specavg.invariants.solvers._types_of_copies import Slots, TypesOfCopies, copies_move_together
 from specavg.spaces import Eigenspace, Power, Space
 

@@ -14,7 +14,7 @@ from specavg.groups.families import Alternating
 from specavg.invariants.solvers._one_copy import Chosen, OneCopy, permutes_copies
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
 from specavg.invariants.solvers._solver import QUICK, Solution
-from specavg.invariants.solvers._stored import Stored
+from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import Copies, Isometry, SignedPermutation, permutation
 from specavg.spaces import Eigenspace, Space
 

@@ -18,7 +18,7 @@ from specavg.groups import Group
 from specavg.groups.families import DirectProduct
 from specavg.invariants.solvers._factor_eigenspaces import FactorEigenspaces, acts_on_factors
 from specavg.invariants.solvers._solver import QUICK, Solution, Solver
-from specavg.invariants.solvers._stored import Stored
+from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Product, Space
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from specavg.invariants.solvers._factor_by_factor import FactorSolutions, Factor
 from specavg.invariants.solvers._factor_eigenspaces import FactorEigenspaces, acts_on_factors
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
 from specavg.invariants.solvers._solver import Solution
-from specavg.invariants.solvers._stored import Stored
+from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["FactorsAndOutputs"]

@@ -11,7 +11,7 @@ from specavg.functions._combinations import Blockwise
 from specavg.functions._functions import Array, Functions
 from specavg.functions._vector_functions import VectorFunctions
 from specavg.invariants.solvers._solver import Solution, StoringSolver
-from specavg.invariants.solvers._stored import orthonormal
+from specavg.invariants.solvers._stored_arrays import orthonormal
 from specavg.spaces import Eigenspace
 
 __all__ = ["FixedVectorSolver"]

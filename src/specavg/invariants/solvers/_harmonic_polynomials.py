@@ -22,7 +22,7 @@ import numpy as np
 
 from specavg.functions._functions import Array
 from specavg.invariants.solvers._solver import Unsuitable
-from specavg.invariants.solvers._stored import StoredArraysError, orthonormal
+from specavg.invariants.solvers._stored_arrays import StoredArraysError, orthonormal
 from specavg.spaces import Space
 
 __all__ = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
@@ -18,7 +19,7 @@ from specavg.groups import Group
 from specavg.invariants._certified_null_space import null_space
 from specavg.invariants.solvers._functions_of_a_direction import turns_about_an_axis
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
-from specavg.invariants.solvers._stored import orthonormal
+from specavg.invariants.solvers._stored_arrays import orthonormal
 from specavg.isometries import Isometry, LeftRight
 from specavg.isometries.fields import Field, integer_speed, two_sided
 from specavg.spaces import Eigenspace, Rotations, Space, Stiefel
@@ -70,13 +71,26 @@ class LeftTimesRight(StoringSolver[SidedBlocks]):
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # crystal_symmetry("O", "D2") at degree 1, 10, 30 (m = 9, 441, 3721) took 1.7, 2.6, 4.9 ms.
-        # On Stiefel(4, 2), symmetric(4), 40 types with 12,000 functions took 0.6 s; on Stiefel(5, 3), signed
-        # permutations of the columns, 24 types with 33,000 functions 0.4 s; two
-        # fields, 107 types with 155,000 functions, 20 s.
+        # On Stiefel(5, 3), signed permutations of the columns, 24 types with 33,000 functions took 0.4 s; two fields,
+        # 107 types with 155,000 functions, 20 s. Generators from the left, two of hyperoctahedral(n) on Stiefel(n, 2)
+        # and (n, 3), n = 4 to 7, have dense matrices: those of 384, 735, 1470, 2156 rows took 0.07, 0.25, 1.6, 6.0 s.
         if isinstance(self.space, Stiefel):
             sizes = 2e-6 * (1 + len(self.group.generators)) + 6e-5 * len(self.group.fields)
-            return 120 * QUICK + sizes * eigenspace.dim
+            left = np.array(self.space.left_sizes(eigenspace), dtype=np.float64)
+            dense = float(np.sum(2e-7 * left**2 + 2e-10 * left**3))
+            return 120 * QUICK * len(left) + sizes * eigenspace.dim + self._from_the_left * dense
         return 15 * QUICK + 3e-9 * (1 + len(self.group.generators)) * float(eigenspace.dim) ** 1.5
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        if not isinstance(self.space, Stiefel):
+            return 0.0
+        return 8.0 * (self._from_the_left + 6) * float(max(self.space.left_sizes(eigenspace))) ** 2
+
+    @cached_property
+    def _from_the_left(self) -> int:
+        """Generators and fields that act from the left."""
+        moving = [self._moving(g) for g in self.group.generators] + [self._flowing(f) for f in self.group.fields]
+        return sum("left" in sides for sides in moving)
 
     def solve(self, eigenspace: Eigenspace) -> Solution[SidedBlocks]:
         space = self.space

@@ -26,7 +26,7 @@ from specavg.invariants.solvers._harmonic_polynomials import (
 )
 from specavg.invariants.solvers._orbits import Orbits, orbits
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver, Unsuitable
-from specavg.invariants.solvers._stored import Stored
+from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import SignedPermutation
 from specavg.spaces import Eigenspace, Space, Sphere
 

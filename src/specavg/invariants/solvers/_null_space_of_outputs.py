@@ -61,7 +61,9 @@ class NullSpaceOfOutputs(OutputSolver[Array], FixedVectorSolver):
         return self.fixed(eigenspace, found.basis, found.residual, found.gap, self._constraints * V.dim**2)
 
     def functions(self, solutions: Sequence[Solution[Array]]) -> VectorFunctions:
-        from scipy.sparse import block_diag
+        from scipy.sparse import block_diag, csr_array
 
         scalars = self.space.functions([eigenspace_below(s.eigenspace) for s in solutions])
-        return CombinedOutputs(self.output.dim, scalars, block_diag([s.data for s in solutions], format="csr"))
+        return CombinedOutputs(
+            self.output.dim, scalars, block_diag([csr_array(s.data) for s in solutions], format="csr")
+        )

@@ -47,7 +47,7 @@ class OneCopy:
         part = sign_flips(1) if isinstance(structure, Hyperoctahedral) else trivial(self.base.shape[0])
         group = structure.group if isinstance(structure, Wreath) else part
         self.resolver = solver.resolver_of("copy", self.base, group)
-        self._latest: tuple[Eigenspace, Sequence[Type]] | None = None
+        self._latest: tuple[Eigenspace, Sequence[Type], list[Eigenspace]] | None = None
 
     def types(self, eigenspace: Eigenspace) -> Sequence[Type]:
         """Which eigenspaces of one copy are used, and by how many copies each; the other copies have constants.
@@ -70,16 +70,20 @@ class OneCopy:
         else:
             listed = self._space.frequency_types(eigenspace) or ()
             types = [tuple((self._wave(v), number) for v, number in sorted(Counter(t).items())) for t in listed]
-        self._latest = (eigenspace, types) if final else None
+        self._latest = (eigenspace, types, self._used(types)) if final else None
         return types
+
+    def _used(self, types: Sequence[Type]) -> list[Eigenspace]:
+        used = dict.fromkeys(V for chosen in types for V, _ in chosen)
+        return sorted(used, key=lambda V: V.eigenvalue) if isinstance(self._space, Power) else list(used)
 
     def palette(self, eigenspace: Eigenspace) -> list[Eigenspace]:
         """The eigenspaces of one copy that may occur."""
-        used = dict.fromkeys(V for chosen in self.types(eigenspace) for V, _ in chosen)
-        if not isinstance(self._space, Power):
-            return list(used)
-        known = self._latest is not None  # else what has no invariants is not yet known
-        return sorted(used, key=lambda V: V.eigenvalue) if known else list(copy_types(eigenspace).palette)
+        types = self.types(eigenspace)
+        if self._latest is not None:
+            return self._latest[2]
+        # What has no invariants is not yet known.
+        return list(copy_types(eigenspace).palette) if isinstance(self._space, Power) else self._used(types)
 
     def _wave(self, k: int) -> Eigenspace:
         """The frequency k > 0 of one coordinate."""

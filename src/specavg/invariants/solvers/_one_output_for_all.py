@@ -7,18 +7,22 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from specavg.functions._vector_functions import Move, MovedOutputs, VectorFunctions
+from specavg.functions._vector_functions import CombinedOutputs, Move, MovedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.groups._one_output import OneOutput, one_output
+from specavg.invariants._split_functions import split_functions
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
 from specavg.invariants.solvers._solver import Solution
-from specavg.invariants.solvers._stored import Stored
+from specavg.invariants.solvers._stored_arrays import Stored
+from specavg.isometries import permutation
 from specavg.spaces import Eigenspace, Power, Space, Torus
 
 __all__ = ["OneOutputForAll"]
 
 # Coordinates of a torus with small eigenspaces and non-uniform FFTs: orbits of all waves are as quick there.
 _FEW = 3
+# Functions at most whose D(g) are formed, of one eigenspace after the other: 3,000 in one take 72 MB for each output.
+_WITH_MATRICES = 3000
 
 
 @final
@@ -62,6 +66,8 @@ class OneOutputForAll(OutputSolver[Solution[Any]]):
         return Solution.made_of([("output", found)], eigenspace, found.invariant_dim, self, found)
 
     def functions(self, solutions: Sequence[Solution[Solution[Any]]]) -> VectorFunctions:
+        if self._keeps_everything and sum(s.invariant_dim for s in solutions) <= _WITH_MATRICES:
+            return self._by_matrices(solutions)
         one = self._resolver.vector_functions([s.data for s in solutions], 1)
         width = self.space.base.n_features if isinstance(self.space, Power) else 1
         order, moves = self._one.order, []
@@ -69,6 +75,26 @@ class OneOutputForAll(OutputSolver[Solution[Any]]):
             columns = g.image_array[order][:, None] * width + np.arange(width)
             moves.append(Move(columns.ravel(), np.repeat(g.signs_array[order].astype(float), width)))
         return MovedOutputs(one, moves, self._one.signs)
+
+    @property
+    def _keeps_everything(self) -> bool:
+        """Whether nothing but the identity keeps output 0, so that f is any function."""
+        return not self._one.group.generators and all(g.is_permutation for g in self._one.moves)
+
+    def _by_matrices(self, solutions: Sequence[Solution[Solution[Any]]]) -> VectorFunctions:
+        """The same by f(g_b x) = D(g_b)ᵀφ(x), which evaluates φ once and not p times; by summands of the outputs."""
+        from scipy.sparse import block_diag, coo_array
+
+        order, p = self._one.order, self.output.dim
+        moves = [permutation(g.image_array[order].tolist()) for g in self._one.moves]
+        spaces = [eigenspace_below(s.eigenspace) for s in solutions]
+        blocks: list[Any] = []
+        for V in spaces:  # row k·p + b has what φ_k adds to output b
+            moved = np.stack([self.space.representation(g, V) for g in moves], axis=1)  # (m, p, m)
+            blocks.append(coo_array((moved * (self._one.signs / np.sqrt(p))[:, None]).reshape(V.dim * p, V.dim)))
+        found = CombinedOutputs(p, self.space.functions(spaces), block_diag(blocks, format="csr"))
+        dims = [V.dim for V in spaces]
+        return split_functions(found, self.output, dims, sum(dims))
 
 
 def _stabiliser(space: Space, output: Representation) -> OneOutput | None:

@@ -15,9 +15,9 @@ from typing import Any
 from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants.solvers._solver import Data, Solution, Solver
-from specavg.invariants.solvers._stored import Stored
+from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
-from specavg.spaces._orders import Order
+from specavg.spaces._order_of_functions import Order
 
 __all__ = ["OutputSolver", "carrier", "carriers", "eigenspace_below"]
 

@@ -9,7 +9,7 @@ from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
 from specavg.invariants.solvers._solver import Solution
-from specavg.invariants.solvers._stored import Stored
+from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 
 __all__ = ["OutputsLeftAlone"]

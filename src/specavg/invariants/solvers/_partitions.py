@@ -22,7 +22,7 @@ from specavg.invariants.solvers._harmonic_polynomials import (
     harmonic_combinations,
 )
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver, Unsuitable
-from specavg.invariants.solvers._stored import Stored
+from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space, Sphere
 
 __all__ = ["SymmetricPolynomials"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from specavg.functions._functions import Functions
 from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Group, Representation
-from specavg.invariants.solvers._stored import Stored
+from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 
 if TYPE_CHECKING:

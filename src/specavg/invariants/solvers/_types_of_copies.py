@@ -30,8 +30,8 @@ from specavg.functions._symmetric_waves import symmetrized_products
 from specavg.groups import Group, Representation
 from specavg.groups.families import Symmetric
 from specavg.invariants._certified_null_space import common_null_space
+from specavg.invariants.solvers._integer_weights import integer_weights
 from specavg.invariants.solvers._symmetric_powers import applied_power, multisets, power_of_field
-from specavg.invariants.solvers._weights import integer_weights
 from specavg.isometries import Copies, Isometry, SignedPermutation
 from specavg.isometries.fields import CopiesField, Field, integer_speed
 from specavg.spaces import Eigenspace, Power, Space

@@ -12,7 +12,7 @@ from specavg.spaces import Space, Sphere
 
 __all__ = ["point_group_name"]
 
-_POINT_GROUPS = (
+POINT_GROUPS = (
     *("C1", "Ci", "Cs", "C2", "C2h", "C2v", "C3", "S6", "C3h", "C3v", "C4", "S4", "C4h", "C4v", "C6", "C6h", "C6v"),
     *("D2", "D2d", "D2h", "D3", "D3d", "D3h", "D4", "D4h", "D6", "D6h", "T", "Th", "Td", "O", "Oh", "I", "Ih"),
 )
@@ -36,7 +36,7 @@ def point_group_name(space: Space, elements: list[Isometry]) -> str | None:
 
 @lru_cache(maxsize=1)
 def _known() -> dict[tuple[float, ...], str]:
-    return {_signature(list(point_group(name).elements())): name for name in _POINT_GROUPS}
+    return {_signature(list(point_group(name).elements())): name for name in POINT_GROUPS}
 
 
 def _signature(elements: list[Isometry]) -> tuple[float, ...]:

@@ -71,7 +71,7 @@ class Expanded(Functions):
         return self._functions.evaluate(X)
 
     def _faster(self, n: int, fewest: int = 1) -> Functions:
-        """Which of the two sums over n points are faster by."""
+        """The faster of the two families for sums over n points; the functions themselves below `fewest` points."""
         if n < fewest or not _nufft.available():
             return self._functions
         by_transform = self.expansion.waves.transform_nanoseconds(n) <= n * self._nanoseconds()

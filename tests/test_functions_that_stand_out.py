@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import specavg as sa
-from specavg.regression import _outstanding
+from specavg.regression import _functions_that_stand_out as _outstanding
 from specavg.regression._feature_path import FeatureProblem
 
 

@@ -76,6 +76,10 @@ class Order(abc.ABC):
         """What one factor of a product contributes: its eigenspaces in this order."""
         return factor.ordered(self)
 
+    def unit_of_factor(self, factor: Space, index: int) -> float:
+        """The eigenvalue of one factor of a product that has the value 1."""
+        return 1.0
+
     @property
     def within_a_factor(self) -> Order:
         """An order in which one factor has, up to any value, all functions that this order has of it up to there."""
@@ -139,8 +143,9 @@ class ByType(Order):
 
     The functions are those of the order of eigenvalues. A row of the table is one type: the non-constant eigenvalues
     of the coordinates of a cubic torus, of the copies of a power or of the factors of a product, without regard to
-    their order; the partition of a type of O(n) on Stiefel manifolds. No group mixes types, and a spectrum may give
-    each its own value. Elsewhere an eigenspace is one type.
+    their order; the partition of a type of O(n) on Stiefel manifolds; the frequencies that isometries may exchange on
+    other tori of two and three dimensions. No group mixes types, and a spectrum may give each its own value. Elsewhere
+    an eigenspace is one type.
 
     Parameters
     ----------
@@ -186,6 +191,9 @@ class ByType(Order):
     @property
     def within_a_factor(self) -> Order:
         return replace(self, late=None)  # a factor that comes late has fewer
+
+    def unit_of_factor(self, factor: Space, index: int) -> float:
+        return self._unit(factor) / self.weight(index)
 
     def _unit(self, space: Space) -> float:
         return first_eigenvalue(space) if self.balanced else 1.0
@@ -354,7 +362,7 @@ def default_order(space: Space) -> Order:
     >>> default_order(sa.Torus(4)), default_order(sa.Sphere(6))
     (ByType(), ByEigenvalue())
     """
-    return BY_EIGENVALUE if space.type_spectrum is None or space.parts > _FEW_PARTS else ByType()
+    return ByType() if space.has_types and space.parts <= _FEW_PARTS else BY_EIGENVALUE
 
 
 def further_orders(space: Space) -> tuple[Order, ...]:

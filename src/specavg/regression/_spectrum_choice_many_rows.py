@@ -13,10 +13,10 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg._reporting import reported
-from specavg.regression._choice import RidgeFit, Trial, fit_of_trial, relative_scale
 from specavg.regression._operator_path import FEW_STEPS, OperatorProblem
 from specavg.regression._regression_problem import Problem, degrees_of_freedom
 from specavg.regression._spectra import Levels, Spectrum
+from specavg.regression._spectrum_choice import RidgeFit, Trial, fit_of_trial, relative_scale
 
 __all__ = ["likely_spectra", "nearby_fit", "weakest_share"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._reporting import reported
-from specavg.regression import _limits
-from specavg.regression._outstanding import STEPS, price
+from specavg.regression import _measured_limits as _limits
+from specavg.regression._functions_that_stand_out import STEPS, price
 from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Posterior, Problem, Scored, joint_score
 from specavg.regression._spectra import Grid, Levels, Spectrum, grids_of
 from specavg.regression._target_units import Units
@@ -116,6 +116,17 @@ class RidgeFit:
         posterior = None if self.posterior is None else replace(cast(Any, self.posterior), unit=unit)
         directions = None if self.directions is None else self.directions * unit
         return replace(self, coefficients=coefficients, noise=noise, posterior=posterior, directions=directions)
+
+    def of_weights(self, unit: float) -> RidgeFit:
+        """The fit with the weights themselves, where this is the fit with weights divided by `unit`.
+
+        An observation of weight one has `unit` times the noise variance of one whose divided weight is one; what is
+        known of the function is the same.
+        """
+        if unit == 1:
+            return self
+        trials = tuple(replace(trial, alpha=trial.alpha * unit) for trial in self.trials)
+        return replace(self, alpha=self.alpha * unit, trials=trials, noise=self.noise * unit)
 
 
 def mean_fit(problem: Problem, spectrum: Spectrum, alpha: float | None) -> RidgeFit:

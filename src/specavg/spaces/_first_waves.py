@@ -1,0 +1,141 @@
+"""The first waves of a lattice, and the exponential of their sum.
+
+The shortest vectors v of the dual lattice that span the space are permuted by every isometry. So is the kernel
+exp(κ Σ cos 2πv·(x − y)/λ_v), which is the product of von Mises kernels on a box. Its series has positive terms only: it
+is computed by convolutions, one wave at a time, to full precision however small its coefficients are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations, product
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._arrays import Array
+from specavg.spaces._bessel_ratios import log_bessel
+
+__all__ = ["FirstWaves", "first_waves", "means_of_logarithms"]
+
+Frequencies = NDArray[np.int64]
+_MOST_DIMENSIONS = 3  # up to here the shortest independent vectors of a lattice are a basis of it, and grids are small
+_STEPS = 2  # largest multiple of a vector of a reduced basis that a shortest vector has in three dimensions
+_SAME = 1e-7  # relative difference of lengths that are one: far above rounding, far below true differences
+_SMALLEST = 1e-300  # a coefficient below it, beside the largest, is taken for it: its logarithm has to be a number
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FirstWaves:
+    """The first waves, one of each pair ±v.
+
+    Attributes
+    ----------
+    basis : ndarray of int, shape (d, d)
+        As many as there are dimensions, which every frequency is an integer combination of.
+    others : ndarray of int, shape (p, d)
+        The rest, as combinations of `basis`.
+    eigenvalues : ndarray of shape (d + p,)
+        λ_v of both.
+    inverse : ndarray of int, shape (d, d)
+        Of `basis`.
+    """
+
+    basis: Frequencies
+    others: Frequencies
+    eigenvalues: Array
+    inverse: Frequencies
+
+    def coordinates(self, K: Frequencies) -> Frequencies:
+        """Frequencies as combinations of `basis`."""  # (n, d) -> (n, d)
+        return K @ self.inverse
+
+    def sizes_of_types(self, K: Frequencies, dual_metric: Array) -> Array:
+        """Σ|k·v|^(5/2) over the first waves: a number that is the same for all k that isometries exchange.
+
+        The power is no integer, so that other k of one eigenvalue differ in it. Where they do not, by chance, they
+        count as one type.
+        """  # (n, d) -> (n,)
+        waves = np.concatenate([np.eye(len(self.basis), dtype=np.int64), self.others]) @ self.basis
+        return (np.abs(K @ (dual_metric @ waves.T)) ** 2.5).sum(axis=1)
+
+    def log_coefficients(self, K: Frequencies, kappa: float) -> Array:
+        """Log of the coefficients of exp(κ Σ cos 2πv·x/λ_v) at frequencies, relative to that of the constant."""
+        M, d = self.coordinates(K), K.shape[1]
+        sharpness, reach = kappa / self.eigenvalues, np.abs(M).max(axis=0, initial=0)
+        joined = self.others.any(axis=0)  # coordinates that further waves join: the others are factors
+        logs = np.zeros(len(K))
+        for i in np.flatnonzero(~joined):
+            logs += log_bessel(0.0, int(reach[i]) + 1, float(sharpness[i]))[np.abs(M[:, i])]
+        if not joined.any():
+            return logs
+        # Sums that leave the grid and come back are lost: steps that far are beyond three standard deviations.
+        sides = reach[joined] + 8 + np.ceil(3 * np.sqrt(sharpness.max())).astype(int)
+        halves = [
+            np.exp(log_bessel(0.0, int(n) + 1, float(s))) for n, s in zip(sides, sharpness[:d][joined], strict=True)
+        ]
+        grid = reduce(np.multiply.outer, [np.concatenate([half[:0:-1], half]) for half in halves])
+        for v, s in zip(self.others[:, joined], sharpness[d:], strict=True):
+            grid = _convolved(grid, v, float(s))
+        values = grid[tuple((M[:, joined] + sides).T)] / grid[tuple(sides)]
+        return logs + np.log(np.maximum(values, _SMALLEST))
+
+
+def _convolved(grid: Array, v: Frequencies, sharpness: float) -> Array:
+    """The series times that of exp(s cos 2πv·x), up to a factor."""
+    shape = np.array(grid.shape)
+    most = int(min((n - 1) // abs(step) for n, step in zip(shape, v, strict=True) if step))
+    weights = np.exp(log_bessel(0.0, most + 1, sharpness))
+    found = grid.copy()
+    for m in range(1, most + 1):
+        if weights[m] < _SMALLEST:
+            break
+        shift = m * v
+        to = tuple(slice(max(0, s), n + min(0, s)) for s, n in zip(shift, shape, strict=True))
+        back = tuple(slice(max(0, -s), n + min(0, -s)) for s, n in zip(shift, shape, strict=True))
+        found[to] += weights[m] * grid[back]
+        found[back] += weights[m] * grid[to]
+    return found
+
+
+def first_waves(dual_metric: Array) -> FirstWaves:
+    """The first waves of a lattice whose reduced basis has the eigenvalue kᵀWk at the frequency k.
+
+    Examples
+    --------
+    >>> hexagonal = np.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> waves = first_waves(hexagonal)
+    >>> waves.basis.tolist(), waves.others.tolist(), waves.eigenvalues.tolist()
+    ([[0, 1], [1, -1]], [[1, 1]], [2.0, 2.0, 2.0])
+    """
+    d = len(dual_metric)
+    steps = np.array([k for k in product(range(-_STEPS, _STEPS + 1), repeat=d) if k > (0,) * d])
+    lengths = np.einsum("ki,ij,kj->k", steps, dual_metric, steps)
+    order = np.argsort(lengths, kind="stable")
+    steps, lengths = steps[order], lengths[order]
+    chosen: list[int] = []
+    start = 0
+    while len(chosen) == 0 or np.linalg.matrix_rank(steps[chosen]) < d:
+        end = int(np.searchsorted(lengths, lengths[start] * (1 + _SAME), side="right"))
+        rank = np.linalg.matrix_rank(steps[chosen]) if chosen else 0
+        chosen += [i for i in range(start, end) if np.linalg.matrix_rank(steps[[*chosen, i]]) > rank]
+        start = end
+    for places in combinations(chosen, d):
+        basis = steps[list(places)]
+        if abs(round(float(np.linalg.det(basis)))) == 1:
+            inverse = np.rint(np.linalg.inv(basis)).astype(np.int64)
+            rest = [i for i in chosen if i not in places]
+            return FirstWaves(basis, steps[rest] @ inverse, lengths[[*places, *rest]], inverse)
+    raise AssertionError("the shortest independent vectors of a lattice of up to three dimensions are a basis")
+
+
+def means_of_logarithms(logs: Array, sizes: Sequence[int]) -> Array:
+    """Logarithms of the means of consecutive e^logs, so many at a time."""
+    starts = np.cumsum([0, *sizes[:-1]])
+    top = np.maximum.reduceat(logs, starts)
+    sums = np.add.reduceat(np.exp(logs - np.repeat(top, sizes)), starts)
+    return top + np.log(sums / np.asarray(sizes))
