@@ -90,8 +90,8 @@ def _mean_of_drawn(density: Any) -> float:
         error = float(found.std() / found.mean() / len(found) ** 0.5)
     if error > _STANDARD_ERROR:
         warnings.warn(
-            f"the texture index has a standard error of {100 * error:.2g} %: {len(found):,} orientations drawn from the "
-            "density have very different densities, as where there are few sharp grains among many broad ones",
+            f"the texture index has a standard error of {100 * error:.2g} %: {len(found):,} orientations drawn from "
+            "the density have very different densities, as where there are few sharp grains among many broad ones",
             UserWarning,
             stacklevel=3,
         )

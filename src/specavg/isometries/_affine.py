@@ -151,9 +151,8 @@ def shift(
             )
     for p in periods:
         near = Fraction(p).limit_denominator(6)
-        meant = isinstance(p, Fraction) and (
-            degrees is None or p.denominator <= _FINEST
-        )  # whole and half degrees are meant as written
+        # Whole and half degrees are meant as written.
+        meant = isinstance(p, Fraction) and (degrees is None or p.denominator <= _FINEST)
         if near.denominator > 1 and not meant and 4e-16 * max(1.0, abs(p)) < abs(p - near) < _ROUNDED:
             warnings.warn(
                 f"a shift by {float(p):.10g} of a period is near {near} and is another one, which generates a far "
