@@ -1,10 +1,13 @@
 """Boxes under permutations and reflections of their coordinates: orbits of exponents, and derivatives of their sums."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 
 import specavg as sa
 from specavg import groups, isometries
+from specavg.invariants.solvers._exponent_orbits import ExponentOrbits
 
 REFLECTION = isometries.signed_permutation([0], [-1])
 BOX = sa.Power(sa.Interval(0.5, 3.0), 4)
@@ -24,6 +27,18 @@ def pairs_moved(atoms):
 
 
 METHANE = groups.Group([pairs_moved([1, 0, 2, 3, 4]), pairs_moved([1, 2, 3, 0, 4])])
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_sweep_finds_what_eigenspaces_have_one_by_one(name):
+    solver, spaces = ExponentOrbits(BOX, GROUPS[name]), list(islice(BOX.eigenspaces(), 40))
+    for V, found in zip(spaces, solver.solve_together(spaces), strict=True):
+        alone = solver.solve(V)
+        assert found.eigenspace is V
+        assert found.invariant_dim == alone.invariant_dim
+        np.testing.assert_array_equal(found.data.K, alone.data.K)
+        for part in ("label", "phase", "size", "first"):
+            np.testing.assert_array_equal(getattr(found.data.orbits, part), getattr(alone.data.orbits, part))
 
 
 @pytest.mark.parametrize("order", ["eigenvalue", "degree", "few coordinates"])

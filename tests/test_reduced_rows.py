@@ -1,12 +1,15 @@
 """Rows that are reduced once: decompositions of scaled features, wide and tall, whole and by squares."""
 
+import pickle
+
 import numpy as np
 import pytest
 
+from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import FeatureProblem
-from specavg.regression._reduced_rows import ReducedRows
-from specavg.regression._spectra import Spectrum
-from specavg.regression._spectrum_choice import screened, shortlist
+from specavg.regression._reduced_rows import LongVectors, ReducedRows
+from specavg.regression._spectra import Spectrum, grids_of
+from specavg.regression._spectrum_choice import _apart, screened, shortlist
 
 
 @pytest.mark.parametrize("n, D", [(12, 40), (40, 12), (13, 12)])
@@ -19,6 +22,54 @@ def test_a_decomposition_gives_back_the_scaled_features(n, D):
     for Q in (U, V):
         assert np.abs(Q.T @ Q - np.eye(Q.shape[1])).max() < 1e-13
     assert np.allclose(rows.left_vectors_by_squares(scale)[1][:4], s[:4], rtol=1e-10)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_long_vectors_are_found_in_parts(whole):
+    rng = np.random.default_rng(2)
+    F, scale = rng.normal(size=(17, 60)), np.geomspace(1.0, 0.01, 60)
+    rows = ReducedRows(np.ones((17, 1)), F - F.mean(axis=0), rng.normal(size=(17, 1)))
+    found = rows.decomposition(scale)
+    long = LongVectors(rows.core, scale, found.U, found.s, found if whole else None)
+    _, _, V = rows.decomposed(scale)
+    weights, some = rng.normal(size=(16, 3)), np.array([0, 7, 59])
+    assert np.abs(long.all() - V).max() < 1e-12
+    assert np.abs(long.times(weights) - V @ weights).max() < 1e-12
+    assert np.abs(long.of(some) - V[some]).max() < 1e-12
+    along, squares = long.along(5)
+    assert np.abs(along - V[:, :5] * found.s[:5]).max() < 1e-12
+    assert np.allclose(squares, np.sum((rows.core * scale) ** 2, axis=0), rtol=1e-13)
+
+
+@pytest.mark.parametrize("rough", [True, False])
+def test_what_is_shown_of_a_function_is_bounded_from_below(rough):
+    rng = np.random.default_rng(3)
+    F, y, scale = rng.normal(size=(200, 500)), rng.normal(size=(200, 1)), np.geomspace(1.0, 1e-3, 500)
+    problem = FeatureProblem(F, y, np.ones(200))
+    path = problem.rough_path(scale) if rough else problem.path(scale)
+    for alpha in (1e-6, 1e-2, 10.0):
+        least, shown = path.least_shown(alpha), path.shown(alpha, np.arange(500))
+        assert (least <= shown * (1 + 1e-9)).all()
+        assert least.sum() > 0.2 * shown.sum()  # an eighth of the directions alone would show an eighth
+        assert np.allclose(shown, path.V**2 @ (path.s**2 / (path.s**2 + alpha)), rtol=1e-9)
+
+
+def test_a_posterior_is_pickled_with_vectors_that_nobody_asked_for():
+    rng = np.random.default_rng(4)
+    problem = FeatureProblem(rng.normal(size=(30, 80)), rng.normal(size=(30, 1)), np.ones(30))
+    posterior = problem.path(np.geomspace(1.0, 0.1, 80)).posterior(0.1).in_units(np.array([2.0]))
+    again, Z = pickle.loads(pickle.dumps(posterior)), rng.normal(size=(5, 80))
+    np.testing.assert_array_equal(again.deviation(Z), posterior.deviation(Z))
+
+
+def test_neighbours_that_data_do_not_tell_apart_count_as_one():
+    spectra = [Spectrum("matern", s, length) for s in (1.0, 2.0, 3.0) for length in (1.0, 2.0, 3.0)]
+    near = _limits.UNDECIDED / 100 / 2
+    scores = {spectra[4]: 0.0, spectra[5]: near, spectra[0]: near, spectra[8]: 5 * near}
+    # The second and third are neighbours of the first; the last one too, but its score tells it apart.
+    assert list(_apart(scores, grids_of(spectra), 100)) == [spectra[4], spectra[8]]
+    corners = {spectra[0]: 0.0, spectra[8]: near}  # no neighbours
+    assert list(_apart(corners, grids_of(spectra), 100)) == [spectra[0], spectra[8]]
 
 
 def test_more_rows_than_functions_have_a_rough_path_too():

@@ -188,7 +188,9 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
 
     def _question_parts(self, basis: EquivariantBasis, points: Array, targets: Array) -> None:
         """Warn where much of y is what no function can have: tangent vectors in other components than those of R³."""
-        lost = np.linalg.norm(targets - basis.possible(points, targets)) / max(float(np.linalg.norm(targets)), 1e-300)
+        largest = float(np.abs(targets).max(initial=0.0)) or 1.0  # squares of very large targets are no numbers
+        whole = targets / largest
+        lost = float(np.linalg.norm(whole - basis.possible(points, whole))) / (float(np.linalg.norm(whole)) or 1.0)
         if lost > _LOST:
             warnings.warn(
                 f"{lost**2:.0%} of the squares of y lie along x, and {self.output!r} drops that part. Give the "

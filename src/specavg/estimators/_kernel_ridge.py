@@ -119,6 +119,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     Rows on one orbit are left out together.
     With more than 400 rows, or with several bases (below), the best spectra are short-listed on up to 400 rows (chosen
     without regard to y) and compared on all; 160 of these rows say first which are worth that, and which bases are.
+    Neighbours in the grid whose scores differ by less than half a nat over all rows count as one spectrum.
 
     *Functions that stand out.* A single output with a chosen penalty may have a coefficient far above what the spectrum
     allows, such as that of the cosine of a sum of many angles. Where its square exceeds its variance under the prior

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import final
 
@@ -12,6 +12,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.estimators._affordable import affordable_dim
 from specavg.estimators._ridge_problem import RidgeData
+from specavg.functions._few_rows import few_rows, rows_of_a_larger_table
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import FeatureProblem
@@ -73,8 +74,9 @@ def searched_basis(
         if problem.count > 1:  # else all rows are on one orbit: nothing can be left out
             candidates, _ = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST)
         return Searched(basis, features, candidates)
+    many = not few_rows(data.count)
     racing = [
-        _Racing.of(make, basis, sample, candidates_of(basis), alpha, half_digits=not data.held(basis))
+        _Racing.of(make, basis, sample, candidates_of(basis), alpha, many=many, half_digits=not data.held(basis))
         for make, basis in competing_bases(bases, affordable_dim(sample.count))
     ]
     leading = min((each.best for each in racing if each.first is not None), default=np.inf)
@@ -121,9 +123,11 @@ class _Racing:
         candidates: list[Spectrum],
         alpha: float | None,
         *,
+        many: bool,
         half_digits: bool,
     ) -> _Racing:
-        features = basis.evaluate(sample.points)[:, 1:]
+        with rows_of_a_larger_table() if many else nullcontext():  # whose loops are compiled in any case
+            features = basis.evaluate(sample.points)[:, 1:]
         problem = sample.searched(features, half_digits=half_digits)
         first = screened(problem, basis, candidates, alpha) if basis.dim > 1 and problem.count > 1 else None
         return cls(make, basis, features, problem, candidates, first)

@@ -173,8 +173,8 @@ class Resolver:
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         """A forecast of the time of `solve`; 0 where the eigenspace is solved already."""
-        if self._sweep is not None:
-            return self._sweep.seconds(eigenspace)
+        if (sweep := self._sweep(eigenspace)) is not None:
+            return sweep.seconds(eigenspace)
         return 0.0 if eigenspace in self._solved else next(self.solvers(eigenspace)).seconds(eigenspace)
 
     def memory(self, eigenspace: Eigenspace) -> float:
@@ -184,6 +184,8 @@ class Resolver:
     def _smallest(self, eigenspace: Eigenspace) -> Solver[Any]:
         """The solver that needs least memory: a closed form, which touches invariants only, where one suits."""
         closed = [solver for solver in self._closed_forms if solver.suits(eigenspace)]
+        if len(closed) == 1:
+            return closed[0]
         return min(closed or (*self._closed_forms, *self._others), key=lambda solver: solver.memory(eigenspace))
 
     def check_memory(self, eigenspace: Eigenspace) -> None:
@@ -206,11 +208,11 @@ class Resolver:
             self._solved[eigenspace] = found
         return self._solved[eigenspace]
 
-    @cached_property
-    def _sweep(self) -> Solver[Any] | None:
-        """The solver that answers for many eigenspaces at once, where it is the first choice."""
-        first = None if self._stored is not None or self._closed_forms else self._others[0]
-        return first if first is not None and first.sweeps else None
+    def _sweep(self, eigenspace: Eigenspace) -> Solver[Any] | None:
+        """The solver that answers for many eigenspaces like this one at once, where it is the first choice."""
+        if self._stored is not None or any(solver.suits(eigenspace) for solver in self._closed_forms):
+            return None
+        return self._others[0] if self._others and self._others[0].sweeps else None
 
     def solutions(self, eigenspaces: Iterator[Eigenspace]) -> Iterator[Solution[Any]]:
         """The invariants of eigenspaces, in their order.
@@ -219,18 +221,18 @@ class Resolver:
 
         Ends early, and says where in `refused`, if there is no time for an eigenspace.
         """
-        if self._sweep is None:
-            for V in eigenspaces:
-                try:
-                    yield self.solve(V)
-                except OutOfTime:
-                    self.refused = V
-                    return
-            return
         before = 0.0
-        while some := _first(eigenspaces, self._sweep, min(before, settings().memory_limit / 8)):
-            before += sum(map(self._sweep.memory, some))
-            yield from self._sweep.solve_together(some)
+        for V in eigenspaces:
+            if (sweep := self._sweep(V)) is not None:
+                some = [V, *_first(eigenspaces, sweep, min(before, settings().memory_limit / 8) - sweep.memory(V))]
+                before += sum(map(sweep.memory, some))
+                yield from sweep.solve_together(some)
+                continue
+            try:
+                yield self.solve(V)
+            except OutOfTime:
+                self.refused = V
+                return
 
     def _solve(self, eigenspace: Eigenspace) -> Solution[Any]:
         refusals: list[str] = []
@@ -293,13 +295,11 @@ class Resolver:
 
 
 def _first(eigenspaces: Iterator[Eigenspace], solver: Solver[Any], most: float) -> list[Eigenspace]:
-    """Eigenspaces until they take `most` bytes, one at least."""
+    """Eigenspaces until they take `most` bytes; none if nothing is left of them."""
     some: list[Eigenspace] = []
-    for V in eigenspaces:
+    while most >= 0 and (V := next(eigenspaces, None)) is not None:
         some.append(V)
         most -= solver.memory(V)
-        if most < 0:
-            break
     return some
 
 

@@ -3,15 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.regression._calibration import Calibration
+from specavg.regression._reduced_rows import LongVectors
 from specavg.regression._regression_problem import Path, Posterior, Problem
 
-__all__ = ["DecomposedPath", "DecomposedPosterior"]
+__all__ = ["DecomposedPath", "DecomposedPosterior", "RightVectors"]
+
+_FIRST = 8  # one in so many directions bounds what the data can show of a function, in an eighth of the time
+
+
+class RightVectors:
+    """V of a decomposition, as an attribute that is found when it is first asked for: only error bars need all of it.
+
+    The attribute is set to an array of shape (D, r), or to `LongVectors`.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type | None = None) -> Array:
+        if instance is None:
+            raise AttributeError(self._name)  # no default for the field of a dataclass
+        values = vars(instance)
+        if not isinstance(values[self._name], np.ndarray):
+            values[self._name] = values[self._name].all()
+        return values[self._name]
+
+    def __set__(self, instance: object, value: Array | LongVectors) -> None:
+        vars(instance)[self._name] = value
+
+    @staticmethod
+    def unasked(instance: object) -> Array | LongVectors:
+        """The V of an object as it is, not found for the purpose."""
+        return vars(instance)["V"]
 
 
 class DecomposedPath(Path):
@@ -24,12 +54,14 @@ class DecomposedPath(Path):
         √spectrum, relative to its largest value; F is the features times it.
     s : ndarray of shape (r,)
         Singular values, decreasing.
-    V : ndarray of shape (D, r)
+    V : ndarray of shape (D, r) or LongVectors
     c : ndarray of shape (r, q)
         Uᵀy.
     """
 
-    def __init__(self, problem: Problem, scale: Array, s: Array, V: Array, c: Array) -> None:
+    V = RightVectors()
+
+    def __init__(self, problem: Problem, scale: Array, s: Array, V: Array | LongVectors, c: Array) -> None:
         self._problem = problem
         self.scale, self.s, self.V, self.c = scale, s, V, c
 
@@ -40,7 +72,30 @@ class DecomposedPath(Path):
     def coefficients(self, alpha: float | Array) -> Array:
         """Coefficients of the unscaled features; α may be one number for each output."""
         s = self.s[:, None]
-        return self.scale[:, None] * (self.V @ (s / (s**2 + alpha) * self.c))
+        return self.scale[:, None] * self.combined_directions(s / (s**2 + alpha) * self.c)
+
+    def combined_directions(self, weights: Array) -> Array:
+        """V times some columns."""  # (r, k) -> (D, k)
+        V = RightVectors.unasked(self)
+        return V @ weights if isinstance(V, np.ndarray) else V.times(weights)
+
+    def shown(self, alpha: float, functions: NDArray[np.intp]) -> Array:
+        """L = Σ V² s²/(s² + α) of some functions: the share of each that the data can show."""  # (k,) -> (k,)
+        V, weights = RightVectors.unasked(self), self.s**2 / (self.s**2 + alpha)
+        return (V[functions] if isinstance(V, np.ndarray) else V.of(functions)) ** 2 @ weights
+
+    def least_shown(self, alpha: float) -> Array:
+        """At most L of all functions, in less time where V is long and not yet found."""  # (D,)
+        V = RightVectors.unasked(self)
+        if isinstance(V, np.ndarray):
+            return self.shown(alpha, np.arange(len(V)))
+        first = len(self.s) // _FIRST
+        if not first:
+            return np.zeros(len(self.scale))
+        # Of what the first directions leave of a function, no direction shows less than the next.
+        along, squares = V.along(first)
+        rest = np.maximum(squares - np.sum(along**2, axis=1), 0.0)
+        return along**2 @ (1.0 / (self.s[:first] ** 2 + alpha)) + rest / (self.s[first] ** 2 + alpha)
 
     def posterior(self, alpha: float) -> DecomposedPosterior:
         return self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None])
@@ -52,7 +107,8 @@ class DecomposedPath(Path):
         if calibration is not None:
             floor = calibration.share @ noise
             noise = calibration.factor[:, None] * noise
-        return DecomposedPosterior(p.weight, p.mean_features, self.scale, self.V, self.s, alphas, noise, floor)
+        V = RightVectors.unasked(self)
+        return DecomposedPosterior(p.weight, p.mean_features, self.scale, V, self.s, alphas, noise, floor)
 
 
 @final
@@ -66,12 +122,15 @@ class DecomposedPosterior(Posterior):
     weight: float
     mean: Array  # (D,)
     scale: Array  # (D,)
-    V: Array  # (D, r)
+    V: RightVectors = RightVectors()  # (D, r)
     s: Array  # (r,)
     alphas: Array  # (A,)
     noise: Array  # (A, q), the share of each in the noise variance of each output
     floor: Array  # (q,), the variance of what no function of the basis shows; slopes of it are not known
     unit: Array = field(default_factory=lambda: np.ones(1))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "V": self.V}
 
     def variance(self, features: Array, *, slopes: bool = False) -> Array:
         z = (features if slopes else features - self.mean) * self.scale

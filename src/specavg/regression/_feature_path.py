@@ -15,13 +15,13 @@ from specavg._arrays import Array
 from specavg._random import OWN_SEED
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._calibration import Calibration, left_out_by_truncation, shrunk_surprise
-from specavg.regression._decomposed_path import DecomposedPath, DecomposedPosterior
+from specavg.regression._decomposed_path import DecomposedPath, DecomposedPosterior, RightVectors
 from specavg.regression._directions import Directions, directions_of
 from specavg.regression._functions_that_stand_out import of_its_own, standing_out
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
 from specavg.regression._moment_path import MomentProblem
-from specavg.regression._reduced_rows import Decomposition, ReducedRows
-from specavg.regression._regression_problem import Problem, Scores, degrees_of_freedom, variation
+from specavg.regression._reduced_rows import Decomposition, LongVectors, ReducedRows
+from specavg.regression._regression_problem import ROUGH_ALPHA, Problem, Scores, degrees_of_freedom, variation
 from specavg.regression._target_units import Units
 
 __all__ = ["FeaturePath", "FeatureProblem", "orbits"]
@@ -80,8 +80,9 @@ class FeatureProblem(Problem):
             self.smallest_alpha = MomentProblem.smallest_alpha
 
     def path(self, scale: Array) -> FeaturePath:
-        found = self._exact(scale)
-        return FeaturePath(self, scale, found.right_vectors(), self._left_out(found.U, found.s))
+        found, reduced = self._exact(scale), self._reduced
+        V = LongVectors(reduced.core, scale, found.U, found.s, found) if reduced.is_wide else found.right_vectors()
+        return FeaturePath(self, scale, V, self._left_out(found.U, found.s))
 
     def scored(self, scale: Array) -> LeaveOneOut:
         if self._half_digits:
@@ -121,11 +122,11 @@ class FeatureProblem(Problem):
         if self.count <= _limits.SCREEN_ROWS or not self._allows_squares:
             return None
         U, s = self._by_squares(scale)
-        kept = s > 1e-6 * s[0]  # the others are as good as unseen, beside a penalty of 1e-8 of the top
+        kept = s > 1e-2 * ROUGH_ALPHA**0.5 * s[0]  # the others are as good as unseen beside the penalty
         U, s = U[:, kept], s[kept]
-        V = (reduced.core * scale).T @ (U / s)
         unseen = self.rows.rest + reduced.in_given_rows(reduced.Y - U @ (U.T @ reduced.Y))
         found = self._left_out(U, s)
+        V = LongVectors(reduced.core, scale, U, s)
         return FeaturePath(self, scale, V, replace(found, rows=replace(self.rows, rest=unseen)))
 
     def centred_features(self, functions: NDArray[np.intp]) -> Array:
@@ -140,14 +141,15 @@ class FeatureProblem(Problem):
 class FeaturePath(DecomposedPath):
     """Solutions from singular values, scored by exact leave-one-out; α may be one number for each output."""
 
-    def __init__(self, problem: FeatureProblem, scale: Array, V: Array, left_out: LeaveOneOut) -> None:
+    def __init__(self, problem: FeatureProblem, scale: Array, V: Array | LongVectors, left_out: LeaveOneOut) -> None:
         super().__init__(problem, scale, left_out.s, V, left_out.c)
         self.left_out = left_out
         self._features = problem
 
     def combined(self, weights: Array) -> FeaturePath:
         """The same decomposition for combinations of the outputs, in units of their own."""  # (q, r)
-        return FeaturePath(self._features, self.scale, self.V, self.left_out.combined(weights))
+        V = RightVectors.unasked(self)
+        return FeaturePath(self._features, self.scale, V, self.left_out.combined(weights))
 
     def scores(self, alphas: Array) -> Scores:
         return self.left_out.scores(alphas)

@@ -32,10 +32,15 @@ STEPS = 10.0 ** np.arange(1.0, -1.1, -0.25)
 def standing_out(path: DecomposedPath, alpha: float) -> NDArray[np.intp]:
     """The numbers of the functions whose coefficients are too large for a single output's prior."""
     shrunk = 1.0 / (path.s**2 + alpha)
-    over_prior = path.V @ (path.s * shrunk * path.c[:, 0])  # c/√f, which does not underflow
-    expected = path.V**2 @ (path.s**2 * shrunk) * float(path.noise_variance(alpha)[0]) / alpha
+    over_prior = path.combined_directions((path.s * shrunk * path.c[:, 0])[:, None])[:, 0]  # c/√f: no underflow
+    size = float(path.noise_variance(alpha)[0]) / alpha
     bound = 2 * np.log(len(over_prior) / _CHANCE)  # of D squares of normal numbers
-    return np.flatnonzero(over_prior**2 > bound * np.maximum(expected, np.finfo(float).tiny))
+
+    def larger(functions: NDArray[np.intp], shown: Array) -> NDArray[np.intp]:
+        return functions[over_prior[functions] ** 2 > bound * np.maximum(shown * size, np.finfo(float).tiny)]
+
+    some = larger(np.arange(len(over_prior)), path.least_shown(alpha))
+    return larger(some, path.shown(alpha, some)) if len(some) else some
 
 
 def of_its_own(left_out: LeaveOneOut, values: Array, variances: Array, alpha: float) -> NDArray[np.bool_]:

@@ -27,6 +27,7 @@ __all__ = [
     "SCREEN_ROWS",
     "SEARCH_ROWS",
     "SHORTLIST",
+    "UNDECIDED",
     "WANTED",
     "WORK",
 ]
@@ -53,6 +54,11 @@ spectra of the grid take 2.0 s on 400 rows, and 2.5 s each on 1,600 rows."""
 
 SHORTLIST = 3
 """Spectra that are compared on all rows. A further search around the winner gained nothing on random splits."""
+
+UNDECIDED = 0.5
+"""Nats over all rows by which neighbours in a grid of spectra must differ to be compared on more rows, or to be stepped
+to. Half a nat is what data cannot tell apart: 35 of 36 draws of eleven sets of benchmarks/accuracy.py, 7 of them with
+1,000 points, chose the same model as with 0 (and 1e-8 for `ROUGH_ALPHA`), and one had 1.004 times its error."""
 
 SCREEN_ROWS = 160
 """Rows on which a large grid of spectra is screened before its best are compared on up to `SEARCH_ROWS`: a

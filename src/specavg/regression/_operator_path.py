@@ -11,7 +11,7 @@ functions changes is small and smooth in log α, and a few random signs estimate
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, final
+from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 import numpy as np
 from scipy import interpolate
@@ -93,11 +93,8 @@ class OperatorProblem(Problem):
         self.squares = weights @ (targets - self.mean_targets) ** 2
         floor = 1e-14 * (weights @ targets**2) + units.rounding(self.weight)
         self.variance = variation(self.squares, self.weight, floor)
-        self._solutions = SolutionSpace(self.centred_product, self.cross, self.weight)
-
-    def centred_product(self, C: Array) -> Array:
-        """The centred Gram matrix without the constant, times columns."""  # (D, q) -> (D, q)
-        return centred_product(self.operator, self.weight, self.mean_features, C)
+        self.gram = CentredGram(operator, self.weight, self.mean_features)
+        self._solutions = SolutionSpace(self.gram.product, self.cross, self.weight)
 
     def estimate(self, scale: Array, alpha: float, steps: int | None = None) -> tuple[Array, Array]:
         """Coefficients to six digits, and the penalty of each: little work where a similar one was asked for before.
@@ -168,7 +165,7 @@ class OperatorPath(Path):
     ) -> tuple[Array, int]:
         """(S G S + α)⁻¹ `right` and the steps taken; α is one number or one for each column."""
         p = self._problem
-        return solved(p.operator, p.weight, p.mean_features, self.scale, alpha, right, tolerance, steps, start)
+        return p.gram.solved(self.scale, alpha, right, tolerance, steps, start)
 
     def coefficients(self, alpha: float) -> Array:
         return self.scale[:, None] * self._solution(alpha)
@@ -230,41 +227,42 @@ class OperatorPosterior(Posterior):
     unit: Array = field(default_factory=lambda: np.ones(1))
 
     def variance(self, features: Array, *, slopes: bool = False) -> Array:
-        operator = self.basis.gram_of_density(self.density)
+        gram = CentredGram(self.basis.gram_of_density(self.density), self.weight, self.mean)
         Z = (features if slopes else features - self.mean) * self.scale
         values = np.empty(len(Z))
         for start in range(0, len(Z), _VARIANCE_COLUMNS):
             right = np.ascontiguousarray(Z[start : start + _VARIANCE_COLUMNS].T)
-            x, _ = solved(operator, self.weight, self.mean, self.scale, self.alpha, right, _VARIANCE)
+            x, _ = gram.solved(self.scale, self.alpha, right, _VARIANCE)
             values[start : start + _VARIANCE_COLUMNS] = np.sum(right * x, axis=0)
         return np.multiply.outer((0.0 if slopes else 1.0 / self.weight) + values, self.noise)
 
 
-def solved(
-    operator: GramOperator,
-    weight: float,
-    mean: Array,
-    scale: Array,
-    alpha: float | Array,
-    right: Array,
-    tolerance: float,
-    steps: int | None = None,
-    start: Array | None = None,
-) -> tuple[Array, int]:
-    """(S G S + α)⁻¹ right for all columns, G the centred Gram matrix without the constant; and the steps taken.
+class CentredGram(NamedTuple):
+    """G: the Gram matrix of centred functions, without the constant. It is multiplied by and never formed."""
 
-    α is one number or one for each column.
-    """
-    s = scale[:, None]
-    shift = np.broadcast_to(np.asarray(alpha, dtype=float), right.shape[1:])
+    operator: GramOperator  # of the functions as they are, the constant first
+    weight: float
+    mean: Array  # of each function, (D,)
 
-    def multiply(C: Array) -> Array:
-        return s * centred_product(operator, weight, mean, s * C)
+    def product(self, C: Array) -> Array:
+        """G C."""  # (D, q) -> (D, q)
+        product = (self.operator @ np.concatenate([np.zeros((1, C.shape[1])), C]))[1:]
+        return product - np.outer(self.weight * self.mean, self.mean @ C)
 
-    return conjugate_gradients(multiply, shift, right, weight * s**2, tolerance, steps, start)
+    def solved(
+        self,
+        scale: Array,
+        alpha: float | Array,
+        right: Array,
+        tolerance: float,
+        steps: int | None = None,
+        start: Array | None = None,
+    ) -> tuple[Array, int]:
+        """(S G S + α)⁻¹ right for all columns, and the steps taken; α is one number or one for each column."""
+        s = scale[:, None]
+        shift = np.broadcast_to(np.asarray(alpha, dtype=float), right.shape[1:])
 
+        def multiply(C: Array) -> Array:
+            return s * self.product(s * C)
 
-def centred_product(operator: GramOperator, weight: float, mean: Array, C: Array) -> Array:
-    """The Gram matrix of centred functions without the constant, times columns."""
-    product = (operator @ np.concatenate([np.zeros((1, C.shape[1])), C]))[1:]
-    return product - np.outer(weight * mean, mean @ C)
+        return conjugate_gradients(multiply, shift, right, self.weight * s**2, tolerance, steps, start)

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from specavg._arrays import Array
 
-__all__ = ["Decomposition", "ReducedRows"]
+__all__ = ["Decomposition", "LongVectors", "ReducedRows"]
 
 
 @final
@@ -36,11 +37,61 @@ class Decomposition:
 
     def right_vectors(self) -> Array:
         """V."""  # (D, r)
-        if self.reflectors is None:
-            return self.W
-        long = np.zeros((len(self.reflectors[0]), self.W.shape[1]), order="F")
-        long[: len(self.W)] = self.W
+        return self.W if self.reflectors is None else self._lengthened(self.W)
+
+    def times(self, weights: Array) -> Array:
+        """V times some columns."""  # (r, k) -> (D, k)
+        short = self.W @ weights
+        return short if self.reflectors is None else self._lengthened(short)
+
+    def _lengthened(self, short: Array) -> Array:
+        long = np.zeros((len(self.reflectors[0]), short.shape[1]), order="F")
+        long[: len(short)] = short
         return _turned(self.reflectors, long, "N")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LongVectors:
+    """V of scaled features F = core · scale = U diag(s) Vᵀ: as long as there are functions, and found in parts.
+
+    Attributes
+    ----------
+    core : ndarray of shape (m, D)
+    scale : ndarray of shape (D,)
+    U : ndarray of shape (m, r)
+    s : ndarray of shape (r,)
+        Positive, decreasing.
+    found : Decomposition or None
+        With all digits; without it V = Fᵀ U / s.
+    """
+
+    core: Array
+    scale: Array
+    U: Array
+    s: Array
+    found: Decomposition | None = None
+
+    def all(self) -> Array:
+        """V."""  # (D, r)
+        return (self.core * self.scale).T @ (self.U / self.s) if self.found is None else self.found.right_vectors()
+
+    def times(self, weights: Array) -> Array:
+        """V times some columns."""  # (r, k) -> (D, k)
+        if self.found is not None:
+            return self.found.times(weights)
+        return self.scale[:, None] * (self.core.T @ (self.U @ (weights / self.s[:, None])))
+
+    def of(self, functions: NDArray[np.intp]) -> Array:
+        """The rows of some functions."""  # (k,) -> (k, r)
+        if self.found is not None:
+            return self.found.right_vectors()[functions]
+        return self.scale[functions, None] * (self.core[:, functions].T @ (self.U / self.s))
+
+    def along(self, first: int) -> tuple[Array, Array]:
+        """FᵀU of the first directions, and the squares of the columns of F."""  # (D, first), (D,)
+        squares = np.einsum("ij,ij->j", self.core, self.core) * self.scale**2
+        return self.scale[:, None] * (self.core.T @ self.U[:, :first]), squares
 
 
 @final

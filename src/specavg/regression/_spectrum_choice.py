@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast, final
+from itertools import islice
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +114,7 @@ class RidgeFit:
         coefficients[0] += units.shift
         with np.errstate(over="ignore", under="ignore"):  # the square of a number may be no number
             noise = self.noise * unit**2
-        posterior = None if self.posterior is None else replace(cast(Any, self.posterior), unit=unit)
+        posterior = None if self.posterior is None else self.posterior.in_units(unit)
         directions = None if self.directions is None else self.directions * unit
         return replace(self, coefficients=coefficients, noise=noise, posterior=posterior, directions=directions)
 
@@ -234,8 +235,10 @@ def shortlist(
     """The `size` most promising spectra, in their order, and the score of the best; `start` is what `screened` left."""
     tried = _tried(problem, levels, candidates, alpha, start)
     best = _smallest(problem, tried)
-    order = [best, *sorted(tried, key=lambda t: t.trial.score)]
-    promising = list(dict.fromkeys(t.trial.spectrum for t in order))[:size]
+    scores: dict[Spectrum, float] = {}
+    for t in [best, *sorted(tried, key=lambda t: t.trial.score)]:
+        scores.setdefault(t.trial.spectrum, t.trial.score)
+    promising = _apart(dict(islice(scores.items(), size)), grids_of(candidates), problem.count)
     return [spectrum for spectrum in candidates if spectrum in promising], best.trial.score
 
 
@@ -248,7 +251,21 @@ def screened(
         return None
     compared, coarse = _Comparison(some, levels, alpha), _coarse(grids_of(candidates))
     compared.add(coarse)
-    return {spectrum: compared.score(spectrum) for spectrum in sorted(coarse, key=compared.score)[: _limits.SCREENED]}
+    first = sorted(coarse, key=compared.score)[: _limits.SCREENED]
+    return _apart({spectrum: compared.score(spectrum) for spectrum in first}, grids_of(candidates), some.count)
+
+
+def _apart(scores: Mapping[Spectrum, float], grids: Sequence[Grid], rows: int) -> dict[Spectrum, float]:
+    """Spectra, the best first, without those that are neighbours of a better one and not told apart from it."""
+    kept: dict[Spectrum, float] = {}
+    skipped: dict[Spectrum, float] = {}  # neighbours of what is kept, and the score up to which they are the same
+    for spectrum, score in scores.items():
+        if score <= skipped.get(spectrum, -np.inf):
+            continue
+        kept[spectrum] = score
+        for near in next(grid for grid in grids if spectrum in grid.spectra).around(spectrum):
+            skipped.setdefault(near, score + _limits.UNDECIDED / rows)
+    return kept
 
 
 def relative_scale(spectrum: Spectrum, levels: Levels, dim: int) -> tuple[Array, float]:
@@ -283,11 +300,11 @@ def _tried(
     compared = _Comparison(problem, levels, alpha)
     compared.add(start)
     for grid in grids:
-        centre: Spectrum | None = None
-        while (known := [s for s in grid.spectra if s in compared.found]) and centre != (
-            best := min(known, key=compared.score)
+        last = np.inf  # a step to a neighbour that is not told apart is the last
+        while (known := [s for s in grid.spectra if s in compared.found]) and (
+            compared.score(best := min(known, key=compared.score)) < last - _limits.UNDECIDED / problem.count
         ):
-            centre = best
+            last = compared.score(best)
             compared.add(grid.around(best))
     return [t for spectrum in candidates for t in compared.found.get(spectrum, ())]
 
@@ -322,7 +339,7 @@ class _Comparison:
         """Compare these too, those that are not yet known.
 
         Penalties below `ROUGH_ALPHA` need all digits, which take several times as long. They are tried where the
-        score still falls with the penalty and is near the best that larger penalties have.
+        score still falls with the penalty, and may fall by what data can tell below the best of larger penalties.
         """
         new = [spectrum for spectrum in spectra if spectrum not in self.found]
         rough: dict[Spectrum, list[_Try]] = {}
@@ -335,7 +352,7 @@ class _Comparison:
                 self._keep(spectrum, tries)
         self._best_rough = min([self._best_rough, *map(self.score, rough)])
         for spectrum, tries in rough.items():
-            if _lowest_hope(tries) <= self._best_rough:
+            if _lowest_hope(tries) < self._best_rough - _limits.UNDECIDED / self._problem.count:
                 self._keep(spectrum, self._exactly(spectrum))
 
     def _keep(self, spectrum: Spectrum, tries: list[_Try]) -> None:

@@ -65,10 +65,13 @@ def sums_of_copies(
     table = TypeTable(tuple(base), copies, tuple(round(V.eigenvalue / unit) for V in base), {})
     # The number of functions of each state, on any of the m copies, and their value.
     states: dict[State, tuple[int, float]] = {(0, 0): (1, 0.0)}
+    open_states = list(states)  # those with room for one more: fewer and fewer, since values increase
     for i, (V, key) in enumerate(zip(table.base, table.keys, strict=True)):
         room = bound - V.eigenvalue
         new: dict[State, tuple[int, float]] = {}
-        for (used, total), (dim, value) in [(s, found) for s, found in states.items() if found[1] <= room]:
+        open_states = [s for s in open_states if states[s][1] <= room]
+        for used, total in open_states:
+            dim, value = states[used, total]
             for n in range(1, copies - used + 1):
                 longer = value + n * V.eigenvalue
                 if longer > bound:
@@ -77,6 +80,8 @@ def sums_of_copies(
                 before, longer = new.get(state, (0, longer))
                 new[state] = (before + dim * comb(copies - used, n) * V.dim**n, longer)
         for state, (dim, value) in new.items():
+            if state not in states and state[0] < copies:
+                open_states.append(state)
             before, value = states.get(state, (0, value))
             states[state] = (before + dim, value)
             table.lasts.setdefault(state, []).append(i)

@@ -33,11 +33,8 @@ class Eigenspace:
 
     eigenvalue: float
     dim: int
-    label: Hashable = field(repr=False)
-
-    def __hash__(self) -> int:
-        # Resolvers look eigenspaces up a hundred times each, and labels are long. Few share both numbers.
-        return hash((self.eigenvalue, self.dim))
+    # Resolvers look eigenspaces up a hundred times each, labels are long, and few eigenspaces share both numbers.
+    label: Hashable = field(repr=False, hash=False)
 
 
 def degree_label(eigenspace: Eigenspace) -> int:

@@ -290,6 +290,11 @@ def _eigenspace(operator: Array, eigenvalue: float, what: str) -> Array:
 def _turn(state: Array, mu: Array, angles: Array) -> None:
     """Turn the pairs (p, q) of a state by μ times the angle, in place."""  # (m, c, points)
     h = len(mu)
-    c, s = np.cos(mu[:, None] * angles)[:, None], np.sin(mu[:, None] * angles)[:, None]
+    different, which = np.unique(mu, return_inverse=True)  # few integers
+    c, s = (part(different[:, None] * angles)[which][:, None] for part in (np.cos, np.sin))
     p, q = state[:h], state[h : 2 * h]
-    state[:h], state[h : 2 * h] = c * p - s * q, s * p + c * q
+    moved = s * p
+    p *= c
+    p -= s * q
+    q *= c
+    q += moved

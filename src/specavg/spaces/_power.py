@@ -140,7 +140,7 @@ class Power(Space):
         owner = np.repeat(np.arange(len(types)), [len(chosen) for chosen in types])
         used = np.array([place[V] for chosen in types for V, _ in chosen], dtype=np.intp)
         copies = np.array([count for chosen in types for _, count in chosen], dtype=np.float64)
-        return lambda kappa: np.bincount(owner, copies * one_copy(kappa)[used], len(types))
+        return lambda kappa: np.bincount(owner, copies * one_copy(kappa)[used], len(types)).astype(np.float64)
 
     def steepness(self, eigenspace: Eigenspace) -> float:
         return max(sum(count * self._base.steepness(V) for V, count in chosen) for chosen in copy_types(eigenspace))

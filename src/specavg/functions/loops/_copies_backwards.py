@@ -29,9 +29,9 @@ _FULL_TURN = float(2 * np.pi)
 
 
 @helper()
-def _load(table: Any, X: Any, start: int, B: int, first: int, last: int, scale: Any, x: Any, T: Any) -> None:
-    """The values of the one-copy functions on copies first..last at one block of points."""
-    n = len(X)
+def _load(table: Any, X: Any, start: int, B: int, copies: Any, scale: Any, x: Any, T: Any) -> None:
+    """The values of the one-copy functions on a range of copies, its first and the one after its last, at a block."""
+    n, (first, last) = len(X), copies
     for i in range(first, last):
         now = T[i - first]
         if table.mode == TABLE:
@@ -310,7 +310,7 @@ def copies_gradient(program: Any, X: Any, C: Any, stretch: int, out: Any) -> Non
                     if stretches > 1 and first < program.largest:
                         before[:, 2 * ROW :] = 0.0  # larger states than copies are not written to
                     _copy(begin[s], before[0])
-                    _load(table, X, start, B, first, last, scale, x, T)
+                    _load(table, X, start, B, (first, last), scale, x, T)
                     for i in range(first, last - 1 if step >= stretches - 1 else last):
                         _forwards(program, i, T[i - first], before[i - first], before[i - first + 1], B)
                 if step < stretches - 1:

@@ -22,8 +22,9 @@ _NO_DIRECTION = 1e-100  # sin β below which its square would lose digits, long 
 
 
 @helper(fastmath=SAFE)
-def _nearer(a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float, i: float) -> Any:
+def _nearer(X: Any) -> Any:
     """X(3I − XᵀX)/2 for X with the rows abc, def, ghi: the step of `nearest_orthonormal`."""
+    a, b, c, d, e, f, g, h, i = X
     p, q, r = (
         1.5 - 0.5 * (a * a + d * d + g * g),
         1.5 - 0.5 * (b * b + e * e + h * h),
@@ -46,8 +47,8 @@ def wigner_angles(X: Any, out: Any) -> None:
     """
     for point in range(len(X)):
         x = X[point]
-        a, b, c, d, e, f, g, h, i = _nearer(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8])
-        a, b, c, d, e, f, g, h, i = _nearer(a, b, c, d, e, f, g, h, i)
+        near = _nearer((x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8]))
+        a, b, c, d, e, f, _, _, i = _nearer(near)
         rho = np.sqrt(c * c + f * f)  # sin β
         cosine, sine = 1.0, 0.0  # any α will do where the third axis stays where it is
         if rho > _NO_DIRECTION:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory
-from specavg.functions._combinations import Combinations, Joined
+from specavg.functions._combinations import Blockwise, Combinations, Joined
 from specavg.functions._functions import Array, Functions
 from specavg.functions._integer_vectors import dense, rows_in
 from specavg.functions._monomials import MonomialProducts, monomial_shells, norm_constant
@@ -97,14 +97,12 @@ class MonomialOrbits(StoringSolver[HarmonicsOfOrbits]):
         return Solution(eigenspace, harmonics.Q.shape[1], self, found, residual, arrays=harmonics.arrays)
 
     def functions(self, solutions: Sequence[Solution[HarmonicsOfOrbits]]) -> Functions:
-        from scipy.linalg import block_diag
-
         families: list[Functions] = []
         found = [s.data for s in solutions if s.invariant_dim]
         for hermite, run in groupby(found, key=lambda data: data.harmonics.hermite):
             chosen = list(run)
             sums = _monomial_sums(self.space.n_features, [data.monomials for data in chosen], hermite)
-            families.append(Combinations(sums, block_diag(*(data.harmonics.Q for data in chosen))))
+            families.append(Blockwise(sums, [(len(data.harmonics.Q), data.harmonics.Q) for data in chosen]))
         return families[0] if len(families) == 1 else Joined(families)
 
 
