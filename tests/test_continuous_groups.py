@@ -379,3 +379,13 @@ def test_plain_fields_have_uniform_elements_where_their_flows_close():
 def test_groups_that_do_not_fit_are_refused_with_a_sentence(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+def test_a_direct_product_of_permutations_acts_on_the_copies_of_a_power():
+    together = groups.diagonal(groups.orthogonal(3), 4)
+    product = groups.joined(together, groups.direct_product(groups.symmetric(2), groups.symmetric(2)))
+    swaps = [iso.permutation([1, 0, 2, 3]), iso.permutation([0, 1, 3, 2])]
+    by_hand = groups.joined(together, groups.Group(swaps))
+    space = sa.Power(sa.Sphere(3), 4)
+    found, known = (sa.invariant_basis(space, G, max_eigenvalue=8) for G in (product, by_hand))
+    assert [row.invariant_dim for row in found.table] == [row.invariant_dim for row in known.table]

@@ -1,5 +1,7 @@
 """A crystal in one call: the group that spglib finds, exact, on the torus of the cell."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -74,3 +76,37 @@ def test_repr_of_a_lattice_is_the_same_space():
     again = eval(repr(space), {"Torus": sa.Torus})
     assert np.array_equal(again.lattice, space.lattice)
     assert sa.invariant_basis(again, group, max_dim=30).dim > 1
+
+
+ROUNDED = ([[3.2, 0, 0], [-1.6, 2.771, 0], [0, 0, 5.12]], *MAGNESIUM[1:])
+
+
+@pytest.mark.parametrize("made", [crystals.positions, crystals.wave_vectors])
+def test_a_rounded_cell_is_questioned_with_both_groups(made):
+    with pytest.warns(UserWarning, match=r"Cmcm \(63\), of 4|P6_3/mmc \(194\), of 24"):
+        made(ROUNDED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        crystal = made(ROUNDED, symprec=1e-2)
+        made(MAGNESIUM)
+    assert crystal.group.order == 24
+    assert repr(crystal).startswith("<Crystal: P6_3/mmc (194), group of order 24 on Torus")
+
+
+def test_space_groups_on_other_cells_are_refused_with_the_cell_to_take():
+    primitive = sa.Torus(lattice=[[0, 2, 2], [2, 0, 2], [2, 2, 0]])
+    sixty = sa.Torus(lattice=[[3.2, 0, 0], [1.6, 1.6 * 3**0.5, 0], [0, 0, 5.1]])
+    for space, number in ((primitive, 225), (sixty, 194)):
+        with pytest.raises(ValueError, match=r"the conventional cell of their setting: γ = 120°, not 60°"):
+            sa.invariant_basis(space, groups.space_group(number), max_dim=20)
+    with pytest.raises(ValueError, match=r"looks rounded: pass more digits"):
+        sa.invariant_basis(sa.Torus(lattice=ROUNDED[0]), groups.space_group(194), max_dim=20)
+
+
+@pytest.mark.parametrize(
+    "symbol, number", [("Fm-3m", 225), ("P6_3/mmc", 194), ("P 63/mmc", 194), ("F 4/m -3 2/m", 225), ("225", 225)]
+)
+def test_space_groups_by_symbol(symbol, number):
+    assert groups.space_group(symbol) == groups.space_group(number)
+    with pytest.raises(ValueError, match="or give its number"):
+        groups.space_group("Fm4m")

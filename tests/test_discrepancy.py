@@ -113,3 +113,21 @@ def test_different_rows_are_not_taken_for_one():
     points[5, 2] = np.nextafter(points[5, 2], 10.0)  # whose shadow may be the same
     first, mine = distinct_rows(points, same)
     assert isinstance(first, slice) or np.array_equal(points[first][mine], points)
+
+
+@pytest.mark.parametrize("output", ["vector", "axial vector", "tangent vector"])
+def test_the_discrepancy_of_an_equivariant_model_turns_its_outputs(output):
+    space, group = sa.Sphere(3), sa.groups.point_group("Oh")
+    X = space.sample(40, random_state=0)
+    Y = X**3 - X * np.sum(X**4, axis=1, keepdims=True)  # tangential
+    model = sa.EquivariantKernelRidge(space, group, output, max_invariant_dim=6).fit(X, Y)
+    assert sa.invariance_discrepancy(model, space, group, X) < 1e-12
+    assert sa.invariance_discrepancy(sa.InvariantKernelRidge(space, max_dim=9).fit(X, X**3), space, group, X) > 0.1
+
+
+def test_the_discrepancy_of_a_representation_of_ones_own():
+    space, group = sa.Torus(3), sa.groups.symmetric(3)
+    rho = sa.groups.Representation(group, group.generators)
+    X = space.sample(40, random_state=0)
+    model = sa.EquivariantKernelRidge(space, group, rho, max_invariant_dim=6).fit(X, np.cos(np.pi * X))
+    assert sa.invariance_discrepancy(model, space, group, X) < 1e-12

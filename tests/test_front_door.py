@@ -107,6 +107,12 @@ def test_the_isometries_have(name):
     assert name in isometries.__all__
 
 
+def test_fields_are_there_in_a_fresh_process():
+    code = "import sys, specavg as sa; assert 'numpy' not in sys.modules; print(sa.isometries.fields.rotation.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "rotation", done.stderr
+
+
 def test_importing_loads_nothing_heavy():
     script = (
         "import specavg, sys; print([m for m in ('numpy', 'scipy', 'sklearn', 'sympy', 'numba') if m in sys.modules])"

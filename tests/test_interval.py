@@ -1,5 +1,6 @@
 """Intervals: Chebyshev polynomials, their reflection, boxes under permutations, and points that do not belong."""
 
+import warnings
 from math import comb
 
 import numpy as np
@@ -89,3 +90,15 @@ def test_what_does_not_belong_is_refused():
     assert sa.Interval(0, 2) == sa.Interval(0.0, 2.0) != sa.Interval()
     assert repr(sa.Interval(0, 2)) == "Interval(0.0, 2.0)"
     assert (sa.Interval(0, 2).act(REFLECTION, [[0.5]]) == 1.5).all()
+
+
+def test_uniform_points_of_an_interval_are_questioned_by_the_algorithm_of_the_paper():
+    space = sa.Power(sa.Interval(0.0, 1.0), 2)
+    X = np.random.default_rng(0).random((300, 2))
+    with pytest.warns(UserWarning, match=r"column 0 does not follow the arcsine measure of Interval\(0.0, 1.0\)"):
+        sa.SpecAvgRegressor(space, max_dim=20).fit(X, X[:, 0])
+    weights = 1 / np.sqrt(np.prod(X * (1 - X), axis=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.SpecAvgRegressor(space, max_dim=20).fit(X, X[:, 0], sample_weight=weights)
+        sa.SpecAvgRegressor(space, max_dim=20).fit(space.sample(300, random_state=0), X[:, 0])

@@ -262,3 +262,19 @@ def test_what_are_no_index_symmetries_is_refused(given):
 def test_tensors_of_what_is_no_group_are_refused():
     with pytest.raises(TypeError, match="group must be a specavg Group"):
         sa.invariant_tensors(list(groups.point_group("Oh").generators), "ij=ji")
+
+
+@pytest.mark.parametrize(
+    "group, dim", [(groups.special_orthogonal(4), 1), (groups.orthogonal(4), 0), (groups.trivial(7), 35)]
+)
+def test_alternating_tensors_of_rank_four_need_four_dimensions(group, dim):
+    """The volume form of R⁴, and the C(7, 4) alternating tensors of R⁷: three dimensions have none."""
+    alternating = "ijkl=-jikl=-ikjl=-ijlk"
+    assert sa.invariant_tensors(group, alternating).dim == dim
+    with pytest.raises(ValueError, match=r"only the zero tensor obeys .* in 3 dimensions"):
+        sa.invariant_tensors(groups.special_orthogonal(3), alternating)
+
+
+def test_the_volume_form_is_a_constant_equivariant_function():
+    found = sa.equivariant_basis(sa.Sphere(4), groups.special_orthogonal(4), "ijkl=-jikl=-ikjl=-ijlk", max_eigenvalue=3)
+    assert (found.dim, found.n_constants) == (1, 1)

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specavg import groups
+from specavg import Torus, groups, invariant_basis
 from specavg import isometries as iso
 
 D = 3
@@ -281,3 +282,16 @@ def test_fractions_to_rounding_and_other_numbers_are_not_questioned():
     assert iso.shift(np.array([1 / 3, 0.0])).shift[0] == 1 / 3  # warnings are errors here
     iso.shift([0.25 + 0.01, 0.001])
     assert iso.shift(radians=[np.pi, 0]) == iso.shift(["1/2", 0])
+
+
+def test_degrees_near_a_third_of_a_turn_are_questioned():
+    with pytest.warns(UserWarning, match="near 1/3 and is another one"):
+        iso.shift(degrees=[119.99, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        iso.shift(degrees=[119, 22.5])
+
+
+def test_copies_on_one_torus_are_told_the_power_with_its_period():
+    with pytest.raises(ValueError, match=r"Power\(Torus\(1, period=360\), 2\)"):
+        invariant_basis(Torus(2, period=360), groups.wreath(groups.cyclic(3), 2), max_dim=10)

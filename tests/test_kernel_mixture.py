@@ -202,3 +202,25 @@ def test_points_that_are_not_kept_count_for_their_neighbours(monkeypatch):
     gain = np.mean(np.log(counted.density(family, Z)) - np.log(alone.density(family, Z)))
     assert gain > 0.05
     assert counted.loo_log_likelihood == pytest.approx(np.mean(np.log(counted.density(family, Z))), abs=0.2)
+
+
+@pytest.mark.parametrize("space", [sa.Sphere(3), sa.Torus(2, period=[1.0, 3.0]), SO3], ids=str)
+def test_kernels_beyond_their_reach_are_left_out_without_a_trace(space):
+    """Against the sum over all images, for points near the data and far from them."""
+    family, rng = space.von_mises, np.random.default_rng(0)
+    kappas = np.array([2.0, 300.0, 5e3, 1e5]) / family.square
+    X = space.sample(40, random_state=0)
+    images = family.sample(X[rng.integers(40, size=3_000)], np.full(3_000, kappas[2]), rng)
+    weights = rng.dirichlet(np.ones(len(images)))
+    mixture = KernelMixture(images, weights, kappas, np.array([1e-4, 0.2, 0.3, 0.3, 0.1999]), 0.0)
+    Z = np.concatenate([space.sample(50, random_state=1), images[:50]])
+    exponents = np.minimum(family.embedded(Z) @ family.embedded(images).T - family.square, 0.0)
+    scales = mixture.shares[1:] * np.exp(-family.log_mass(kappas))
+    terms = [scale * np.exp(kappa * exponents) * weights for kappa, scale in zip(kappas, scales, strict=True)]
+    direct = mixture.shares[0] + sum(term.sum(axis=1) for term in terms)
+    np.testing.assert_allclose(mixture.density(family, Z), direct, rtol=1e-12)
+    pulls = sum(kappa * term @ family.embedded(images) for kappa, term in zip(kappas, terms, strict=True))
+    slopes = family.pulled(Z, pulls / direct[:, None])
+    np.testing.assert_allclose(mixture.gradient(family, Z), slopes, atol=1e-12 * np.abs(slopes).max())
+    pairs = sum(kernel.size for _, _, _, kernel in mixture._near(family, Z))
+    assert pairs < 0.7 * len(kappas) * exponents.size  # most are not visited

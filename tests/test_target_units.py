@@ -192,3 +192,12 @@ def test_ordinary_targets_are_left_alone():
     units = Units.of(np.random.default_rng(0).normal(1.0, 1.0, size=(100, 2)))
     assert np.array_equal(units.shift, [0, 0])
     assert np.array_equal(units.unit, [1, 1])
+
+
+def test_units_of_targets_in_32_bits_are_numbers():
+    with np.errstate(all="raise"):
+        for Y in (np.zeros((5, 2), dtype=np.float32), np.ones((5, 1), dtype=np.float32)):
+            wide = Y.astype(np.float64)
+            for made in (Units.of, Units.without_shift):
+                assert np.array_equal(made(Y).unit, made(wide).unit)
+                assert np.array_equal(made(Y).shift, made(wide).shift)

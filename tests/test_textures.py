@@ -144,3 +144,53 @@ def test_what_is_no_density_and_no_group_is_refused_in_a_sentence():
         sa.plot.pole_figure(X)
     with pytest.raises(ValueError, match=r"X has 3 columns .*rotations_from_bunge makes them of Euler angles"):
         sa.InvariantDensity(sa.Rotations()).fit(np.zeros((5, 3)))
+
+
+def test_the_texture_index_of_a_sharp_texture_is_questioned():
+    sharp = np.deg2rad(3.0) ** -2  # κ of a spread of 3°
+    family = sa.Rotations().von_mises
+    scale = np.exp(-family.log_mass(np.array([sharp])))[0]
+
+    def density(X):
+        return scale * np.exp(sharp * (X @ np.eye(3).ravel() / 2 - 1.5))
+
+    exact = scale**2 * np.exp(family.log_mass(np.array([2 * sharp])))[0]
+    with pytest.warns(UserWarning, match=r"not settled: \d+.* and \d+.* by rules of 24 and 32 degrees"):
+        assert textures.texture_index(density) < 0.9 * exact
+
+
+def test_the_texture_index_of_kernels_comes_from_drawn_orientations():
+    """∫f² of one kernel is known: scale² times the mass at 2κ."""
+    from specavg.estimators._kernel_mixture import KernelMixture
+
+    space, group = sa.Rotations(), groups.crystal_symmetry("O")
+    family, kappa = space.von_mises, np.array([3000.0])
+    images = np.concatenate([space.act(g, space.sample(1, random_state=4)) for g in group.elements()])
+    model = sa.InvariantDensity(space, group, max_eigenvalue=20).fit(space.sample(40, random_state=0))
+    model.form_ = "kernels"
+    model.kernels_ = KernelMixture(images, np.full(24, 1 / 24), kappa, np.array([0.1, 0.9]), 0.0)
+    peak = np.exp(family.log_mass(2 * kappa) - 2 * family.log_mass(kappa))[0] / 24
+    assert textures.texture_index(model) == pytest.approx(0.01 + 0.18 + 0.81 * peak, rel=0.03)
+
+
+def test_misorientations_of_a_density_are_those_of_drawn_orientations():
+    model = sa.InvariantDensity(sa.Rotations(), CUBIC, max_eigenvalue=42).fit(sa.Rotations().sample(50, random_state=0))
+    ax = sa.plot.misorientations(model)
+    assert "2,000 pairs" in ax.get_legend().get_texts()[1].get_text() + ax.get_legend().get_texts()[0].get_text()
+    with pytest.raises(TypeError, match=r"rotations of shape .* or a fitted InvariantDensity"):
+        sa.plot.misorientations(sa.InvariantKernelRidge())
+
+
+def test_titles_of_hexagonal_pole_figures_say_cartesian():
+    hexagonal = groups.crystal_symmetry("D6")
+    ax = sa.plot.pole_figure(lambda X: 1 + 0 * X[:, 8], (1, 0, 0), group=hexagonal, resolution=4, degree=2)
+    assert ax.get_title() == "Cartesian (1 0 0)"
+    with pytest.raises(ValueError, match=r"Miller–Bravais indices .*Pass \(h, \(h \+ 2k\)/√3, l·a/c\)"):
+        sa.plot.pole_figure(lambda X: X[:, 8], (1, 0, -1, 0), group=hexagonal)
+
+
+def test_columns_of_bunge_angles_in_another_order_are_questioned():
+    with pytest.warns(UserWarning, match=r"Φ, the second column, goes from .* to 300, .*are the columns φ₁, Φ, φ₂"):
+        sa.spaces.rotations_from_bunge([[10.0, 300.0, 20.0]], degrees=True)
+    with pytest.raises(ValueError, match=r"projected by SciPy: Rotation\.from_matrix"):
+        sa.Rotations().check_points(np.round(sa.Rotations().sample(3, 0), 3))

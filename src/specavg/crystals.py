@@ -22,10 +22,14 @@ class Crystal:
     space : Torus
         Of the cell; points are fractional coordinates.
     group : Group
+    name : str
+        Symbol and number of the crystal's space group.
 
     Examples
     --------
     >>> salt = ([[4, 0, 0], [0, 4, 0], [0, 0, 4]], [[0, 0, 0], [0.5, 0.5, 0.5]], [55, 17])  # caesium chloride
+    >>> positions(salt)
+    <Crystal: Pm-3m (221), group of order 48 on Torus(lattice=[[4.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 0.0, 4.0]])>
     >>> space, group = positions(salt)
     >>> group.order
     48
@@ -33,6 +37,10 @@ class Crystal:
 
     space: Torus
     group: Group
+    name: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Crystal: {self.name}, group of order {self.group.order} on {self.space!r}>"
 
     def __iter__(self) -> Any:
         return iter((self.space, self.group))
@@ -51,7 +59,8 @@ def positions(cell: Any, *, symprec: float = 1e-5) -> Crystal:
         kind. Or the ``Atoms`` of ASE.
     symprec : float, default 1e-5
         How far atoms may lie from symmetric places, in the unit of the lattice. The lattice itself is made exactly
-        symmetric: files give few digits, and a group must consist of isometries.
+        symmetric: files give few digits, and a group must consist of isometries. Where 1e-2 finds more symmetry, a
+        warning names both groups.
 
     Returns
     -------
@@ -66,8 +75,8 @@ def positions(cell: Any, *, symprec: float = 1e-5) -> Crystal:
     >>> group.order, sa.invariant_basis(space, group, max_dim=100).dim
     (48, 7)
     """
-    lattice, group = cell_symmetry(cell, symprec=symprec)
-    return Crystal(Torus(lattice=lattice), group)
+    lattice, group, name = cell_symmetry(cell, symprec=symprec)
+    return Crystal(Torus(lattice=lattice), group, name)
 
 
 def wave_vectors(cell: Any, *, time_reversal: bool = True, symprec: float = 1e-5) -> Crystal:
@@ -92,8 +101,8 @@ def wave_vectors(cell: Any, *, time_reversal: bool = True, symprec: float = 1e-5
     >>> wave_vectors(zincblende).group.order, wave_vectors(zincblende, time_reversal=False).group.order
     (48, 24)
     """
-    lattice, group = cell_symmetry(cell, symprec=symprec, wave_vectors=True, time_reversal=time_reversal)
-    return Crystal(Torus(lattice=lattice), group)
+    lattice, group, name = cell_symmetry(cell, symprec=symprec, wave_vectors=True, time_reversal=time_reversal)
+    return Crystal(Torus(lattice=lattice), group, name)
 
 
 def __dir__() -> list[str]:  # what tab completion offers

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg.functions._few_rows import FEW_ROWS
+from specavg.groups import Group, Representation
+from specavg.invariants import EquivariantBasis
 from specavg.invariants._acting_group import check_group, group_order
+from specavg.invariants._equivariant_basis import output_representation
+from specavg.isometries import Isometry
 
 if TYPE_CHECKING:
-    from specavg.groups import Group
     from specavg.spaces import Space
 
 __all__ = ["Discrepancy", "invariance_discrepancy"]
@@ -74,7 +79,8 @@ def invariance_discrepancy(
     Parameters
     ----------
     predict : callable or fitted model
-        The function f, or a model with `predict`.
+        The function f, or a model with `predict`. For an `EquivariantKernelRidge` it is |F(gx) − ρ(g)F(x)|, ρ its
+        representation.
     space : Space
     group : Group
     X : array-like of points
@@ -104,12 +110,14 @@ def invariance_discrepancy(
     if n_elements is not None and n_elements < 1:
         raise ValueError(f"n_elements must be at least 1, or None for all of the group; got {n_elements}")
     if n_elements is None and group_order(group) <= SMALL_GROUP:
-        elements, exhaustive = iter(group.elements()), True
+        elements: Iterator[Isometry] = iter(group.elements())
+        exhaustive = True
     else:
         rng = np.random.default_rng(random_state)
         elements = (group.random(rng) for _ in range(n_elements or RANDOM_ELEMENTS))
         exhaustive = False
     basis = getattr(predict, "basis_", None)
+    image = _images(predict, basis, space, group)
     rows = _REPEATED_ROWS if getattr(basis, "has_canonical", False) and len(points) <= FEW_ROWS else _ROWS
     largest, total, count, before = 0.0, 0.0, 0, np.empty(0)
     while some := list(islice(elements, max(1, rows // len(points)))):
@@ -118,8 +126,31 @@ def invariance_discrepancy(
         if len(before) != len(some) * len(points):
             before = np.asarray(function(np.concatenate([points] * len(some))), dtype=float)
         moved = np.concatenate([space.act(g, points) for g in some])
-        difference = np.abs(np.asarray(function(moved), dtype=float) - before)
+        expected = before if image is None else _turned(before, [image(g) for g in some])
+        difference = np.abs(np.asarray(function(moved), dtype=float) - expected)
         largest = max(largest, float(difference.max()))
         total += len(some) * float(difference.mean())
         count += len(some)
     return Discrepancy(largest, total / count, count, exhaustive)
+
+
+def _images(model: Any, basis: Any, space: Space, group: Group) -> Callable[[Isometry], Array] | None:
+    """The matrix ρ(g) by which the outputs of an equivariant model move; None where they do not."""
+    if not isinstance(basis, EquivariantBasis) or basis.output.is_trivial:
+        return None
+    output = model.output
+    if not isinstance(output, Representation):  # a named kind is known for every isometry
+        return lambda g: output_representation(space, Group([g]), output).images[0].matrix
+    if output.group != group or not group.is_finite or group_order(group) > SMALL_GROUP:
+        raise ValueError(
+            "the representation of this model is known by its generators: the discrepancy needs their group, finite "
+            f"and of at most {SMALL_GROUP} elements; got {group!r}"
+        )
+    table = {g: image.matrix for g, image in output.elements()}
+    return table.__getitem__
+
+
+def _turned(values: Array, images: Sequence[Array]) -> Array:
+    """Values of the same points, once for each element, moved by it."""  # (len(images) · n, p) or (len(images) · n,)
+    parts = values.reshape(len(images), -1, len(images[0]))
+    return np.einsum("eij,enj->eni", np.stack(images), parts).reshape(values.shape)

@@ -58,8 +58,10 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         Who acts. Default: the trivial group.
     output : str or Representation, default "scalar"
         How the group moves the outputs, as in `equivariant_basis`: "vector", "axial vector", "pseudoscalar",
-        "ij=ji", or a `groups.Representation`. On `Sphere(3)` "tangent vector" is for fields such as the wind: of y only
-        the tangential part counts, and predictions are tangential.
+        "ij=ji", or a `groups.Representation`. The outputs of "ij=ji" in three dimensions are T_xx, √2 T_xy, √2 T_xz,
+        T_yy, √2 T_yz, T_zz, not Voigt's xx, yy, zz, yz, xz, xy: `groups.index_symmetry` goes to and fro. On
+        `Sphere(3)` "tangent vector" is for fields such as the wind: of y only the tangential part counts, and
+        predictions are tangential.
     spectrum, smoothness, length_scale, alpha
         As in `InvariantKernelRidge`. All outputs have the same penalty and the same noise: the group mixes them.
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
@@ -136,7 +138,8 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
             As in `InvariantKernelRidge.fit`.
         y : array-like of shape (n, p), or (n,) for one output
             Tensors by their components, ``groups.index_symmetry("ij=ji", 3).components(T)`` for T of shape (n, 3, 3):
-            the diagonal and √2 times the upper triangle. (Rotations move them in another way without the √2.)
+            the upper triangle row by row, √2 times what is off the diagonal. (Rotations move them in another way
+            without the √2.)
         sample_weight : array-like of shape (n,), optional
 
         Returns

@@ -15,17 +15,21 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
+from scipy.spatial.distance import cdist
 
 from specavg._arrays import Array
 from specavg._config import settings
 from specavg._random import OWN_SEED
 from specavg._reporting import reported
+from specavg.estimators._leaves import Leaves
 from specavg.groups import Group
 from specavg.invariants._acting_group import group_order
 from specavg.spaces import Space
 from specavg.spaces._von_mises import VonMises
 
 __all__ = ["KernelMixture", "fitted_mixture"]
+
+Places = NDArray[np.intp]
 
 MOST_IMAGES = 300_000
 """Images of points, over all elements of the group: 22 MB of rotation matrices, 3 ms for a density. Further points
@@ -41,8 +45,10 @@ _WIDTHS = 20  # from the size of the space to a thousandth of it: orientations a
 _STEPS = 400  # of the search for shares: the likelihood of 500 points is then settled to 1e-4
 _FEWEST = 0.5  # rows that the uniform density is given at least, so that no point has density zero
 _DROPPED = 1e-3  # a share below is dropped
-_SHARP = 1_000.0  # κ in units of the size of the space from which on few images are near a point
-_NEGLIGIBLE = 60.0  # exponent below which a kernel, of height up to 1e9, is rounding beside the uniform density
+_NEGLIGIBLE = 1e-14  # what all kernels beyond their reach together may add, relative to the uniform part
+_LEAF = 16  # images in a leaf
+_TOGETHER = 4  # points whose near images are looked up together: more reach further, fewer make more steps
+_ROWS = 4_096  # points at a time: their distances to 10,000 leaves take 20 MB
 _CHUNK = 4e6  # pairs at a time: 32 MB
 
 
@@ -74,27 +80,18 @@ class KernelMixture:
     def density(self, family: VonMises, X: Array) -> Array:
         """At points of the space that `family` belongs to."""  # (n, n_features) -> (n,)
         found = np.full(len(X), self.shares[0])
-        terms = self._terms(family)
-        sharp = [(kappa, scale) for kappa, scale in terms if kappa * family.square > _SHARP]
-        for rows, exponents in self._exponents(family, X):
-            for kappa, scale in terms[: len(terms) - len(sharp)]:
-                found[rows] += scale * (np.exp(kappa * exponents) @ self.weights)
-            if sharp:
-                row, image = np.nonzero(exponents > -_NEGLIGIBLE / sharp[0][0])
-                near, weights = exponents[row, image], self.weights[image]
-                values = sum(scale * np.exp(kappa * near) for kappa, scale in sharp)
-                found[rows] += np.bincount(row, values * weights, len(exponents))
+        for rows, images, _, kernel in self._near(family, X):
+            found[rows] += kernel @ self.weights[images]
         return found
 
     def gradient(self, family: VonMises, X: Array) -> Array:
         """The gradient of the log density."""  # (n, n_features) -> (n, n_features)
         targets = family.embedded(self.images)
         pulls, density = np.zeros((len(X), targets.shape[1])), np.full(len(X), self.shares[0])
-        for rows, exponents in self._exponents(family, X):
-            for kappa, scale in self._terms(family):
-                terms = scale * np.exp(kappa * exponents) * self.weights
-                density[rows] += terms.sum(axis=1)
-                pulls[rows] += kappa * (terms @ targets)
+        for rows, images, kappa, kernel in self._near(family, X):
+            terms = kernel * self.weights[images]
+            density[rows] += terms.sum(axis=1)
+            pulls[rows] += kappa * (terms @ targets[images])
         return family.pulled(X, pulls / density[:, None])
 
     def sample(self, space: Space, family: VonMises, n: int, rng: np.random.Generator) -> Array:
@@ -106,14 +103,35 @@ class KernelMixture:
         points[near] = family.sample(centres, self.concentrations[which[near] - 1], rng)
         return points
 
-    def _terms(self, family: VonMises) -> list[tuple[float, float]]:
+    def _near(self, family: VonMises, X: Array) -> Iterator[tuple[Places, Places, float, Array]]:
+        """Some rows, the images within reach of one of them, κ, and its kernel between the two times its share."""
         scales = self.shares[1:] * np.exp(-family.log_mass(self.concentrations))
-        return list(zip(self.concentrations.tolist(), scales.tolist(), strict=True))
-
-    def _exponents(self, family: VonMises, X: Array) -> Iterator[tuple[slice, Array]]:
+        with np.errstate(divide="ignore"):  # without a uniform part nothing is negligible
+            exponents = np.log(scales * len(scales) / (_NEGLIGIBLE * self.shares[0]))
+        reaches = np.sqrt(2 * np.maximum(exponents, 0.0) / self.concentrations)  # exp(−κ reach²/2) is negligible
         targets = family.embedded(self.images)
-        for rows in _chunks(len(X), len(targets)):
-            yield rows, _exponents(family, X[rows], targets)
+        leaves = self._leaves(targets)
+        targets = targets[leaves.order]
+        for start in range(0, len(X), _ROWS):
+            points = family.embedded(X[start : start + _ROWS])
+            rows_of = Leaves.of(points, int(np.clip(_CHUNK / len(targets), 1, _TOGETHER)))
+            apart = cdist(rows_of.centres, leaves.centres) - rows_of.radii[:, None] - leaves.radii
+            for leaf, distances in enumerate(apart):
+                rows = rows_of.order[rows_of.places(np.array([leaf]))]
+                chosen = np.flatnonzero(distances <= reaches.max(initial=0.0))
+                places, far = leaves.places(chosen), np.repeat(distances[chosen], leaves.counts[chosen])
+                pairs = np.minimum(points[rows] @ targets[places].T - family.square, 0.0)
+                for kappa, scale, reach in zip(self.concentrations.tolist(), scales.tolist(), reaches, strict=True):
+                    near = np.flatnonzero(far <= reach)
+                    part = pairs if len(near) == len(places) else pairs[:, near]
+                    yield start + rows, leaves.order[places[near]], kappa, scale * np.exp(kappa * part)
+
+    def _leaves(self, targets: Array) -> Leaves:
+        """The leaves of the embedded images, made once."""
+        known = vars(self).get("_made_leaves")
+        if known is None:
+            known = vars(self)["_made_leaves"] = Leaves.of(targets, _LEAF)
+        return known
 
 
 def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) -> KernelMixture | None:
@@ -185,7 +203,13 @@ def _shares(table: Array, weights: Array, total: float) -> Array:
     first = maximum(np.ones(table.shape[1], dtype=bool))
     chosen = first > _DROPPED
     chosen[0] = True
-    return maximum(chosen)
+    found = maximum(chosen)
+    for k in np.argsort(first):  # a width that the likelihood hardly needs costs time, and more than it gains
+        if k > 0 and chosen[k]:
+            without = maximum(chosen & (np.arange(len(chosen)) != k))
+            if weights @ np.log((table @ found) / (table @ without)) < 1 / total:
+                found, chosen[k] = without, False
+    return found
 
 
 def _exponents(family: VonMises, X: Array, targets: Array) -> Array:

@@ -17,9 +17,12 @@ from specavg.invariants import Cutoff, InvariantBasis, Order
 from specavg.invariants._acting_group import training_points
 from specavg.regression._moments import Moments
 from specavg.regression._target_units import Units
-from specavg.spaces import Space
+from specavg.spaces import Interval, Power, Product, Space
 
 __all__ = ["OracleCalls", "SpecAvgRegressor"]
+
+_ROWS_TO_JUDGE = 100  # the mean of √2 T₂ over so many points of the arcsine measure is 0 ± 0.1
+_FAR = 0.35  # its size that is questioned; uniform points have −√2/3 = −0.47
 
 
 @dataclass(frozen=True)
@@ -93,9 +96,11 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
 
     Notes
     -----
-    The mean estimates a coefficient only if the points are uniform. For another density p give
-    `sample_weight` proportional to 1/p: coefficients are then Σ w_i y_i φ(x_i) / Σ w_i. As elsewhere in
-    scikit-learn a weight of two is a repeated observation, so n in the cutoff is Σ w_i: give weights of mean one.
+    The mean estimates a coefficient only if the points are uniform (on an `Interval`: arcsine, as `space.sample` draws
+    them; points that are uniform in x need the weights 1/√((x − low)(high − x)), and without them are warned of).
+    For another density p give `sample_weight` proportional to 1/p: coefficients are then Σ w_i y_i φ(x_i) / Σ w_i. As
+    elsewhere in scikit-learn a weight of two is a repeated observation, so n in the cutoff is Σ w_i: give weights of
+    mean one.
 
     References
     ----------
@@ -153,6 +158,8 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
             weights = weights_or_ones(sample_weight, points)
             columns, weight, count = weights[:, None] * columns, float(weights.sum()), int(np.count_nonzero(weights))
         vars(self).pop("moments_", None)
+        if sample_weight is None:
+            _question_intervals(self._space(), points)
         order = self._order()
         places = training_points(self._space(), self._group(), points)
         self._take_basis(self._basis(self._cutoff() or self._theorem(weight), order))
@@ -197,3 +204,34 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
         if not (np.isfinite(s) and s > 0):
             raise ValueError(f"smoothness must be positive and finite; got {self.smoothness!r}")
         return 2.0 * s / d
+
+
+def _question_intervals(space: Space, points: NDArray[np.float64]) -> None:
+    """Warn where points of an interval do not follow its measure: means are then no coefficients."""
+    for column, interval in _intervals(space):
+        t = (2 * points[:, column] - interval.low - interval.high) / (interval.high - interval.low)
+        mean = float(np.mean(np.sqrt(2) * (2 * t * t - 1)))
+        if len(points) >= _ROWS_TO_JUDGE and abs(mean) > _FAR:
+            warnings.warn(
+                f"column {column} does not follow the arcsine measure of {interval!r} (the mean of its second function "
+                f"is {mean:.2g}, not 0), and Algorithm 1 takes means for coefficients. For points uniform in x "
+                "give sample_weight proportional to 1/√((x − low)(high − x)), or use InvariantKernelRidge, which "
+                "assumes no distribution.",
+                UserWarning,
+                stacklevel=3,
+            )
+            return
+
+
+def _intervals(space: Space, first: int = 0) -> list[tuple[int, Interval]]:
+    """The columns that are numbers of an interval."""
+    if isinstance(space, Interval):
+        return [(first, space)]
+    parts = (
+        [space.base] * space.copies if isinstance(space, Power) else space.factors if isinstance(space, Product) else []
+    )
+    found: list[tuple[int, Interval]] = []
+    for part in parts:
+        found += _intervals(part, first)
+        first += part.n_features
+    return found

@@ -156,7 +156,7 @@ _LEFT_OUT = {
         "The paper says that its theory extends to them. The Laplacian does not commute with such a group, and its "
         "eigenspaces are not mapped to themselves: maps that are not isometries are refused."
     ),
-    "Manifolds with a boundary.": "The spaces here have none.",
+    "Manifolds with a boundary.": "The spaces here have none; `Interval` is the circle modulo its reflection.",
     "Infinite groups": "are outside of the paper's theorem; the part on its sequel has them.",
     "The paper's own figures": (
         "cannot be matched number by number: η, the noise, the sizes and the normalisation of λ are not stated. "

@@ -28,8 +28,18 @@ from specavg.groups.families import (
     Wreath,
 )
 from specavg.groups.recognition._continuous_part import normalises, shift_directions
-from specavg.isometries import Isometry, SignedPermutation, copies, factors, shift, signed_permutation
-from specavg.isometries.fields import Field, rotation, still
+from specavg.isometries import (
+    Copies,
+    Factors,
+    Isometry,
+    SignedPermutation,
+    copies,
+    factors,
+    flatten,
+    shift,
+    signed_permutation,
+)
+from specavg.isometries.fields import CopiesField, Field, rotation, still
 from specavg.isometries.fields import copies as copies_field
 from specavg.isometries.fields import factors as factors_field
 from specavg.isometries.fields import shift as shift_field
@@ -250,6 +260,9 @@ def joined(*groups: Group) -> Group:
     >>> G = joined(diagonal(orthogonal(3), 4), symmetric(4))  # four directions, up to rotations, mirrors and order
     >>> G.order, len(G.generators), len(G.fields)
     (inf, 3, 2)
+    >>> two_kinds = direct_product(symmetric(2), symmetric(2))  # copies 0 and 1 alike, and copies 2 and 3
+    >>> joined(diagonal(orthogonal(3), 4), two_kinds).order
+    inf
     >>> joined(cyclic(4), cyclic(6)).order
     12
     """
@@ -258,6 +271,8 @@ def joined(*groups: Group) -> Group:
     for group in groups:
         _check_group(group, "joined")
     name = f"joined({', '.join(map(repr, groups))})"
+    if any(isinstance(part, Copies | CopiesField) for group in groups for part in (*group.generators, *group.fields)):
+        groups = tuple(map(_of_copies, groups))
     generators = [g for group in groups for g in group.generators]
     fields = [f for group in groups for f in group.fields]
     size = groups[0].size
@@ -266,6 +281,16 @@ def joined(*groups: Group) -> Group:
     orders = permutations(sorted((g for g in groups if g.generators or g.fields), key=lambda group: group.is_finite))
     order = next((order for order in islice(orders, 24) if _normalised(order)), None)
     return Group(generators, fields, name, structure=None if order is None else Composite(order), size=size)
+
+
+def _of_copies(group: Group) -> Group:
+    """A direct product of permutation groups as one group of permutations of copies; any other group as it is."""
+    flat = [flatten(g) for g in group.generators]
+    if group.fields or not any(isinstance(g, Factors) for g in group.generators):
+        return group
+    if not all(isinstance(g, SignedPermutation) and g.is_permutation for g in flat):
+        return group
+    return Group(flat, name=repr(group), size=flat[0].size)
 
 
 def special_orthogonal(d: int) -> Group:

@@ -22,20 +22,20 @@ from specavg.isometries import affine
 __all__ = ["cell_symmetry"]
 
 Array = NDArray[np.float64]
+_ROUNDED = 1e-2  # in the unit of the lattice, mostly Å: files give two to four digits
 _FLAT = 1e-9  # the volume of a cell over that of a box with its edges: below, the edges lie in a plane
 
 
 def cell_symmetry(
     cell: Any, *, symprec: float = 1e-5, wave_vectors: bool = False, time_reversal: bool = True
-) -> tuple[Array, Group]:
-    """The lattice of a cell, made exactly symmetric, and the group of the crystal on it (see `crystals`)."""
+) -> tuple[Array, Group, str]:
+    """The lattice of a cell, made exactly symmetric, the group of the crystal on it and the name of its space group."""
     lattice, positions, numbers = _parts(cell)
-    with warnings.catch_warnings():  # spglib announces, at every call, a change of its error handling
-        warnings.simplefilter("ignore", DeprecationWarning)
-        found = installed_spglib().get_symmetry((lattice, positions, numbers), symprec=symprec)
+    name, found = _operations((lattice, positions, numbers), symprec)
     if found is None:
         raise ValueError(f"spglib finds no symmetry of this cell with symprec={symprec:g}: are two atoms in one place?")
     W = np.asarray(found["rotations"], dtype=np.int64)
+    _question_rounding((lattice, positions, numbers), symprec, name, len(W))
     w, error = in_parts(np.asarray(found["translations"], dtype=float))
     if error > 50 * symprec and not wave_vectors:
         raise ValueError(
@@ -47,7 +47,8 @@ def cell_symmetry(
     B = _symmetric_lattice(np.asarray(lattice, dtype=float), W)
     if not wave_vectors:
         chosen = generating(W, w)
-        return B, group_of_affine_maps([affine(W[i], parts_as_fractions(w[i])) for i in chosen], "crystal", 3)
+        maps = [affine(W[i], parts_as_fractions(w[i])) for i in chosen]
+        return B, group_of_affine_maps(maps, "crystal", 3), name
     still = np.all(np.equal(W, np.eye(3, dtype=np.int64)), axis=(1, 2))
     if np.count_nonzero(still) > 1:
         raise ValueError(
@@ -58,7 +59,31 @@ def cell_symmetry(
     R = np.unique(np.concatenate([R, -R]) if time_reversal else R, axis=0)[::-1]
     chosen = generating(R, np.zeros((len(R), 3), dtype=np.int64))
     maps = [affine(R[i], [0, 0, 0]) for i in chosen]
-    return reciprocal_lattice(B), group_of_affine_maps(maps, "crystal of wave vectors", 3)
+    return reciprocal_lattice(B), group_of_affine_maps(maps, "crystal of wave vectors", 3), name
+
+
+def _operations(cell: tuple[Any, Any, Any], symprec: float) -> tuple[str, Any]:
+    """Name and number of the space group, and its operations; None where there are none."""
+    spglib = installed_spglib()
+    with warnings.catch_warnings():  # spglib announces, at every call, a change of its error handling
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return str(spglib.get_spacegroup(cell, symprec=symprec)), spglib.get_symmetry(cell, symprec=symprec)
+
+
+def _question_rounding(cell: tuple[Any, Any, Any], symprec: float, name: str, order: int) -> None:
+    """Warn where the cell is nearly more symmetric, as one with few digits is."""
+    if symprec >= _ROUNDED:
+        return
+    looser, found = _operations(cell, _ROUNDED)
+    if found is not None and len(found["rotations"]) > order:
+        warnings.warn(
+            f"with symprec={symprec:g} this cell has the space group {name}, of {order} operations; with "
+            f"symprec={_ROUNDED:g} it has {looser}, of {len(found['rotations'])}. If its numbers are rounded, or its "
+            f"lattice vectors stand in columns, give more digits, rows, or symprec={_ROUNDED:g}; if the crystal is "
+            "distorted by so little, all is well.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _parts(cell: Any) -> tuple[Any, Any, Any]:

@@ -14,7 +14,7 @@ from specavg._config import require_memory
 from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries._linear import exact_signed
 
-__all__ = ["IndexSymmetry", "index_symmetry"]
+__all__ = ["IndexSymmetry", "index_exchanges", "index_symmetry"]
 
 Array = NDArray[np.float64]
 Exchange = tuple[tuple[int, ...], int]
@@ -176,6 +176,11 @@ class IndexSymmetry:
 def index_symmetry(equations: str, size: int) -> IndexSymmetry:
     """The index symmetries written as equations.
 
+    The `components` of a tensor are in the order of its entries, row by row, each at its first entry (`entries` lists
+    them), times the square root of how many entries it stands for. For ``"ij=ji"`` in three dimensions they are
+    T_xx, √2 T_xy, √2 T_xz, T_yy, √2 T_yz, T_zz. Voigt's order is xx, yy, zz, yz, xz, xy, without the √2: make the
+    3 × 3 matrices first, and then ``components(matrices)``. (Of strains Voigt's last three are 2ε_yz, 2ε_xz, 2ε_xy.)
+
     Parameters
     ----------
     equations : str
@@ -188,7 +193,19 @@ def index_symmetry(equations: str, size: int) -> IndexSymmetry:
     --------
     >>> [index_symmetry(s, 3).dim for s in ("ij", "ij=ji", "ij=-ji", "ijkl=jikl=klij")]
     [9, 6, 3, 21]
+    >>> xx, yy, zz, yz, xz, xy = voigt = np.arange(6.0)
+    >>> index_symmetry("ij=ji", 3).components([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]).round(3)
+    array([0.   , 7.071, 5.657, 1.   , 4.243, 2.   ])
     """
+    symmetry = IndexSymmetry(index_exchanges(equations), size)
+    if symmetry.dim == 0:
+        raise ValueError(f"only the zero tensor obeys {equations!r} in {size} dimensions")
+    return symmetry
+
+
+@lru_cache(maxsize=64)
+def index_exchanges(equations: str) -> tuple[Exchange, ...]:
+    """The group of exchanges of indices that equations generate, sorted."""
     parts = [_PART.fullmatch(part) for part in "".join(equations.split()).split("=")]
     if not parts or any(part is None for part in parts) or parts[0][1]:  # type: ignore[index]
         raise ValueError(f"{equations!r} are no index symmetries: write for instance 'ij=ji', 'ij=-ji' or 'ijk=ikj'")
@@ -205,7 +222,4 @@ def index_symmetry(equations: str, size: int) -> IndexSymmetry:
     while new:
         new = {(tuple(a[i] for i in b), s * t) for a, s in new for b, t in given} - found
         found = found | new
-    symmetry = IndexSymmetry(tuple(sorted(found, key=lambda e: (e[0], -e[1]))), size)
-    if symmetry.dim == 0:
-        raise ValueError(f"only the zero tensor obeys {equations!r} in {size} dimensions")
-    return symmetry
+    return tuple(sorted(found, key=lambda e: (e[0], -e[1])))

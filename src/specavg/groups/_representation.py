@@ -12,7 +12,7 @@ from specavg._immutable import Immutable
 from specavg._random import as_generator
 from specavg.groups._given_generators import not_a_group
 from specavg.groups._group import Group
-from specavg.groups._index_symmetry import index_symmetry
+from specavg.groups._index_symmetry import index_exchanges, index_symmetry
 from specavg.groups._linear_part import determinant, linear_part, linear_velocity
 from specavg.groups._product_replacement import random_product
 from specavg.groups._relations import check_brackets, check_relations, pairs
@@ -362,7 +362,7 @@ def output_kind(output: str) -> tuple[bool, str]:
     axial = output.startswith("axial ")
     equations = output.removeprefix("axial ")
     try:
-        index_symmetry(equations, 3)
+        index_exchanges(equations)
     except ValueError as error:
         known = ", ".join(map(repr, (*_NAMES, *TANGENT_KINDS)))
         raise ValueError(

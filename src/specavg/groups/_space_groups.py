@@ -104,7 +104,7 @@ def plane_group(name: str | int) -> Group:
     raise ValueError(f"no plane group is called {name!r}; known are the numbers 1 to 17 and the names {known}")
 
 
-def space_group(number: int, setting: str | int | None = None) -> Group:
+def space_group(number: int | str, setting: str | int | None = None) -> Group:
     """One of the 230 space groups, modulo the translations of the conventional cell.
 
     It acts on `Torus(lattice=B)`, the rows of B being the conventional lattice vectors: x ↦ W x + w on fractional
@@ -113,8 +113,9 @@ def space_group(number: int, setting: str | int | None = None) -> Group:
 
     Parameters
     ----------
-    number : int
-        1 to 230, as in the International Tables.
+    number : int or str
+        1 to 230, as in the International Tables, or the short or full symbol of Hermann and Mauguin ("Fm-3m",
+        "P6_3/mmc"); symbols of other settings ("P2_1/n", "Pbnm") by number and `setting`.
     setting : str or int, optional
         Another setting of the same group: its choice of axes or origin ("2", "R", "c1", ...), or spglib's Hall
         number. Default: the first that spglib lists (unique axis b, origin choice 1, hexagonal axes).
@@ -126,7 +127,10 @@ def space_group(number: int, setting: str | int | None = None) -> Group:
     (192, 2)
     >>> space_group(136).order  # P4_2/mnm: rutile
     16
+    >>> space_group("Fm-3m") == G
+    True
     """
+    number = _number(number)
     W, w = _tables(_hall_number(number, setting))
     chosen = generating(W, w)
     name = f"space_group({number})" if setting is None else f"space_group({number}, setting={setting!r})"
@@ -222,6 +226,23 @@ def installed_spglib() -> Any:
 def _settings(number: int) -> list[tuple[int, str]]:
     """(Hall number, choice) of every setting of a space group."""
     return [(hall, str(kind.choice)) for hall, kind in _database().items() if kind.number == number]
+
+
+def _number(given: int | str) -> int:
+    """The number of a space group, from its symbol if need be."""
+    if not isinstance(given, str):
+        return given
+    if given.strip().isdigit():
+        return int(given)
+    plain = "".join(given.split()).replace("_", "")
+    for kind in _database().values():
+        symbols = (kind.international_short, kind.international_full)
+        if plain in ("".join(str(symbol).split()).replace("_", "") for symbol in symbols):
+            return int(kind.number)
+    raise ValueError(
+        f"no space group has the symbol {given!r} in its first setting: write it as spglib does ('Fm-3m', 'P6_3/mmc'), "
+        "or give its number, 1 to 230, and for other axes or origins a setting"
+    )
 
 
 def _hall_number(number: int, setting: str | int | None) -> int:

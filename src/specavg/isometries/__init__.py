@@ -7,6 +7,11 @@ return the simplest kind that describes the map, so that exactness is never lost
 written: ``orthogonal([[0, 1], [1, 0]])`` *is* ``permutation([1, 0])``.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
 from specavg.isometries._affine import Affine, affine, shift
 from specavg.isometries._block_maps import Copies, Factors, copies, factors, flatten
 from specavg.isometries._isometry import Isometry
@@ -39,6 +44,12 @@ __all__ = [
     "shift",
     "signed_permutation",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "fields":  # imported when it is first used
+        return import_module("specavg.isometries.fields")
+    raise AttributeError(f"module 'specavg.isometries' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:  # what tab completion offers

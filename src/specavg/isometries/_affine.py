@@ -21,6 +21,7 @@ __all__ = ["Affine", "affine", "as_affine", "period_fraction", "period_text", "s
 
 _LARGEST_ENTRY = 2.0**53  # floats count to here without gaps
 _LARGEST_DENOMINATOR = 360  # radians are read as a fraction of 2π with at most this denominator: whole degrees are
+_FINEST = 720  # denominator of shifts that are not questioned
 _ROUNDED = 4e-3  # periods: a number this near to a half, ..., sixth, and not equal, is questioned: 0.33, 2.09 radians
 
 
@@ -150,10 +151,12 @@ def shift(
             )
     for p in periods:
         near = Fraction(p).limit_denominator(6)
-        if near.denominator > 1 and isinstance(p, float) and 4e-16 * max(1.0, abs(p)) < abs(p - near) < _ROUNDED:
+        # Whole and half degrees are meant as written.
+        meant = isinstance(p, Fraction) and (degrees is None or p.denominator <= _FINEST)
+        if near.denominator > 1 and not meant and 4e-16 * max(1.0, abs(p)) < abs(p - near) < _ROUNDED:
             warnings.warn(
-                f"a shift by {p:.10g} of a period is near {near} and is another one, which generates a far larger "
-                f"group. If {near} is meant, write '{near}', or the angle in degrees.",
+                f"a shift by {float(p):.10g} of a period is near {near} and is another one, which generates a far "
+                f"larger group. If {near} is meant, write '{near}', or the angle in degrees.",
                 UserWarning,
                 stacklevel=2,
             )

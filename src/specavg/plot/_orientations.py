@@ -12,7 +12,15 @@ from specavg._arrays import Array
 from specavg.groups import Group, crystal_symmetry
 from specavg.groups.families import CrystalSymmetry, PointGroup
 from specavg.plot._bands import bands, value_range
-from specavg.plot._poles import directions_at, expanded_pole_density, indices, project, sides, unit_direction
+from specavg.plot._poles import (
+    crystal_symbol,
+    directions_at,
+    expanded_pole_density,
+    indices,
+    project,
+    sides,
+    unit_direction,
+)
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, colorbar_beside, panels_in_a_row, without_frame
 from specavg.spaces import Rotations, rotations_from_bunge
@@ -22,6 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["inverse_pole_figure", "misorientations", "odf_sections"]
+
+_DRAWN = 2_001  # orientations drawn from a density: their histogram of 36 bins is right to a tenth of its height
 
 
 def inverse_pole_figure(
@@ -73,7 +83,7 @@ def inverse_pole_figure(
     source = source_of(model, space=Rotations(), group=group)
     directions = np.atleast_2d(np.asarray(specimen, dtype=float))
     axes = panels_in_a_row(ax, len(directions), (3.1, 3.3), colorbar)
-    around, edge, corners = _sector("" if whole else _crystal_symbol(source.group))
+    around, edge, corners = _sector("" if whole else crystal_symbol(source.group))
     phi = np.linspace(0, around, resolution + 1)
     share, phi = np.meshgrid(np.linspace(0, 1, resolution + 1), phi, indexing="ij")
     theta = share * edge(phi)
@@ -149,7 +159,7 @@ def odf_sections(
     'φ₂ = 45°'
     """
     source = source_of(model, space=Rotations(), group=group)
-    crystal, specimen = _crystal_symbol(source.group), _specimen_symbol(source.group)
+    crystal, specimen = crystal_symbol(source.group), _specimen_symbol(source.group)
     widest = {"D2": 90.0, "C2": 180.0}.get(specimen, 360.0)
     deepest = 90.0 if crystal[:1] in ("D", "O", "T", "I") and crystal != "D∞" else 180.0
     axes = panels_in_a_row(ax, len(phi2), (3.1, 3.3), colorbar)
@@ -177,7 +187,7 @@ def odf_sections(
 
 
 def misorientations(
-    X: ArrayLike,
+    X: Any,
     group: Group | None = None,
     *,
     pairs: int | None = None,
@@ -189,9 +199,10 @@ def misorientations(
 
     Parameters
     ----------
-    X : array-like of rotations
+    X : array-like of rotations, or fitted `InvariantDensity`
+        From a density, 2,000 pairs of independent orientations are drawn.
     group : Group, optional
-        The crystal's symmetry, as in `textures.misorientation_angles`; cubic by default.
+        The crystal's symmetry, as in `textures.misorientation_angles`; that of the density, or cubic, by default.
     pairs, random_state
         As in `textures.misorientation_angles`; `random_state` also draws the uniform orientations.
     bins : int, default 36
@@ -208,6 +219,14 @@ def misorientations(
     >>> sa.plot.misorientations(X, sa.groups.crystal_symmetry("O")).get_xlabel()
     'misorientation angle in degrees'
     """
+    if hasattr(X, "score_samples") and hasattr(X, "sample"):
+        group = X.basis_.group if group is None else group
+        X = X.sample(_DRAWN, random_state)
+    elif callable(X) or hasattr(X, "get_params"):
+        raise TypeError(
+            "misorientations are between orientations: give rotations of shape (n, 9) or (n, 3, 3), or a fitted "
+            f"InvariantDensity, from which they are drawn; got {type(X).__name__}"
+        )
     group = crystal_symmetry("O") if group is None else group
     angles = misorientation_angles(X, group, pairs=pairs, random_state=random_state)
     random = misorientation_angles(Rotations().sample(40_000, random_state), group)
@@ -220,10 +239,6 @@ def misorientations(
     panel.legend(frameon=False)
     without_frame(panel)
     return panel
-
-
-def _crystal_symbol(group: Group) -> str:
-    return _symbol(group.structure.crystal) if isinstance(group.structure, CrystalSymmetry) else ""
 
 
 def _specimen_symbol(group: Group) -> str:

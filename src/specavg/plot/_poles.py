@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
 from specavg.groups import Group
+from specavg.groups.families import CrystalSymmetry, PointGroup
 from specavg.isometries import LeftRight
 from specavg.plot._bands import bands, value_range
 from specavg.plot._source import source_of
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
+    "crystal_symbol",
     "directions_at",
     "expanded_pole_density",
     "indices",
@@ -95,7 +97,9 @@ def pole_figure(
     model : fitted density or callable
         On `Rotations`; see `pole_density`.
     crystal : one direction of three numbers, or several
-        Crystal directions h in Cartesian coordinates, such as ``(1, 1, 1)``; one figure each, on one scale.
+        Crystal directions h in Cartesian coordinates, such as ``(1, 1, 1)``; one figure each, on one scale. In cubic
+        crystals these are Miller's indices, and titles have them in braces. In others they are not, and titles say
+        Cartesian: the pole of the hexagonal plane (h k i l) is ``(h, (h + 2k)/√3, l·a/c)``, x along the axis a.
     group : Group, optional
         Whose symmetric copies of `data` are shown; the model's by default.
     projection : {"equal area", "stereographic"}
@@ -143,6 +147,7 @@ def pole_figure(
         for h in directions
     ]
     limits = value_range(np.round(densities, 9))  # one for all panels; a uniform density comes with rounding
+    cubic = crystal_symbol(source.group)[:1] in ("O", "T", "")  # and where nothing is known of the crystal
     filled: Any = None
     for panel, h, density in zip(axes, directions, densities, strict=True):
         plane = project(flat, projection).reshape(*theta.shape, 2)
@@ -156,7 +161,9 @@ def pole_figure(
         panel.plot([0], [0], "+", color=INK, markersize=7, zorder=4)
         panel.annotate(labels[0], (1, 0), (5, 0), textcoords="offset points", va="center")
         panel.annotate(labels[1], (0, 1), (0, 4), textcoords="offset points", ha="center")
-        panel.set_title(indices(h, "{}"), pad=20, fontsize="medium")
+        panel.set_title(
+            indices(h, "{}") if cubic else f"Cartesian ({' '.join(f'{c:.3g}' for c in h)})", pad=20, fontsize="medium"
+        )
         panel.set_aspect("equal")
         panel.set_axis_off()
     if colorbar:
@@ -171,6 +178,12 @@ def directions_at(theta: Array, phi: Array) -> Array:
 
 def unit_direction(crystal: ArrayLike) -> Array:
     h = np.asarray(crystal, dtype=float)
+    if h.shape == (4,):
+        raise ValueError(
+            f"{h.tolist()} are four Miller–Bravais indices (h k i l), and directions are Cartesian here. Pass "
+            "(h, (h + 2k)/√3, l·a/c) for the pole of the plane, x along the axis a of the hexagonal cell and a, c its "
+            "lattice constants"
+        )
     if h.shape != (3,) or not np.linalg.norm(h) > 0:
         raise ValueError(f"a crystal direction is a vector of three numbers, not all zero; got {crystal!r}")
     return h / np.linalg.norm(h)
@@ -186,6 +199,12 @@ def indices(h: ArrayLike, brackets: str = "") -> str:
         else " ".join(f"{c:g}" for c in numbers)
     )
     return brackets[:1] + text + brackets[1:]
+
+
+def crystal_symbol(group: Group) -> str:
+    """The Schoenflies symbol of the crystal's rotations; empty where it is not known."""
+    crystal = group.structure.crystal.structure if isinstance(group.structure, CrystalSymmetry) else None
+    return crystal.symbol if isinstance(crystal, PointGroup) else ""
 
 
 def _circle_means(values: Callable[[Array], Array], h: Array, r: Array, steps: int, fold: int = 1) -> Array:

@@ -46,6 +46,7 @@ class Units:
     @classmethod
     def of(cls, Y: Array) -> Units:
         """The units of one data set, of shape (n, q)."""
+        Y = np.asarray(Y, dtype=np.float64)  # units of targets in 32 bits are no numbers of 32 bits
         if not Y.size:
             return cls(np.zeros(Y.shape[1]), np.full(Y.shape[1], _NO_SIZE))
         least, most = Y.min(axis=0), Y.max(axis=0)
@@ -61,7 +62,7 @@ class Units:
     @classmethod
     def without_shift(cls, Y: Array) -> Units:
         """The units of targets that no constant may be subtracted from, as those of vectors."""  # (n, q)
-        return cls(np.zeros(Y.shape[1]), _unit_of(np.abs(Y).max(axis=0, initial=0.0)))
+        return cls(np.zeros(Y.shape[1]), _unit_of(np.abs(Y).max(axis=0, initial=0.0).astype(np.float64)))
 
     def common(self, other: Units, *, keep: bool) -> Units:
         """Units for both data sets together, with the shift of this one if `keep`, else of the other."""

@@ -59,7 +59,8 @@ class Rotations(Space):
 
     _membership_remedy = (
         "Points are rotation matrices: orthonormal columns, determinant +1. Quaternions and Euler angles "
-        "become such with spaces.rotations_from_quaternions and spaces.rotations_from_bunge."
+        "become such with spaces.rotations_from_quaternions and spaces.rotations_from_bunge. Matrices with few digits "
+        "are projected by SciPy: Rotation.from_matrix(X.reshape(-1, 3, 3)).as_matrix()."
     )
 
     @property
@@ -332,6 +333,16 @@ def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> NDArray
         warnings.warn(
             f"Bunge angles go up to {np.abs(euler).max():.4g}, and are taken for degrees: for radians leave out "
             "degrees=True",
+            stacklevel=2,
+        )
+    half = 180.0 if degrees else np.pi
+    least, most = euler[:, 1].min(initial=0.0), euler[:, 1].max(initial=0.0)
+    in_doubt = not degrees and np.abs(euler).max(initial=0.0) > 4 * np.pi  # about the unit, as was said above
+    # Small negative angles come from scatter about Φ = 0, and three digits of π may be rounded up.
+    if not in_doubt and (least < -half / 2 or most > half * 1.001):
+        warnings.warn(
+            f"Φ, the second column, goes from {least:.4g} to {most:.4g}, and lies between 0 and {half:.4g} in Bunge's "
+            "angles: are the columns φ₁, Φ, φ₂, in this order?",
             stacklevel=2,
         )
     first, middle, last = (np.deg2rad(euler) if degrees else euler).T

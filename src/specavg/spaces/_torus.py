@@ -49,6 +49,7 @@ from specavg.spaces._von_mises import OnTorus, Series, VonMises
 __all__ = ["Circle", "Torus", "default_space"]
 
 Array = NDArray[np.float64]
+_ROUNDED = 1e-2  # a smaller change of the metric comes from digits that are missing
 METRIC_TOLERANCE = 1e-9  # relative change of a scalar product of lattice vectors: cells are published with ten digits
 
 
@@ -331,7 +332,11 @@ class Torus(Space):
             return g
         g = flatten(g)
         if isinstance(g, Copies):
-            one = "Circle()" if self.dim == g.size else "Torus(d)"
+            each = self.dim // g.size if self.dim % g.size == 0 else None
+            period = self.period[0]
+            one = f"Torus({each or 'd'}, period={period:g})"
+            if each == 1 and abs(period - 2 * np.pi) < 1e-12:
+                one = "Circle()"
             raise ValueError(
                 f"{g!r} acts on {g.size} copies of a space, and {self!r} is one space. Use "
                 f"Power({one}, {g.size}), whose points have the same columns (Circle() has period 2π)."
@@ -349,6 +354,7 @@ class Torus(Space):
                 f"{g!r} is not an isometry of {self!r}: AᵀMA differs from the metric M by {stretch:.2g} of its "
                 f"size (tolerance {METRIC_TOLERANCE:.0e}). Exact invariance needs isometries: give coordinates "
                 "that are exchanged the same period, or a lattice in which the map is an isometry."
+                + ("" if self.lattice is None else _about_cells(stretch))
             )
         return g
 
@@ -421,6 +427,18 @@ class Torus(Space):
 
     def _membership_error(self, X: Array) -> None:
         return None
+
+
+def _about_cells(stretch: float) -> str:
+    """What is mostly the matter with a lattice that the operations of a space group do not keep."""
+    if stretch < _ROUNDED:
+        return (
+            " The lattice looks rounded: pass more digits (1.6 * 3**0.5, not 2.771), or let crystals.positions mend it."
+        )
+    return (
+        " Space and plane groups need the conventional cell of their setting: γ = 120°, not 60°, for hexagonal and "
+        "trigonal ones, and not the primitive cell of a centred lattice. crystals.positions takes any cell."
+    )
 
 
 def _ever_further(below: Callable[[float], Sequence[Eigenspace]], bound: float) -> Iterator[Eigenspace]:
