@@ -117,7 +117,8 @@ class TangentFields(VectorFunctions):
         for (rows, at), block in zip(blocks, found, strict=True):
             row, column = np.nonzero(np.abs(block) > _ROUNDING)
             output, field = np.divmod(column, len(at))
-            entries.append(np.column_stack([(rows.start + row) * 3 + output, at[field], block[row, column]]))
+            places = (rows.start + row) * 3 + output
+            entries.append(np.column_stack([places, at[field], block[row, column]]).astype(np.float64))
         row, column, value = np.concatenate(entries).T
         matrix = csr_array((value, (row.astype(int), column.astype(int))), shape=(3 * harmonics.dim, self.dim))
         return CombinedOutputs(3, harmonics, matrix)

@@ -153,9 +153,13 @@ class InvariantBasis(BasisTable):
         self.inner_products = sum(s.inner_products for s in solutions)
         self._exact_as_given = functions.invariant_to_sign_bits
 
-    @cached_property
+    @property
     def von_mises(self) -> Callable[[float], Array] | None:
         """κ to the logarithms of the coefficients of a kernel: `Space.von_mises_series`, for every function."""
+        return self._series
+
+    @cached_property
+    def _series(self) -> Callable[[float], Array] | None:
         series = self.space.von_mises_series(self._eigenspaces, self.order)
         if series is None:
             return None
@@ -163,7 +167,7 @@ class InvariantBasis(BasisTable):
         return lru_cache(maxsize=64)(lambda kappa: np.repeat(series(kappa), dims))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "von_mises"}  # made again when asked for
+        return {name: value for name, value in vars(self).items() if name != "_series"}  # made again when asked for
 
     def evaluate(self, X: ArrayLike) -> Array:
         """The invariant functions at `X`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +108,7 @@ class DecomposedPath(Path):
             floor = calibration.share @ noise
             noise = calibration.factor[:, None] * noise
         V = RightVectors.unasked(self)
-        return DecomposedPosterior(p.weight, p.mean_features, self.scale, V, self.s, alphas, noise, floor)
+        return DecomposedPosterior(p.weight, p.mean_features, self.scale, self.s, alphas, noise, floor, cast(Any, V))
 
 
 @final
@@ -122,11 +122,11 @@ class DecomposedPosterior(Posterior):
     weight: float
     mean: Array  # (D,)
     scale: Array  # (D,)
-    V: RightVectors = RightVectors()  # (D, r)
     s: Array  # (r,)
     alphas: Array  # (A,)
     noise: Array  # (A, q), the share of each in the noise variance of each output
     floor: Array  # (q,), the variance of what no function of the basis shows; slopes of it are not known
+    V: RightVectors = RightVectors()  # (D, r)
     unit: Array = field(default_factory=lambda: np.ones(1))
 
     def __getstate__(self) -> dict[str, Any]:
