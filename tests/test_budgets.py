@@ -120,3 +120,10 @@ def test_forecasts_on_frames_know_the_size_of_dense_matrices():
     assert solver.memory(large) > 2 * 8 * 2000**2  # two generators
     columns = groups.Group([sa.isometries.left_right(np.eye(6), [[0, 1], [1, 0]])])
     assert LeftTimesRight(space, columns).seconds(large) < 0.1  # nothing acts from the left: no such matrix is made
+
+
+def test_a_search_for_equivariant_functions_that_are_not_there_ends(monkeypatch):
+    monkeypatch.setattr("specavg.invariants._building._BARREN_SECONDS", 2.0)
+    space, group = sa.Sphere(3), groups.special_orthogonal(3)  # x itself is the only vector field that moves with x
+    with pytest.raises(ValueError, match=r"max_invariant_dim=1 may lie out of reach \(1 found\)"):
+        sa.equivariant_basis(space, group, "vector", max_invariant_dim=1)

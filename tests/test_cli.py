@@ -16,7 +16,7 @@ import pytest
 import specavg as sa
 from specavg import groups
 from specavg.cli import _tables, main
-from specavg.cli._specs import group_of, space_of
+from specavg.cli._specs import fitting_group, group_of, space_of
 from specavg.cli._tables import open_table
 
 SPACE = sa.Torus(2)
@@ -488,3 +488,23 @@ def test_a_checked_table_larger_than_memory_is_read_twice(here, capsys):
         assert run(capsys, *arguments) == whole
     finally:
         _tables.Table.fits_in_memory = held
+
+
+@pytest.mark.parametrize(
+    "group, space, order",
+    [
+        ("wreath:(point_group:Oh),2", "sphere:3^2", 2 * 48**2),
+        ("plane_group:p6m", "hexagonal.toml", 12),
+        ("space_group:225", "cube.toml", 192),
+        ("space_group:Fm-3m", "cube.toml", 192),
+    ],
+)
+def test_groups_of_copies_and_crystals_have_names_on_the_command_line(group, space, order, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lattices = {
+        "hexagonal": [[1.0, 0.0], [-0.5, 0.75**0.5]],
+        "cube": [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+    }
+    for name, lattice in lattices.items():
+        (tmp_path / f"{name}.toml").write_text(f'kind = "torus"\nlattice = {lattice}\n')
+    assert fitting_group(group, space_of(space)).order == order

@@ -26,8 +26,9 @@ _SPACE_HELP = (
 _GROUP_HELP = (
     "sign_flips:10, symmetric:5, alternating:5, hyperoctahedral:3, cyclic:6, dihedral:6, cyclic_shifts:8, "
     "dihedral_shifts:8, point_group:Oh, special_orthogonal:3, orthogonal:3, shifts:1,-1 (along a direction), "
-    "crystal_symmetry:O,Cinf; diagonal:(orthogonal:3),4 moves four copies together; G*H is a direct product, G+H what "
-    "two groups on one space generate; or a TOML or JSON file with generators (default: no symmetry)"
+    "crystal_symmetry:O,Cinf, space_group:225, plane_group:p6m; diagonal:(orthogonal:3),4 moves four copies together, "
+    "wreath:(point_group:Oh),2 each of two copies by itself and exchanges them; G*H is a direct product, G+H what two "
+    "groups on one space generate; or a TOML or JSON file with generators (default: no symmetry)"
 )
 _MOST_COLUMNS = 10**6  # more than any table on disk has
 _MOST_FUNCTIONS = 1e7  # their eigenvalues and coefficients alone take 160 MB
@@ -138,6 +139,8 @@ def group_of(text: str | None, space: Space) -> Group:
     point_group('Oh')
     >>> group_of("diagonal:(orthogonal:3),4 + symmetric:4", space_of("sphere:3^4"))
     joined(diagonal(orthogonal(3), 4), symmetric(4))
+    >>> group_of("wreath:(point_group:Oh),2", space_of("sphere:3^2"))
+    wreath(point_group('Oh'), 2)
     """
     from specavg import groups
     from specavg.invariants import default_group
@@ -154,10 +157,11 @@ def group_of(text: str | None, space: Space) -> Group:
         return groups.joined(*(group_of(part, space) for part in parts))
     if text.startswith("(") and text.endswith(")"):
         return group_of(text[1:-1].strip(), space)
-    if text.startswith("diagonal:"):
-        inner = _split(text.removeprefix("diagonal:"), ",")
-        _expect(text, len(inner) == 2, "a group and a number of copies, as in diagonal:(orthogonal:3),4")
-        return groups.diagonal(group_of(inner[0], space), _columns(inner[1], text))
+    for name, of_copies in (("diagonal", groups.diagonal), ("wreath", groups.wreath)):
+        if text.startswith(f"{name}:"):
+            inner = _split(text.removeprefix(f"{name}:"), ",")
+            _expect(text, len(inner) == 2, f"a group and a number of copies, as in {name}:(point_group:Oh),4")
+            return of_copies(group_of(inner[0], space), _columns(inner[1], text))
     name, values, settings = _parse(text)
     if name == "shifts":
         _expect(text, bool(values) and not settings, "the entries of a direction, as in shifts:1,-1")
@@ -168,6 +172,10 @@ def group_of(text: str | None, space: Space) -> Group:
     _expect(text, len(values) == 1 and not settings, "one value after the colon, as in sign_flips:10")
     if name == "point_group":
         return groups.point_group(values[0])
+    if name == "plane_group":
+        return groups.plane_group(values[0])
+    if name == "space_group":
+        return groups.space_group(int(values[0]) if values[0].isdecimal() else values[0])
     catalogue: dict[str, Callable[[int], Group]] = {
         "trivial": groups.trivial,
         "sign_flips": groups.sign_flips,

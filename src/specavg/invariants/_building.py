@@ -33,6 +33,7 @@ _MOST_EIGENSPACES = 1_000_000  # in a basis: each takes 15 µs and 1.2 kB on a c
 _MOST_FUNCTIONS = 1e7  # in a basis: their coefficients take 80 MB, and a prediction at one point as many products
 _LONGEST = 86_400.0  # seconds of a forecast, which is right to a factor of ten: longer work takes hours at least
 _BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
+_BARREN_SECONDS = 120.0  # by forecasts, for the same: the seven degrees of E8 before its first invariant take less
 
 
 def checked_request(
@@ -229,7 +230,7 @@ def _solutions_up_to(
 ) -> Iterator[Solution[Any]]:
     """The invariants of each eigenspace until the cutoff, whole eigenspaces only.
 
-    A search that finds nothing more for thousands of eigenspaces is an error, or, if `quiet`, ends.
+    A search that finds nothing more for thousands of eigenspaces, or for minutes, is an error, or, if `quiet`, ends.
     """
     if cutoff.kind == "max_eigenvalue":
         top = cutoff.most
@@ -238,7 +239,7 @@ def _solutions_up_to(
             resolver.check_memory(max(wanted, key=lambda V: V.dim))
         yield from resolver.solutions(iter(wanted))
         return
-    total, barren = 0, 0
+    total, barren, seconds = 0, 0, 0.0
     most = cutoff.most
     if cutoff.kind == "max_dim":
         eigenspaces = _up_to_dim(eigenspaces, most)
@@ -248,12 +249,12 @@ def _solutions_up_to(
         if total > most:
             return
         yield solution
-        barren = 0 if solution.invariant_dim else barren + 1
-        if cutoff.kind == "max_invariant_dim" and barren > _BARREN:
+        barren, seconds = (0, 0.0) if solution.invariant_dim else (barren + 1, seconds + solution.solver.seconds(V))
+        if cutoff.kind == "max_invariant_dim" and (barren > _BARREN or seconds > _BARREN_SECONDS):
             if quiet:
                 return
             raise ValueError(
-                f"the {_BARREN} eigenspaces up to eigenvalue {V.eigenvalue:.6g} after the last invariant function "
+                f"the {barren} eigenspaces up to eigenvalue {V.eigenvalue:.6g} after the last invariant function "
                 f"have none: max_invariant_dim={cutoff.value:g} may lie out of reach ({total} found). "
                 "Use max_eigenvalue or max_dim."
             )
