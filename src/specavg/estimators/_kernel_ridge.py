@@ -271,7 +271,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
             self._take_basis(basis)
         self._keep(fit.of_weights(unit), targets.shape[1:], data.count)
         question_vectors(basis, targets.shape[1:], self.loo_error_)
-        question_wrapping(self._space(), points, self.loo_error_)
+        if self.space is not None:  # the default torus is known to wrap
+            question_wrapping(self.space, points, self.loo_error_)
         if cutoff is None:
             question_size(basis, data.count, self.loo_error_)
         return self

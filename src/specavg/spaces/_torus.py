@@ -333,13 +333,10 @@ class Torus(Space):
         g = flatten(g)
         if isinstance(g, Copies):
             each = self.dim // g.size if self.dim % g.size == 0 else None
-            period = self.period[0]
-            one = f"Torus({each or 'd'}, period={period:g})"
-            if each == 1 and abs(period - 2 * np.pi) < 1e-12:
-                one = "Circle()"
+            angles = f"Power(Circle(), {g.size}) for angles in radians, or " if each == 1 else ""
             raise ValueError(
-                f"{g!r} acts on {g.size} copies of a space, and {self!r} is one space. Use "
-                f"Power({one}, {g.size}), whose points have the same columns (Circle() has period 2π)."
+                f"{g!r} acts on {g.size} copies of a space, and {self!r} is one space. Use {angles}"
+                f"Power(Torus({each or 'd'}, period={self.period[0]:g}), {g.size}), whose points have the same columns."
             )
         if not isinstance(g, SignedPermutation | Affine):
             raise ValueError(
