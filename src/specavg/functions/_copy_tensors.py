@@ -9,6 +9,7 @@ from typing import final
 
 import numpy as np
 
+from specavg.functions._few_rows import FEW_ROWS, few_rows
 from specavg.functions._functions import Array, Functions
 
 __all__ = ["CopyTensor", "CopyTensors"]
@@ -57,8 +58,16 @@ class CopyTensors(Functions):
         widest = max((len(tensor.Q) for tensor in self._tensors), default=1)
         return self._copies * (self._one_copy.row_bytes + 8.0 * self._one_copy.dim) + 8.0 * (2 * widest + self.dim)
 
+    def _of_one_copy(self, X: Array) -> Array:
+        """The functions of one copy, at every copy of every point."""  # (n, n_features) -> (n, m, A)
+        flat = self._flat(X)
+        # Few points have many copies together, and are cut so that nothing is compiled for them.
+        step = FEW_ROWS if few_rows(len(X)) else max(len(flat), 1)
+        pieces = [self._one_copy.values(flat[start : start + step]) for start in range(0, max(len(flat), 1), step)]
+        return np.concatenate(pieces).reshape(len(X), self._copies, self._one_copy.dim)
+
     def values(self, X: Array) -> Array:
-        table = self._one_copy.values(self._flat(X)).reshape(len(X), self._copies, -1)  # (n, m, A)
+        table = self._of_one_copy(X)
         columns = [np.empty((len(X), 0))]
         for tensor in self._tensors:
             used = [table[:, copy, part.start : part.stop] for copy, part in tensor.copies]
@@ -67,7 +76,7 @@ class CopyTensors(Functions):
 
     def gradient(self, X: Array) -> Array:
         flat = self._flat(X)
-        table = self._one_copy.values(flat).reshape(len(X), self._copies, -1)  # (n, m, A)
+        table = self._of_one_copy(X)
         slopes = self._one_copy.gradient(flat).reshape(len(X), self._copies, -1, flat.shape[1])  # (n, m, A, f)
         gradient = np.zeros((len(X), self.dim, self._copies, flat.shape[1]))
         end = 0
