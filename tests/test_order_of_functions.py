@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 from fractions import Fraction
 from itertools import islice
@@ -9,11 +10,13 @@ from itertools import product as cartesian
 
 import numpy as np
 import pytest
+from cases import CASES, case_id
 from sklearn.base import clone
 
 import specavg as sa
 from specavg import groups, isometries
-from specavg.invariants import ByDegree, ByEigenvalue, ByType, FewCoordinates, further_orders
+from specavg.invariants import ByDegree, ByEigenvalue, ByType, FewCoordinates, default_order, further_orders
+from specavg.invariants._certified_null_space import UnclearRank
 from specavg.spaces import Circle, Power, Product, Rotations, Sphere, Torus
 
 FEW = FewCoordinates()
@@ -435,3 +438,14 @@ def test_kernel_ridge_takes_the_order_of_copies_that_predicts(target, few, tmp_p
     assert errors[0] < 0.8 * errors[1]
     assert errors[0] < 1.05 * errors[2]
     check_saved(model, Z, Z[:, [2, 0, 3, 1, 6, 5, 4]], tmp_path / "model.specavg")
+
+
+@pytest.mark.parametrize("case", CASES, ids=case_id)
+def test_every_order_that_a_default_tries_keeps_all_invariants(case):
+    """Solvers know some labels of eigenspaces only: one that does not know a label has to decline it."""
+    for order in {default_order(case.space), *further_orders(case.space)}:
+        basis = sa.invariant_basis(case.space, case.group, max_dim=40, order=order)
+        assert basis.eigenvalues[0] == 0.0  # the constant
+        with contextlib.suppress(UnclearRank):  # a rotation by 1e-12 of a turn
+            other = sa.invariant_basis(case.space, case.group, max_dim=40, order=order, solver="null space")
+            assert [row.invariant_dim for row in basis.table] == [row.invariant_dim for row in other.table]

@@ -6,7 +6,7 @@ import abc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product as cartesian
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -39,6 +39,7 @@ class FactorwiseSolver(Solver[FactorSolutions], abc.ABC):
 
     _product: Product
     _resolvers: list[Resolver]
+    _eigenspaces: FactorEigenspaces
 
     @abc.abstractmethod
     def _ways(self, eigenspace: Eigenspace) -> Sequence[tuple[Eigenspace, ...]]:
@@ -49,10 +50,14 @@ class FactorwiseSolver(Solver[FactorSolutions], abc.ABC):
         return 2 * QUICK + sum(resolver.seconds(V) for resolver, V in pairs)
 
     def memory(self, eigenspace: Eigenspace) -> float:
+        if not self.suits(eigenspace):
+            return inf
         pairs = (pair for way in self._ways(eigenspace) for pair in zip(self._resolvers, way, strict=True))
         return max((resolver.memory(V) for resolver, V in pairs), default=0.0)
 
     def count(self, eigenspace: Eigenspace) -> int | None:
+        if not self.suits(eigenspace):
+            return None
         counts = [[r.count(V) for r, V in zip(self._resolvers, way, strict=True)] for way in self._ways(eigenspace)]
         known = [[c for c in way if c is not None] for way in counts]
         return sum(map(prod, known)) if counts == known else None
@@ -103,6 +108,9 @@ class FactorByFactor(FactorwiseSolver):
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
         return acts_on_factors(space, group) is not None
+
+    def suits(self, eigenspace: Eigenspace) -> bool:
+        return self._eigenspaces.splits(eigenspace)
 
     def _ways(self, eigenspace: Eigenspace) -> Sequence[tuple[Eigenspace, ...]]:
         return self._eigenspaces.of(eigenspace)

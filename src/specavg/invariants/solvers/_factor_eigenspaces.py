@@ -14,6 +14,7 @@ import numpy as np
 from specavg.functions._frequency_types import Type, arrangements
 from specavg.groups import Group
 from specavg.groups.families import DirectProduct
+from specavg.invariants.solvers._solver import Unsuitable
 from specavg.isometries import Isometry, SignedPermutation
 from specavg.spaces import Eigenspace, Power, Product, Space, Torus
 from specavg.spaces._copy_types import OneType, copy_types
@@ -106,6 +107,12 @@ class FactorEigenspaces:
         self._space, self._product = space, product
         self._listing = _Listing(product)
 
+    def splits(self, eigenspace: Eigenspace) -> bool:
+        """Whether it is known which eigenspaces of the factors make it up; of some sets of frequencies it is not."""
+        if not isinstance(self._space, Torus):
+            return True
+        return isinstance(self._space.frequency_set(eigenspace), Shell | FrequencyRange | FrequencyTypes)
+
     def of(self, eigenspace: Eigenspace) -> Sequence[tuple[Eigenspace, ...]]:
         """For each product of one eigenspace of each factor, those eigenspaces."""
         if isinstance(self._space, Product):
@@ -124,9 +131,11 @@ class FactorEigenspaces:
             return self._listing.between(value, value)
         if isinstance(label, FrequencyRange):
             return self._listing.between(label.low, label.high)
+        if not isinstance(label, FrequencyTypes):
+            raise Unsuitable(f"{label!r} is not known as products of functions of the factors.")
         sizes = [M.dim for M in self._product.factors]
         return [
             tuple(_of_type(d, t) for d, t in zip(sizes, split, strict=True))
-            for whole in self._space.frequency_types(eigenspace) or ()
+            for whole in label.listed
             for split in sorted(_splits(whole, sizes))
         ]

@@ -46,6 +46,9 @@ class FactorsAndOutputs(FactorwiseSolver, OutputSolver[FactorSolutions]):
     def is_closed(self) -> bool:
         return all(resolver.is_closed for resolver in self._resolvers)
 
+    def suits(self, eigenspace: Eigenspace) -> bool:
+        return self._eigenspaces.splits(eigenspace_below(eigenspace))
+
     def _ways(self, eigenspace: Eigenspace) -> Sequence[tuple[Eigenspace, ...]]:
         ways = self._eigenspaces.of(eigenspace_below(eigenspace))
         return [tuple(carrier(V, p) for V, p in zip(way, self._outputs, strict=True)) for way in ways]
