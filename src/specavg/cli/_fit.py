@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specavg.cli._problem import Problem
-from specavg.cli._specs import add_symmetry_options, cutoff_of, fitting_group, space_of
+from specavg.cli._specs import MOST_COLUMNS, add_symmetry_options, cutoff_of, fitting_group, space_of
 
 if TYPE_CHECKING:
     from specavg.cli._tables import TableStream
 
 __all__ = ["add_data_options", "add_parser", "read_all", "separated"]
 
-_MOST_NAMES = 10**6  # that a range such as x1..100 may stand for: more columns than a table has
 _EPILOG = """\
 examples:
   specavg fit data.parquet --target y --space torus:10 --group sign_flips:10 -o model.specavg
@@ -142,8 +141,8 @@ def separated(names: str | None) -> list[str]:
 
     def grouped(match: re.Match[str]) -> str:
         stems = [stem.strip() for stem in (match[1] or match[2]).split(",")]
-        if int(match[4]) - int(match[3]) >= _MOST_NAMES:
-            raise Problem(f"{match[0]!r} stands for more than {_MOST_NAMES:,} columns", 2)
+        if int(match[4]) - int(match[3]) >= MOST_COLUMNS:
+            raise Problem(f"{match[0]!r} stands for more than {MOST_COLUMNS:,} columns", 2)
         return ",".join(f"{stem}{i}" for i in range(int(match[3]), int(match[4]) + 1) for stem in stems)
 
     text = re.sub(r"(?:\(([^()]*)\)|([^\s,()]*?))(\d+)\.\.(\d+)(?=\s*(?:,|$))", grouped, names or "")

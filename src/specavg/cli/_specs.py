@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from specavg.groups import Group
     from specavg.spaces import Space
 
-__all__ = ["add_space_and_group", "add_symmetry_options", "cutoff_of", "fitting_group", "group_of", "space_of"]
+__all__ = [
+    "MOST_COLUMNS",
+    "add_space_and_group",
+    "add_symmetry_options",
+    "cutoff_of",
+    "fitting_group",
+    "group_of",
+    "space_of",
+]
 
 _SPACE_HELP = (
     "torus:10, torus:10,period=2pi, circle, interval, interval:0,1, sphere:3, rotations, stiefel:5,2; A*B is a "
@@ -30,7 +38,7 @@ _GROUP_HELP = (
     "wreath:(point_group:Oh),2 each of two copies by itself and exchanges them; G*H is a direct product, G+H what two "
     "groups on one space generate; or a TOML or JSON file with generators (default: no symmetry)"
 )
-_MOST_COLUMNS = 10**6  # more than any table on disk has
+MOST_COLUMNS = 10**6  # more than any table on disk has
 _MOST_FUNCTIONS = 1e7  # their eigenvalues and coefficients alone take 160 MB
 _CUTOFFS = ("max_eigenvalue", "max_dim", "max_invariant_dim")
 
@@ -281,8 +289,8 @@ def _integer(value: str, text: str) -> int:
 def _columns(value: str, text: str) -> int:
     """A number of coordinates or copies."""
     number = _integer(value, text)
-    if number > _MOST_COLUMNS:
-        raise ValueError(f"points have at most {_MOST_COLUMNS:,} coordinates here; got {number}")
+    if number > MOST_COLUMNS:
+        raise ValueError(f"points have at most {MOST_COLUMNS:,} coordinates here; got {number}")
     return number
 
 
