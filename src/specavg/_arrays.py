@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "as_given", "components", "numbered"]
-
 Array: TypeAlias = NDArray[np.float64]
 """Floating-point numbers in double precision, of any shape."""
 

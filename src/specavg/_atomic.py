@@ -8,8 +8,6 @@ import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
-__all__ = ["atomic_path"]
-
 
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Generator[Path]:

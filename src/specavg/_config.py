@@ -9,8 +9,6 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-__all__ = ["Settings", "config", "human_size", "require_memory", "settings"]
-
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 

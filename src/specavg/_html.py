@@ -7,8 +7,6 @@ from dataclasses import fields
 from html import escape
 from typing import Any, TypeVar, final
 
-__all__ = ["Records", "facts_html", "table_html"]
-
 T = TypeVar("T")
 _SHOWN = 24  # rows: what fits on a screen; of longer tables the first and the last are shown
 _LAST = 4  # of them from the end, where the largest eigenvalues are

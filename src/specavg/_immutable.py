@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-__all__ = ["Immutable"]
-
 
 class Immutable:
     """Shared by spaces, isometries, fields, groups, representations and bases: `clone` and `deepcopy` keep them."""

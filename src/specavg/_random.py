@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["OWN_SEED", "as_generator"]
-
 OWN_SEED = 20250713
 """For random numbers of the library's own (rows of a search, generic directions, probes of a trace): the same in every
 call, so that results depend on the data only. Any number would do."""

@@ -10,8 +10,6 @@ from typing import Any, TypeVar, final
 
 from specavg._config import settings
 
-__all__ = ["WrittenLine", "reported"]
-
 T = TypeVar("T")
 
 _PATIENCE = 0.5  # seconds before anything is said: short work needs no words

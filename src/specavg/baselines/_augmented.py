@@ -16,8 +16,6 @@ from specavg.groups import Group
 from specavg.isometries import Isometry
 from specavg.spaces import Space
 
-__all__ = ["Augmented"]
-
 
 class Augmented(MetaRegressor):
     """Any regressor, fitted on every image of every training point.

@@ -14,8 +14,6 @@ from specavg.invariants import default_group
 from specavg.isometries import Isometry
 from specavg.spaces import Space
 
-__all__ = ["CostError", "GroupAveragedKernelRidge", "RandomlyAveragedKernelRidge", "averaged_kernel", "size_text"]
-
 
 class CostError(ValueError):
     """A sum over the group that is refused for its size; `terms` says how many terms it has.

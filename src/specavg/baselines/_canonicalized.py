@@ -18,8 +18,6 @@ from specavg.invariants._acting_group import canonical_points, group_of_columns
 from specavg.isometries import Isometry
 from specavg.spaces import Space
 
-__all__ = ["Canonicalized", "canonical", "embedded", "functional", "orbit", "wrapped"]
-
 LARGEST_ORBIT = 20_000  # elements that are listed and applied to every point: seconds for a thousand points
 
 

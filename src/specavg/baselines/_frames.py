@@ -19,8 +19,6 @@ from specavg.groups.families import Hyperoctahedral, SignFlips, Structure, Symme
 from specavg.invariants._acting_group import group_of_columns
 from specavg.spaces import Space, Torus
 
-__all__ = ["Frame", "FrameAveraged", "frame"]
-
 
 @dataclass(frozen=True)
 class Frame:

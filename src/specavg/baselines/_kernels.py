@@ -15,8 +15,6 @@ from specavg.groups import Group
 from specavg.groups.families import SignFlips
 from specavg.spaces import Space, Torus, default_space
 
-__all__ = ["Array", "Kernel", "KernelFunction", "VonMisesKernel", "flips_every_sign", "phases"]
-
 KernelFunction = Callable[[Array, Array], Array]
 """Two sets of checked points to the matrix of kernel values."""
 

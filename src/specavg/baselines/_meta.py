@@ -16,8 +16,6 @@ from specavg.groups import Group
 from specavg.invariants import default_group
 from specavg.spaces import Space, default_space
 
-__all__ = ["MetaRegressor"]
-
 
 class MetaRegressor(MetaEstimatorMixin, SpaceRegressor):
     """A regressor made from another one, a space and a group."""

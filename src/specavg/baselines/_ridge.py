@@ -16,8 +16,6 @@ from specavg.data._given_data import given_table, given_targets
 from specavg.estimators._base import weights_or_ones
 from specavg.spaces import Space
 
-__all__ = ["KernelRidge", "KernelRidgeBase", "SpaceRegressor", "training_data"]
-
 _CHUNK = 1 << 23  # kernel values held at once when predicting
 
 

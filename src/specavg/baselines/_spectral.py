@@ -16,8 +16,6 @@ from specavg.regression._spectra import Spectrum
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._order_of_functions import BY_EIGENVALUE, Order, order_of
 
-__all__ = ["SpectralKernel", "spectral_weights"]
-
 _TAIL = 1e-12  # relative weight of an eigenspace after which a kernel without a cutoff ends
 _MOST = 3_000  # and at the latest after this many functions
 

@@ -17,8 +17,6 @@ from specavg.spaces import Eigenspace, Rotations, Space, Sphere, Torus
 from specavg.spaces._eigenspace import degree_label
 from specavg.spaces._frequency_sets import Shell
 
-__all__ = ["even_shell_sums", "theta_product", "zonal_sum"]
-
 _PAIRS = 1 << 15  # pairs of points held at once by the generating function: it fits in cache
 
 Weighted = Sequence[tuple[Eigenspace, float]]

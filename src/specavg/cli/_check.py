@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from specavg.cli._progress_bar import Progress
     from specavg.cli._tables import TableStream
 
-__all__ = ["Anew", "add_parser"]
-
 _EPILOG = """\
 examples:
   specavg check data.parquet --target y --space torus:10 --group sign_flips:10

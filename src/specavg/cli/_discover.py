@@ -11,8 +11,6 @@ from specavg.cli._fit import add_data_options, read_all, separated
 from specavg.cli._problem import Problem
 from specavg.cli._specs import add_space_and_group, fitting_group, space_of
 
-__all__ = ["add_parser"]
-
 _EPILOG = """\
 examples:
   specavg discover data.parquet --target y --space sphere:3 --group point_group:Oh

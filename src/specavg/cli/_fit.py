@@ -13,8 +13,6 @@ from specavg.cli._specs import MOST_COLUMNS, add_symmetry_options, cutoff_of, fi
 if TYPE_CHECKING:
     from specavg.cli._tables import TableStream
 
-__all__ = ["add_data_options", "add_parser", "read_all", "separated"]
-
 _EPILOG = """\
 examples:
   specavg fit data.parquet --target y --space torus:10 --group sign_flips:10 -o model.specavg

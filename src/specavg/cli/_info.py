@@ -9,8 +9,6 @@ from typing import Any
 
 from specavg.cli._specs import add_symmetry_options, cutoff_of, fitting_group, space_of
 
-__all__ = ["add_parser"]
-
 _EPILOG = """\
 examples:
   specavg info --space torus:10 --group sign_flips:10 --max-invariant-dim 176

@@ -13,8 +13,6 @@ from collections.abc import Callable, Sequence
 from specavg.cli import _check, _discover, _fit, _info, _predict, _reproduce
 from specavg.cli._problem import Problem
 
-__all__ = ["build_parser", "main"]
-
 _EPILOG = """\
 examples:
   specavg info --space torus:10 --group sign_flips:10 --max-invariant-dim 176

@@ -17,8 +17,6 @@ from specavg.functions._few_rows import FEW_ROWS, rows_of_a_larger_table
 if TYPE_CHECKING:
     from specavg.cli._tables import Table, Writer
 
-__all__ = ["add_parser"]
-
 _EPILOG = """\
 examples:
   specavg predict model.specavg new.parquet -o predictions.parquet

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Problem"]
-
 
 class Problem(Exception):
     """One sentence for the user, and an exit code: 1 for data and files, 2 for the command itself."""

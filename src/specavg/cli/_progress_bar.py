@@ -9,8 +9,6 @@ from typing import final
 
 from specavg._reporting import WrittenLine
 
-__all__ = ["Progress"]
-
 
 @final
 class Progress:

@@ -8,8 +8,6 @@ from typing import Any
 
 from specavg.cli._problem import Problem
 
-__all__ = ["add_parser"]
-
 _CHANGED = {"figure-1", "figure-2"}  # what the options for other sizes, seeds, penalties and groups change
 
 

@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from specavg.groups import Group
     from specavg.spaces import Space
 
-__all__ = [
-    "MOST_COLUMNS",
-    "add_space_and_group",
-    "add_symmetry_options",
-    "cutoff_of",
-    "fitting_group",
-    "group_of",
-    "space_of",
-]
-
 _SPACE_HELP = (
     "torus:10, torus:10,period=2pi, circle, interval, interval:0,1, sphere:3, rotations, stiefel:5,2; A*B is a "
     "product, A^5 five copies, (A*B)^5 five copies of a product; or a TOML or JSON file"

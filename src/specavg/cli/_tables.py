@@ -19,8 +19,6 @@ from specavg.regression._moments import Moments
 if TYPE_CHECKING:
     from specavg.spaces import Space
 
-__all__ = ["Table", "TableStream", "Writer", "open_table", "open_writer", "split_columns"]
-
 _PIECE_ROWS = 50_000  # rows that are read at a time: ten columns of them take 4 MB
 _CSV = (".csv", ".csv.gz", ".tsv")
 

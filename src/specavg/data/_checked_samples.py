@@ -10,8 +10,6 @@ from specavg.data._given_data import given_table, given_targets
 from specavg.data._streaming import check_names, column_names, numbers
 from specavg.spaces import Space
 
-__all__ = ["checked_chunks", "checked_samples"]
-
 
 def checked_samples(space: Space, X: Any, y: Any) -> tuple[Array, Array]:
     """Points of `space` and one finite target for each, or an error."""  # (n, n_features), (n,)

@@ -16,8 +16,6 @@ from specavg.data._streaming import Stream, column_names
 from specavg.functions._few_rows import FEW_ROWS, rows_of_a_larger_table
 from specavg.regression._moments import Moments
 
-__all__ = ["DaskStream", "distributed_apply"]
-
 _FAN_IN = 8  # sums that one task adds: 10,000 chunks then need five levels, and no worker holds more than nine sums
 
 

@@ -15,20 +15,6 @@ from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
 from specavg.spaces import Power, Product, Rotations, Space
 
-__all__ = [
-    "check_columns",
-    "given_table",
-    "given_targets",
-    "question_fit",
-    "question_order",
-    "question_periods",
-    "question_size",
-    "question_vectors",
-    "question_wrapping",
-    "why_nothing",
-]
-
-
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
 # span a few, and standardised columns on the default torus (period 2) about three.
 _MANY_PERIODS = 20.0

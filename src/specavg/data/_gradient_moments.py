@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from specavg.invariants import InvariantBasis
 from specavg.regression._moments import Moments
 
-__all__ = ["checked_gradients", "gradient_moments"]
-
 Array = NDArray[np.float64]
 
 

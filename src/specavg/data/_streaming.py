@@ -19,18 +19,6 @@ from specavg.data._gradient_moments import gradient_moments
 from specavg.invariants import EquivariantBasis, InvariantBasis
 from specavg.regression._moments import Moments
 
-__all__ = [
-    "ChunkMoments",
-    "Stream",
-    "check_names",
-    "column_names",
-    "invariant_moments",
-    "is_dask",
-    "numbers",
-    "stream_of",
-    "vector_moments",
-]
-
 _BATCH_ROWS = 65_536  # rows of a Parquet file that are read at a time: enough for BLAS to be fast
 _SUMMED_AT_ONCE = 16  # moments held before they are added: sums of sums, so that errors do not build up
 

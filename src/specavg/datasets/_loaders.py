@@ -17,16 +17,6 @@ from specavg.groups import Group, crystal_symmetry, hyperoctahedral, point_group
 from specavg.isometries import SignedPermutation, left_right, permutation, shift, signed_permutation
 from specavg.spaces import Rotations, Space, Sphere, Stiefel, Torus
 
-__all__ = [
-    "Dataset",
-    "load_copper",
-    "load_diffusion_mri",
-    "load_dti_frames",
-    "load_ica_iris",
-    "load_mcmurdo",
-    "load_propane",
-]
-
 _DIPY = "BSD-3-Clause, © dipy developers"
 
 

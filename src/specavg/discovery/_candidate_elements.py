@@ -19,8 +19,6 @@ from specavg.groups.recognition._chain import Chain
 from specavg.isometries import Isometry, SignedPermutation
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["CandidateElements"]
-
 Array = NDArray[np.float64]
 _MOST = 500  # candidates, at most: a step of the search projects the sums for each of them, a few seconds in all
 _MOST_NUMBERS = 30_000_000  # entries of the matrices of all candidates together, at most: 240 MB

@@ -21,8 +21,6 @@ from specavg.groups._given_generators import not_a_group
 from specavg.isometries import SignedPermutation
 from specavg.spaces import Space
 
-__all__ = ["discover_symmetry"]
-
 _METHODS = ("auto", "subgroups", "elements", "transpositions", "fields", "sampling")
 
 

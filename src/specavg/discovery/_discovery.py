@@ -16,8 +16,6 @@ from specavg.isometries import Isometry
 from specavg.isometries.fields import Field
 from specavg.regression._information import Information
 
-__all__ = ["Candidate", "Discovery", "group_label", "unseen_function"]
-
 _SHOWN = 8  # rows of the table in a summary
 _NAMED = 3  # groups that a sentence names
 

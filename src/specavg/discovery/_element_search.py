@@ -22,8 +22,6 @@ from specavg.groups import Group
 from specavg.isometries import Isometry
 from specavg.regression._information import Information
 
-__all__ = ["search_elements"]
-
 Array = NDArray[np.float64]
 _ROUNDS = 3  # rounds in which the symmetry and the decay are chosen in turn
 

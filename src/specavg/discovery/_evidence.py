@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from specavg.regression._information import Information
 
-__all__ = ["HONEST", "Decay", "Subspace", "best_decay", "left_alone", "log_evidence", "p_values_outside"]
-
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 HONEST = 1 / 50  # p-value, in units of `level`, below which no candidate is accepted, however probable it is

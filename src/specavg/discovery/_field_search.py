@@ -20,8 +20,6 @@ from specavg.isometries import Isometry, orthogonal
 from specavg.regression._information import Information
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["search_fields"]
-
 Array = NDArray[np.float64]
 _FIXED = 1e-6  # eigenvalues of dDᵀdD below this are zero: they are squares of integers, rounded to 1e-12
 _ROUNDS = 3  # rounds in which the subalgebra and the decay are chosen in turn

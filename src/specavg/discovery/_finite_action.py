@@ -20,8 +20,6 @@ from specavg.groups import Group
 from specavg.isometries import Isometry
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["FiniteAction"]
-
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 _SAME = 1e-7  # for vectors of length 1: rounding is below 1e-12, and different elements differ by about 1e-2

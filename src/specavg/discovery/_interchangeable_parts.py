@@ -22,8 +22,6 @@ from specavg.groups import Group
 from specavg.isometries import Isometry, permutation
 from specavg.regression._nested_models import Models
 
-__all__ = ["search_transpositions"]
-
 Array = NDArray[np.float64]
 _MOST_FUNCTIONS = 400  # functions compared, at most: each step decomposes their Gram matrix, a second or two in all
 _ROUNDS = 3  # rounds in which the blocks and the decay are chosen in turn

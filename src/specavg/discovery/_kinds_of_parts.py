@@ -8,8 +8,6 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Kinds", "log_density"]
-
 Array = NDArray[np.float64]
 _ROUNDS = 40  # rounds of shares and centres in turn: after 20, shares of kinds 2 σ apart move by less than 1e-3
 

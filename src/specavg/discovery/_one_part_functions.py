@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from specavg.spaces import Circle, Power, Space, Sphere, Torus
 
-__all__ = ["OnePartFunctions", "one_part_functions", "with_pairs"]
-
 Array = NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ from specavg.discovery._evidence import HONEST, Decay, best_decay, log_evidence
 from specavg.discovery._kinds_of_parts import Kinds, log_density
 from specavg.regression._information import Information
 
-__all__ = ["Blocks", "Parts"]
-
 Array = NDArray[np.float64]
 Blocks = list[list[int]]
 _RANK_TOLERANCE = 1e-10  # relative to the largest eigenvalue of a covariance: a smaller one is rounding

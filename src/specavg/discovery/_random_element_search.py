@@ -20,8 +20,6 @@ from specavg.groups import Group, minimal_generators
 from specavg.invariants import fixed_space
 from specavg.isometries import Isometry
 
-__all__ = ["search_random_elements"]
-
 Array = NDArray[np.float64]
 _ELEMENTS = 100  # draws: a subgroup of index 20 is missed with probability 0.6 %
 

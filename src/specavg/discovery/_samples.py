@@ -16,8 +16,6 @@ from specavg.data._streaming import is_dask
 from specavg.regression._information import Information
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["PER_FUNCTION", "Samples"]
-
 Array = NDArray[np.float64]
 PER_FUNCTION = 4  # samples, at least, for each function that is compared
 _MOST_FUNCTIONS = 300  # functions compared, at most: their Gram matrix is projected for every candidate

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from specavg.isometries.fields import CopiesField, FactorsField, Field, LeftRightField, RotationField
 
-__all__ = ["AlgebraParts", "RotationPart", "Subalgebra"]
-
 Array = NDArray[np.float64]
 _ZERO = 1e-9  # brackets of fields of length one that commute round to 1e-15
 _NEAR = 1e-2  # two searches that end in the same axis differ by 1e-5; two axes of one function by far more

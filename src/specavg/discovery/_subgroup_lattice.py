@@ -17,8 +17,6 @@ from specavg.discovery._subgroups import SubgroupClass, TooManySubgroups, subgro
 from specavg.groups import Group
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["MOST_ELEMENTS", "MOST_SUBGROUPS", "Lattice", "lattice", "lattice_is_small"]
-
 Array = NDArray[np.float64]
 MOST_ELEMENTS = 2_000  # the table of products then has 4 million entries, and takes a few seconds
 MOST_SUBGROUPS = 5_000  # the table of inclusions then has 25 million entries

@@ -10,8 +10,6 @@ from specavg.groups import point_group
 from specavg.isometries import Isometry, Orthogonal, SignedPermutation
 from specavg.spaces import Space, Sphere
 
-__all__ = ["point_group_name"]
-
 POINT_GROUPS = (
     *("C1", "Ci", "Cs", "C2", "C2h", "C2v", "C3", "S6", "C3h", "C3v", "C4", "S4", "C4h", "C4v", "C6", "C6h", "C6v"),
     *("D2", "D2d", "D2h", "D3", "D3d", "D3h", "D4", "D4h", "D6", "D6h", "T", "Th", "Td", "O", "Oh", "I", "Ih"),

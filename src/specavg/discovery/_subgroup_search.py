@@ -18,8 +18,6 @@ from specavg.regression._information import Information
 from specavg.regression._nested_models import Models
 from specavg.spaces import Eigenspace
 
-__all__ = ["search_subgroups"]
-
 Array = NDArray[np.float64]
 _ROUNDS = 5  # rounds, at most, in which the subgroup and the decay are chosen in turn: two or three are enough
 

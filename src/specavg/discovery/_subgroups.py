@@ -12,8 +12,6 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SubgroupClass", "TooManySubgroups", "prime_power_steps", "subgroup_classes"]
-
 Indices = NDArray[np.intp]
 Masks = NDArray[np.bool_]
 

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from specavg.invariants import Cutoff, InvariantBasis
 from specavg.regression._measured_limits import FEWEST_FUNCTIONS, FUNCTIONS_PER_POINT, WORK
 
-__all__ = ["affordable_basis", "affordable_dim", "rounded"]
-
 _HOPELESS = 1e6  # invariant functions asked for before a group is taken to have none but the constant
 
 

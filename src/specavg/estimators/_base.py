@@ -34,8 +34,6 @@ from specavg.persistence._saved_model import Savable
 from specavg.regression._measured_limits import BASIS_SECONDS
 from specavg.spaces import Space, default_space
 
-__all__ = ["InvariantEstimator", "InvariantSeries", "checked_alpha", "relative_weights", "weights_or_ones"]
-
 Array = NDArray[np.float64]
 _FIRST_ROWS = 1024  # that tell whether points repeat: 0.1 ms of a prediction that takes several
 

@@ -34,8 +34,6 @@ from specavg.regression._moments import Moments
 from specavg.spaces import Space
 from specavg.spaces._von_mises import VonMises
 
-__all__ = ["InvariantDensity"]
-
 Array = NDArray[np.float64]
 FEWEST_FUNCTIONS, MOST_FUNCTIONS = 96, 192  # invariant functions of a default: up to 96 points, and with more
 MOST_NODES = 6_000  # of a quadrature rule: the values of 192 functions take 9 MB

@@ -20,8 +20,6 @@ from specavg.isometries import Isometry
 if TYPE_CHECKING:
     from specavg.spaces import Space
 
-__all__ = ["Discrepancy", "invariance_discrepancy"]
-
 SMALL_GROUP = 10_000  # elements up to which all are tried: the 5,040 of S_7 took 1.5 s with 100 points
 RANDOM_ELEMENTS = 1_000  # drawn from larger groups: 0.03 s for S_10
 _ROWS = FEW_ROWS  # of one call of f: 1024 calls with 100 rows each are mostly checks of what is given

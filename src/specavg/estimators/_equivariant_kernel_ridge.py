@@ -33,8 +33,6 @@ from specavg.regression._target_units import Units
 from specavg.regression._vector_posterior import BlockPosterior, SummandPosterior
 from specavg.spaces import Space
 
-__all__ = ["EquivariantKernelRidge"]
-
 Array = NDArray[np.float64]
 _NUMBERS = ("scalar", "pseudoscalar")  # outputs of one number
 # Of the length of all targets: pure noise has 0.58 along x, components along east and north taken for others about as

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-__all__ = ["ExponentialFit", "Nodes", "exponential_fit", "exponential_fit_from_moments"]
-
 Array = NDArray[np.float64]
 _STEPS = 100  # of Newton's method at most: it converges quadratically, and the bound only ends what does not
 

@@ -16,8 +16,6 @@ from specavg.groups import Group
 from specavg.invariants import Cutoff, Order
 from specavg.spaces import Space
 
-__all__ = ["InvariantFeatures"]
-
 DEFAULT_FUNCTIONS = 64.0  # features with no cutoff given: a linear model of some hundred rows can use so many
 
 

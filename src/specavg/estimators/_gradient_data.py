@@ -20,8 +20,6 @@ from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._target_units import Units
 
-__all__ = ["NO_VALUE", "GradientData", "warn_of_contradicting_moments"]
-
 Array = NDArray[np.float64]
 NO_VALUE = "every y is NaN: gradients leave the constant open, so at least one value is needed"
 _CONTRADICTION = 0.25  # of the scale: a factor of 1.25 is not found among common units (eV, kcal/mol, Hartree, Bohr)

@@ -17,8 +17,6 @@ from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import RidgeFit
 from specavg.regression._spectrum_choice_many_rows import likely_spectra, nearby_fit, weakest_share
 
-__all__ = ["grown"]
-
 
 def grown(
     data: RidgeData,

@@ -27,8 +27,6 @@ from specavg.invariants._acting_group import group_order
 from specavg.spaces import Space
 from specavg.spaces._von_mises import VonMises
 
-__all__ = ["KernelMixture", "fitted_mixture"]
-
 Places = NDArray[np.intp]
 
 MOST_IMAGES = 300_000

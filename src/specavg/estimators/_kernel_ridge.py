@@ -36,8 +36,6 @@ from specavg.regression._spectrum_choice import RidgeFit, Trial, mean_fit, ridge
 from specavg.regression._target_units import Units
 from specavg.spaces import Space
 
-__all__ = ["InvariantKernelRidge"]
-
 Array = NDArray[np.float64]
 _FEWEST_VALUES = 8  # that gradients are compared with: the fit of fewer says nothing of them
 

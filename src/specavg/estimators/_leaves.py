@@ -11,8 +11,6 @@ from scipy.spatial import cKDTree  # pyright: ignore[reportAttributeAccessIssue]
 
 from specavg._arrays import Array
 
-__all__ = ["Leaves"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,6 @@ from specavg.invariants._acting_group import group_order
 from specavg.isometries import Isometry
 from specavg.spaces import Space
 
-__all__ = ["one_of_each_orbit", "orbit_nodes"]
-
 _SAME = 1e-9  # distance, in sizes of the space, of a node and an image that are the same: far above rounding
 _ELEMENTS = 500  # elements that are tried; one takes some 0.1 ms, and 30 ms where it moves all of 10⁵ nodes to nodes
 _SOME = 40  # nodes that are moved first: most elements move nodes to places between nodes

@@ -13,8 +13,6 @@ from specavg._random import OWN_SEED
 if TYPE_CHECKING:
     from specavg.invariants import InvariantBasis
 
-__all__ = ["Rule", "quadratures"]
-
 Array = NDArray[np.float64]
 HIGHEST_DIMENSION = 8  # beyond, product rules have too many nodes even for the lowest functions
 # Multiples of the largest value of a basis for which rules are tried: each finer than the last by half.

@@ -20,8 +20,6 @@ from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import relative_scale
 
-__all__ = ["RidgeData"]
-
 Array = NDArray[np.float64]
 
 

@@ -19,8 +19,6 @@ from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import screened, shortlist
 
-__all__ = ["MadeBasis", "Searched", "competing_bases", "searched_basis"]
-
 MadeBasis = Callable[[int | None], InvariantBasis]
 """Makes a basis of at most so many functions; with None, of as many as are affordable."""
 

@@ -20,8 +20,6 @@ from specavg.estimators._gradient_data import NO_VALUE
 from specavg.invariants import InvariantBasis
 from specavg.regression._moments import Moments
 
-__all__ = ["PiecewiseEstimator", "StreamedEstimator", "needs_cutoff"]
-
 
 class CutoffNeeded(ValueError, AttributeError):
     """No `partial_fit` without a cutoff. An `AttributeError` too, so that `hasattr` says no."""

@@ -20,8 +20,6 @@ from specavg.invariants import InvariantBasis, Order
 from specavg.regression._measured_limits import FEWEST_FUNCTIONS
 from specavg.spaces import Space
 
-__all__ = ["Symmetrized"]
-
 Array = NDArray[np.float64]
 MOST_NODES = 20_000  # predictions of the inner estimator
 MOST_FUNCTIONS = 384  # there are then more than fifty nodes for each function

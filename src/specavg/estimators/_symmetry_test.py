@@ -20,8 +20,6 @@ from specavg.isometries import Isometry
 from specavg.regression._nested_models import Models, permutation_p_values
 from specavg.spaces import Space
 
-__all__ = ["GeneratorTest", "SymmetryTest", "symmetry_test"]
-
 Array = NDArray[np.float64]
 _PIECE = 20_000  # rows whose functions are held at a time
 _MAX_FUNCTIONS = 300  # all functions looked at by default

@@ -20,8 +20,6 @@ from specavg.experiments._timing import duration
 from specavg.groups import Group
 from specavg.spaces import Space, Sphere, Torus
 
-__all__ = ["EXPERIMENT", "largest_jump"]
-
 NAME = "alternatives"
 NOISE = 0.05
 

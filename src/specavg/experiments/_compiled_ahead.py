@@ -13,8 +13,6 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-__all__ = ["compiling_ahead", "fit_small_models"]
-
 
 @contextmanager
 def compiling_ahead(wanted: bool = True) -> Generator[Callable[[], None]]:

@@ -15,8 +15,6 @@ from specavg.experiments._figure_style import PALETTE, new_figure
 from specavg.experiments._result import Experiment, Result, Track
 from specavg.spaces import Sphere
 
-__all__ = ["EXPERIMENT"]
-
 NAME = "discovery"
 DEGREE = 8  # of the targets
 RATIO = 10.0  # variance of the signal over variance of the noise

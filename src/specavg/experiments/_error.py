@@ -11,8 +11,6 @@ from specavg.experiments import _paper_task as task
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure, sequence
 from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
 
-__all__ = ["experiment"]
-
 NAME = "figure-2"
 SAME_ORDER = np.sqrt(10)  # nearer than the next order of magnitude, either way
 

@@ -20,8 +20,6 @@ from specavg.invariants._basis import built_basis
 from specavg.isometries import shift
 from specavg.spaces import Circle, Sphere
 
-__all__ = ["EXPERIMENT", "catalogue"]
-
 NAME = "examples"
 
 

@@ -9,8 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 
-__all__ = ["PALETTE", "REFERENCE", "new_figure", "own_settings", "save", "sequence"]
-
 PALETTE = ["#1b6ca8", "#d1495b", "#2e8b57", "#8e5ea2", "#c9822b", "#3aa6a6", "#6b6b6b"]
 REFERENCE = "#222222"
 _DOTS = 160  # an inch

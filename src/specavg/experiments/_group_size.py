@@ -16,8 +16,6 @@ from specavg.experiments._timing import seconds, size_text
 from specavg.groups import Group
 from specavg.spaces import Space, Sphere, Torus
 
-__all__ = ["EXPERIMENT"]
-
 NAME = "group-size"
 N = 200
 MAX_TERMS = {True: 5e6, False: 1.5e8}  # kernel values that a group average may take, in quick and full runs

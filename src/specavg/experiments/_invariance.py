@@ -10,8 +10,6 @@ from specavg.experiments import _paper_task as task
 from specavg.experiments._figure_style import PALETTE, new_figure, sequence
 from specavg.experiments._result import Claim, Experiment, Record, Result, Table, Track
 
-__all__ = ["experiment"]
-
 NAME = "figure-1"
 
 

@@ -21,8 +21,6 @@ from specavg.groups import Group, trivial
 from specavg.invariants import invariant_basis
 from specavg.spaces import Space, Sphere
 
-__all__ = ["EXPERIMENT"]
-
 NAME = "invariant-ridge"
 LOADERS = (datasets.load_copper, datasets.load_propane, datasets.load_diffusion_mri, datasets.load_ica_iris)
 METHODS = ("mean of y", "Spec-Avg", "KRR", "augmentation + KRR", "group-averaged KRR", "invariant kernel ridge")

@@ -15,8 +15,6 @@ from specavg.invariants import invariant_basis
 from specavg.invariants._basis import built_basis
 from specavg.spaces import Sphere
 
-__all__ = ["EXPERIMENT"]
-
 NAME = "oracles"
 SPACE, GROUP, S = Sphere(3), groups.point_group("O"), 1.2
 

@@ -19,9 +19,6 @@ from specavg.invariants import invariant_basis
 from specavg.isometries import SignedPermutation
 from specavg.spaces import Torus
 
-__all__ = ["DIMENSIONS", "ETAS", "Changes", "Fit", "Sweep", "all_sign_images", "sweep", "target"]
-
-
 D = 10
 SPACE = Torus(D)
 GROUP = groups.sign_flips(D)

@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 
 from specavg.experiments._result import Track
 
-__all__ = ["progress"]
-
 T = TypeVar("T")
 
 

@@ -17,8 +17,6 @@ from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.isometries import signed_permutation
 from specavg.spaces import Circle, Space, Sphere, Torus
 
-__all__ = ["EXPERIMENT", "edge_target", "slope_interval"]
-
 NAME = "rate"
 NOISE = 0.5
 

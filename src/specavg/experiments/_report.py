@@ -9,8 +9,6 @@ from pathlib import Path
 
 from specavg.experiments._result import Claim, Experiment, Result, Table
 
-__all__ = ["Section", "write_report"]
-
 
 @dataclass(frozen=True)
 class Section:

@@ -14,8 +14,6 @@ from specavg.experiments._result import Record, Result, Track
 from specavg.groups import Group
 from specavg.spaces import Space, Torus
 
-__all__ = ["add_resplits"]
-
 WIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # γ times the median squared distance
 PENALTIES = tuple(10.0**k for k in range(-10, 1))
 MOST_TESTS = 1000

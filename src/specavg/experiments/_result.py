@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["Claim", "Experiment", "Figure", "Record", "Result", "Table", "Track"]
-
 T = TypeVar("T")
 
 

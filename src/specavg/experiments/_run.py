@@ -34,8 +34,6 @@ from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, write_report
 from specavg.experiments._result import Experiment, Record
 
-__all__ = ["EXPERIMENTS", "reproduce"]
-
 EXPERIMENTS: tuple[Experiment, ...] = (
     _invariance.experiment(Changes()),
     _error.experiment(Changes()),

@@ -17,8 +17,6 @@ from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.spaces import Sphere
 
-__all__ = ["samples_saved"]
-
 NAME = "sequel"
 S = 1.0  # smoothness of the target: coefficients l^(−s−1/2)
 NOISE = 0.5

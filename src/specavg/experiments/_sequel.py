@@ -19,8 +19,6 @@ from specavg.invariants._basis import built_basis
 from specavg.invariants.solvers._random_elements import number_of_draws, randomly_fixed
 from specavg.spaces import Eigenspace, Power, Space, Sphere
 
-__all__ = ["EXPERIMENT"]
-
 NAME = "sequel"
 TOLERANCES = (0.0, 1e-15, 1e-14, 1e-12, 1e-10, 1e-2, 0.3, 1.0)
 GOOD = 1e-10

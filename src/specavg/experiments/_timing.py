@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["duration", "seconds", "size_text"]
-
 
 def seconds(call: Callable[[], Any], repeat: int = 3, budget: float = 1.0) -> float:
     """The shortest of up to `repeat` calls; no further call is made once `budget` seconds are spent."""

@@ -12,8 +12,6 @@ from specavg.experiments._result import Experiment, Figure, Result, Table, Track
 from specavg.invariants import invariant_basis
 from specavg.spaces import Sphere, Torus
 
-__all__ = ["EXPERIMENT"]
-
 NAME = "weyl"
 
 # (title, space, group, largest eigenvalue in quick and in full runs)

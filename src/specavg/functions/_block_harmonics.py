@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from specavg.functions._functions import Array, Functions
 from specavg.functions._orthonormal_matrices import normalized
 
-__all__ = ["BlockHarmonics", "Blocks"]
-
 Index = tuple[tuple[int, int], ...]
 """(e, n) of each leaf: its degree, and that of the Jacobi polynomial that joins it to those before it."""
 

@@ -10,8 +10,6 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.functions._functions import Functions
 
-__all__ = ["ChebyshevPolynomials"]
-
 
 @final
 class ChebyshevPolynomials(Functions):

@@ -16,8 +16,6 @@ from specavg.functions._integer_vectors import rows_in, tree_of
 from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._threads import in_order, read_only, row_chunks
 
-__all__ = ["ChebyshevOrbitSums", "ChebyshevProducts"]
-
 
 @final
 class ChebyshevProducts(Products):

@@ -13,8 +13,6 @@ from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
 from specavg.functions._mapped_functions import Mapped
 
-__all__ = ["Blockwise", "Combinations", "Joined", "Listed", "Part"]
-
 
 class Part(NamedTuple):
     """Some functions, by callables."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from specavg._arrays import Array
 
-__all__ = ["Sum", "compensated_sum", "compensated_sums"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

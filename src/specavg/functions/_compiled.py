@@ -16,8 +16,6 @@ from specavg.functions._few_rows import few_rows
 from specavg.functions._functions import CHUNK_BYTES, PLAIN_BYTES, Functions
 from specavg.functions._threads import CACHE, SMALLEST_BLOCK, block_size, in_order, read_only, row_chunks
 
-__all__ = ["FEW_COLUMNS", "Compiled", "Loops"]
-
 FEW_COLUMNS = 8  # columns of data or coefficients: for more, values and a matrix product beat a pass of a loop for each
 
 

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from specavg._config import require_memory
 from specavg.functions._factor_table import FactorTable
 
-__all__ = ["CopyChains"]
-
 Indices = NDArray[np.int64]
 Multiset = tuple[int, ...]
 # Memory of the states at a block of points; beyond it they are kept for some copies only, and computed twice. On T^10

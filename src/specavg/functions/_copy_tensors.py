@@ -12,8 +12,6 @@ import numpy as np
 from specavg.functions._few_rows import FEW_ROWS, few_rows
 from specavg.functions._functions import Array, Functions
 
-__all__ = ["CopyTensor", "CopyTensors"]
-
 
 @dataclass(frozen=True, eq=False)
 class CopyTensor:

@@ -18,8 +18,6 @@ from specavg.functions._integer_vectors import Tree, frequency_tree
 from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
 
-__all__ = ["CosineProducts", "cosine_products"]
-
 Indices = NDArray[np.intp]
 
 

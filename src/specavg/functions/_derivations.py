@@ -12,8 +12,6 @@ from specavg._arrays import Array
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
 
-__all__ = ["Derivations"]
-
 _DENSE = 200  # functions up to which a dense matrix product is faster than a sparse one
 
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from specavg.functions._functions import Array, Functions
 
-__all__ = ["Determinants"]
-
 Indices = NDArray[np.intp]
 # The condition number up to which cofactors come from the inverse, right to 1e-14. Beyond it they come from singular
 # values, which take ten times as long.

@@ -27,8 +27,6 @@ from specavg.functions._euler_sums import (
     wave_orders,
 )
 
-__all__ = ["EulerGram", "euler_gram", "gram_nanoseconds"]
-
 _BATCH_BYTES = 64e6  # memory of the grids that are transformed together
 _PARTS = 16  # parts of the tables: each begins at its own lowest degree, and the zeros below it are not held
 _NANOSECONDS_A_NODE = 40.0  # of a multiplication, for each column: two FFTs and what lies between; measured

@@ -18,16 +18,6 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.functions import _nufft
 
-__all__ = [
-    "Orders",
-    "WaveFamily",
-    "order_blocks",
-    "step_of",
-    "sums_by_transform",
-    "transform_nanoseconds",
-    "wave_orders",
-]
-
 Orders = NDArray[np.intp]
 _TABLE_BYTES = 64e6  # memory of the tables of high degree that are held at a time
 

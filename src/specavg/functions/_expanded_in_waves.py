@@ -13,8 +13,6 @@ from specavg.functions._functions import Functions
 from specavg.functions._toeplitz_gram import ToeplitzGram
 from specavg.functions._trigonometric_sums import FEWEST_TO_COMBINE, TrigonometricSums
 
-__all__ = ["FOURIER_DIMENSIONS", "Expanded"]
-
 FOURIER_DIMENSIONS = 3  # up to here a non-uniform FFT is worth the expansion in waves
 
 

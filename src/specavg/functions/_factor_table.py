@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 
-__all__ = ["COSINE", "PAIR", "SINE", "SOLID_STEP", "SPHERE", "STEP", "TABLE", "TORUS", "FactorTable"]
-
 COSINE, STEP, SOLID_STEP, PAIR, SINE = range(5)
 TORUS, SPHERE, TABLE = range(3)  # how points become coordinates: reduced modulo the period, normalised, as they are
 

@@ -6,8 +6,6 @@ import contextlib
 import threading
 from collections.abc import Generator
 
-__all__ = ["FEW_ROWS", "few_rows", "rows_of_a_larger_table"]
-
 # At 512 rows NumPy takes a tenth of a second at most; a loop takes 1 to 9 seconds to compile, and half a second to load
 # again.
 FEW_ROWS = 512

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from specavg.functions._integer_vectors import Tree, tree_of
 
-__all__ = ["Type", "arrangements", "type_tree", "types_of_norm", "waves_of_types"]
-
 Type = tuple[int, ...]
 """The sizes of the non-zero entries, the largest first."""
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from specavg.functions._factor_table import FactorTable
     from specavg.functions._gram_operator import GramOperator
 
-__all__ = ["CHUNK_BYTES", "PLAIN_BYTES", "Functions"]
-
 CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
 PLAIN_BYTES = 16e6  # working memory of one chunk where there are few rows; families that need more for them use a loop
 # Working memory of one chunk of few rows where it has more than 64 of them. On T^10 500 rows at once take 8 ms, most of

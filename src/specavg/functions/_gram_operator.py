@@ -7,8 +7,6 @@ from typing import Protocol, final
 
 from specavg._arrays import Array
 
-__all__ = ["GramOperator", "MappedGram"]
-
 
 class GramOperator(Protocol):
     """Φᵀ diag(w) Φ, symmetric."""

@@ -15,8 +15,6 @@ from specavg._arrays import Array
 from specavg.functions._functions import Functions
 from specavg.functions._vector_functions import VectorFunctions
 
-__all__ = ["IndexedProducts"]
-
 F = TypeVar("F", bound=Functions | VectorFunctions)
 
 

@@ -11,19 +11,6 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Shell",
-    "Tree",
-    "dense",
-    "ellipsoid",
-    "frequency_tree",
-    "rows_in",
-    "shell_sizes",
-    "shell_vectors",
-    "shells",
-    "tree_of",
-]
-
 
 @dataclass(frozen=True)
 class Shell:

@@ -8,8 +8,6 @@ from specavg._arrays import Array
 from specavg.functions._functions import Functions
 from specavg.functions._gram_operator import GramOperator, MappedGram
 
-__all__ = ["Mapped"]
-
 
 class Mapped(Functions):
     """φ Q, with φ another family: what sums over data, combinations and Gram operators of it are.

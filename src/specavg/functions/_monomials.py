@@ -17,15 +17,6 @@ from specavg.functions._integer_vectors import Shell, shells
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._product_tree import Products, ProductTree
 
-__all__ = [
-    "CoordinatePolynomials",
-    "MonomialProducts",
-    "hermite_polynomials",
-    "monomial_shells",
-    "norm_constant",
-    "polynomial_rows",
-]
-
 
 @lru_cache(maxsize=4)
 def monomial_shells(d: int, degree: int) -> dict[int, Shell]:

@@ -15,8 +15,6 @@ from specavg._config import require_memory, settings
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._threads import in_order
 
-__all__ = ["available", "combine", "cost", "grid_sums", "sums"]
-
 Indices = NDArray[np.int64]
 TOLERANCE = 1e-14  # relative to Σ|y|: twelve digits of every sum are then safe
 _NANOSECONDS = {1: 100.0, 2: 320.0, 3: 2600.0}  # time for each point by dimension, measured at this tolerance

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from specavg.functions._functions import Functions
 from specavg.functions._orthonormal_matrices import nearest_orthonormal
 
-__all__ = ["OneDirection"]
-
 Array = NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ import numpy as np
 from specavg.functions._monomials import CoordinatePolynomials, norm_constant
 from specavg.functions._symmetric_functions import SymmetrizedProducts
 
-__all__ = ["orbit_sums", "partitions"]
-
 
 def orbit_sums(d: int, degrees: Sequence[tuple[int, bool]], step: int) -> SymmetrizedProducts:
     """Orbit sums of unit norm for all partitions of given degrees.

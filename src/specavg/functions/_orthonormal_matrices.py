@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["nearest_orthonormal", "normalized", "orthonormality_error", "random_orthonormal"]
-
 
 def normalized(X: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows divided by their norms."""

@@ -15,8 +15,6 @@ from specavg.functions._orthonormal_matrices import normalized
 if TYPE_CHECKING:
     from specavg.functions._product_tree import ProductTree
 
-__all__ = ["factors", "slopes_of_factors", "slopes_of_products"]
-
 
 def slopes_of_products(tree: ProductTree, X: Array, c: Array) -> Array:
     """The gradient of Σ c φ, the φ products along a tree; c (dim, 1), or (dim, n) with coefficients of each point."""

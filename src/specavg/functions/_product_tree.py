@@ -17,8 +17,6 @@ from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._plain_slopes import slopes_of_products
 from specavg.functions._threads import in_order, read_only, row_chunks
 
-__all__ = ["NO_MIXING", "Mixing", "ProductTree", "Products", "depth_first"]
-
 Indices = NDArray[np.int64]
 _SLOPE_BYTES = 1e6  # memory of a block and its derivatives: the size of a common second-level cache
 _SLOPE_BLOCK = 192  # points: on T^10 64 take 425 ns a point, 192 take 350 and 512 take 380

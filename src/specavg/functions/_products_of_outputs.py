@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from specavg.functions._indexed_products import IndexedProducts
 from specavg.functions._vector_functions import VectorFunctions
 
-__all__ = ["ProductsOfOutputs"]
-
 Array = NDArray[np.float64]
 
 

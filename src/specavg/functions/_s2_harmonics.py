@@ -19,8 +19,6 @@ from specavg.functions._sphere_harmonics import harmonics
 from specavg.functions._threads import read_only
 from specavg.functions._wigner_matrices import rotation_derivatives
 
-__all__ = ["S2Harmonics"]
-
 _NANOSECONDS = 0.2  # of a sum over data, for each point and function; measured
 _PLAIN_DEGREE = 1000  # up to here p, at most 2^700, is too small to lift a product that has underflowed
 _NOISE = 1e-14  # a coefficient of an orthonormal combination below this is rounding

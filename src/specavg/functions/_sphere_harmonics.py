@@ -15,14 +15,6 @@ from specavg.functions._factor_table import PAIR, SOLID_STEP, SPHERE, FactorTabl
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._product_tree import Products, ProductTree
 
-__all__ = [
-    "SphereHarmonics",
-    "even_harmonics_count",
-    "gegenbauer_recurrence",
-    "harmonics",
-    "harmonics_count",
-]
-
 
 @final
 class SphereHarmonics(Products):

@@ -28,8 +28,6 @@ from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._plain_slopes import factors, slopes_of_factors
 from specavg.functions._threads import block_size, in_order, read_only, row_chunks
 
-__all__ = ["CopyByCopy", "SymmetrizedProducts"]
-
 Indices = NDArray[np.int64]
 Multiset = tuple[int, ...]
 _MANY_COPIES = 256  # plain NumPy joins halves from this many copies on: one step a copy would take a second

@@ -37,8 +37,6 @@ from specavg.functions._symmetric_functions import CopyByCopy, SymmetrizedProduc
 from specavg.functions._threads import in_order, read_only, row_chunks
 from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
 
-__all__ = ["SumsOverCopies", "symmetrized_products"]
-
 Indices = NDArray[np.int64]
 Wave = tuple[int, bool]  # frequency, and whether it is the sine
 Waves = tuple[Wave, ...]  # in increasing order

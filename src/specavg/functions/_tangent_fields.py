@@ -13,8 +13,6 @@ from specavg._arrays import Array
 from specavg.functions._functions import Functions
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 
-__all__ = ["Projection", "TangentFields"]
-
 # Coefficients of components of a field are of order one, or zero but for rounding of a sum over nodes.
 _ROUNDING = 1e-13
 

@@ -10,8 +10,6 @@ from specavg._arrays import Array
 from specavg.functions._functions import Functions
 from specavg.functions._indexed_products import IndexedProducts
 
-__all__ = ["TensorProducts"]
-
 
 @final
 class TensorProducts(IndexedProducts[Functions], Functions):

@@ -12,8 +12,6 @@ import numpy as np
 from specavg._arrays import Array
 from specavg._config import settings
 
-__all__ = ["CACHE", "block_size", "in_order", "read_only", "row_chunks"]
-
 Result = TypeVar("Result")
 ROWS = 1 << 14  # rows of one task: some milliseconds of work, and few enough tasks that adding them is free
 CACHE = 256 * 1024  # bytes that a block may fill: half of a common second-level cache

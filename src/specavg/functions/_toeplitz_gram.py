@@ -19,15 +19,6 @@ from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg.functions import _nufft
 
-__all__ = [
-    "ToeplitzGram",
-    "column_nanoseconds",
-    "dense_nanoseconds",
-    "density_of_sums",
-    "difference_count",
-    "differences",
-]
-
 _BATCH_BYTES = 16e6  # memory of the grids that are transformed together
 _NANOSECONDS_A_GRID_POINT = 30.0  # time of one multiplication, for each column; measured
 

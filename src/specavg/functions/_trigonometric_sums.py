@@ -26,8 +26,6 @@ from specavg.functions._toeplitz_gram import (
 )
 from specavg.functions._wave_tree import WaveTree
 
-__all__ = ["FEWEST_TO_COMBINE", "TrigonometricSums", "Waves", "fourier_sums"]
-
 Indices = NDArray[np.int64]
 # Below this, combinations always go by the tree, whose value at a point does not depend on the other points in its
 # last bit.

@@ -14,8 +14,6 @@ from specavg._arrays import Array
 from specavg.functions._functions import Functions
 from specavg.functions._mapped_functions import Mapped
 
-__all__ = ["SidedBlock", "TwoSidedSums"]
-
 
 @dataclass(frozen=True, eq=False)
 class SidedBlock:

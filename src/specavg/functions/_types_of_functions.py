@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 
-__all__ = ["Type", "Types"]
-
 Type = tuple[float, ...]
 """The eigenvalues of the non-constant parts of a function, or the lengths of the rows of its partition."""
 

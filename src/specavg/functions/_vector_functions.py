@@ -15,8 +15,6 @@ from specavg._config import require_memory
 from specavg.functions._compensated_sums import Sum, compensated_sum
 from specavg.functions._functions import CHUNK_BYTES, Functions
 
-__all__ = ["CombinedOutputs", "JoinedOutputs", "Move", "MovedOutputs", "Summand", "VectorFunctions"]
-
 Indices = NDArray[np.intp]
 
 

@@ -9,8 +9,6 @@ from specavg._arrays import Array
 from specavg.functions._s2_harmonics import Recurrence
 from specavg.functions._wigner_functions import WignerRecurrence
 
-__all__ = ["harmonic_table", "wigner_table"]
-
 _BITS = 512  # a step of the exponent by which numbers are scaled, so that they stay far inside of 2^±1022
 
 

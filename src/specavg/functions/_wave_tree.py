@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.functions._product_tree import depth_first
 
-__all__ = ["WaveTree"]
-
 Indices = NDArray[np.int64]
 
 

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 
-__all__ = ["wigner_columns"]
-
 _BITS = 512  # a step of the exponent by which numbers are scaled, so that they stay far inside of 2^±1022
 
 

@@ -19,8 +19,6 @@ from specavg.functions._orthonormal_matrices import nearest_orthonormal
 from specavg.functions._threads import read_only
 from specavg.functions._wigner_matrices import euler_angles, rotation_derivatives
 
-__all__ = ["WignerFunctions"]
-
 _NANOSECONDS = 0.4  # of a sum over data, for each point and function; measured
 _FEWER_ORDERS = 4  # times fewer functions: then values of those that matter, by plain NumPy, beat the loop for all
 _NOISE = 1e-14  # a coefficient of an orthonormal combination below this is rounding

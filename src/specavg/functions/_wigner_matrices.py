@@ -17,8 +17,6 @@ import numpy as np
 
 from specavg._arrays import Array
 
-__all__ = ["euler_angles", "rotation_derivatives", "wigner_derivative", "wigner_matrices"]
-
 _CHUNK = 1 << 17  # numbers per chunk of points: the working set stays in cache
 
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from specavg.isometries.fields import Field
 
-__all__ = ["Algebra", "generated_algebra"]
-
 INDEPENDENT = 1e-9  # fields of unit length that are this far from a span are not in it; brackets round to 1e-15
 
 

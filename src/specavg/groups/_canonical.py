@@ -14,8 +14,6 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Level", "alternating_point", "least_image", "least_rotation", "parity", "sorted_copies"]
-
 Points = NDArray[np.float64]
 Indices = NDArray[np.intp]
 

@@ -44,25 +44,6 @@ from specavg.isometries.fields import copies as copies_field
 from specavg.isometries.fields import factors as factors_field
 from specavg.isometries.fields import shift as shift_field
 
-__all__ = [
-    "alternating",
-    "cyclic",
-    "cyclic_shifts",
-    "diagonal",
-    "dihedral",
-    "dihedral_shifts",
-    "direct_product",
-    "hyperoctahedral",
-    "joined",
-    "orthogonal",
-    "shifts",
-    "sign_flips",
-    "special_orthogonal",
-    "symmetric",
-    "trivial",
-    "wreath",
-]
-
 
 def trivial(d: int) -> Group:
     """The group of the identity alone, on `d` coordinates.

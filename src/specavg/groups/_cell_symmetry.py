@@ -19,8 +19,6 @@ from specavg.groups._space_groups import (
 )
 from specavg.isometries import affine
 
-__all__ = ["cell_symmetry"]
-
 Array = NDArray[np.float64]
 _ROUNDED = 1e-2  # in the unit of the lattice, mostly Å: files give two to four digits
 _FLAT = 1e-9  # the volume of a cell over that of a box with its edges: below, the edges lie in a plane

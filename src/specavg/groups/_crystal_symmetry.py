@@ -11,8 +11,6 @@ from specavg.groups.families._two_sided import rotation_of_space
 from specavg.isometries import LeftRight, identity
 from specavg.isometries.fields import Field, LeftRightField, RotationField
 
-__all__ = ["crystal_symmetry"]
-
 # The rotations of a class once the inversion is added (as diffraction does): its Laue class without inversion.
 _LAUE_ROTATIONS = {
     **dict.fromkeys(("Ci",), "C1"),

@@ -31,8 +31,6 @@ from specavg.isometries.fields import (
     rotation,
 )
 
-__all__ = ["columns", "common_size", "fields_from", "isometries_from", "neutral", "not_a_group", "one_kind"]
-
 
 def isometries_from(given: Iterable[Isometry | ArrayLike]) -> tuple[Isometry, ...]:
     """Isometries from isometries, matrices, sympy permutations and SciPy rotations."""

@@ -34,8 +34,6 @@ from specavg.isometries import (
 )
 from specavg.isometries.fields import Field, complete
 
-__all__ = ["Group"]
-
 _GENERATORS_SHOWN = 6  # generators that a notebook shows: groups of the catalogue have at most three
 
 

@@ -14,8 +14,6 @@ from specavg._config import require_memory
 from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries._linear import exact_signed
 
-__all__ = ["IndexSymmetry", "index_exchanges", "index_symmetry"]
-
 Array = NDArray[np.float64]
 Exchange = tuple[tuple[int, ...], int]
 """A permutation of the indices, and the sign that the entry gets."""

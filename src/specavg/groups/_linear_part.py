@@ -20,8 +20,6 @@ from specavg.isometries import (
 )
 from specavg.isometries.fields import CopiesField, FactorsField, Field, LeftRightField, RotationField, ShiftField
 
-__all__ = ["determinant", "linear_part", "linear_velocity"]
-
 Linear = SignedPermutation | Orthogonal
 
 # BᵀAB⁻ᵀ loses a few units in the last place; an orthogonal matrix this close to a signed permutation is one.

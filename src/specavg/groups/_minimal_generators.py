@@ -8,8 +8,6 @@ from specavg.groups.families import DirectProduct, Wreath
 from specavg.groups.recognition._large_permutation_groups import signature_rank
 from specavg.isometries import Isometry, SignedPermutation
 
-__all__ = ["minimal_generators"]
-
 
 def minimal_generators(group: Group) -> tuple[Isometry, ...]:
     """The generators of a group without those that the others make superfluous.

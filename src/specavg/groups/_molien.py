@@ -17,8 +17,6 @@ from specavg.isometries import Orthogonal, SignedPermutation
 if TYPE_CHECKING:
     from specavg.groups._group import Group
 
-__all__ = ["molien_series"]
-
 LISTED = 200_000  # elements; a list of so many takes some seconds
 _INTEGER = 1e-6  # a mean over floating-point matrices that is farther from an integer decides nothing
 

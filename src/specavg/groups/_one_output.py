@@ -25,8 +25,6 @@ from specavg.groups._representation import Representation
 from specavg.groups._structure import Structure
 from specavg.isometries import Copies, Factors, Isometry, SignedPermutation, identity
 
-__all__ = ["OneOutput", "one_output"]
-
 _TRIES = 40  # random elements of H that are looked at; S_2 × S_48 needed 3
 
 

@@ -23,8 +23,6 @@ from specavg.groups.families._point_group_turns import (
     usual,
 )
 
-__all__ = ["point_group"]
-
 # Hermann–Mauguin name: Schoenflies name, principal axis, secondary axis. For Dn and Dnh, Dnd the secondary
 # axis is a two-fold one; for Cnv it is the normal of a mirror.
 _HERMANN_MAUGUIN: dict[str, tuple[str, Axis, Axis]] = {

@@ -8,8 +8,6 @@ import numpy as np
 
 from specavg.isometries import Isometry
 
-__all__ = ["random_product"]
-
 _SLOTS = 10  # products kept at a time: the usual number (Celler et al. 1995)
 _SCRAMBLE = 60  # replacements before a product is used: the usual number too
 

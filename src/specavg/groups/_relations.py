@@ -17,8 +17,6 @@ from specavg.isometries import Affine, Factors, Isometry, Orthogonal, SignedPerm
 from specavg.isometries._linear import linear
 from specavg.isometries.fields import FactorsField, Field, RotationField
 
-__all__ = ["check_brackets", "check_relations", "pairs"]
-
 Linear = SignedPermutation | Orthogonal
 Word = tuple[int, ...]
 """Generators by their numbers; the last one acts first, as in g0 @ g1."""

@@ -21,8 +21,6 @@ from specavg.isometries import Factors, Isometry, Orthogonal, SignedPermutation,
 from specavg.isometries.fields import FactorsField, Field, RotationField, rotation
 from specavg.isometries.fields import flatten as flatten_field
 
-__all__ = ["Representation", "output_kind", "representation"]
-
 Linear = SignedPermutation | Orthogonal
 
 # name: whether the sign det g comes in, and index symmetries

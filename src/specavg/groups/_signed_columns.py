@@ -14,8 +14,6 @@ from specavg.groups.recognition._actions import SignedAction
 from specavg.groups.recognition._chain import Chain
 from specavg.isometries import Copies, Factors, Isometry, SignedPermutation
 
-__all__ = ["LeastImages", "on_columns"]
-
 
 def on_columns(g: Isometry) -> SignedPermutation | None:
     """`g` as one signed permutation of the columns, or None if it is not one."""

@@ -17,19 +17,6 @@ from specavg.groups.families import Trivial
 from specavg.groups.recognition._affine_maps import affine_group
 from specavg.isometries import Isometry, affine
 
-__all__ = [
-    "generating",
-    "group_of_affine_maps",
-    "in_parts",
-    "installed_spglib",
-    "parts_as_fractions",
-    "plane_group",
-    "primitive_lattice",
-    "reciprocal_lattice",
-    "reciprocal_point_group",
-    "space_group",
-]
-
 _PARTS = 24  # every translation of a space group is a multiple of 1/24
 _HALL_NUMBERS = 530  # settings of the 230 space groups in the International Tables
 

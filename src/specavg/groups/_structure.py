@@ -17,16 +17,6 @@ from numpy.typing import NDArray
 
 from specavg.isometries import Isometry
 
-__all__ = [
-    "ClosedCanonical",
-    "Continuous",
-    "Points",
-    "Structure",
-    "infinitely_many",
-    "random_integer",
-    "random_signs",
-]
-
 Points = NDArray[np.float64]
 
 

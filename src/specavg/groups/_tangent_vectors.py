@@ -16,8 +16,6 @@ from specavg.groups._linear_part import determinant, linear_part, linear_velocit
 from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries.fields import RotationField
 
-__all__ = ["TANGENT_KINDS", "images_of_potentials"]
-
 TANGENT_KINDS = {"tangent vector": "vector", "axial tangent vector": "axial vector"}
 """Names of tangent outputs, and how their components in R³ move."""
 

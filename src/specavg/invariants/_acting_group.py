@@ -16,8 +16,6 @@ from specavg.isometries._linear import exact_signed
 from specavg.isometries.fields import complete
 from specavg.spaces import Power, Product, Space, Torus
 
-__all__ = ["canonical_points", "check_group", "default_group", "group_of_columns", "group_order", "training_points"]
-
 Array = NDArray[np.float64]
 _MOST_COLUMNS = 64  # columns up to which a group without a structure is searched: its chain took 0.1 s
 

@@ -23,8 +23,6 @@ from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space
 from specavg.spaces._order_of_functions import Order
 
-__all__ = ["InvariantBasis", "built_basis", "invariant_basis"]
-
 Array = NDArray[np.float64]
 
 

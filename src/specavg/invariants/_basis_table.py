@@ -15,8 +15,6 @@ from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space
 from specavg.spaces._order_of_functions import Order
 
-__all__ = ["TOLERANCE", "BasisTable", "Cutoff", "Row"]
-
 Array = NDArray[np.float64]
 _EXACTNESS = ("closed form", "orbits", "null space", "random elements")  # the most exact solver first
 # Relative: an eigenvalue or a number of functions that exceeds a cutoff by less is rounding, and belongs to it

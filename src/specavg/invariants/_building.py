@@ -22,8 +22,6 @@ from specavg.isometries.fields import Field, ShiftField, flatten, period
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._order_of_functions import Order
 
-__all__ = ["BYTES_PER_FUNCTION", "checked_request", "solutions_in_time", "within_reach"]
-
 BYTES_PER_FUNCTION = 64.0  # at least: its eigenvalue, its place in the space, its value at a point
 _BYTES_PER_EIGENSPACE = 1200.0  # its label, its solution and its row of the table: 100,000 of a circle took 130 MB
 _SAMPLED = 1_000  # eigenspaces that are listed before their number is forecast: some milliseconds

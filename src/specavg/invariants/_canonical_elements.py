@@ -13,8 +13,6 @@ from specavg.invariants._acting_group import group_of_columns
 from specavg.isometries import SignedPermutation
 from specavg.spaces import Space
 
-__all__ = ["CanonicalElements", "ExactElements"]
-
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 _MOST_ELEMENTS = 1000  # all elements are tried at every point: larger groups would cost more than the prediction

@@ -25,8 +25,6 @@ from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space, Sphere, Torus
 from specavg.spaces._order_of_functions import Order
 
-__all__ = ["EquivariantBasis", "built_equivariant_basis", "equivariant_basis", "functions_of", "output_representation"]
-
 Array = NDArray[np.float64]
 
 

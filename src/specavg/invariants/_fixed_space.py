@@ -14,8 +14,6 @@ from specavg.invariants._independent_blocks import unpacked
 from specavg.invariants.solvers._orbits import orbits
 from specavg.isometries import Orthogonal, SignedPermutation
 
-__all__ = ["fixed_space"]
-
 Array = NDArray[np.float64]
 ORTHOGONALITY_TOLERANCE = 1e-9  # largest |DᵀD − I|: products of many rotations are off by 1e-13
 # Matrices of fewer rows, or with a larger part of nonzero entries, are dense: sparse products then take longer.

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from specavg._arrays import components
 
-__all__ = ["independent_blocks", "small_end", "unpacked"]
-
 _MOSTLY_ZERO = 0.5  # where more entries than this are nonzero, one block is all there is
 _WHOLE = 512  # rows: up to here all eigenvectors of a block are computed, in 50 ms at most
 

@@ -18,8 +18,6 @@ from specavg.groups._linear_part import linear_part
 from specavg.groups._representation import output_kind
 from specavg.invariants._summands_of_outputs import fixed_outputs
 
-__all__ = ["InvariantTensors", "invariant_tensors"]
-
 Array = NDArray[np.float64]
 
 # A column whose part outside of the earlier ones is smaller than this depends on them. Entries of invariant tensors

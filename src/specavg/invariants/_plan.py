@@ -15,8 +15,6 @@ from specavg.invariants._solver_choice import Resolver
 from specavg.spaces import Space
 from specavg.spaces._order_of_functions import Order
 
-__all__ = ["Plan", "PlanRow", "plan"]
-
 _MOST_ROWS = 2_000  # eigenspaces that a plan lists: 2 s on Torus(3) under hyperoctahedral(3), where counting is slow
 _SHOWN = 12  # rows that a plan prints, the last of them included
 

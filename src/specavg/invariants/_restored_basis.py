@@ -23,8 +23,6 @@ from specavg.invariants.solvers._stored_arrays import Stored, StoredArraysError
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._order_of_functions import Order
 
-__all__ = ["restored_basis", "restored_equivariant_basis"]
-
 
 def restored_basis(
     space: Space,

@@ -43,8 +43,6 @@ from specavg.invariants.solvers._trivial_group import Everything
 from specavg.invariants.solvers._wave_orbits_of_outputs import WaveOrbitsOfOutputs
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["SOLVER_NAMES", "Resolver", "arrays_of"]
-
 _REBUILT_BYTES = 2e9  # that one eigenspace of a saved basis may take: 8,000 frequencies in 4,000 coordinates take 1 GB
 SOLVER_NAMES = ("auto", "closed form", "orbits", "null space", "random elements")
 

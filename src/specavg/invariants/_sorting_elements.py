@@ -14,8 +14,6 @@ from specavg.invariants._canonical_elements import ExactElements
 from specavg.isometries import SignedPermutation, permutation
 from specavg.spaces import Power, Space
 
-__all__ = ["Sorting", "SortingElements"]
-
 Array = NDArray[np.float64]
 
 

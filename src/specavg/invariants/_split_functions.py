@@ -16,8 +16,6 @@ from specavg.groups import Representation
 from specavg.invariants._independent_blocks import independent_blocks
 from specavg.invariants._summands_of_outputs import frame_of, summands_of_outputs
 
-__all__ = ["places_of_copies", "split_functions"]
-
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 # A fit of p outputs and r functions decomposes n·p rows, one of D numbers n rows: p·r²/D² times the operations. Below

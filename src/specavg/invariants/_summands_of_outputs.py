@@ -20,8 +20,6 @@ from specavg.groups._index_symmetry import index_symmetry
 from specavg.invariants._certified_null_space import FixedSpace, UnclearRank, common_null_space
 from specavg.invariants._fixed_space import fixed_space
 
-__all__ = ["OutputSummand", "fixed_outputs", "frame_of", "summands_of_outputs"]
-
 Array = NDArray[np.float64]
 # Outputs at most whose commuting matrices are looked for: 40 outputs have 820 symmetric matrices, which take 0.2 s.
 _MOST = 40

@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from specavg.isometries._isometry import Isometry, Matrices, checked_points, entries, finite_square, read_only
 from specavg.isometries._linear import SignedPermutation, exact_signed
 
-__all__ = ["Affine", "affine", "as_affine", "period_fraction", "period_text", "shift"]
-
 _LARGEST_ENTRY = 2.0**53  # floats count to here without gaps
 _LARGEST_DENOMINATOR = 360  # radians are read as a fraction of 2π with at most this denominator: whole degrees are
 _FINEST = 720  # denominator of shifts that are not questioned

@@ -13,8 +13,6 @@ from specavg.isometries._affine import Affine, affine, as_affine
 from specavg.isometries._isometry import Isometry, entries
 from specavg.isometries._linear import Orthogonal, SignedPermutation, identity, linear, orthogonal, permutation
 
-__all__ = ["Copies", "Factors", "copies", "factors", "flatten"]
-
 
 @final
 @dataclass(frozen=True, repr=False)

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._immutable import Immutable
 
-__all__ = ["Isometry", "Matrices", "checked_points", "entries", "finite_square", "read_only"]
-
 
 class Isometry(Immutable, abc.ABC):
     """A map of a space to itself that keeps distances.

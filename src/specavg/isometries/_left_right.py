@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from specavg.isometries._isometry import Isometry
 from specavg.isometries._linear import Orthogonal, SignedPermutation, identity, linear, orthogonal
 
-__all__ = ["LeftRight", "left_right"]
-
 
 @final
 @dataclass(frozen=True, repr=False)

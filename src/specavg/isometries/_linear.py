@@ -12,17 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg.isometries._isometry import Isometry, Matrices, checked_points, entries, finite_square, read_only
 
-__all__ = [
-    "Orthogonal",
-    "SignedPermutation",
-    "exact_signed",
-    "identity",
-    "linear",
-    "orthogonal",
-    "permutation",
-    "signed_permutation",
-]
-
 ORTHOGONALITY_TOLERANCE = 1e-9  # largest |RᵀR − I|: ten digits, as tables print them, pass, and seven do not
 _SNAP = 1e-15  # a float matrix this close to a signed permutation is one: cos(π/2) is 6e-17
 

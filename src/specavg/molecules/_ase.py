@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["calculator"]
-
 
 def calculator(potential: Any, energy_unit: float, length_unit: float) -> Any:
     """An ASE calculator; positions in Å, energies in eV."""

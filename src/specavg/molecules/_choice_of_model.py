@@ -17,8 +17,6 @@ from specavg._config import settings
 from specavg._reporting import reported
 from specavg.molecules._equations import Equations
 
-__all__ = ["Fit", "best_fit", "contradiction"]
-
 Array = NDArray[np.float64]
 DECAYS = (1.0, 0.5, 0.25)  # prior standard deviation of a function of degree k: decay^k
 ENERGY_WEIGHTS = (1.0, 3.0)  # of an energy against a force, both in units of their spread in the data

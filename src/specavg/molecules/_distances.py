@@ -8,8 +8,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PairScale", "Pairs", "distances", "internal_directions", "pairs_of"]
-
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 _TOUCHING = 1e-6  # of the typical distance: closer atoms have no direction between them that means anything

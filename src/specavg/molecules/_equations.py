@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from specavg.functions._chebyshev_orbits import ChebyshevOrbitSums
 from specavg.molecules._distances import PairScale, distances, internal_directions
 
-__all__ = ["Equations"]
-
 Array = NDArray[np.float64]
 _CHUNK_BYTES = 64e6  # of the equations of one chunk of geometries: large enough for BLAS, small beside any data
 

@@ -21,8 +21,6 @@ from specavg.molecules._terms import MoleculeTerms, like_atoms
 from specavg.persistence._saved_model import Savable
 from specavg.regression._target_units import Units
 
-__all__ = ["InvariantPotential"]
-
 Array = NDArray[np.float64]
 # Distances that are evaluated at a time. Their arrays stay in cache and need no new pages of memory: energies and
 # forces of 10^4 methanes take 4.2 ms with 20,000 to 40,000, 3.6 ms with 60,000 and 9.4 ms all at once.

@@ -19,8 +19,6 @@ from specavg.isometries import Copies, permutation
 from specavg.molecules._distances import pairs_of
 from specavg.spaces import Interval, Power
 
-__all__ = ["MoleculeTerms", "like_atoms"]
-
 Indices = NDArray[np.int64]
 
 

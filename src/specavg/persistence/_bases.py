@@ -22,8 +22,6 @@ from specavg.persistence._plain_values import DescriptionError
 from specavg.persistence._values import describe, read_fields
 from specavg.spaces import Space
 
-__all__ = ["Basis", "basis_arrays", "describe_basis", "read_basis"]
-
 Basis = InvariantBasis | EquivariantBasis
 
 _PROBES = 16  # points at which the functions are compared: a wrong function shows at any of them

@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from specavg._atomic import atomic_path
 from specavg._config import require_memory
 
-__all__ = ["FORMAT_VERSION", "ModelFileError", "read_container", "write_container"]
-
 FORMAT_VERSION = 2  # 1 had a description of its own for each space, group and isometry
 _FORMAT = "specavg model"
 _DOCUMENT = "model.json"

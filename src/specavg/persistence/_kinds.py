@@ -33,8 +33,6 @@ from specavg.isometries import (
 from specavg.isometries.fields import RotationField, ShiftField, rotation
 from specavg.isometries.fields import shift as shift_field
 
-__all__ = ["Kind", "classes_below", "kind_of", "kinds_of"]
-
 _LIBRARY = "specavg."
 
 # The constructors of these classes trust their arguments; these functions check them.

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DescriptionError", "array", "flag", "fraction", "integer", "number", "shown", "text"]
-
 _MAX_DIGITS = 4_000  # longest integer that is read: Python itself refuses 4,300 digits
 _MAX_ENTRY = 2**31  # largest entry of an integer matrix: a product of two entries is exact in 64 bits
 

@@ -19,8 +19,6 @@ from specavg.persistence._plain_values import DescriptionError, shown
 from specavg.persistence._values import describe, read
 from specavg.spaces import Space
 
-__all__ = ["Savable", "read_model"]
-
 _MAX_DEPTH = 12  # deepest nesting of lists and records that is read: models have four levels
 _TOLERANCE = 1e-9  # relative; another version of LAPACK changes predictions by some 1e-13
 _VALUES = (

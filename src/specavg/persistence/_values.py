@@ -17,8 +17,6 @@ from specavg.persistence._kinds import kind_of, kinds_of
 from specavg.persistence._plain_values import DescriptionError, array, flag, fraction, integer, number, shown, text
 from specavg.spaces import Space
 
-__all__ = ["describe", "read", "read_fields"]
-
 _MAX_DEPTH = 20  # products of powers of products ...: people write three
 _MAX_PARTS = 100_000  # coordinates, copies: the largest sphere in the tests has 10,000
 _MAX_COLUMNS = 1_000_000  # columns of a point, at most: one point then takes 8 MB

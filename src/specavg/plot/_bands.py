@@ -8,8 +8,6 @@ import numpy as np
 
 from specavg._arrays import Array
 
-__all__ = ["bands", "value_range"]
-
 
 def value_range(values: Array) -> tuple[float, float]:
     """The least and the largest value; a constant, which has no range, gets one around it."""

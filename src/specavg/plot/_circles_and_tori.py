@@ -19,8 +19,6 @@ from specavg.spaces import Space, Torus
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["circle", "torus"]
-
 
 def circle(
     model: Any,

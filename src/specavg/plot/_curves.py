@@ -15,8 +15,6 @@ from specavg.plot._style import COLORS, DASHES, INK, MARKERS, axes_or_new, witho
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["curves", "learning_curve"]
-
 
 def curves(
     sizes: ArrayLike,

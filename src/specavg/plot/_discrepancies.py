@@ -18,8 +18,6 @@ from specavg.spaces import Space
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["discrepancy"]
-
 LISTED = 1_000  # elements of a group that are all shown: a histogram of more looks the same
 
 

@@ -19,8 +19,6 @@ from specavg.spaces import Space, Sphere
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["sphere"]
-
 MAPS = ("mollweide", "hammer", "aitoff")
 _TAG = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
 _LIFT = 1.004  # marks, and lines on a body, float a little above the surface

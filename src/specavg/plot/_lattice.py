@@ -16,8 +16,6 @@ from specavg.plot._style import COLORS, INK, axes_or_new
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["lattice"]
-
 _LABELLED = 60  # classes: beyond, only what was found and its neighbours are named, or nothing could be read
 _LONGEST = 18  # letters of a name
 

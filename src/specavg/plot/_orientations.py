@@ -29,8 +29,6 @@ from specavg.textures import misorientation_angles
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["inverse_pole_figure", "misorientations", "odf_sections"]
-
 _DRAWN = 2_001  # orientations drawn from a density: their histogram of 36 bins is right to a tenth of its height
 
 

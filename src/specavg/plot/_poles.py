@@ -21,18 +21,6 @@ from specavg.spaces import Rotations, Sphere
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "crystal_symbol",
-    "directions_at",
-    "expanded_pole_density",
-    "indices",
-    "pole_density",
-    "pole_figure",
-    "project",
-    "sides",
-    "unit_direction",
-]
-
 _ROWS = 20_000  # orientations asked for at once: one call an angle took five times as long
 
 

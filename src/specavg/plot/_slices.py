@@ -15,8 +15,6 @@ from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, INK, colorbar_beside, panels_in_a_row
 from specavg.spaces import Space, Torus
 
-__all__ = ["slices"]
-
 
 def slices(
     model: Any,

@@ -13,8 +13,6 @@ from specavg.groups import Group
 from specavg.invariants import InvariantBasis, default_group
 from specavg.spaces import Space
 
-__all__ = ["Source", "source_of"]
-
 
 @dataclass(frozen=True)
 class Source:

@@ -15,8 +15,6 @@ from specavg.spaces import Space
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["spectrum"]
-
 _LARGEST_LOG = 700.0  # beyond, a float overflows
 
 

@@ -10,19 +10,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "CMAP",
-    "COLORS",
-    "DASHES",
-    "INK",
-    "MARKERS",
-    "axes_or_new",
-    "colorbar_beside",
-    "panels_in_a_row",
-    "pyplot",
-    "without_frame",
-]
-
 # Okabe and Ito's colours that also differ in lightness; lines differ in dash and marker besides.
 COLORS = ("#0b3c6f", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#6b6b6b")
 MARKERS = ("o", "s", "^", "D", "v", "P")

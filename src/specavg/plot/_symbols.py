@@ -8,8 +8,6 @@ import numpy as np
 
 from specavg.plot._style import INK
 
-__all__ = ["axis_marker", "axis_style"]
-
 
 def axis_marker(order: int) -> Any:
     """A marker for a rotation of the given order: the lens of a two-fold axis, else the regular polygon."""

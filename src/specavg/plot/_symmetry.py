@@ -12,8 +12,6 @@ from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 
-__all__ = ["Axis", "Center", "Line", "drawable", "mirrors_of_circle", "symmetry_of_plane", "symmetry_of_sphere"]
-
 DRAWN = 240  # elements of a group whose symmetry is drawn unless asked otherwise: beyond, a picture shows a grey net
 _SAME = 1e-6  # of a cell or a unit vector: marks closer than this are drawn once
 

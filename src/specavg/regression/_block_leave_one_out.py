@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.regression._regression_problem import Scored, Scores, evidence, evidence_sums
 
-__all__ = ["BlockLeaveOneOut", "LeftOutTogether", "blocks_of"]
-
 Indices = NDArray[np.intp]
 _TINY = float(np.finfo(float).tiny)
 _VALUES_HELD = 4e6  # products of two rows held at once: 32 MB

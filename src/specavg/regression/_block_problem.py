@@ -24,8 +24,6 @@ from specavg.regression._regression_problem import Path, Problem, Scores, believ
 from specavg.regression._target_units import Units
 from specavg.regression._vector_posterior import BlockPosterior, SummandPosterior
 
-__all__ = ["BlockMomentProblem", "BlockProblem", "SummandPlaces", "SummandRows"]
-
 _TINY = float(np.finfo(float).tiny)
 
 

@@ -27,8 +27,6 @@ import numpy as np
 
 from specavg._arrays import Array
 
-__all__ = ["Calibration", "left_out_by_truncation", "shrunk_surprise"]
-
 CHOSEN = 5.0
 """Numbers that were chosen from the data: smoothness, length, penalty, the size of the noise and the order of the
 basis. Measured on the problems of `development` in benchmarks/accuracy_collections.py with 30, 100 and 300 rows, as the

@@ -8,8 +8,6 @@ import numpy as np
 
 from specavg._arrays import Array
 
-__all__ = ["NotConverged", "conjugate_gradients"]
-
 STEPS = 2000  # after so many, the system is not one that these steps solve
 _STALLED = 50  # steps without half the residual: rounding is reached
 _NEARLY = 1e6  # a standstill this many times above the squared goal is a failure, and not rounding

@@ -13,8 +13,6 @@ from specavg.regression._calibration import Calibration
 from specavg.regression._reduced_rows import LongVectors
 from specavg.regression._regression_problem import Path, Posterior, Problem
 
-__all__ = ["DecomposedPath", "DecomposedPosterior", "RightVectors"]
-
 _FIRST = 8  # one in so many directions bounds what the data can show of a function, in an eighth of the time
 
 

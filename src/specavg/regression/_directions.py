@@ -14,8 +14,6 @@ from specavg.regression._regression_problem import Posterior
 if TYPE_CHECKING:
     from specavg.regression._feature_path import FeaturePath
 
-__all__ = ["Directions", "directions_of"]
-
 _UNDECIDED = 0.5  # nats over all rows: what data cannot tell apart. The larger penalty is taken
 _LEAST_ERROR = 1e-8  # an output predicted better than this, in its standard deviations, counts as noise-free
 

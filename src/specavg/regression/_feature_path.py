@@ -24,8 +24,6 @@ from specavg.regression._reduced_rows import Decomposition, LongVectors, Reduced
 from specavg.regression._regression_problem import ROUGH_ALPHA, Problem, Scores, degrees_of_freedom, variation
 from specavg.regression._target_units import Units
 
-__all__ = ["FeaturePath", "FeatureProblem", "orbits"]
-
 _FEWER = 1.2  # times the rows of a sample: with hardly more, all of them take hardly longer
 _SAME_ORBIT = 1e-10  # features closer than this, relative to their size, are those of one orbit: far above rounding
 

@@ -20,8 +20,6 @@ from specavg._arrays import Array
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._leave_one_out import LeaveOneOut
 
-__all__ = ["STEPS", "of_its_own", "price", "standing_out"]
-
 _CHANCE = 0.01  # of naming any function, if all obey the spectrum
 _OF_ITS_OWN = 0.5  # share of a function that others must not predict: 0 for an alias, 0.9 to 1 at random points
 

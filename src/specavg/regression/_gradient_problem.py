@@ -15,8 +15,6 @@ from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Problem, Scored, Scores
 from specavg.regression._target_units import Units
 
-__all__ = ["GradientProblem", "Observations"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

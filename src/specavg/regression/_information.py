@@ -12,8 +12,6 @@ from specavg._arrays import Array
 from specavg.regression._products_in_units import products_in_units
 from specavg.regression._whitening import LEAST_FREEDOM, directions_with_data
 
-__all__ = ["Information"]
-
 Chunks = Iterable[tuple[Array, Array]]
 _LEAST_NOISE = 1e-10  # of the variance of y: without noise, what the functions miss plays its part, or rounding does
 

@@ -15,8 +15,6 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.regression._regression_problem import Scored, Scores, evidence, evidence_sums
 
-__all__ = ["LeaveOneOut", "Rows"]
-
 _TINY = float(np.finfo(float).tiny)
 _VALUES_HELD = 4e6  # residuals held at once: 32 MB
 

@@ -6,32 +6,6 @@ quotes those that a user can notice.
 
 from __future__ import annotations
 
-__all__ = [
-    "BASIS_SECONDS",
-    "BEHIND",
-    "BETTER",
-    "COLUMNS",
-    "DECOMPOSED",
-    "FEATURES_HELD",
-    "FEWEST_FUNCTIONS",
-    "FUNCTIONS_PER_POINT",
-    "KEPT_ROWS",
-    "LARGE_BASIS_SECONDS",
-    "LARGE_ROWS",
-    "LARGE_SECONDS",
-    "LIKELY",
-    "MOST_FUNCTIONS",
-    "MUCH_BETTER",
-    "ONE_THREAD_ROWS",
-    "SCREENED",
-    "SCREEN_ROWS",
-    "SEARCH_ROWS",
-    "SHORTLIST",
-    "UNDECIDED",
-    "WANTED",
-    "WORK",
-]
-
 # --- which way a problem is solved ---------------------------------------------------------------------------------
 
 FEATURES_HELD = 3e7

@@ -13,8 +13,6 @@ from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem, Scores, believable, degrees_of_freedom, variation
 
-__all__ = ["MomentPath", "MomentProblem"]
-
 _TINY = float(np.finfo(float).tiny)
 
 

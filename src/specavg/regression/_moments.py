@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from specavg.invariants import EquivariantBasis, InvariantBasis
 
-__all__ = ["Moments", "Sum"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

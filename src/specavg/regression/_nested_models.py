@@ -12,8 +12,6 @@ from specavg._arrays import Array
 from specavg.regression._products_in_units import products_in_units
 from specavg.regression._whitening import LEAST_FREEDOM, RANK_TOLERANCE, directions_with_data
 
-__all__ = ["Comparison", "Models", "permutation_p_values"]
-
 _ROUNDING = 1e-12  # a difference of explained variances below this part of the variance of y is rounding
 
 

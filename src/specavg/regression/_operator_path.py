@@ -24,8 +24,6 @@ from specavg.regression._regression_problem import Path, Posterior, Problem, Sco
 from specavg.regression._solution_space import SolutionSpace
 from specavg.regression._target_units import Units
 
-__all__ = ["FEW_STEPS", "GramSource", "OperatorPath", "OperatorPosterior", "OperatorProblem"]
-
 _SOLVED = 1e-13  # relative size of the preconditioned residual at which a solution is final
 _SCORED = 1e-6  # good enough to compare penalties
 _STRONGEST = 1e6  # penalty of a function, in units of Σw, that takes it out: its coefficient loses six digits

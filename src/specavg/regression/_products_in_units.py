@@ -10,8 +10,6 @@ from specavg._arrays import Array
 from specavg.functions._compensated_sums import Sum
 from specavg.regression._target_units import Units
 
-__all__ = ["products_in_units"]
-
 
 def products_in_units(
     columns: Callable[[Array], Array], chunks: Iterable[tuple[Array, Array]]

@@ -11,8 +11,6 @@ from scipy import linalg
 
 from specavg._arrays import Array
 
-__all__ = ["Decomposition", "LongVectors", "ReducedRows"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

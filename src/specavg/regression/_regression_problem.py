@@ -20,21 +20,6 @@ from specavg.regression._target_units import Units
 if TYPE_CHECKING:
     from specavg.regression._directions import Directions
 
-__all__ = [
-    "ROUGH_ALPHA",
-    "Path",
-    "Posterior",
-    "Problem",
-    "Scored",
-    "Scores",
-    "believable",
-    "degrees_of_freedom",
-    "evidence",
-    "evidence_sums",
-    "joint_score",
-    "variation",
-]
-
 # Half of the digits are enough above this part of the top: a kernel matrix has an error of about 1e-15 of it. On T³, S²
 # and T⁴ with 400 and 1,000 points, without noise and with 1e-4 of it, scores were wrong by at most 5e-9 nats a row with
 # 1e-8 of the top, 5e-7 with 1e-10, 3e-6 with 1e-11 and 6e-5 with 1e-12.

@@ -17,8 +17,6 @@ from scipy import linalg
 from specavg._arrays import Array
 from specavg.regression._conjugate_gradients import STEPS, NotConverged, conjugate_gradients
 
-__all__ = ["SolutionSpace"]
-
 _DIRECTIONS = 60  # for each output: a choice on uniform points takes 20 to 40
 _BYTES = 2e8  # memory of the directions and their products
 _DEPENDENT = 1e-8  # a direction of which no more than this part is new is rounding

@@ -10,8 +10,6 @@ import numpy as np
 
 from specavg._arrays import Array
 
-__all__ = ["SPECTRA", "Grid", "Levels", "Spectrum", "TypesOfFunctions", "grids_of", "spectrum_candidates"]
-
 SPECTRA = ("sobolev", "matern", "heat", "product", "partition", "von mises")
 
 # The grids of the automatic choice. "auto" is the two-parameter Matérn family: from kinks (small ν = s − d/2) to nearly

@@ -18,8 +18,6 @@ from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Posterior,
 from specavg.regression._spectra import Grid, Levels, Spectrum, grids_of
 from specavg.regression._target_units import Units
 
-__all__ = ["RidgeFit", "Trial", "fit_of_trial", "mean_fit", "ridge_fit", "screened", "shortlist"]
-
 _LARGEST_ALPHA = 10.0**1.5  # largest penalty tried, in units of `Scored.top`: only the mean survives it
 _STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chosen
 _FINE_STEPS_PER_DECADE = 4  # penalties tried in each decade for combinations of outputs, whose spectrum is known

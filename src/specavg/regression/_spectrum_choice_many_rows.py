@@ -18,8 +18,6 @@ from specavg.regression._regression_problem import Problem, degrees_of_freedom
 from specavg.regression._spectra import Levels, Spectrum
 from specavg.regression._spectrum_choice import RidgeFit, Trial, fit_of_trial, relative_scale
 
-__all__ = ["likely_spectra", "nearby_fit", "weakest_share"]
-
 _STEPS = (0.5, 0.0, -0.5, -1.0)  # decades from the penalty that coefficients suggest
 _ROUNDS = 4  # of such steps, each going on where the last one ended
 # Penalty of least squares, of the top: functions that the data cannot tell apart stay finite, and 8,192 of them take

@@ -9,8 +9,6 @@ import numpy as np
 
 from specavg._arrays import Array
 
-__all__ = ["Units"]
-
 _ORDINARY = (1e-75, 1e75)  # sizes whose fourth powers are numbers: nothing is divided, and sums are plain sums
 _NO_SIZE = 2.0**-1000  # the unit of targets that are all the same: smaller than any other
 _ROUNDING = 1e-14  # targets that vary by less than this part of their offset are constant

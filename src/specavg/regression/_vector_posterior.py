@@ -11,8 +11,6 @@ from specavg._arrays import Array
 from specavg.regression._block_leave_one_out import Indices
 from specavg.regression._regression_problem import Posterior
 
-__all__ = ["BlockPosterior", "SummandPosterior"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

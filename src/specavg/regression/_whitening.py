@@ -6,8 +6,6 @@ import numpy as np
 
 from specavg._arrays import Array
 
-__all__ = ["LEAST_FREEDOM", "RANK_TOLERANCE", "directions_with_data"]
-
 RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of a Gram matrix: directions below it have no data
 LEAST_FREEDOM = 1e-6  # of 1 − leverage: a point that its own fit determines has no residual to speak of
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from specavg._arrays import Array
 
-__all__ = ["log_bessel"]
-
 _STEPS = 40  # orders above the last one at which the recurrence starts, so that each of them makes its start better
 _UNDERFLOW = 1e-280  # below it numbers lose digits soon
 

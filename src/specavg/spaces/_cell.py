@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from specavg.isometries import Affine, SignedPermutation
 from specavg.spaces._lattice_reduction import ReducedLattice, reduced
 
-__all__ = ["LONGEST", "SHORTEST", "Cell", "checked_lattice", "out_of_range"]
-
 Array = NDArray[np.float64]
 _INDEPENDENT = 1e-12  # volume beside that of a box with sides of the same lengths: rounding changes it by 1e-16
 SHORTEST, LONGEST = 1e-140, 1e140  # lengths: eigenvalues are made from their squares, which stay numbers

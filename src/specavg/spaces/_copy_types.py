@@ -16,8 +16,6 @@ from typing import TypeAlias, final, overload
 
 from specavg.spaces._eigenspace import Eigenspace
 
-__all__ = ["CopyTypes", "OneType", "Type", "copy_types", "functions_of_type", "sums_of_copies"]
-
 Type: TypeAlias = tuple[tuple[Eigenspace, int], ...]
 """Non-constant eigenspaces of one copy in increasing order, each with the number of copies that use it."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-__all__ = ["SAME_EIGENVALUE", "Eigenspace", "degree_label"]
-
 SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
 
 

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.spaces._bessel_ratios import log_bessel
 
-__all__ = ["FirstWaves", "first_waves", "means_of_logarithms"]
-
 Frequencies = NDArray[np.int64]
 _MOST_DIMENSIONS = 3  # up to here the shortest independent vectors of a lattice are a basis of it, and grids are small
 _STEPS = 2  # largest multiple of a vector of a reduced basis that a shortest vector has in three dimensions

@@ -15,15 +15,6 @@ from specavg.functions._trigonometric_sums import TrigonometricSums
 from specavg.isometries import Affine, Isometry, SignedPermutation
 from specavg.isometries.fields import ShiftField
 
-__all__ = [
-    "FrequencyAction",
-    "frequency_action",
-    "frequency_speeds",
-    "wave_derivative",
-    "wave_functions",
-    "wave_matrix",
-]
-
 
 class FrequencyAction(NamedTuple):
     """e_k(gx) = exp(2πi θ_k/N) e_{s_k k'}(x), with k' the row `target[k]` of the list of frequencies."""

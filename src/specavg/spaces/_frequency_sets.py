@@ -24,19 +24,6 @@ from specavg.spaces._order_of_functions import ByType
 if TYPE_CHECKING:
     from specavg.spaces._torus import Torus
 
-__all__ = [
-    "FrequencyRange",
-    "FrequencySet",
-    "FrequencyTypes",
-    "InOtherUnits",
-    "Shell",
-    "TypeRange",
-    "eigenspaces_below",
-    "listed_frequencies",
-    "listed_in_lattice",
-    "types_below",
-]
-
 Frequencies = NDArray[np.int64]
 # Part by which a range of eigenvalues is widened when its frequencies are picked out again: far above rounding and far
 # below `SAME_EIGENVALUE`. The second is for eigenvalues in the basis of a lattice, whose entries may be large.

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from specavg.spaces._eigenspace import Eigenspace
     from specavg.spaces._space import Space
 
-__all__ = ["REPRESENTATION_TOLERANCE", "SOME_TIME", "circle_derivative", "derivative_along", "kronecker_sum"]
-
 Matrix = NDArray[np.float64]
 REPRESENTATION_TOLERANCE = 1e-9  # of D(g): interpolation rounds to 1e-13, and maps that are no isometries miss by 1e-3
 SOME_TIME = 0.6180339887498949  # the time at which a flow is checked: the golden ratio is no fraction of a period

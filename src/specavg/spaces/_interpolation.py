@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from specavg.spaces._eigenspace import Eigenspace
     from specavg.spaces._space import Space
 
-__all__ = ["LeastSquares", "interpolation"]
-
 _OVERSAMPLING = 1.6  # points per function: the condition number stays below 10
 
 

@@ -19,8 +19,6 @@ from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
 from specavg.spaces._von_mises import Series
 
-__all__ = ["Interval"]
-
 
 @final
 class Interval(Space):

@@ -14,8 +14,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ReducedLattice", "reduced"]
-
 _LARGEST = 2**31  # integers of the change of basis: frequencies times these stay far below 2^63
 _LOVASZ = Fraction(3, 4)
 _EXACT = 1e-12  # functions of a torus are invariant to this, unless a warning says otherwise

@@ -21,20 +21,6 @@ if TYPE_CHECKING:
     from specavg.spaces._eigenspace import Eigenspace
     from specavg.spaces._space import Space
 
-__all__ = [
-    "BY_EIGENVALUE",
-    "ByDegree",
-    "ByEigenvalue",
-    "ByType",
-    "CoordinateOrder",
-    "FewCoordinates",
-    "Order",
-    "default_order",
-    "first_eigenvalue",
-    "further_orders",
-    "order_of",
-]
-
 _MANY_COORDINATES = 4  # dimensions: with fewer, a basis of moderate size has high frequencies of one coordinate anyway
 _FEW_PARTS = 8  # parts: with more, types are very many, and those that are reached differ in one part at most
 _FEW_UNLIKE_PARTS = 3  # parts that may each come late: every one of them is one more basis to compare

@@ -12,8 +12,6 @@ from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._frequency_sets import FrequencyTypes
 from specavg.spaces._order_of_functions import CoordinateOrder
 
-__all__ = ["type_eigenspaces", "types_by_eigenvalue"]
-
 
 def type_eigenspaces(d: int, order: CoordinateOrder) -> Iterator[Eigenspace]:
     """The frequencies of Z^d by increasing key of `order`. Labels are `FrequencyTypes`."""

@@ -24,8 +24,6 @@ from specavg._config import require_memory
 from specavg._random import OWN_SEED
 from specavg.spaces._orthogonal_types import Partition, associate, type_dim
 
-__all__ = ["Irrep", "givens", "irrep"]
-
 _WORKING_SET = 1 << 20  # numbers held for a chunk of points: 8 MB, as much as a cache holds
 _DENSE = 64  # rows: up to here products of dense matrices are faster than those of sparse ones
 

@@ -11,8 +11,6 @@ from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
 
-__all__ = ["associate", "casimir", "is_type", "multiplicity", "type_dim", "types_up_to"]
-
 Partition = tuple[int, ...]
 
 

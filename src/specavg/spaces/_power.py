@@ -23,8 +23,6 @@ from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
 from specavg.spaces._von_mises import Series
 
-__all__ = ["Power"]
-
 
 @final
 class Power(Space):

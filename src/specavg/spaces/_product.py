@@ -24,8 +24,6 @@ from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
 from specavg.spaces._von_mises import Series
 
-__all__ = ["Product", "factor_eigenspaces", "parts_up_to", "product_rule", "row_products", "tensor_quadrature"]
-
 
 @final
 class Product(Space):

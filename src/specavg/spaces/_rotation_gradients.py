@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from specavg.spaces._eigenspace import Eigenspace
     from specavg.spaces._space import Space
 
-__all__ = ["gradient_by_rotations", "tangents_of_frames"]
-
 
 def tangents_of_frames(X: Array, n: int, dim: int) -> Array:
     """An orthonormal basis of the tangent space at each point: the velocities A X of rotations span it.

@@ -26,8 +26,6 @@ from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnRotations, Series, VonMises
 
-__all__ = ["Rotations", "rotations_from_bunge", "rotations_from_quaternions", "rotations_from_scipy"]
-
 _ROWS_TO_JUDGE = 10  # orientations that all have angles below 2π degrees: given in degrees, they would be almost alike
 
 

@@ -28,8 +28,6 @@ from specavg.spaces._order_of_functions import Order, order_of
 from specavg.spaces._rotation_gradients import gradient_by_rotations, tangents_of_frames
 from specavg.spaces._von_mises import Series, VonMises
 
-__all__ = ["Space"]
-
 
 class Space(Immutable, abc.ABC):
     """A compact manifold, seen through the spectrum of its Laplacian.

@@ -25,8 +25,6 @@ from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnSphere, Series, VonMises
 
-__all__ = ["Sphere"]
-
 
 @final
 class Sphere(Space):

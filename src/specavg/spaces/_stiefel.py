@@ -25,8 +25,6 @@ from specavg.spaces._rotation_gradients import gradient_by_rotations
 from specavg.spaces._space import Space
 from specavg.spaces._sphere import Sphere
 
-__all__ = ["Stiefel"]
-
 
 @final
 class Stiefel(Space):

@@ -9,8 +9,6 @@ from typing import TypeVar
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
 from specavg.spaces._order_of_functions import Order
 
-__all__ = ["Values", "joined"]
-
 Part = TypeVar("Part")
 _STEP = 1.0  # step of the logarithmic bound between two listings: each has a few times more parts than the last
 

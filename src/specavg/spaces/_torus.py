@@ -46,8 +46,6 @@ from specavg.spaces._space import Space
 from specavg.spaces._unlike_directions import Direction, in_other_units, unlike_directions
 from specavg.spaces._von_mises import OnTorus, Series, VonMises
 
-__all__ = ["Circle", "Torus", "default_space"]
-
 Array = NDArray[np.float64]
 _ROUNDED = 1e-2  # a smaller change of the metric comes from digits that are missing
 METRIC_TOLERANCE = 1e-9  # relative change of a scalar product of lattice vectors: cells are published with ten digits

@@ -15,8 +15,6 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Direction", "in_other_units", "unlike_directions"]
-
 Array = NDArray[np.float64]
 _ORTHOGONAL = 1e-9  # cosine of an angle, and relative difference of lengths: cells are published with ten digits
 _MOST_DIMENSIONS = 3  # up to here the shortest independent vectors of a lattice are a basis of it

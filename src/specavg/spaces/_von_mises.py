@@ -15,8 +15,6 @@ import numpy as np
 
 from specavg._arrays import Array
 
-__all__ = ["OnRotations", "OnSphere", "OnTorus", "Series", "VonMises"]
-
 Series = Callable[[float], Array]
 """κ to the logarithms of coefficients of a kernel."""
 

@@ -23,8 +23,6 @@ from specavg.testing import _space_laws as space_laws
 from specavg.testing._law import DIFFERENCES, Checked
 from specavg.testing._projectors import average_projector, chain_projector, paper_projector
 
-__all__ = ["check_space"]
-
 _LISTED = 1_000  # elements of a group whose average is taken one by one
 _STACKED = 400  # rows of B in the paper's formula
 _RULE = "50 MB"  # a quadrature rule larger than this is not for a quick check

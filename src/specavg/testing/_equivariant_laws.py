@@ -13,8 +13,6 @@ from specavg.invariants.solvers._output_solver import carriers, eigenspace_below
 from specavg.isometries import Isometry
 from specavg.testing._law import kept
 
-__all__ = ["check_equivariant_functions", "check_multiplicities", "check_tangency", "check_vector_orthonormality"]
-
 _LISTED = 2000  # elements of a group that is listed
 
 

@@ -13,8 +13,6 @@ from specavg.isometries.fields import Field
 from specavg.spaces import Eigenspace, Space
 from specavg.testing._law import DIFFERENCES, central_difference, kept
 
-__all__ = ["check_antisymmetry", "check_bracket", "check_flow", "check_velocity", "random_fields"]
-
 TOLERANCE = 1e-12  # of the largest entry of dD
 _TIME = 0.7  # where flows are compared: no fraction of a period
 

@@ -10,8 +10,6 @@ from specavg._arrays import Array
 from specavg.invariants import InvariantBasis
 from specavg.testing._law import DIFFERENCES, central_difference, kept
 
-__all__ = ["check_gradient", "check_gradient_equivariance"]
-
 EQUIVARIANCE = 1e-12  # of the largest entry of ∇ψ
 _STEP = 0.05  # step of a difference, in units of |ψ|/|∇ψ|: small beside a wave, and rounding grows to 1e-13 only
 _LONGEST = 2e-3  # step: points beside a frame are taken back to it by two Newton steps, exact to 1e-12 from there

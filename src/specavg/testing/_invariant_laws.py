@@ -22,14 +22,6 @@ from specavg.spaces._order_of_functions import Order
 from specavg.testing._law import kept
 from specavg.testing._projectors import average_projector
 
-__all__ = [
-    "check_invariance",
-    "check_mean_character",
-    "check_projector",
-    "check_solvers_agree",
-    "solver_names",
-]
-
 INVARIANCE = 1e-12  # of max|ψ|
 PROJECTOR = 1e-10  # entries of two projectors that were made in different ways
 CHARACTER = 1e-8  # a mean of traces beside an integer

@@ -9,8 +9,6 @@ import numpy as np
 
 from specavg._arrays import Array
 
-__all__ = ["DIFFERENCES", "Checked", "LawBroken", "central_difference", "kept"]
-
 DIFFERENCES = 1e-9  # tolerance for central differences of order 8, which lose some digits of 1e-12 to cancellation
 _STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))  # steps and weights of that difference
 

@@ -13,8 +13,6 @@ from specavg.groups.recognition._actions import faithful_action
 from specavg.invariants._certified_null_space import UnclearRank
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["average_projector", "chain_projector", "paper_projector"]
-
 _ROUNDING, _CLEAR = 3e-14, 1e-5
 _ELEMENTS = 12  # random elements: the largest eigenvalue below 1 of their average was 0.9 or less in all cases tried
 

@@ -13,16 +13,6 @@ from specavg.spaces import Eigenspace, Space
 from specavg.spaces._order_of_functions import BY_EIGENVALUE, ByType, Order
 from specavg.testing._law import kept
 
-__all__ = [
-    "check_action",
-    "check_addition_theorem",
-    "check_composition",
-    "check_equivariance",
-    "check_orthogonality",
-    "check_orthonormality",
-    "check_spectrum",
-]
-
 TOLERANCE = 1e-12  # entries of orthogonal matrices and of values of order one
 _ROWS = 20_000  # points of a quadrature rule whose values are held at one time
 

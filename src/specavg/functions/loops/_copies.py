@@ -10,8 +10,6 @@ from specavg.functions._factor_table import SPHERE, TABLE, TORUS
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._tree import fill
 
-__all__ = ["TILE", "coordinates", "copies_combine", "copies_sums", "copies_values", "grow1", "grow2", "norm"]
-
 _PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 TILE = 8  # copies whose coordinates are loaded together: a cache line of each point is used whole
 

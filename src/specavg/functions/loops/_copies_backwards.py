@@ -21,8 +21,6 @@ from specavg.functions.loops._copies import TILE, coordinates, norm
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._tree import ANGLE, cosine, fill, sine
 
-__all__ = ["BLOCK", "copies_gradient"]
-
 BLOCK = 128  # points
 ROW = BLOCK + 8  # rows of a whole number of pages would fall on the same cache sets
 _FULL_TURN = float(2 * np.pi)

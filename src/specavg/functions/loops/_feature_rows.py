@@ -6,8 +6,6 @@ from typing import Any
 
 from specavg.functions.loops._jit import SAFE, helper
 
-__all__ = ["finish", "transpose"]
-
 
 @helper()
 def transpose(values: Any, count: int, out: Any) -> None:

@@ -15,8 +15,6 @@ from typing import Any
 
 from numba import njit
 
-__all__ = ["SAFE", "digest", "helper", "loop"]
-
 # Rounding must be the same for a point wherever it stands in a block: products may be fused, sums not reordered.
 SAFE = frozenset({"contract", "nsz"})
 

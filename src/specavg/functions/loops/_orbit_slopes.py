@@ -13,8 +13,6 @@ import numpy as np
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._tree import fill, times
 
-__all__ = ["orbit_slopes"]
-
 _PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 _FEW = 8  # points at a time where every function is wanted: their derivatives stay in cache for 500 functions
 

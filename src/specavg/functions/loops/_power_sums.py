@@ -14,8 +14,6 @@ import numpy as np
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._tree import ANGLE, cosine, sine
 
-__all__ = ["power_sums", "power_sums_gradient"]
-
 _ROOT2 = float(np.sqrt(2.0))
 _BLOCK = 128  # points: sixteen rows of sums are half of a first-level cache
 _ROW = _BLOCK + 8  # rows of a whole number of pages would fall on the same cache sets

@@ -19,8 +19,6 @@ import numpy as np
 from specavg.functions.loops._feature_rows import transpose
 from specavg.functions.loops._jit import SAFE, helper, loop
 
-__all__ = ["PLAIN", "add_two", "load", "power", "s2_combine", "s2_sums", "s2_values", "step_add"]
-
 PLAIN = 1000  # up to this degree p stays below 2^700
 _STEPS = 32  # steps of the recurrence between two checks of its size: it grows by less than 2^260 at degree 4000
 _UNIT, _LARGE = 2.0**400, 2.0**200

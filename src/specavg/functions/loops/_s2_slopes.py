@@ -18,8 +18,6 @@ import numpy as np
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._s2 import add_two, load, power, step_add
 
-__all__ = ["s2_gradient_combine"]
-
 
 @helper(fastmath=SAFE)
 def _collect(total: Any, re: Any, im: Any, F: Any, B: int) -> None:

@@ -17,8 +17,6 @@ from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHE
 from specavg.functions.loops._feature_rows import finish
 from specavg.functions.loops._jit import SAFE, helper, loop
 
-__all__ = ["ANGLE", "cosine", "fill", "load", "row_sum", "sine", "times", "tree_combine", "tree_sums", "tree_values"]
-
 _ROOT2 = float(np.sqrt(2.0))
 ANGLE = float(np.sqrt(2.0) * 2 * np.pi)  # the derivative of √2 sin 2πax is this times a cos 2πax
 

@@ -21,8 +21,6 @@ from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHE
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._tree import ANGLE, cosine, fill, load, sine
 
-__all__ = ["LARGEST_BLOCK", "tree_gradient_combine"]
-
 LARGEST_BLOCK = 256  # points: on T^10 64 take 271 ns a point, 128 take 232, 192 take 219 and 256 take 216
 HALF = LARGEST_BLOCK + 8  # halves of a whole number of pages would fall on the same cache sets
 

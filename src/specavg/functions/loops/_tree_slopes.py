@@ -10,8 +10,6 @@ from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._tree import ANGLE, cosine, fill, load, row_sum, sine
 
-__all__ = ["fill_slopes", "tree_slope_sums", "tree_slopes"]
-
 _PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 
 

@@ -14,8 +14,6 @@ from specavg.functions.loops._feature_rows import finish
 from specavg.functions.loops._jit import SAFE, helper, loop
 from specavg.functions.loops._tree import cosine, sine
 
-__all__ = ["wave_combine", "wave_sums", "wave_values"]
-
 _PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 
 

@@ -13,9 +13,6 @@ import numpy as np
 from specavg.functions.loops._feature_rows import transpose
 from specavg.functions.loops._jit import SAFE, helper, loop
 
-__all__ = ["wigner_angles", "wigner_combine", "wigner_sums", "wigner_values"]
-
-
 _BLOCK = 192  # points
 _ROW = _BLOCK + 8  # rows of a whole number of pages would fall on the same cache sets
 _NO_DIRECTION = 1e-100  # sin β below which its square would lose digits, long after α has stopped to matter

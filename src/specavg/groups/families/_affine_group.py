@@ -14,8 +14,6 @@ import numpy as np
 from specavg.groups._structure import Structure, random_integer
 from specavg.isometries import Isometry, shift
 
-__all__ = ["AffineGroup", "Shift"]
-
 Shift = tuple[Fraction, ...]
 
 

@@ -14,8 +14,6 @@ from specavg.groups._canonical import alternating_point, parity
 from specavg.groups._structure import ClosedCanonical, Points
 from specavg.isometries import Isometry, SignedPermutation
 
-__all__ = ["Alternating"]
-
 
 @final
 @dataclass(frozen=True)

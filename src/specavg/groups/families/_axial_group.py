@@ -14,8 +14,6 @@ from specavg.groups.families._turns import Turn
 from specavg.isometries import Isometry
 from specavg.isometries.fields import rotation
 
-__all__ = ["AROUND_Z", "AxialGroup"]
-
 AROUND_Z = rotation([[0, -1, 0], [1, 0, 0], [0, 0, 0]])
 """The rotations about z."""
 

@@ -12,8 +12,6 @@ import numpy as np
 from specavg.groups._structure import Structure, random_integer
 from specavg.isometries import Isometry, affine, shift
 
-__all__ = ["Cyclic", "Dihedral"]
-
 
 @final
 @dataclass(frozen=True)

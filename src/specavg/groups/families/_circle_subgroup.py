@@ -11,8 +11,6 @@ from specavg.groups._structure import Continuous
 from specavg.isometries import Isometry
 from specavg.isometries.fields import Field
 
-__all__ = ["CircleSubgroup"]
-
 
 @final
 @dataclass(frozen=True)

@@ -14,8 +14,6 @@ from specavg.isometries import Isometry
 if TYPE_CHECKING:
     from specavg.groups._group import Group
 
-__all__ = ["Composite"]
-
 
 @final
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ import numpy as np
 from specavg.groups.families._of_copies import OfCopies
 from specavg.isometries import Isometry
 
-__all__ = ["Diagonal"]
-
 
 @final
 @dataclass(frozen=True)

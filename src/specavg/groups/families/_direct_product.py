@@ -15,8 +15,6 @@ from specavg.isometries import Isometry, factors
 if TYPE_CHECKING:
     from specavg.groups._group import Group
 
-__all__ = ["DirectProduct"]
-
 
 @final
 @dataclass(frozen=True)

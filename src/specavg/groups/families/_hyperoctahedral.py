@@ -13,8 +13,6 @@ import numpy as np
 from specavg.groups._structure import ClosedCanonical, Points, random_signs
 from specavg.isometries import Isometry, SignedPermutation
 
-__all__ = ["Hyperoctahedral"]
-
 
 @final
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ from specavg.isometries import Isometry, copies
 if TYPE_CHECKING:
     from specavg.groups._group import Group
 
-__all__ = ["OfCopies"]
-
 
 @dataclass(frozen=True)
 class OfCopies(Structure):

@@ -11,8 +11,6 @@ import numpy as np
 from specavg.groups._structure import Continuous
 from specavg.isometries import Isometry, orthogonal
 
-__all__ = ["OrthogonalGroup"]
-
 
 @final
 @dataclass(frozen=True)

@@ -14,8 +14,6 @@ from specavg.groups._structure import Structure, random_integer
 from specavg.groups.families._turns import Turn
 from specavg.isometries import Isometry, identity
 
-__all__ = ["PointGroup"]
-
 
 @final
 @dataclass(frozen=True)

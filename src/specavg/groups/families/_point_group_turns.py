@@ -12,20 +12,6 @@ from numpy.typing import NDArray
 from specavg.groups.families._point_group import PointGroup
 from specavg.groups.families._turns import Turn
 
-__all__ = [
-    "ALIASES",
-    "DIAGONAL",
-    "POLYHEDRAL",
-    "Axis",
-    "X",
-    "Y",
-    "Z",
-    "named_turns",
-    "schoenflies",
-    "turns_of",
-    "usual",
-]
-
 Axis = tuple[float, float, float]
 
 X: Axis = (1.0, 0.0, 0.0)

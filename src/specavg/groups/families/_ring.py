@@ -12,8 +12,6 @@ from specavg.groups._canonical import least_rotation
 from specavg.groups._structure import ClosedCanonical, Points
 from specavg.isometries import Isometry, SignedPermutation
 
-__all__ = ["CyclicShifts", "DihedralShifts"]
-
 
 @final
 @dataclass(frozen=True)

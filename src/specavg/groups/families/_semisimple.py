@@ -14,8 +14,6 @@ from specavg.groups._structure import Continuous
 from specavg.isometries import Isometry
 from specavg.isometries.fields import Field
 
-__all__ = ["Semisimple", "combination", "killing_form"]
-
 # Each step keeps at most 1/3 of what is not uniform (see the class), and up to 0.01 more where steps are not long
 # enough: 0.34^36 = 1e-17.
 _STEPS = 36

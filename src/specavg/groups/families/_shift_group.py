@@ -11,8 +11,6 @@ import numpy as np
 from specavg.groups._structure import Continuous
 from specavg.isometries import Isometry, affine
 
-__all__ = ["ShiftGroup"]
-
 
 @final
 @dataclass(frozen=True)

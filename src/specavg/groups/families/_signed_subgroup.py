@@ -17,8 +17,6 @@ from specavg.groups._structure import Structure
 from specavg.groups.families._hyperoctahedral import Hyperoctahedral
 from specavg.isometries import Isometry, SignedPermutation
 
-__all__ = ["Signature", "SignedSubgroup", "signature"]
-
 Signature = tuple[int, int]  # parity of the permutation, parity of the number of signs
 
 

@@ -13,8 +13,6 @@ import numpy as np
 from specavg.groups._structure import ClosedCanonical, Points
 from specavg.isometries import Isometry, SignedPermutation
 
-__all__ = ["Symmetric"]
-
 
 @final
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ import numpy as np
 from specavg.groups._structure import ClosedCanonical, Points
 from specavg.isometries import Isometry, identity
 
-__all__ = ["Trivial"]
-
 
 @final
 @dataclass(frozen=True)

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from specavg.isometries import Orthogonal, SignedPermutation, orthogonal
 
-__all__ = ["Turn"]
-
 
 @final
 @dataclass(frozen=True)

@@ -14,8 +14,6 @@ from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutatio
 if TYPE_CHECKING:
     from specavg.groups._group import Group
 
-__all__ = ["CrystalSymmetry", "rotation_of_space"]
-
 
 @final
 @dataclass(frozen=True)

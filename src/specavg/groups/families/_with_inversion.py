@@ -15,8 +15,6 @@ from specavg.groups._structure import Structure
 from specavg.groups.families._symmetric import Symmetric
 from specavg.isometries import Isometry, SignedPermutation
 
-__all__ = ["WithInversion"]
-
 
 @final
 @dataclass(frozen=True)

@@ -15,8 +15,6 @@ from specavg.groups._structure import Points
 from specavg.groups.families._of_copies import OfCopies
 from specavg.isometries import Isometry, copies
 
-__all__ = ["Wreath"]
-
 
 @final
 @dataclass(frozen=True)

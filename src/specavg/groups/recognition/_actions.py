@@ -35,8 +35,6 @@ from specavg.isometries import (
     orthogonal,
 )
 
-__all__ = ["Action", "SignedAction", "faithful_action"]
-
 Permutation = NDArray[np.intp]
 
 AFFINE_LIMIT = 20_000  # functions in the orbit of the coordinates

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from specavg.groups.families._affine_group import AffineGroup, Shift
 from specavg.isometries import Affine, Isometry, SignedPermutation, identity
 
-__all__ = ["affine_group", "shift_group"]
-
 LINEAR_LIMIT = 2_000  # integer matrices listed; every crystal has at most 48
 
 

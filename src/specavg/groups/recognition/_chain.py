@@ -17,8 +17,6 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Chain", "random_products"]
-
 Permutation = NDArray[np.int32]
 Permutations = NDArray[np.int32]
 

@@ -23,8 +23,6 @@ from specavg.isometries.fields import CopiesField, Field, RotationField, ShiftFi
 if TYPE_CHECKING:
     from specavg.groups._group import Group
 
-__all__ = ["continuous_structure", "normalises", "shift_directions"]
-
 _SAME = 1e-12  # products of a few isometries that differ by less are the same: rounding is 1e-15
 
 

@@ -19,8 +19,6 @@ from specavg.groups.families._with_inversion import WithInversion
 from specavg.groups.recognition._chain import random_products
 from specavg.isometries import SignedPermutation
 
-__all__ = ["large_permutation_group", "order_bound", "permutation_group_of_order", "signature_rank"]
-
 _SMALLEST = 12  # coordinates: with fewer, a stabiliser chain takes milliseconds
 _TRIES = 200  # random elements looked at: one of ten elements of S_1000 has a suitable cycle
 

@@ -20,8 +20,6 @@ from specavg.groups.recognition._large_permutation_groups import (
 )
 from specavg.isometries import Affine, Isometry, SignedPermutation
 
-__all__ = ["Generated", "structure_of"]
-
 
 @final
 @dataclass(frozen=True, eq=False)

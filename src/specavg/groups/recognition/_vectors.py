@@ -11,8 +11,6 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Vectors", "invariant_vectors"]
-
 Matrix = NDArray[np.float64]
 
 SAME = 1e-7  # distance of unit vectors up to which they are one vector: products of many matrices err by 1e-12

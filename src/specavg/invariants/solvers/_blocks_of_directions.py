@@ -29,8 +29,6 @@ from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries.fields import Field, RotationField
 from specavg.spaces import Eigenspace, Space, Sphere
 
-__all__ = ["BlocksOfDirections"]
-
 _RANK = 1e-10  # singular values of unit velocities below this are rounding; those of independent ones were above 1e-4
 _CLEAR = 1e-6  # between the two a rank cannot be decided, and another solver is asked
 _BRACKETS = 8  # dimensions up to which brackets are formed: an algebra of so(8) has 28 fields

@@ -23,8 +23,6 @@ from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._copy_types import Type
 
-__all__ = ["WreathOnCopies"]
-
 _BYTES = 400.0  # memory of one symmetric function: its multiset as Python objects, and its row of the program
 
 

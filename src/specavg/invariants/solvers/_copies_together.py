@@ -19,8 +19,6 @@ from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
 from specavg.invariants.solvers._types_of_copies import Slots, TypesOfCopies, copies_move_together
 from specavg.spaces import Eigenspace, Power, Space
 
-__all__ = ["CopiesAndOutputsTogether", "CopiesTogether"]
-
 
 @dataclass(frozen=True, eq=False)
 class TypeVectors:

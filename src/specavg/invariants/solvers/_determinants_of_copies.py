@@ -18,8 +18,6 @@ from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import Copies, Isometry, SignedPermutation, permutation
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["DeterminantsOfCopies"]
-
 _BYTES = 400.0  # memory of one determinant: its set as Python objects, and its row of the table
 
 

@@ -12,8 +12,6 @@ from specavg.groups.families import SignFlips
 from specavg.invariants.solvers._solver import Solution, Solver
 from specavg.spaces import Eigenspace, Space, Sphere
 
-__all__ = ["EvenHarmonics"]
-
 
 @final
 class EvenHarmonics(Solver[int]):

@@ -20,8 +20,6 @@ from specavg.isometries import Copies
 from specavg.spaces import Eigenspace, Interval, Power, Space
 from specavg.spaces._copy_types import copy_types
 
-__all__ = ["ExponentOrbits", "exponent_orbits", "orbit_sums_of_exponents"]
-
 
 @dataclass(frozen=True, eq=False)
 class Exponents:

@@ -24,8 +24,6 @@ from specavg.spaces import Eigenspace, Product, Space
 if TYPE_CHECKING:
     from specavg.invariants._solver_choice import Places, Resolver
 
-__all__ = ["FactorByFactor", "FactorSolutions", "FactorwiseSolver"]
-
 
 @dataclass(frozen=True, eq=False)
 class FactorSolutions:

@@ -22,8 +22,6 @@ from specavg.spaces._frequency_sets import FrequencyRange, FrequencyTypes, Shell
 from specavg.spaces._product import factor_eigenspaces, parts_up_to
 from specavg.spaces._sums_of_eigenvalues import Values
 
-__all__ = ["FactorEigenspaces", "acts_on_factors"]
-
 Item = TypeVar("Item", bound=Hashable)
 
 

@@ -18,8 +18,6 @@ from specavg.invariants.solvers._solver import Solution
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["FactorsAndOutputs"]
-
 
 @final
 class FactorsAndOutputs(FactorwiseSolver, OutputSolver[FactorSolutions]):

@@ -14,8 +14,6 @@ from specavg.invariants.solvers._solver import Solution, StoringSolver
 from specavg.invariants.solvers._stored_arrays import orthonormal
 from specavg.spaces import Eigenspace
 
-__all__ = ["FixedVectorSolver"]
-
 
 class FixedVectorSolver(StoringSolver[Array]):
     """Solutions hold Q, of shape (m, r), with orthonormal columns."""

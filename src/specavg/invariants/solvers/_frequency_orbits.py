@@ -22,8 +22,6 @@ from specavg.isometries.fields import ShiftField
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._frequency_action import FrequencyAction, frequency_speeds
 
-__all__ = ["FrequencyOrbits", "WaveSums", "joined_coefficients", "real_invariants"]
-
 
 @dataclass(frozen=True, eq=False)
 class WaveSums:

@@ -26,8 +26,6 @@ from specavg.spaces._eigenspace import degree_label
 if TYPE_CHECKING:
     from specavg.invariants._solver_choice import Resolver
 
-__all__ = ["FunctionsOfADirection", "turns_about_an_axis"]
-
 _SAME = 1e-13  # of unit vectors that were made from given matrices: rounding
 
 

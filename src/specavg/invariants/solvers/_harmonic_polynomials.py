@@ -25,13 +25,6 @@ from specavg.invariants.solvers._solver import Unsuitable
 from specavg.invariants.solvers._stored_arrays import StoredArraysError, orthonormal
 from specavg.spaces import Space
 
-__all__ = [
-    "LARGEST_DEGREE",
-    "InvariantHarmonics",
-    "better_family",
-    "harmonic_combinations",
-]
-
 LARGEST_DEGREE = 170  # 171! is beyond floating-point numbers
 _AMPLIFICATION = 500.0  # terms larger than this beside their sum cost more than three digits
 

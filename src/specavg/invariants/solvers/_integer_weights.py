@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from specavg.invariants.solvers._solver import Unsuitable
 
-__all__ = ["integer_weights"]
-
 _WHOLE = 1e-9  # weights closer to integers than this are integers; eigenvalues of dD are rounded to 1e-13
 
 

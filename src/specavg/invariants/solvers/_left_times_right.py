@@ -24,9 +24,6 @@ from specavg.isometries import Isometry, LeftRight
 from specavg.isometries.fields import Field, integer_speed, two_sided
 from specavg.spaces import Eigenspace, Rotations, Space, Stiefel
 
-__all__ = ["LeftTimesRight"]
-
-
 _SIDES = ("left", "right")
 
 

@@ -30,8 +30,6 @@ from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import SignedPermutation
 from specavg.spaces import Eigenspace, Space, Sphere
 
-__all__ = ["MonomialOrbits"]
-
 
 @dataclass(frozen=True, eq=False)
 class HarmonicsOfOrbits:

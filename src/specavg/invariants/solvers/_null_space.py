@@ -15,8 +15,6 @@ from specavg.invariants.solvers._solver import QUICK, Solution
 from specavg.isometries.fields import integer_speed
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["NullSpace"]
-
 
 @final
 class NullSpace(FixedVectorSolver):

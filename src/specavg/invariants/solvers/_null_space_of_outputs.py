@@ -17,8 +17,6 @@ from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_b
 from specavg.invariants.solvers._solver import QUICK, Solution
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["NullSpaceOfOutputs"]
-
 
 @final
 class NullSpaceOfOutputs(OutputSolver[Array], FixedVectorSolver):

@@ -19,8 +19,6 @@ from specavg.spaces import Eigenspace, Power, Space, Torus
 from specavg.spaces._copy_types import Type, copy_types
 from specavg.spaces._frequency_sets import Shell
 
-__all__ = ["Chosen", "OneCopy", "permutes_copies"]
-
 Chosen: TypeAlias = tuple[tuple[Solution[Any], int], ...]
 """Invariants of one copy: which solution, and which of its invariants."""
 

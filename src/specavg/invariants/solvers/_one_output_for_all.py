@@ -17,8 +17,6 @@ from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import permutation
 from specavg.spaces import Eigenspace, Power, Space, Torus
 
-__all__ = ["OneOutputForAll"]
-
 # Coordinates of a torus with small eigenspaces and non-uniform FFTs: orbits of all waves are as quick there.
 _FEW = 3
 # Functions at most whose D(g) are formed, of one eigenspace after the other: 3,000 in one take 72 MB for each output.

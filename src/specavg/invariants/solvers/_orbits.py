@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from specavg._arrays import numbered
 
-__all__ = ["Orbits", "orbits"]
-
 _SMALL = 256  # functions: up to here neighbours exchange labels in NumPy, above SciPy searches the graph
 
 

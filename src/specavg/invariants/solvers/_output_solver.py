@@ -19,8 +19,6 @@ from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._order_of_functions import Order
 
-__all__ = ["OutputSolver", "carrier", "carriers", "eigenspace_below"]
-
 
 class OutputSolver(Solver[Data], abc.ABC):
     """One way to find equivariant functions, for one space and one representation."""

@@ -16,8 +16,6 @@ from specavg.invariants.solvers._solver import Solution
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Power, Product, Space, Torus
 
-__all__ = ["OutputsApart"]
-
 Summands = tuple[Solution[Any], ...]
 
 

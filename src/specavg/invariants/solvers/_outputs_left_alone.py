@@ -12,8 +12,6 @@ from specavg.invariants.solvers._solver import Solution
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["OutputsLeftAlone"]
-
 
 @final
 class OutputsLeftAlone(OutputSolver[Solution[Any]]):

@@ -25,8 +25,6 @@ from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver, U
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space, Sphere
 
-__all__ = ["SymmetricPolynomials"]
-
 
 @final
 class SymmetricPolynomials(StoringSolver[InvariantHarmonics]):

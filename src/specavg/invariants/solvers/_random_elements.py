@@ -22,8 +22,6 @@ from specavg.invariants.solvers._fixed_vectors import FixedVectorSolver
 from specavg.invariants.solvers._solver import QUICK, Solution
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["RandomElements", "RandomlyFixed", "number_of_draws", "randomly_fixed"]
-
 FAILURE = 0.05  # δ: the probability of a wrong answer that the number of draws allows for
 ZERO = 1e-10  # in place of the published 0: rounding of D(g) is 1e-14, and random elements left singular values of 1e-4
 

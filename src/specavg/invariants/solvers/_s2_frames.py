@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from specavg.functions._functions import Array
 from specavg.invariants._certified_null_space import UnclearRank, clear_zeros, rounding
 
-__all__ = ["LARGEST_DEGREE", "Columns", "Frame", "frame", "waves"]
-
 _ALIGNED = 4e-15  # entries of a matrix below this are rounding
 _EXACT = "the angle of a turn is too close to a fraction of a full turn. Give generators accurate to rounding."
 LARGEST_DEGREE = 4096  # an axis with more folds leaves only order 0

@@ -31,8 +31,6 @@ from specavg.isometries.fields import RotationField
 from specavg.spaces import Eigenspace, Space, Sphere
 from specavg.spaces._eigenspace import degree_label
 
-__all__ = ["AxisThenNullSpace", "OrdersAlongAnAxis"]
-
 _LISTED = 1_000  # elements of a group whose characters are added up: milliseconds
 
 

@@ -18,8 +18,6 @@ from specavg.invariants.solvers._solver import Solution, Solver, Unsuitable
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._frequency_sets import FrequencySet, FrequencyTypes, Shell
 
-__all__ = ["SignedFrequencies"]
-
 
 @final
 class SignedFrequencies(Solver[FrequencySet]):

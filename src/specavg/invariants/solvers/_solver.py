@@ -19,8 +19,6 @@ from specavg.spaces import Eigenspace, Space
 if TYPE_CHECKING:
     from specavg.invariants._solver_choice import Resolver
 
-__all__ = ["Solution", "Solver", "StoringSolver", "Unsuitable"]
-
 Array = NDArray[np.float64]
 Data = TypeVar("Data")
 # Seconds. Closed forms took 1e-5 (sign flips) to 7e-4 (wreath products, 19 functions) for one eigenspace. This and all

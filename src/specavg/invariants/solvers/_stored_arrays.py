@@ -11,8 +11,6 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Stored", "StoredArraysError", "orthonormal"]
-
 Array = NDArray[np.float64]
 _ORTHONORMAL = 1e-8  # largest |QᵀQ − I| of columns that are read: those that are written are off by 1e-13
 

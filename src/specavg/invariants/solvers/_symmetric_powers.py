@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["applied_power", "multisets", "power_of_field"]
-
 
 def multisets(dim: int, n: int) -> list[tuple[int, ...]]:
     """The multisets of n of `dim` things, in the order of the unit vectors of Sym^n."""

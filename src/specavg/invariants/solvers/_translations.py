@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from specavg.isometries import Isometry
 from specavg.isometries._affine import as_affine
 
-__all__ = ["dual_lattice"]
-
 Integers = NDArray[np.int64]
 _LISTED = 2_000  # matrices of a group that are listed: some 0.1 s
 _LARGEST_MODULUS = 2**31  # of shifts: products of two stay below 2^63

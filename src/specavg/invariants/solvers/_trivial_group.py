@@ -10,8 +10,6 @@ from specavg.groups import Group
 from specavg.invariants.solvers._solver import Solution, Solver
 from specavg.spaces import Eigenspace, Space
 
-__all__ = ["Everything"]
-
 
 @final
 class Everything(Solver[None]):

@@ -37,8 +37,6 @@ from specavg.isometries.fields import CopiesField, Field, integer_speed
 from specavg.spaces import Eigenspace, Power, Space
 from specavg.spaces._copy_types import copy_types
 
-__all__ = ["Slots", "TypesOfCopies", "copies_move_together"]
-
 Slots = tuple[tuple[Eigenspace, int], ...]
 """Tensor factors of a type: Sym^n(V) for each (V, n)."""
 

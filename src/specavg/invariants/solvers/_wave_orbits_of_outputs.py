@@ -18,8 +18,6 @@ from specavg.invariants.solvers._solver import QUICK, Solution
 from specavg.isometries import SignedPermutation
 from specavg.spaces import Eigenspace, Space, Torus
 
-__all__ = ["WaveOrbitsOfOutputs"]
-
 
 @final
 class WaveOrbitsOfOutputs(OutputSolver[WaveSums]):

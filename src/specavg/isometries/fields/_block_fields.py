@@ -17,8 +17,6 @@ from specavg.isometries.fields._field import Field, Matrix, Scalar, alike
 from specavg.isometries.fields._matrix_fields import RotationField, left_right
 from specavg.isometries.fields._shift_field import ShiftField
 
-__all__ = ["CopiesField", "FactorsField", "complete", "copies", "factors", "flatten", "still"]
-
 
 class _Parts(Field):
     """Shared by fields that are made of one field for each part."""

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from specavg._immutable import Immutable
 from specavg.isometries._isometry import Isometry
 
-__all__ = ["Field", "Matrix", "Scalar", "alike"]
-
 Matrix = NDArray[np.float64]
 Scalar = Fraction | float
 

@@ -15,8 +15,6 @@ from specavg.isometries._left_right import LeftRight
 from specavg.isometries._linear import identity, linear, orthogonal
 from specavg.isometries.fields._field import Field, Matrix, Scalar
 
-__all__ = ["LeftRightField", "RotationField", "left_right", "rotation", "two_sided"]
-
 SKEW_TOLERANCE = 1e-12  # largest |A + Aᵀ| over the largest entry: products of a few matrices are off by 1e-15
 _ZERO_FREQUENCY = 1e-14  # a plane that turns slower than this, relative to the fastest, is rounding
 

@@ -14,8 +14,6 @@ from specavg.isometries._affine import affine, as_affine, period_fraction, perio
 from specavg.isometries._isometry import Isometry, entries
 from specavg.isometries.fields._field import Field, Matrix, Scalar
 
-__all__ = ["ShiftField", "shift"]
-
 
 @final
 @dataclass(frozen=True, repr=False)

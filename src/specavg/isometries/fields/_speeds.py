@@ -8,8 +8,6 @@ import numpy as np
 
 from specavg.isometries.fields._field import Field
 
-__all__ = ["integer_speed", "period"]
-
 _MULTIPLES = 60  # the denominators of ratios of speeds that are tried: frequencies of closed flows have small ratios
 _SAME = 1e-11  # relative: the speeds of a field come from eigenvalues, rounded to 1e-15
 
