@@ -110,3 +110,92 @@ def test_space_groups_by_symbol(symbol, number):
     assert groups.space_group(symbol) == groups.space_group(number)
     with pytest.raises(ValueError, match="or give its number"):
         groups.space_group("Fm4m")
+
+
+def test_lattice_vectors_in_columns_are_questioned():
+    turned = (np.ascontiguousarray(HEXAGONAL.T), *MAGNESIUM[1:])
+    for made in (crystals.positions, crystals.wave_vectors):
+        with pytest.warns(
+            UserWarning, match=r"P2_1/m \(11\), of 4 .*transposed it has P6_3/mmc \(194\).*columns"
+        ):
+            made(turned)
+
+
+def test_a_lattice_of_two_digits_is_questioned():
+    ase = pytest.importorskip("ase.build")
+    bismuth = ase.bulk("Bi")
+    rounded = (np.round(bismuth.cell[:], 2), bismuth.get_scaled_positions(), bismuth.numbers)
+    with pytest.warns(UserWarning, match=r"C2/m \(12\), of 4 operations; with symprec=0.03 it has R-3m \(166\), of 12"):
+        crystals.positions(rounded)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert crystals.positions(bismuth).group.order == crystals.positions(rounded, symprec=0.03).group.order == 12
+
+
+@pytest.mark.parametrize("second", [[0, 0, 1], [0, 0, 0.0], [0.001, -1, 2]], ids=str)
+def test_two_atoms_at_one_place_are_refused(second):
+    for kinds in ([55, 17], [55, 55]):
+        with pytest.raises(ValueError, match="atoms 0 and 2 are at one place"):
+            crystals.positions((4 * np.eye(3), [[0, 0, 0], [0.5, 0.5, 0.5], second], [kinds[0], 8, kinds[1]]))
+
+
+def test_a_molecule_has_no_cell():
+    ase = pytest.importorskip("ase.build")
+    with pytest.raises(ValueError, match="these Atoms have no cell: 0 of 3 lattice vectors"):
+        crystals.positions(ase.molecule("H2O"))
+
+
+def test_atoms_with_unlike_magnetic_moments_are_different_kinds():
+    ase = pytest.importorskip("ase.build")
+    iron = ase.bulk("Fe", cubic=True)
+    assert crystals.positions(iron).group.order == 96
+    for moments, order, said in (([2, -2], 48, "Pm-3m (221), unlike moments told apart"), ([2, 2], 96, "Im-3m (229)")):
+        iron.set_initial_magnetic_moments(moments)
+        crystal = crystals.positions(iron)
+        assert (crystal.group.order, crystal.name) == (order, said)
+        cell = (iron.cell[:], iron.get_scaled_positions(), iron.numbers, moments)  # as spglib has magnetic cells
+        assert crystals.positions(cell).group == crystal.group
+    spins = np.array([1.0, -1.0])  # a density of spins: the group keeps it, which exchanged neighbours
+    iron.set_initial_magnetic_moments(2 * spins)
+    space, group = crystals.positions(iron)
+    X = space.sample(40, random_state=0)
+
+    def density(X):
+        waves = np.exp(np.cos(2 * np.pi * X).sum(axis=1))
+        return waves - np.exp(np.cos(2 * np.pi * (X - 0.5)).sum(axis=1))
+
+    assert sa.invariance_discrepancy(density, space, group, X) < 1e-12
+    iron.set_initial_magnetic_moments(None)
+    assert sa.invariance_discrepancy(density, *crystals.positions(iron), X) > 1
+    iron.set_initial_magnetic_moments(2 * spins)
+    assert crystals.wave_vectors(iron).group.order == 48  # the magnetic cell is primitive
+    iron.set_initial_magnetic_moments(None)
+    iron.set_initial_magnetic_moments([[0, 0, 2], [0, 0, -2]])
+    with pytest.raises(ValueError, match="moments with directions"):
+        crystals.positions(iron)
+    with pytest.raises(ValueError, match="one magnetic moment for each of 2 atoms"):
+        crystals.positions((iron.cell[:], iron.get_scaled_positions(), iron.numbers, [1.0]))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [(3, 4, 5, 90, 90, 90), (3.2, 3.2, 5.1, 90, 90, 120), (4.1, 5.2, 6.3, 71, 82, 103), (3, 3, 3, 60, 60, 60)],
+    ids=str,
+)
+def test_lattices_from_parameters(parameters):
+    cell = pytest.importorskip("ase.cell")
+    found = crystals.lattice(*parameters)
+    np.testing.assert_allclose(found, cell.Cell.fromcellpar(parameters)[:], atol=1e-14)
+    np.testing.assert_allclose(cell.Cell(found).cellpar(), parameters, rtol=1e-13)
+    assert sa.Torus(lattice=found).volume > 0
+
+
+def test_parameters_of_no_cell_are_refused():
+    with pytest.raises(ValueError, match="no cell has the angles 30, 40 and 120 degrees"):
+        crystals.lattice(1, 1, 1, 30, 40, 120)
+    with pytest.raises(ValueError, match="Are they in radians"):
+        crystals.lattice(1, 1, 1, np.pi / 3, np.pi / 3, 2.2)
+    with pytest.raises(ValueError, match="positive lengths"):
+        crystals.lattice(1, 0, 1)
+    space = sa.Torus(lattice=crystals.lattice(3.2, 3.2, 5.1, gamma=120))
+    assert sa.invariant_basis(space, groups.space_group(194), max_dim=30).dim > 1

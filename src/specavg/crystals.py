@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from specavg.groups import Group
 from specavg.groups._cell_symmetry import cell_symmetry
 from specavg.spaces import Torus
 
-__all__ = ["Crystal", "positions", "wave_vectors"]
+__all__ = ["Crystal", "lattice", "positions", "wave_vectors"]
+_EXACT = {60.0: 0.5, 90.0: 0.0, 120.0: -0.5}  # cosines that symmetry needs to the last bit
 
 
 @final
@@ -23,7 +27,7 @@ class Crystal:
         Of the cell; points are fractional coordinates.
     group : Group
     name : str
-        Symbol and number of the crystal's space group.
+        Symbol and number of the crystal's space group, and whether unlike magnetic moments were told apart.
 
     Examples
     --------
@@ -56,11 +60,13 @@ def positions(cell: Any, *, symprec: float = 1e-5) -> Crystal:
     ----------
     cell : (lattice, positions, numbers)
         As spglib has it: lattice vectors as rows, fractional coordinates of the atoms, one number (or name) for each
-        kind. Or the ``Atoms`` of ASE.
+        kind; a fourth part may hold the magnetic moment of each atom. Or the ``Atoms`` of ASE. Atoms with different
+        moments are different kinds, and `Crystal.name` says so: the density of spins has the symmetry of these kinds.
+        For functions that do not depend on spins leave the moments out.
     symprec : float, default 1e-5
         How far atoms may lie from symmetric places, in the unit of the lattice. The lattice itself is made exactly
-        symmetric: files give few digits, and a group must consist of isometries. Where 1e-2 finds more symmetry, a
-        warning names both groups.
+        symmetric: files give few digits, and a group must consist of isometries. Where 0.03 finds more symmetry, or
+        the transposed lattice has more, a warning names both groups.
 
     Returns
     -------
@@ -75,8 +81,8 @@ def positions(cell: Any, *, symprec: float = 1e-5) -> Crystal:
     >>> group.order, sa.invariant_basis(space, group, max_dim=100).dim
     (48, 7)
     """
-    lattice, group, name = cell_symmetry(cell, symprec=symprec)
-    return Crystal(Torus(lattice=lattice), group, name)
+    vectors, group, name = cell_symmetry(cell, symprec=symprec)
+    return Crystal(Torus(lattice=vectors), group, name)
 
 
 def wave_vectors(cell: Any, *, time_reversal: bool = True, symprec: float = 1e-5) -> Crystal:
@@ -85,9 +91,10 @@ def wave_vectors(cell: Any, *, time_reversal: bool = True, symprec: float = 1e-5
     Parameters
     ----------
     cell : (lattice, positions, numbers)
-        As in `positions`; a primitive cell.
+        As in `positions`; a primitive cell, of the magnetic crystal if there are moments.
     time_reversal : bool, default True
-        Add k ↦ −k, which holds for phonons and for electrons without magnetism.
+        Add k ↦ −k, which holds for phonons and for electrons without magnetism, or with moments along one axis and
+        without spin-orbit coupling.
     symprec : float, default 1e-5
 
     Returns
@@ -101,8 +108,48 @@ def wave_vectors(cell: Any, *, time_reversal: bool = True, symprec: float = 1e-5
     >>> wave_vectors(zincblende).group.order, wave_vectors(zincblende, time_reversal=False).group.order
     (48, 24)
     """
-    lattice, group, name = cell_symmetry(cell, symprec=symprec, wave_vectors=True, time_reversal=time_reversal)
-    return Crystal(Torus(lattice=lattice), group, name)
+    vectors, group, name = cell_symmetry(cell, symprec=symprec, wave_vectors=True, time_reversal=time_reversal)
+    return Crystal(Torus(lattice=vectors), group, name)
+
+
+def lattice(
+    a: float, b: float, c: float, alpha: float = 90.0, beta: float = 90.0, gamma: float = 90.0
+) -> NDArray[np.float64]:
+    """Lattice vectors as rows, from the parameters of a cell: the first along x, the second in the plane of x and y.
+
+    Parameters
+    ----------
+    a, b, c : float
+        Lengths of the edges.
+    alpha, beta, gamma : float, default 90
+        Angles in degrees: between b and c, a and c, a and b.
+
+    Returns
+    -------
+    ndarray of shape (3, 3)
+        For ``Torus(lattice=...)`` and for the first part of a cell.
+
+    Examples
+    --------
+    >>> lattice(3.2, 3.2, 5.1, gamma=120).round(3)
+    array([[ 3.2  ,  0.   ,  0.   ],
+           [-1.6  ,  2.771,  0.   ],
+           [ 0.   ,  0.   ,  5.1  ]])
+    """
+    if not all(0 < edge < np.inf for edge in (a, b, c)):
+        raise ValueError(f"the edges of a cell are positive lengths; got {a!r}, {b!r} and {c!r}")
+    angles = (alpha, beta, gamma)
+    x, y, z = (_EXACT.get(float(angle), float(np.cos(np.radians(angle)))) for angle in angles)
+    volume = 1 - x * x - y * y - z * z + 2 * x * y * z  # squared, of the cell with edges of one
+    if not all(0 < angle < 180 for angle in angles) or not volume > 0:
+        hint = " Are they in radians?" if max(angles) < np.pi else ""
+        raise ValueError(
+            f"no cell has the angles {alpha:g}, {beta:g} and {gamma:g} degrees: each must be less than the sum of "
+            f"the other two, and their sum less than 360.{hint}"
+        )
+    up = float(np.sqrt(1 - z * z))
+    rows = np.array([[1.0, 0.0, 0.0], [z, up, 0.0], [y, (x - y * z) / up, np.sqrt(volume) / up]])
+    return rows * np.array([[a], [b], [c]])
 
 
 def __dir__() -> list[str]:  # what tab completion offers
