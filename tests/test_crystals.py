@@ -115,9 +115,7 @@ def test_space_groups_by_symbol(symbol, number):
 def test_lattice_vectors_in_columns_are_questioned():
     turned = (np.ascontiguousarray(HEXAGONAL.T), *MAGNESIUM[1:])
     for made in (crystals.positions, crystals.wave_vectors):
-        with pytest.warns(
-            UserWarning, match=r"P2_1/m \(11\), of 4 .*transposed it has P6_3/mmc \(194\).*columns"
-        ):
+        with pytest.warns(UserWarning, match=r"P2_1/m \(11\), of 4 .*transposed it has P6_3/mmc \(194\).*columns"):
             made(turned)
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from specavg.molecules._elements import labels_of
+from specavg.molecules._geometries import positions_of
+
 
 def calculator(potential: Any, energy_unit: float, length_unit: float) -> Any:
     """An ASE calculator; positions in Å, energies in eV."""
+    evaluated, labels = potential._evaluated, labels_of(potential.symbols)  # what it says of far geometries, once
     try:
         calculators: Any = import_module("ase.calculators.calculator")
     except ImportError as error:
@@ -26,6 +31,7 @@ def calculator(potential: Any, energy_unit: float, length_unit: float) -> Any:
 
     class PotentialCalculator(base):
         implemented_properties = ("energy", "forces")
+        questioned = False
 
         def __reduce__(self) -> tuple[Any, tuple[Any, float, float]]:
             return calculator, (potential, energy_unit, length_unit)  # other processes make their own
@@ -34,10 +40,11 @@ def calculator(potential: Any, energy_unit: float, length_unit: float) -> Any:
             self, atoms: Any = None, properties: Any = ("energy",), system_changes: Any = calculators.all_changes
         ) -> None:
             super().calculate(atoms, properties, system_changes)
-            symbols = self.atoms.get_chemical_symbols()
-            if symbols != list(potential.symbols):
-                raise ValueError(f"the potential is one of {list(potential.symbols)}, in this order; got {symbols}")
-            E, F = potential.energy_and_forces(self.atoms.get_positions()[None] / length_unit)
+            R = positions_of(self.atoms, labels) / length_unit
+            E, F, outside = evaluated(R)
+            if outside and not self.questioned:  # one step of dynamics is said, not all that follow
+                self.questioned = True
+                warnings.warn(outside, UserWarning, stacklevel=2)
             self.results = {
                 "energy": float(E[0]) * energy_unit,
                 "forces": np.ascontiguousarray(F[0]) * (energy_unit / length_unit),

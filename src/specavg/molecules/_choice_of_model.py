@@ -40,6 +40,9 @@ class Fit:
     coefficients: Array
     energy_error: float
     force_error: float  # NaN without forces
+    rows: NDArray[np.intp]  # where the geometries that were left out stand in the data
+    energies_left: Array  # the error of each
+    forces_left: Array  # the same of forces, root mean squares; NaN where they are missing
 
     @property
     def score(self) -> float:
@@ -66,8 +69,8 @@ def contradiction(equations: Equations, degrees: NDArray[np.int64]) -> tuple[flo
     The sign and the units of forces are those of the energies where the multiple is one. Where the forces cannot be
     predicted from one another nothing is said.
     """
-    few = equations.some(np.arange(min(equations.count, _COMPARED_GEOMETRIES)))
-    if few.count < _FEWEST_GEOMETRIES or few.forces is None:
+    few = equations.some(np.flatnonzero(equations.has_forces)[:_COMPARED_GEOMETRIES])
+    if few.count < _FEWEST_GEOMETRIES:
         return None
     A, y, unreachable = few.all()
     fits = _decomposed(A, y, degrees, 0.5, 1e-3 * _unit_weight(few), unreachable, few)  # energies hardly count
@@ -75,8 +78,7 @@ def contradiction(equations: Equations, degrees: NDArray[np.int64]) -> tuple[flo
     predicted = A[:, 0] @ best.coefficients
     predicted, given = predicted - predicted.mean(), y[:, 0] - y[:, 0].mean()
     squares = float(predicted @ predicted)
-    size = float(np.sqrt(np.mean(few.forces**2)))
-    if best.force_error > 0.5 * size or not squares > 0 or not given.any():
+    if best.force_error > 0.5 * few.force_size or not squares > 0 or not given.any():
         return None
     multiple = float(predicted @ given) / squares
     error = float(np.sqrt(np.mean((given - multiple * predicted) ** 2) / squares))
@@ -108,18 +110,22 @@ def _decomposed(
     prior = _prior(degrees, decay)
     B = (_weighted(A, weight) * prior).reshape(n * block, p)
     z = _weighted(y, weight).ravel()
-    square = len(B) <= p  # then the fit can pass through all data: I − UUᵀ is zero, and rounding must not fill it
+    told = B.any(axis=1)  # forces that are missing, and directions that a geometry on a line lacks, are rows of zeros
+    square = told.sum() <= p  # then the fit can pass through all data: I − UUᵀ is zero, and rounding must not fill it
     if square:
-        U, d, Vt = svd(B, full_matrices=False, check_finite=False)
+        V, d, Wt = svd(B[told], full_matrices=False, check_finite=False)
     else:
-        factors: Any = qr(B, mode="economic", check_finite=False, overwrite_a=True)
+        factors: Any = qr(B[told], mode="economic", check_finite=False, overwrite_a=True)
         Q, T = factors
-        U, d, Vt = svd(T, check_finite=False)
-        U = Q @ U
+        V, d, Wt = svd(T, check_finite=False)
+        V = Q @ V
+    U = np.zeros((n * block, len(d)))
+    U[told] = V
     b = U.T @ z
     outside = np.zeros_like(z) if square else z - U @ b
     Ub = U.reshape(n, block, -1)
-    rest = np.zeros((n, block, block)) if square else np.eye(block) - np.matmul(Ub, Ub.transpose(0, 2, 1))
+    empty = ~told.reshape(n, block, 1) * np.eye(block)
+    rest = empty if square else np.eye(block) - np.matmul(Ub, Ub.transpose(0, 2, 1))
     unit = _unit_penalty(B, degrees, prior)
     for penalty in EXACT_PENALTIES:
         kept = penalty * unit / (d * d + penalty * unit)  # 1 − filter
@@ -128,7 +134,7 @@ def _decomposed(
             left = np.linalg.solve(rest + np.matmul(Ub * kept, Ub.transpose(0, 2, 1)), residual[..., None])[..., 0]
         except np.linalg.LinAlgError:  # so small a penalty leaves nothing to tell
             continue
-        c = prior * (Vt.T @ (d / (d * d + penalty * unit) * b))
+        c = prior * (Wt.T @ (d / (d * d + penalty * unit) * b))
         yield _fit(int(degrees[-1]), decay, weight, penalty, c, left, unreachable, equations)
 
 
@@ -190,10 +196,15 @@ def _sums(equations: Equations, weight: float) -> tuple[Array, Array]:
 def _fit(
     degree: int, decay: float, weight: float, penalty: float, c: Array, left: Array, unreachable: float, eqs: Equations
 ) -> Fit:
-    energy = float(np.sqrt(np.mean(left[:, 0] ** 2))) / weight
-    components = len(left) * 3 * eqs.R.shape[1]
-    forces = float(np.sqrt(((left[:, 1:] ** 2).sum() + unreachable) / components)) if eqs.forces is not None else np.nan
-    return Fit(degree, decay, weight, float(penalty), c, energy, forces)
+    total = eqs.weights.sum()
+    energy = float(np.sqrt((left[:, 0] ** 2).sum() / total)) / weight
+    root, has, forces, pulls = np.sqrt(eqs.weights), eqs.has_forces, np.nan, np.full(len(left), np.nan)
+    if eqs.forces is not None:
+        components = 3 * eqs.R.shape[1]
+        squares = (left[:, 1:] ** 2).sum(axis=1)
+        forces = float(np.sqrt((squares.sum() + unreachable) / (components * eqs.weights[has].sum())))
+        pulls[has] = np.sqrt(squares[has] / components) / root[has]
+    return Fit(degree, decay, weight, float(penalty), c, energy, forces, eqs.rows, left[:, 0] / weight / root, pulls)
 
 
 def _prior(degrees: NDArray[np.int64], decay: float) -> Array:
@@ -211,7 +222,7 @@ def _unit_weight(equations: Equations) -> float:
     spread = float(equations.energies.std())
     if equations.forces is None or spread == 0:
         return 1.0
-    return float(np.sqrt(np.mean(equations.forces**2))) / spread or 1.0
+    return equations.force_size / spread or 1.0
 
 
 def _weights(equations: Equations) -> list[float]:

@@ -20,14 +20,27 @@ class Equations:
     """An energy, and the components of its gradient along the internal directions, at each geometry.
 
     Components of forces along translations and rotations say nothing: no function of distances has them. They are left
-    out, and counted as an error that no potential can avoid (`unreachable`).
+    out, and counted as an error that no potential can avoid (`unreachable`). All equations of a geometry are multiplied
+    by the root of its weight; those of forces that are missing are zero.
     """
 
     functions: ChebyshevOrbitSums
     scale: PairScale
     R: Array  # (n, N, 3)
     energies: Array  # (n,), centred
-    forces: Array | None  # (n, N, 3)
+    forces: Array | None  # (n, N, 3), NaN where they are missing
+    weights: Array  # (n,)
+    rows: NDArray[np.intp]  # (n,): where the geometries stand in the data
+
+    @property
+    def has_forces(self) -> NDArray[np.bool_]:
+        """Which geometries have forces."""  # (n,)
+        return np.zeros(self.count, dtype=bool) if self.forces is None else np.isfinite(self.forces).all(axis=(1, 2))
+
+    @property
+    def force_size(self) -> float:
+        """Root mean square of the forces."""
+        return np.nan if self.forces is None else float(np.sqrt(np.mean(self.forces[self.has_forces] ** 2)))
 
     @property
     def count(self) -> int:
@@ -49,7 +62,14 @@ class Equations:
     def some(self, chosen: NDArray[np.intp]) -> Equations:
         """Those of some geometries."""
         forces = None if self.forces is None else self.forces[chosen]
-        return replace(self, R=self.R[chosen], energies=self.energies[chosen], forces=forces)
+        return replace(
+            self,
+            R=self.R[chosen],
+            energies=self.energies[chosen],
+            forces=forces,
+            weights=self.weights[chosen],
+            rows=self.rows[chosen],
+        )
 
     def all(self) -> tuple[Array, Array, float]:
         """The matrix and the right-hand side of all geometries, and the unreachable sum of squares."""
@@ -65,14 +85,17 @@ class Equations:
         """The same for one chunk of geometries."""
         pairs = distances(self.R[rows])
         x, slope = self.scale(pairs.r)
-        values, energies = self.functions.values(x), self.energies[rows]
+        root = np.sqrt(self.weights[rows])
+        values, energies = self.functions.values(x) * root[:, None], self.energies[rows] * root
         if self.forces is None:
             return values[:, None, :], energies[:, None], 0.0
         U, J = internal_directions(pairs, self.R.shape[1])
-        G = -self.forces[rows].reshape(len(x), -1)
+        root = root * np.isfinite(self.forces[rows]).all(axis=(1, 2))
+        G = -np.nan_to_num(self.forces[rows]).reshape(len(x), -1) * root[:, None]
         inside = np.einsum("nak,na->nk", U, G)
         A = np.empty((len(x), self.block, self.functions.dim))
         A[:, 0] = values
-        np.matmul(J * slope[:, None, :], self.functions.gradient(x).transpose(0, 2, 1), out=A[:, 1:])
+        J *= (slope * root[:, None])[:, None, :]
+        np.matmul(J, self.functions.gradient(x).transpose(0, 2, 1), out=A[:, 1:])
         outside = G - np.einsum("nak,nk->na", U, inside)
         return A, np.concatenate([energies[:, None], inside], axis=1), float((outside * outside).sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from specavg.data._given_data import question_fit
 from specavg.molecules._choice_of_model import best_fit, contradiction
-from specavg.molecules._distances import PairScale, distances
+from specavg.molecules._distances import Pairs, PairScale, distances, pairs_of
+from specavg.molecules._elements import labels_of
 from specavg.molecules._equations import Equations
+from specavg.molecules._geometries import Observed, positions_of
+from specavg.molecules._questions import check_multiple, question_errors, question_order, question_rigid_part
 from specavg.molecules._terms import MoleculeTerms, like_atoms
 from specavg.persistence._saved_model import Savable
 from specavg.regression._target_units import Units
@@ -32,20 +34,20 @@ _MOST_PRODUCTS = 200_000
 _MOST_WORK = 5e11  # equations × functions²: about a minute on one core
 _DEGREES_TRIED = 3  # the highest that data and time allow, and two below
 _COMPARED_FUNCTIONS = 500  # that tell whether forces and energies agree: a second on one core
-_TOLD_APART = 3.0  # standard errors from zero, from which on a multiple of energies has a sign
-_WHY_NOTHING = (
-    "the energies belong to other geometries, or are mostly noise; or the atoms of R are in another order than "
-    "symbols; or atoms that symbols call alike do not change places"
-)
+_OUTSIDE = 1.0  # widths of the range of a distance in the data, beyond which predictions are questioned
 
 
 class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
     """A molecule's energy as a polynomial of its distances, exactly invariant to motions and to permutations of atoms.
 
+    Functions of distances are the same for mirror images, as energies are; a property that tells the hands of a chiral
+    molecule apart is none of them.
+
     Parameters
     ----------
-    symbols : sequence of str
-        The element of each atom, in the order of the positions. Any labels will do: atoms with the same are alike.
+    symbols : sequence of str or int
+        The element of each atom, or its atomic number, in the order of the positions. Any labels will do: atoms with
+        the same are alike.
     degree : int or mapping of int to int, optional
         The total degree of the polynomial; or a degree for each number of atoms: ``{2: 8, 3: 6, 4: 4}`` takes
         functions of two atoms up to degree 8, of three up to 6 and of four up to 4. Default: as many functions as the
@@ -66,6 +68,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         with few geometries errors at new ones were 5 to 40 times as large. Keep some geometries for a test.
     lengths_ : ndarray
         The median distance of each kind of pair.
+    ranges_ : ndarray of shape (2, n_pairs)
+        The smallest and largest distance of each kind of pair. Predictions are questioned where a distance lies outside
+        by more than the width of its range.
 
     Notes
     -----
@@ -106,96 +111,106 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         self.degree = degree
         self.interchangeable = interchangeable
 
-    def fit(self, R: ArrayLike, E: ArrayLike, forces: ArrayLike | None = None) -> InvariantPotential:
+    def fit(
+        self,
+        R: Any,
+        E: ArrayLike | None = None,
+        forces: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> InvariantPotential:
         """Learn from energies, and from forces if there are any.
 
         Parameters
         ----------
         R : array-like of shape (n, N, 3)
-            Positions of the atoms, or a list of ``Atoms`` of ASE. A geometry that occurs several times counts once,
-            with the mean of its energies and forces: leaving out one of two equal ones says nothing.
-        E : array-like of shape (n,)
+            Positions of the atoms, or a list of ``Atoms`` of ASE. A molecule that a periodic cell cuts apart is made
+            whole. A geometry that occurs several times counts once, with the mean of its energies and forces: leaving
+            out one of two equal ones says nothing.
+        E : array-like of shape (n,), optional
+            Default: the energies, and forces, that the calculators of the ``Atoms`` hold.
         forces : array-like of shape (n, N, 3), optional
-            Minus the gradients. Gradients given by mistake are noticed, and refused; other units are warned of.
+            Minus the gradients; NaN for all atoms of a geometry whose forces are missing. Gradients given by mistake
+            are noticed, and refused; other units, atoms in another order and turned axes are warned of.
+        sample_weight : array-like of shape (n,), optional
+            Relative precisions (1/σ²) of the geometries; those of weight zero are left out.
 
         Returns
         -------
         self
         """
-        positions = self._positions(R)
-        energies = np.asarray(E, dtype=np.float64)
-        given = None if forces is None else np.asarray(forces, dtype=np.float64)
-        n = len(positions)
-        if energies.shape != (n,):
-            raise ValueError(f"E must hold one energy for each of {n} geometries; its shape is {energies.shape}")
-        if given is not None:
-            if given.shape not in (positions.shape, (n, 3 * len(self.symbols))):
-                raise ValueError(f"forces must have the shape of R, {positions.shape}; it is {given.shape}")
-            given = given.reshape(positions.shape)
-        _refuse_infinite("E", energies)
-        if given is not None:
-            _refuse_infinite("forces", given)
-        positions, energies, given = _different(positions, energies, given)
-        n = len(positions)
+        labels = labels_of(self.symbols)
+        data = Observed.of(R, E, forces, sample_weight, labels)
+        positions, given, n = data.positions, data.forces, len(data.positions)
         if n < 2:
             raise ValueError(
                 f"at least two different geometries are needed, to choose a penalty by leaving one out; got {n}"
             )
-        classes = self._classes()
-        kinds = MoleculeTerms.of(len(self.symbols), classes, 1)
-        scale = PairScale.of(distances(positions).r, kinds.pair_orbits)
+        classes = self._classes(labels)
+        kinds = MoleculeTerms.of(len(labels), classes, 1)
+        r = distances(positions).r
+        question_order(labels, r)
+        scale = PairScale.of(r, kinds.pair_orbits)
         terms = self._terms_for(n, given is not None, classes)
-        mean = float(energies.mean())
-        energies = energies - mean
+        mean = float(np.average(data.energies, weights=data.weights))
+        energies = data.energies - mean
         # Energies and forces of extreme size are fitted in a unit of their own: their squares are no numbers.
-        observed = energies if given is None else np.append(energies, given)
+        observed = energies if given is None else np.append(energies, given[np.isfinite(given)])
         unit = float(Units.without_shift(observed[:, None]).unit[0])
-        given = None if given is None else given / unit
-        equations = Equations(terms.functions, scale, positions, energies / unit, given)
+        energies, given = energies / unit, None if given is None else given / unit
+        equations = Equations(terms.functions, scale, positions, energies, given, data.weights, data.rows)
         degrees = terms.function_degrees
-        top = int(degrees[-1])
+        top, wrong = int(degrees[-1]), False
         if given is not None:
+            wrong = question_rigid_part(positions[equations.has_forces], given[equations.has_forces])
             few = [d for d in range(2, top + 1) if (degrees <= d).sum() <= _COMPARED_FUNCTIONS]
             low = terms.up_to(few[-1] if few else min(2, top))
-            _check_forces(contradiction(replace(equations, functions=low.functions), low.function_degrees))
+            alike = replace(equations, functions=low.functions, weights=np.ones(n))
+            wrong |= check_multiple(contradiction(alike, low.function_degrees))
         tried = [top] if self.degree is not None else list(range(top, max(top - _DEGREES_TRIED, 0), -1))
         found = best_fit(equations, degrees, tried)
         self.degrees_ = terms.up_to(found.degree).degrees
         self.classes_ = classes
         self.lengths_, self.mean_energy_, self.coef_ = scale.lengths, mean, unit * found.coefficients
+        self.ranges_ = _ranges(r, kinds.pair_orbits)
         self.decay_, self.energy_weight_, self.penalty_ = found.decay, found.energy_weight, found.penalty
         self.energy_error_, self.force_error_ = unit * found.energy_error, unit * found.force_error
-        if energies.any():
-            question_fit(found.energy_error / float((energies / unit).std()), n, lambda: _WHY_NOTHING)
+        question_errors(found, energies, given, unit, known=wrong)
         self.n_functions_ = len(found.coefficients)
         self.n_features_in_ = 3 * len(self.symbols)
         self.reference_ = positions[:4].copy()  # what a saved file is checked with
         return self
 
-    def predict(self, R: ArrayLike) -> Array:
-        """Energies."""  # (n, N, 3) -> (n,)
-        check_is_fitted(self)
-        positions = self._positions(R)
+    def predict(self, R: Any) -> Array:
+        """Energies.
+
+        Parameters
+        ----------
+        R : array-like of shape (n, N, 3)
+            Or ``Atoms`` of ASE, one or a list.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        positions, outside = self._asked(R), None
         energies = np.empty(len(positions))
-        for rows, x, _, _ in self._chunks(positions):
+        for rows, x, _, pairs in self._chunks(positions):
             energies[rows] = self._terms().functions.combine(x, self.coef_[:, None])[:, 0]
+            outside = outside or self._outside(pairs, rows.start)
+        if outside:
+            warnings.warn(outside, UserWarning, stacklevel=2)
         return energies + self.mean_energy_
 
-    def forces(self, R: ArrayLike) -> Array:
+    def forces(self, R: Any) -> Array:
         """Forces, exactly minus the gradient of `predict`."""  # (n, N, 3) -> (n, N, 3)
         return self.energy_and_forces(R)[1]
 
-    def energy_and_forces(self, R: ArrayLike) -> tuple[Array, Array]:
+    def energy_and_forces(self, R: Any) -> tuple[Array, Array]:
         """Both together."""  # (n, N, 3) -> (n,), (n, N, 3)
-        check_is_fitted(self)
-        positions = self._positions(R)
-        energies, forces = np.empty(len(positions)), np.empty(positions.shape)
-        for rows, x, slope, pairs in self._chunks(positions):
-            functions, C = self._terms().functions, self.coef_[:, None]
-            energy, gradient = functions.combine_both(x, C)
-            energies[rows] = energy[:, 0]
-            forces[rows] = pairs.forces_on_atoms(gradient[:, :, 0] * slope)
-        return energies + self.mean_energy_, forces
+        energies, forces, outside = self._evaluated(self._asked(R))
+        if outside:
+            warnings.warn(outside, UserWarning, stacklevel=2)
+        return energies, forces
 
     def calculator(self, *, energy_unit: float = 1.0, length_unit: float = 1.0) -> Any:
         """A calculator for ASE, for dynamics and optimisation (extra ``specavg[molecules]``).
@@ -214,46 +229,51 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         """Geometries at which a saved model is checked when it is read."""
         return self.reference_
 
-    def _chunks(self, positions: Array) -> Any:
+    def _asked(self, R: Any) -> Array:
+        check_is_fitted(self)
+        return positions_of(R, labels_of(self.symbols))
+
+    def _chunks(self, positions: Array) -> Iterator[tuple[slice, Array, Array, Pairs]]:
         scale = PairScale(self.lengths_)
         step = max(1, _DISTANCES // len(self.lengths_))
         for start in range(0, len(positions), step):
             rows = slice(start, min(start + step, len(positions)))
             pairs = distances(positions[rows])
-            yield rows, *scale(pairs.r), pairs
+            x, slope = scale(pairs.r)
+            yield rows, x, slope, pairs
+
+    def _evaluated(self, positions: Array) -> tuple[Array, Array, str | None]:
+        """Energies, forces, and what is to be said of a geometry far outside of the data."""
+        energies, forces, outside = np.empty(len(positions)), np.empty(positions.shape), None
+        for rows, x, slope, pairs in self._chunks(positions):
+            functions, C = self._terms().functions, self.coef_[:, None]
+            energy, gradient = functions.combine_both(x, C)
+            energies[rows] = energy[:, 0]
+            forces[rows] = pairs.forces_on_atoms(gradient[:, :, 0] * slope)
+            outside = outside or self._outside(pairs, rows.start)
+        return energies + self.mean_energy_, forces, outside
+
+    def _outside(self, pairs: Pairs, start: int) -> str | None:
+        """What is to be said where a distance is far outside of the data: polynomials go astray there."""
+        low, high = self.ranges_
+        width = _OUTSIDE * (high - low)
+        near, far = low - width - pairs.r.min(axis=0), pairs.r.max(axis=0) - high - width
+        pair = int(np.maximum(near, far).argmax())
+        if max(near[pair], far[pair]) <= 0:
+            return None
+        r = pairs.r[:, pair]
+        row = int(r.argmin() if near[pair] > far[pair] else r.argmax())
+        first, second = pairs_of(len(self.symbols))[pair]
+        return (
+            f"geometry {start + row} is far outside of the data: its atoms {first} and {second} are {r[row]:.3g} "
+            f"apart, and such atoms are {low[pair]:.3g} to {high[pair]:.3g} apart there. Its energy may mean nothing. "
+            "Is it in the unit of length of the data?"
+        )
 
     def _terms(self) -> MoleculeTerms:
         return _cached_terms(len(self.symbols), self.classes_, self.degrees_)
 
-    def _positions(self, R: Any) -> Array:
-        if isinstance(self.symbols, str):
-            raise ValueError(f"symbols is the text {self.symbols!r}; list the atoms, as in ['C', 'H', 'H', 'H', 'H']")
-        if hasattr(R, "get_chemical_symbols"):
-            raise ValueError("R is one molecule of ASE; write a list of them, as in [atoms]")
-        if isinstance(R, list | tuple) and len(R) and hasattr(R[0], "get_chemical_symbols"):
-            R = [self._positions_of_atoms(i, atoms) for i, atoms in enumerate(R)]
-        positions, N = np.asarray(R, dtype=np.float64), len(self.symbols)
-        if N < 2:
-            raise ValueError(f"a molecule needs at least two atoms; symbols are {list(self.symbols)!r}")
-        if positions.shape[1:] not in ((N, 3), (3 * N,)):
-            hint = " One geometry is R[None]." if positions.shape == (N, 3) else ""
-            raise ValueError(
-                f"R must have shape (n, {N}, 3), a position for each atom; its shape is {positions.shape}.{hint}"
-            )
-        positions = positions.reshape(-1, N, 3)
-        _refuse_infinite("R", positions)
-        return positions
-
-    def _positions_of_atoms(self, index: int, atoms: Any) -> Array:
-        """The positions of a molecule of ASE; its elements are compared where `symbols` are elements too."""
-        elements, symbols = atoms.get_chemical_symbols(), [str(symbol) for symbol in self.symbols]
-        known = set(symbols) <= set(elements) or set(elements) <= set(symbols)
-        if len(elements) != len(symbols) or (known and elements != symbols):
-            raise ValueError(f"molecule {index} has the atoms {elements}, and symbols are {symbols}, in this order")
-        return atoms.positions
-
-    def _classes(self) -> tuple[tuple[int, ...], ...]:
-        symbols = list(self.symbols)
+    def _classes(self, symbols: list[str]) -> tuple[tuple[int, ...], ...]:
         if self.interchangeable is None:
             return like_atoms(symbols)
         if any(np.ndim(c) != 1 for c in self.interchangeable):
@@ -304,51 +324,13 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         return best
 
 
-def _refuse_infinite(name: str, values: Array) -> None:
-    """Say which geometry has a number that is none."""  # (n, ...)
-    bad = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
-    if len(bad):
-        raise ValueError(f"{name} has NaN or infinity in {len(bad)} geometries, the first is {bad[0]}")
-
-
-def _different(positions: Array, energies: Array, forces: Array | None) -> tuple[Array, Array, Array | None]:
-    """Each geometry once, with the mean of its energies and forces."""
-    _, first, place, counts = np.unique(
-        positions.reshape(len(positions), -1), axis=0, return_index=True, return_inverse=True, return_counts=True
-    )
-    if len(first) == len(positions):
-        return positions, energies, forces
-
-    def mean(values: Array) -> Array:
-        sums = np.zeros((len(first), *values.shape[1:]))
-        np.add.at(sums, place.ravel(), values)
-        return sums / counts.reshape(-1, *[1] * (values.ndim - 1))
-
-    return positions[first], mean(energies), None if forces is None else mean(forces)
-
-
-def _check_forces(found: tuple[float, float] | None) -> None:
-    """Refuse gradients in place of forces, and warn of other units and of other rows."""
-    if found is None:
-        return
-    multiple, error = found
-    if multiple < -_TOLD_APART * error:
-        raise ValueError(
-            f"the forces have the wrong sign: the energies are {multiple:.3g} ± {error:.1g} times those that the "
-            "forces alone predict. These seem to be gradients; pass forces=-gradients."
-        )
-    reason = (
-        "Are forces in the unit of energy over the unit of length? (1 Hartree is 27.2 eV or 627.5 kcal/mol, 1 bohr is "
-        "0.529 Å.)"
-        if multiple > _TOLD_APART * error
-        else "Do the energies belong to these geometries, in the same order?"
-    )
-    warnings.warn(
-        f"the energies are {multiple:.3g} ± {error:.1g} times those that the forces alone predict, and should be 1 "
-        f"times: one of the two is wrong. {reason}",
-        UserWarning,
-        stacklevel=3,
-    )
+def _ranges(r: Array, orbits: NDArray[np.intp]) -> Array:
+    """The smallest and largest distance of each orbit of pairs."""  # r (n, m), orbits (m,) -> (2, m)
+    ranges = np.empty((2, r.shape[1]))
+    for orbit in np.unique(orbits):
+        some = r[:, orbits == orbit]
+        ranges[:, orbits == orbit] = [[some.min()], [some.max()]]
+    return ranges
 
 
 @lru_cache(maxsize=16)

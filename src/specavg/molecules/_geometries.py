@@ -1,0 +1,185 @@
+"""What users hand over for geometries: arrays, or molecules of ASE, which a periodic cell may have cut apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def molecules_in(R: Any) -> list[Any] | None:
+    """The ``Atoms`` of a list, of one of ASE's trajectories or of a single molecule; None for numbers."""
+    if hasattr(R, "get_chemical_symbols"):
+        return [R]
+    listed = isinstance(R, list | tuple) or type(R).__module__.startswith("ase.")
+    return list(R) if listed and len(R) and hasattr(R[0], "get_chemical_symbols") else None
+
+
+def positions_of(R: Any, labels: list[str]) -> Array:
+    """The positions of the atoms, checked; molecules that a periodic cell cut apart are made whole."""  # (n, N, 3)
+    N, molecules = len(labels), molecules_in(R)
+    if N < 2:
+        raise ValueError(f"a molecule needs at least two atoms; symbols are {labels!r}")
+    if molecules is not None:
+        R = [_positions_of_one(i, atoms, labels) for i, atoms in enumerate(molecules)]
+    positions = np.asarray(R, dtype=np.float64)
+    if positions.shape[1:] not in ((N, 3), (3 * N,)):
+        hint = " One geometry is R[None]." if positions.shape == (N, 3) else ""
+        raise ValueError(
+            f"R must have shape (n, {N}, 3), a position for each atom; its shape is {positions.shape}.{hint}"
+        )
+    positions = positions.reshape(-1, N, 3)
+    _refuse_infinite("R", positions)
+    return positions
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """What a potential is learnt from: different geometries, each with an energy."""
+
+    positions: Array  # (n, N, 3)
+    energies: Array  # (n,)
+    forces: Array | None  # (n, N, 3), NaN where they are missing
+    weights: Array  # (n,), positive
+    rows: NDArray[np.intp]  # (n,): where the geometries stand in what was given
+
+    @classmethod
+    def of(cls, R: Any, E: Any, forces: Any, weights: Any, labels: list[str]) -> Observed:
+        """From what users give, checked."""
+        positions = positions_of(R, labels)
+        if E is None:
+            E, held = _held_by(R)
+            forces = held if forces is None else forces
+        n, energies = len(positions), np.asarray(E, dtype=np.float64)
+        if energies.shape != (n,):
+            raise ValueError(f"E must hold one energy for each of {n} geometries; its shape is {energies.shape}")
+        _refuse_infinite("E", energies)
+        given = None if forces is None else _checked_forces(np.asarray(forces, dtype=np.float64), positions)
+        w = _checked_weights(weights, n)
+        rows = np.flatnonzero(w > 0)
+        given = None if given is None or np.isnan(given[rows]).all() else given[rows]
+        return cls(positions[rows], energies[rows], given, w[rows], rows).different()
+
+    def different(self) -> Observed:
+        """Each geometry once, with the weighted means of energies and of forces, and the mean of weights."""
+        n = len(self.positions)
+        _, first, place, counts = np.unique(
+            self.positions.reshape(n, -1), axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        if len(first) == n:
+            return self
+
+        def sums(values: Array) -> Array:
+            out = np.zeros((len(first), *values.shape[1:]))
+            np.add.at(out, place.ravel(), values)
+            return out
+
+        w, forces = self.weights, None
+        if self.forces is not None:
+            known = w[:, None, None] * np.isfinite(self.forces)
+            total = sums(known)
+            forces = np.where(
+                total > 0, sums(known * np.nan_to_num(self.forces)) / np.where(total > 0, total, 1), np.nan
+            )
+        energies = sums(w * self.energies) / sums(w)
+        return Observed(self.positions[first], energies, forces, sums(w) / counts, self.rows[first])
+
+
+def _checked_forces(forces: Array, positions: Array) -> Array:
+    n, N = positions.shape[:2]
+    if forces.shape not in (positions.shape, (n, 3 * N)):
+        raise ValueError(f"forces must have the shape of R, {positions.shape}; it is {forces.shape}")
+    missing = np.isnan(forces.reshape(n, -1)).all(axis=1)
+    _refuse_infinite(
+        "forces", np.where(missing[:, None], 0.0, forces.reshape(n, -1)), " (NaN for all atoms is missing)"
+    )
+    return forces.reshape(positions.shape)
+
+
+def _checked_weights(given: Any, n: int) -> Array:
+    weights = np.ones(n) if given is None else np.asarray(given, dtype=np.float64)
+    if weights.shape != (n,) or not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:
+        raise ValueError(
+            f"sample_weight must hold a number, zero or positive, for each of {n} geometries; its shape is "
+            f"{weights.shape}, its smallest {weights.min(initial=np.inf):.3g}"
+        )
+    return weights
+
+
+def _held_by(R: Any) -> tuple[Array, Array | None]:
+    """Energies and forces that ``Atoms`` carry with them; NaN where forces are missing, None where all are."""
+    molecules = molecules_in(R)
+    if molecules is None:
+        raise ValueError(
+            "E is missing: give an energy for each geometry, or Atoms of ASE whose calculators hold energies"
+        )
+    energies, forces = np.empty(len(molecules)), np.full((len(molecules), len(molecules[0]), 3), np.nan)
+    for i, atoms in enumerate(molecules):
+        energy, pulls = _known(atoms, "energy"), _known(atoms, "forces")
+        if energy is None:
+            raise ValueError(
+                f"molecule {i} carries no energy: its calculator is {type(atoms.calc).__name__}, and holds none for "
+                "these positions. Energies may also be given: fit(R, E)."
+            )
+        energies[i] = energy
+        if pulls is not None:
+            forces[i] = pulls
+    return energies, None if np.isnan(forces).all() else forces
+
+
+def _refuse_infinite(name: str, values: Array, hint: str = "") -> None:
+    """Say which geometry has a number that is none."""  # (n, ...)
+    bad = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
+    if len(bad):
+        raise ValueError(f"{name} has NaN or infinity in {len(bad)} geometries, the first is {bad[0]}{hint}")
+
+
+def _known(atoms: Any, name: str) -> Any:
+    """What a calculator holds; nothing is computed, and forces are those before constraints."""
+    return None if atoms.calc is None else atoms.calc.get_property(name, atoms, allow_calculation=False)
+
+
+def _positions_of_one(index: int, atoms: Any, labels: list[str]) -> Array:
+    """The positions of a molecule of ASE; its elements are compared where the labels are elements too."""
+    elements = atoms.get_chemical_symbols()
+    known = set(labels) <= set(elements) or set(elements) <= set(labels)
+    if len(elements) != len(labels) or (known and elements != labels):
+        raise ValueError(f"molecule {index} has the atoms {elements}, and symbols are {labels}, in this order")
+    whole = _whole(atoms)
+    if whole is None:
+        raise ValueError(
+            f"molecule {index} lies in a periodic cell in which it cannot be told from its images: an atom of an "
+            "image is as near as atoms of the molecule are to each other. A potential is one of a single molecule in "
+            "empty space. Take a larger cell, or give the positions of whole molecules as an array."
+        )
+    return whole
+
+
+def _whole(atoms: Any) -> Array | None:
+    """The molecule in one piece, from atom to nearest atom; None where an image is as near.
+
+    In the crystal of all images, join atoms as far apart as the longest step of the shortest tree through the molecule.
+    What hangs together then is either the molecule, the same for every choice of images, or all of the crystal.
+    """
+    R, cell = np.array(atoms.get_positions()), np.asarray(atoms.cell)
+    periodic = cell[np.asarray(atoms.pbc) & cell.any(axis=1)]
+    if not len(periodic) or len(R) < 2:
+        return R
+    shortest = 1.0 / np.linalg.norm(np.linalg.pinv(periodic), axis=0).max()  # no lattice vector is shorter
+    if np.linalg.norm(np.ptp(R, axis=0)) < 0.5 * shortest:  # every distance is that of nearest images
+        return R
+    apart = atoms.get_all_distances(mic=True, vector=True)  # (N, N, 3), from the first index to the second
+    r = np.linalg.norm(apart, axis=2)
+    whole, reached, longest = R.copy(), np.arange(len(R)) == 0, 0.0
+    while not reached.all():
+        steps = np.where(reached[:, None] & ~reached, r, np.inf)
+        i, j = np.unravel_index(steps.argmin(), steps.shape)
+        whole[j], reached[j], longest = whole[i] + apart[i, j], True, max(longest, float(r[i, j]))
+    lists: Any = import_module("ase.neighborlist")
+    i, j, vector = lists.neighbor_list("ijD", atoms, longest * (1 + 1e-6))
+    return whole if np.abs(whole[j] - whole[i] - vector).max() < 1e-6 * longest else None

@@ -1,0 +1,180 @@
+"""Questions about energies and forces of molecules that contradict each other, physics or the names of the atoms."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.data._given_data import question_fit
+from specavg.molecules._choice_of_model import Fit
+from specavg.molecules._distances import pairs_of
+from specavg.molecules._elements import RADII
+
+Array = NDArray[np.float64]
+_TOLD_APART = 3.0  # standard errors from zero, from which on a multiple of energies has a sign
+_RIGID = 0.1  # of the size of forces: the part that moves whole molecules; grids of programs leave about 0.01
+_UNEXPLAINED = 0.9  # error of forces over their size: four fifths of their squares are then unexplained
+_FAR_OUT = 20.0  # median errors: of 10^9 normal errors none is so large
+_FEWEST = 10  # geometries, of which a median and a size of errors say something
+_BOND = (0.75, 1.3)  # in sums of covalent radii: N≡N has 0.77, and C-H taken for C-C 0.72; longer ones are no bonds
+_UNITS = (1.0, 0.529177, 10.0)  # Å of units of length in use: names that fit in one of them are not questioned
+_MANY_ATOMS = 30  # up to which other orders of the atoms are tried: a second
+_WHY_NOTHING = (
+    "the energies belong to other geometries, or are mostly noise; or the atoms of R are in another order than "
+    "symbols; or atoms that symbols call alike do not change places; or the target tells mirror images apart, which "
+    "have the same distances"
+)
+
+
+def question_rigid_part(positions: Array, forces: Array) -> bool:
+    """Warn where forces push or turn whole molecules; those of an isolated molecule do neither."""  # (n, N, 3)
+    size = float(np.sum(forces**2))
+    if not size > 0:
+        return False
+    net = forces.sum(axis=1)
+    pushed = float(np.sum(net**2)) / forces.shape[1]
+    R = positions - positions.mean(axis=1, keepdims=True)
+    torque = np.cross(R, forces).sum(axis=1)
+    squares = np.einsum("nai,naj->nij", R, R)
+    inertia = np.trace(squares, axis1=1, axis2=2)[:, None, None] * np.eye(3) - squares
+    turned = float(np.einsum("ni,nij,nj->", torque, np.linalg.pinv(inertia, rcond=1e-9, hermitian=True), torque))
+    parts = [(np.sqrt(pushed / size), "net force", "pushes"), (np.sqrt(turned / size), "net torque", "turns")]
+    found = [f"a {name} (the part that {moves} a whole molecule is {part:.2g} of their size)"
+             for part, name, moves in parts if part > _RIGID]  # fmt: skip
+    if found:
+        warnings.warn(
+            f"the forces have {' and '.join(found)}; those on an isolated molecule have none. Are the atoms of the "
+            "forces in the order of R, the rows those of R, and the axes those of R? Or do fields, neighbours, or "
+            "atoms held fixed pull?",
+            UserWarning,
+            stacklevel=3,
+        )
+    return bool(found)
+
+
+def check_multiple(found: tuple[float, float] | None) -> bool:
+    """Refuse gradients in place of forces, and warn of other units and of other rows."""
+    if found is None:
+        return False
+    multiple, error = found
+    if multiple < -_TOLD_APART * error:
+        raise ValueError(
+            f"the forces have the wrong sign: the energies are {multiple:.3g} ± {error:.1g} times those that the "
+            "forces alone predict. These seem to be gradients; pass forces=-gradients."
+        )
+    reason = (
+        "Are forces in the unit of energy over the unit of length? (1 Hartree is 27.2 eV or 627.5 kcal/mol, 1 bohr is "
+        "0.529 Å.)"
+        if multiple > _TOLD_APART * error
+        else "Do the energies belong to these geometries, in the same order?"
+    )
+    warnings.warn(
+        f"the energies are {multiple:.3g} ± {error:.1g} times those that the forces alone predict, and should be 1 "
+        f"times: one of the two is wrong. {reason}",
+        UserWarning,
+        stacklevel=3,
+    )
+    return True
+
+
+def question_errors(fit: Fit, energies: Array, forces: Array | None, unit: float, *, known: bool) -> None:
+    """Warn of geometries that stand far out, else of fits that explain nothing of the energies or of the forces.
+
+    Parameters
+    ----------
+    fit : Fit
+        With the errors at each geometry that was left out.
+    energies : ndarray of shape (n,)
+    forces : ndarray of shape (n, N, 3), optional
+    unit : float
+        Of all of these, for the numbers that are shown.
+    known : bool
+        Whether something wrong was found in the forces already.
+    """
+    spread = 1.4826 * float(np.median(np.abs(energies - np.median(energies))))  # the standard deviation of most
+    if _question_far("energy", fit.rows, np.abs(fit.energies_left), spread, unit):
+        return
+    if energies.any():
+        question_fit(fit.energy_error / float(energies.std()), len(energies), lambda: _WHY_NOTHING)
+    if forces is None or known:
+        return
+    sizes = np.sqrt(np.mean(forces**2, axis=(1, 2)))
+    has = np.isfinite(fit.forces_left)
+    if _question_far("forces", fit.rows[has], fit.forces_left[has], float(np.nanmedian(sizes)), unit):
+        return
+    size = float(np.sqrt(np.nanmean(sizes**2)))
+    if len(energies) >= _FEWEST and fit.force_error > _UNEXPLAINED * size:
+        warnings.warn(
+            f"the forces are hardly explained: at geometries left out the error is {unit * fit.force_error:.3g}, and "
+            f"their size is {unit * size:.3g}. Do they belong to these geometries and atoms, in this order? Or are "
+            "they mostly noise, or the geometries too few?",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _question_far(name: str, rows: NDArray[np.intp], errors: Array, least: float, unit: float) -> bool:
+    """Name geometries whose errors are far above the median and above `least`."""
+    if len(errors) < _FEWEST:
+        return False
+    typical = float(np.median(errors))
+    far = np.flatnonzero(errors > max(_FAR_OUT * typical, least))
+    if not len(far):
+        return False
+    worst, *others = far[errors[far].argsort()[::-1]]
+    more = f" (and {len(others)} more: {', '.join(str(rows[i]) for i in others[:5])})" if others else ""
+    warnings.warn(
+        f"the {name} of geometry {rows[worst]}{more} stands far out: predicted from the others it is wrong by "
+        f"{unit * errors[worst]:.3g}, the median geometry by {unit * typical:.3g}. One wrong row can spoil a fit. "
+        "If it is right, geometries like it are too few.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return True
+
+
+def question_order(labels: list[str], r: Array) -> None:
+    """Warn where the lengths of bonds say that the atoms are in another order than their names."""  # r (n, m)
+    if not set(labels) <= set(RADII) or len(set(labels)) < 2 or len(labels) > _MANY_ATOMS:
+        return
+    first, second = pairs_of(len(labels)).T
+    D = np.zeros((len(labels), len(labels)))
+    D[first, second] = D[second, first] = np.median(r, axis=0)
+    radii = np.array([RADII[label] for label in labels])
+    order = _without_strain(radii, D) if all(_strain(radii, unit * D) for unit in _UNITS) else None
+    if order is not None:  # in Å: among several units almost any distances fit some order
+        warnings.warn(
+            f"the atoms of R seem to be in another order than symbols: as {' '.join(labels)} they do not have the "
+            f"lengths of bonds (in Å), and as {' '.join(labels[i] for i in order)} they have.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _strain(radii: Array, D: Array) -> int:
+    """Pairs that are too near, and pieces beyond the first that no bond holds together."""
+    from scipy.sparse.csgraph import connected_components
+
+    ratio = D / (radii[:, None] + radii)
+    near = np.count_nonzero(np.triu(ratio < _BOND[0], 1))
+    return int(near + connected_components(ratio < _BOND[1], directed=False)[0] - 1)
+
+
+def _without_strain(radii: Array, D: Array) -> list[int] | None:
+    """An order of the names in which nothing is too near or apart, by exchanging two at a time."""
+    order = list(range(len(radii)))
+    strain = _strain(radii, D)
+    while strain:
+        swaps = []
+        for i, j in pairs_of(len(radii)):
+            if radii[order[i]] != radii[order[j]]:
+                swapped = order.copy()
+                swapped[i], swapped[j] = order[j], order[i]
+                swaps.append((_strain(radii[swapped], D), swapped))
+        best, order = min(swaps, key=lambda swap: swap[0])
+        if best >= strain:
+            return None
+        strain = best
+    return order

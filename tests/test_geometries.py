@@ -1,0 +1,186 @@
+"""Geometries of molecules as users have them: Atoms of ASE, periodic cells, missing forces, weights, atomic numbers."""
+
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import specavg as sa
+from specavg.molecules import InvariantPotential
+
+WATER = np.array([[0.0, 0.0, 0.0], [0.96, 0.0, 0.0], [-0.24, 0.93, 0.0]])
+SYMBOLS = ["O", "H", "H"]
+
+
+def morse(R):
+    """Energies and forces of Morse curves between all atoms."""
+    E, F = np.zeros(len(R)), np.zeros(R.shape)
+    for (i, j), (depth, rest) in zip(combinations(range(3), 2), [(4, 0.96), (4, 0.96), (0.5, 1.5)], strict=True):
+        apart = R[:, i] - R[:, j]
+        r = np.linalg.norm(apart, axis=1)
+        y = np.exp(1.4 * (rest - r))
+        E += depth * (1 - y) ** 2
+        pull = -(2 * depth * 1.4 * (1 - y) * y / r)[:, None] * apart
+        F[:, i] += pull
+        F[:, j] -= pull
+    return E, F
+
+
+def water(n, seed):
+    R = WATER + 0.06 * np.random.default_rng(seed).normal(size=(n, 3, 3))
+    return R, *morse(R)
+
+
+def fitted(*data, **settings):
+    return InvariantPotential(SYMBOLS, degree=4).fit(*data, **settings)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fitted(*water(40, 0))
+
+
+CELLS = [np.eye(3) * 5, [[5, 0, 0], [2.4, 4.4, 0], [-2, 1, 4.5]], [[3.4, 0, 0], [3.4, 3.4, 0], [0, 3.4, 3.5]]]
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=["cubic", "skewed", "small and skewed"])
+@pytest.mark.parametrize("pbc", [True, (True, False, True)], ids=str)
+def test_a_molecule_that_a_periodic_cell_cuts_is_made_whole(model, cell, pbc):
+    ase = pytest.importorskip("ase")
+    R, E, F = water(12, 1)
+    rng = np.random.default_rng(2)
+    cut = [ase.Atoms("OHH", r + rng.normal(size=3) * 10, cell=cell, pbc=pbc) for r in R]
+    for atoms in cut:
+        atoms.wrap()
+        atoms.positions += rng.integers(-2, 3, size=(3, 3)) * pbc @ np.array(cell)  # any images of the atoms
+    assert sum(np.ptp(atoms.positions, axis=0).max() > 2.5 for atoms in cut) > 6
+    np.testing.assert_allclose(model.predict(cut), model.predict(R), atol=1e-10)
+    np.testing.assert_allclose(model.forces(cut), model.forces(R), atol=1e-9)
+    for atoms, e, f in zip(cut, *model.energy_and_forces(R), strict=True):
+        atoms.calc = model.calculator()
+        np.testing.assert_allclose(atoms.get_potential_energy(), e, atol=1e-10)
+        np.testing.assert_allclose(atoms.get_forces(), f, atol=1e-9)
+    np.testing.assert_allclose(fitted(cut, E, F).predict(R), fitted(R, E, F).predict(R), atol=1e-8)
+
+
+def test_a_molecule_longer_than_half_the_cell_is_whole_where_images_are_far():
+    ase = pytest.importorskip("ase")
+    from specavg.molecules._geometries import positions_of
+
+    chain = np.arange(6)[:, None] * [1.0, 0.0, 0.0]
+    apart = ase.Atoms("H6", chain + [7.5, 0, 0], cell=[8, 8, 8], pbc=True)  # images are 3 apart, neighbours 1
+    apart.wrap()
+    assert np.ptp(apart.positions[:, 0]) > 5.5
+    found = positions_of([apart], ["H"] * 6)[0]
+    np.testing.assert_allclose(found - found[0], chain, atol=1e-12)
+
+
+@pytest.mark.parametrize("edge", [1.9, 2.0, 2.8])
+def test_a_crystal_is_no_molecule(model, edge):
+    ase = pytest.importorskip("ase")
+    for positions in (WATER, np.arange(3)[:, None] * [edge / 3, 0, 0]):
+        atoms = ase.Atoms("OHH", positions, cell=[edge] * 3, pbc=True, calculator=model.calculator())
+        if edge == 2.8 and positions is WATER:
+            continue  # images are 1.3 and more away: farther than any two neighbours
+        for called in (
+            lambda a=atoms: model.predict([a, a]),
+            atoms.get_potential_energy,
+            lambda a=atoms: fitted([a] * 3, [1, 2, 3]),
+        ):
+            with pytest.raises(ValueError, match="molecule 0 lies in a periodic cell in which it cannot be told"):
+                called()
+
+
+def test_energies_and_forces_that_atoms_carry_are_learnt():
+    ase = pytest.importorskip("ase")
+    from ase.calculators.singlepoint import SinglePointCalculator
+    from ase.constraints import FixAtoms
+
+    R, E, F = water(20, 3)
+    atoms = [ase.Atoms("OHH", r) for r in R]
+    for one, e, f in zip(atoms, E, F, strict=True):
+        one.calc = SinglePointCalculator(one, energy=e, forces=f)
+        one.set_constraint(FixAtoms([0]))  # the forces are those of physics, not those after constraints
+    np.testing.assert_array_equal(fitted(atoms).predict(R), fitted(R, E, F).predict(R))
+    np.testing.assert_array_equal(fitted(atoms, E).predict(R), fitted(R, E).predict(R))  # what is given counts
+    for one, e in zip(atoms[:5], E, strict=False):
+        one.calc = SinglePointCalculator(one, energy=e)
+    missing = F.copy()
+    missing[:5] = np.nan
+    np.testing.assert_array_equal(fitted(atoms).predict(R), fitted(R, E, missing).predict(R))
+    atoms[7].calc = None
+    with pytest.raises(ValueError, match="molecule 7 carries no energy: its calculator is NoneType"):
+        fitted(atoms)
+    with pytest.raises(ValueError, match="E is missing: give an energy for each geometry, or Atoms"):
+        fitted(R)
+
+
+def test_forces_may_be_missing():
+    R, E, F = water(40, 4)
+    new = water(50, 5)
+    error = lambda model: np.sqrt(np.mean((model.predict(new[0]) - new[1]) ** 2))  # noqa: E731
+    F[10:] = np.nan
+    some = fitted(R, E, F)
+    assert error(some) < error(fitted(R, E))
+    F[:] = np.nan
+    np.testing.assert_array_equal(fitted(R, E, F).predict(R), fitted(R, E).predict(R))
+    F[:] = morse(R)[1]
+    F[3, 1] = np.nan
+    with pytest.raises(ValueError, match="forces has NaN or infinity in 1 geometries, the first is 3; .*for all atoms"):
+        fitted(R, E, F)
+
+
+def test_weights_are_relative_precisions():
+    R, E, F = water(30, 6)
+    noisy = np.where(np.arange(30) < 10, E + np.random.default_rng(0).normal(size=30) * 0.2, E)
+    w = np.where(np.arange(30) < 10, 1e-6, 1.0)
+    plain, weighted = fitted(R, noisy), fitted(R, noisy, sample_weight=w)
+    new, truth, _ = water(50, 7)
+    assert np.std(weighted.predict(new) - truth) < 0.3 * np.std(plain.predict(new) - truth)
+    np.testing.assert_allclose(fitted(R, noisy, sample_weight=7 * w).predict(new), weighted.predict(new), rtol=1e-8)
+    np.testing.assert_array_equal(
+        fitted(R, noisy, F, sample_weight=(w == 1).astype(float)).predict(new),
+        fitted(R[10:], E[10:], F[10:]).predict(new),
+    )
+    for bad in (-w, w[:3], w * np.nan):
+        with pytest.raises(ValueError, match="sample_weight must hold a number, zero or positive, for each of 30"):
+            fitted(R, E, sample_weight=bad)
+
+
+def test_geometries_that_occur_twice_have_the_mean_of_what_is_known():
+    R, E, F = water(20, 8)
+    twice, missing = np.concatenate([R, R]), np.concatenate([F, np.full_like(F, np.nan)])
+    np.testing.assert_allclose(fitted(twice, np.tile(E, 2), missing).predict(R), fitted(R, E, F).predict(R), rtol=1e-8)
+    apart = np.concatenate([E + 0.3, E - 0.1])  # of weights one and three
+    w = np.repeat([1.0, 3.0], 20)
+    np.testing.assert_allclose(fitted(twice, apart, sample_weight=w).predict(R), fitted(R, E).predict(R), rtol=1e-8)
+
+
+def test_atomic_numbers_are_elements(model, tmp_path):
+    ase = pytest.importorskip("ase")
+    R, E, F = water(40, 0)
+    for numbers in ([8, 1, 1], np.array([8, 1, 1])):
+        same = InvariantPotential(numbers, degree=4).fit(R, E, F)
+        np.testing.assert_array_equal(same.predict(R), model.predict(R))
+        atoms = ase.Atoms("OHH", R[0], calculator=same.calculator())
+        np.testing.assert_allclose(atoms.get_potential_energy(), model.predict(R[:1])[0], rtol=1e-12)
+        same.save(tmp_path / "water.specavg")
+        np.testing.assert_array_equal(sa.load(tmp_path / "water.specavg").predict(atoms), same.predict(R[:1]))
+
+
+def test_dynamics_far_outside_of_the_data_are_questioned_once(model):
+    ase = pytest.importorskip("ase")
+    bohr = WATER / 0.529177
+    with pytest.warns(
+        UserWarning, match=r"geometry 3 is far outside .* 1\.81 apart, and such atoms are 0\.\d+ to 1\.\d+"
+    ):
+        model.predict(np.concatenate([water(3, 9)[0], bohr[None]]))
+    atoms = ase.Atoms("OHH", bohr, calculator=model.calculator())
+    with pytest.warns(UserWarning, match="far outside of the data"):
+        atoms.get_potential_energy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        atoms.positions *= 1.01
+        atoms.get_potential_energy()
+        model.predict(water(500, 10)[0])
