@@ -75,7 +75,7 @@ def test_a_wrong_energy_is_named(with_forces, error):
 
 
 def test_wrong_rows_are_named_as_they_were_given():
-    R, E, F = water(60, 6)
+    R, E, _ = water(60, 6)
     E[40] += 50
     twice = np.concatenate([R[:20], R])  # twenty occur twice: they are listed once, in another order
     (message,) = said(twice, np.concatenate([E[:20], E]))
@@ -85,7 +85,7 @@ def test_wrong_rows_are_named_as_they_were_given():
 def test_wrong_forces_of_one_geometry_are_named():
     R, E, F = water(60, 7)
     F[23] *= -30
-    assert any("the forces of geometry 23 stands far out" in m or "geometry 23" in m for m in said(R, E, F))
+    assert any("the force on geometry 23 stands far out" in m for m in said(R, E, F))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -97,25 +97,18 @@ def test_right_data_are_not_questioned(seed):
 
 
 @pytest.mark.parametrize(
-    "symbols, data",
-    [("H O H", "O H H"), ("H C H H H", "C H H H H"), ("H N H H", "N H H H"), ("O C H H", "C O H H"),
-     ("C C O H H H H H H", "C H H H C H H O H")],
-    ids=str,
-)  # fmt: skip
-def test_atoms_in_another_order_than_their_names_are_told_by_lengths_of_bonds(symbols, data):
+    "name, symbols, data",
+    [
+        ("H2O", "H O H", "O H H"),
+        ("CH4", "H C H H H", "C H H H H"),
+        ("NH3", "H N H H", "N H H H"),
+        ("CH3CH2OH", "C H H H C H H O H", "C C O H H H H H H"),
+    ],
+)
+def test_atoms_in_another_order_than_their_names_are_told_by_lengths_of_bonds(name, symbols, data):
     ase = pytest.importorskip("ase.build")
-    known = {"O H H": "H2O", "C H H H H": "CH4", "N H H H": "NH3", "C O H H": "H2CO", "C H H H C H H O H": "CH3CH2OH"}
-    molecule = ase.molecule(known[data])
-    order = np.argsort([data.split().index(s) for s in molecule.get_chemical_symbols()], kind="stable")
-    if data.startswith("C H H H C"):
-        C1, O, C2, *hydrogens = range(9)
-        order = [C2, *(h for h in hydrogens if molecule.get_distance(C2, h) < 1.3)]
-        order += [C1, *(h for h in hydrogens if molecule.get_distance(C1, h) < 1.3)]
-        order += [O, *(h for h in hydrogens if molecule.get_distance(O, h) < 1.3)]
-        if len(order) != 9:
-            pytest.skip("another numbering of ethanol")
-        if molecule.symbols[order[0]] == "C" and len(data.split()) == 9:
-            data = " ".join(molecule.symbols[i] for i in order)
+    molecule = ase.molecule(name)
+    order = np.argsort(["CNOH".index(s) for s in molecule.get_chemical_symbols()], kind="stable")
     R = molecule.positions[order]
     first, second = np.triu_indices(len(R), 1)
     r = np.linalg.norm(R[first] - R[second], axis=1)[None]

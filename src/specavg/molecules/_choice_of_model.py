@@ -41,6 +41,7 @@ class Fit:
     energy_error: float
     force_error: float  # NaN without forces
     rows: NDArray[np.intp]  # where the geometries that were left out stand in the data
+    weights: Array  # of these geometries
     energies_left: Array  # the error of each
     forces_left: Array  # the same of forces, root mean squares; NaN where they are missing
 
@@ -204,7 +205,8 @@ def _fit(
         squares = (left[:, 1:] ** 2).sum(axis=1)
         forces = float(np.sqrt((squares.sum() + unreachable) / (components * eqs.weights[has].sum())))
         pulls[has] = np.sqrt(squares[has] / components) / root[has]
-    return Fit(degree, decay, weight, float(penalty), c, energy, forces, eqs.rows, left[:, 0] / weight / root, pulls)
+    each = left[:, 0] / (weight * root)
+    return Fit(degree, decay, weight, float(penalty), c, energy, forces, eqs.rows, eqs.weights, each, pulls)
 
 
 def _prior(degrees: NDArray[np.int64], decay: float) -> Array:

@@ -94,11 +94,10 @@ def _checked_forces(forces: Array, positions: Array) -> Array:
     n, N = positions.shape[:2]
     if forces.shape not in (positions.shape, (n, 3 * N)):
         raise ValueError(f"forces must have the shape of R, {positions.shape}; it is {forces.shape}")
-    missing = np.isnan(forces.reshape(n, -1)).all(axis=1)
-    _refuse_infinite(
-        "forces", np.where(missing[:, None], 0.0, forces.reshape(n, -1)), " (NaN for all atoms is missing)"
-    )
-    return forces.reshape(positions.shape)
+    forces = forces.reshape(positions.shape)
+    missing = np.isnan(forces).all(axis=(1, 2), keepdims=True)
+    _refuse_infinite("forces", np.where(missing, 0.0, forces), "; forces that are missing have NaN for all atoms")
+    return forces
 
 
 def _checked_weights(given: Any, n: int) -> Array:

@@ -94,7 +94,8 @@ def question_errors(fit: Fit, energies: Array, forces: Array | None, unit: float
         Whether something wrong was found in the forces already.
     """
     spread = 1.4826 * float(np.median(np.abs(energies - np.median(energies))))  # the standard deviation of most
-    if _question_far("energy", fit.rows, np.abs(fit.energies_left), spread, unit):
+    root = np.sqrt(fit.weights / np.median(fit.weights))
+    if _question_far("energy of", fit.rows, np.abs(fit.energies_left), root, spread, unit):
         return
     if energies.any():
         question_fit(fit.energy_error / float(energies.std()), len(energies), lambda: _WHY_NOTHING)
@@ -102,7 +103,8 @@ def question_errors(fit: Fit, energies: Array, forces: Array | None, unit: float
         return
     sizes = np.sqrt(np.mean(forces**2, axis=(1, 2)))
     has = np.isfinite(fit.forces_left)
-    if _question_far("forces", fit.rows[has], fit.forces_left[has], float(np.nanmedian(sizes)), unit):
+    size = float(np.nanmedian(sizes))
+    if _question_far("force on", fit.rows[has], fit.forces_left[has], root[has], size, unit):
         return
     size = float(np.sqrt(np.nanmean(sizes**2)))
     if len(energies) >= _FEWEST and fit.force_error > _UNEXPLAINED * size:
@@ -115,18 +117,18 @@ def question_errors(fit: Fit, energies: Array, forces: Array | None, unit: float
         )
 
 
-def _question_far(name: str, rows: NDArray[np.intp], errors: Array, least: float, unit: float) -> bool:
-    """Name geometries whose errors are far above the median and above `least`."""
+def _question_far(what: str, rows: NDArray[np.intp], errors: Array, root: Array, least: float, unit: float) -> bool:
+    """Name geometries whose errors, times the roots of their weights, are far above the median and above `least`."""
     if len(errors) < _FEWEST:
         return False
-    typical = float(np.median(errors))
-    far = np.flatnonzero(errors > max(_FAR_OUT * typical, least))
+    typical = float(np.median(errors * root))
+    far = np.flatnonzero(errors * root > max(_FAR_OUT * typical, least))
     if not len(far):
         return False
     worst, *others = far[errors[far].argsort()[::-1]]
     more = f" (and {len(others)} more: {', '.join(str(rows[i]) for i in others[:5])})" if others else ""
     warnings.warn(
-        f"the {name} of geometry {rows[worst]}{more} stands far out: predicted from the others it is wrong by "
+        f"the {what} geometry {rows[worst]}{more} stands far out: predicted from the others it is wrong by "
         f"{unit * errors[worst]:.3g}, the median geometry by {unit * typical:.3g}. One wrong row can spoil a fit. "
         "If it is right, geometries like it are too few.",
         UserWarning,
