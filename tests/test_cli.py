@@ -127,6 +127,38 @@ def test_info_prints_the_papers_counts(capsys):
     assert "order 1024" in out
 
 
+def test_info_describes_saved_models(capsys, tmp_path):
+    X = sa.Sphere(3).sample(40, random_state=0)
+    group, R = sa.groups.point_group("Oh"), np.random.default_rng(0).normal(size=(20, 3, 3))
+    models = {
+        "ridge": sa.InvariantKernelRidge(sa.Sphere(3), group, max_dim=60).fit(X, (X**4).sum(axis=1)),
+        "vectors": sa.EquivariantKernelRidge(sa.Sphere(3), group, "vector", max_dim=40).fit(X, X**3),
+        "density": sa.InvariantDensity(sa.Sphere(3), group, max_dim=60).fit(X),
+        "water": sa.InvariantPotential(["O", "H", "H"], degree=2).fit(R, np.linalg.norm(R[:, 1] - R[:, 2], axis=1)),
+    }
+    said = {}
+    for name, model in models.items():
+        model.save(tmp_path / f"{name}.specavg")
+        code, said[name], _ = run(capsys, "info", str(tmp_path / f"{name}.specavg"))
+        assert code == 0
+        assert type(model).__name__ in said[name].splitlines()[0]
+    for line in ("space       Sphere(3)", "group       point_group('Oh')", f"spectrum    {models['ridge'].spectrum_}"):
+        assert line in said["ridge"]
+    assert f"functions   {models['ridge'].basis_.dim} invariant of" in said["ridge"]
+    assert "predicts    one number, and its deviation (return_std)" in said["ridge"]
+    assert "outputs that move with the points ('vector')" in said["vectors"]
+    assert "the logarithm of a density" in said["density"]
+    assert "molecule    O H H" in said["water"]
+    assert "permutations of the atoms [(1, 2)]" in said["water"]
+    assert "predicts    an energy, and forces" in said["water"]
+    code, _, problem = run(capsys, "info")
+    assert (code, "give --space SPACE, or the file of a saved model" in problem) == (2, True)
+    code, _, problem = run(capsys, "info", str(tmp_path / "ridge.specavg"), "--space", "torus:2")
+    assert (code, "give its file alone" in problem) == (2, True)
+    code, _, problem = run(capsys, "info", str(tmp_path / "none.specavg"))
+    assert (code, "there is no such file" in problem) == (1, True)
+
+
 def test_info_forecasts_without_solving(capsys):
     code, out, _ = run(capsys, "info", "--space", "sphere:9", "--max-dim", "1e6", "--plan")
     assert code == 0

@@ -92,7 +92,9 @@ def test_errors_at_left_out_geometries_are_those_of_fits_without_them(monkeypatc
     exact = list(choice._exact_fits(equations, degrees, [3]))
     by_sums = list(choice._gram_fits(equations, degrees))
     assert len(by_sums) >= 4
-    for one in by_sums:
+    by_factors = [fit for fit in choice._factored_fits(equations, degrees, [3]) if fit.penalty > 1e-5]
+    assert len(by_factors) >= 6 * 5
+    for one in by_sums + by_factors:
         two = next(f for f in exact if np.allclose(_settings(f), _settings(one), rtol=1e-12))
         np.testing.assert_allclose(one.coefficients, two.coefficients, atol=1e-9)
         np.testing.assert_allclose(one.energy_error, two.energy_error, rtol=1e-8)

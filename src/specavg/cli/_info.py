@@ -1,12 +1,14 @@
-"""``specavg info``: which invariant functions there are, before any data."""
+"""``specavg info``: which invariant functions there are, before any data; or what a saved model is."""
 
 from __future__ import annotations
 
 import argparse
 import math
 import sys
+from pathlib import Path
 from typing import Any
 
+from specavg.cli._problem import Problem
 from specavg.cli._specs import add_symmetry_options, cutoff_of, fitting_group, space_of
 
 _EPILOG = """\
@@ -14,6 +16,7 @@ examples:
   specavg info --space torus:10 --group sign_flips:10 --max-invariant-dim 176
   specavg info --space sphere:3 --group point_group:Oh --max-eigenvalue 110
   specavg info --space sphere:100 --group symmetric:100 --max-invariant-dim 30
+  specavg info model.specavg
 """
 
 
@@ -21,20 +24,26 @@ def add_parser(commands: Any) -> None:
     """Add this command to the command line."""
     parser = commands.add_parser(
         "info",
-        help="the invariant functions of a space under a group",
-        description="Count the invariant functions of each eigenspace up to a cutoff; nothing is fitted.",
+        help="the invariant functions of a space under a group, or what a saved model is",
+        description="Count the invariant functions of each eigenspace up to a cutoff; nothing is fitted. Of a saved "
+        "model: its space, group, functions, spectrum and what it predicts.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_symmetry_options(parser, space_required=True)
+    parser.add_argument("model", type=Path, nargs="?", metavar="MODEL", help="a file that model.save wrote")
+    add_symmetry_options(parser, space_required=False)
     parser.add_argument("--plan", action="store_true", help="forecast solvers, memory and seconds; solve nothing")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the table of an invariant basis."""
+    """Print the table of an invariant basis, or what a model is."""
     from specavg.invariants import invariant_basis, plan
 
+    if options.model is not None:
+        return _of_model(options)
+    if options.space is None:
+        raise Problem("give --space SPACE, or the file of a saved model", code=2)
     space = space_of(options.space)
     group = fitting_group(options.group, space)
     cutoff = cutoff_of(options) or {"max_invariant_dim": 100}
@@ -49,6 +58,18 @@ def run(options: argparse.Namespace) -> int:
     for row in basis.table:
         print(f"{row.eigenvalue:>12.6g} {row.dim:>12} {row.invariant_dim:>10}  {row.solver:<12} {row.residual:>9.1e}")
     sys.stdout.flush()
+    return 0
+
+
+def _of_model(options: argparse.Namespace) -> int:
+    from specavg.cli._described_model import described_model
+    from specavg.io import load
+
+    if options.space is not None or options.group is not None or options.plan or cutoff_of(options):
+        raise Problem("a saved model has its own space, group and functions: give its file alone", code=2)
+    if not options.model.exists():
+        raise Problem(f"{options.model}: there is no such file")
+    print(described_model(load(options.model), options.model), flush=True)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Potential energies of molecules, exactly invariant to rigid motions and to permutations of like atoms."""
+"""Potential energies of molecules, exactly invariant to motions, mirror images and permutations of like atoms."""
 
 from specavg.molecules._potential import InvariantPotential
 

@@ -1,13 +1,14 @@
 """Ridge regression on blocks of equations; decay, weight of energies and penalty by leaving out geometries.
 
-Two ways to the same answer. With few equations the matrix itself is decomposed, and penalties of 1e-18 of its size
-still count: noise-free energies want them. With many, its Gram matrix is summed over chunks, which stops at 1e-13.
+Three ways to the same answer. With few functions the matrix itself is decomposed, and penalties of 1e-18 of its size
+still count: noise-free energies want them. If there are many equations for each function, triangular factors stand for
+them, found once for all candidates. With many functions the Gram matrix is summed over chunks, which stops at 1e-13.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from specavg._config import settings
 from specavg._reporting import reported
+from specavg.molecules._distances import distances
 from specavg.molecules._equations import Equations
 
 Array = NDArray[np.float64]
@@ -24,6 +26,9 @@ EXACT_PENALTIES = 10.0 ** np.arange(-18, 1)  # in units of the sums of squares o
 GRAM_PENALTIES = 10.0 ** np.arange(-13, 1, 1.0)  # the same from a Gram matrix, whose rounding is 1e-15
 _CONSTANT = 1e3  # prior standard deviation of the constant: free beside the others
 _EXACT_FUNCTIONS = 1200  # up to which the matrix is decomposed: 0.8 s for each candidate of 2000 equations
+_MANY_EQUATIONS = 8  # for each function: then the factors are smaller than the matrix, and I − H is far from zero
+_LEFT_OUT_GEOMETRIES = 2000  # whose errors choose where there are more: the root mean square is known to 2 %
+_PRODUCT_BYTES = 16e6  # of products that one matrix product sums: they stay near the processor
 _LEFT_OUT_WORK = 1e11  # operations for the errors of one candidate: some 5 s, as much as a factor of 5000 functions
 _COMPARED_GEOMETRIES = 200  # energies are 1.03 ± 0.01 times those that forces predict for methane, 1.01 for ethanol
 _FEWEST_GEOMETRIES = 5  # with fewer the standard error says nothing
@@ -57,11 +62,16 @@ def best_fit(equations: Equations, degrees: NDArray[np.int64], tried: list[int])
 
     `degrees` are those of the functions. With few functions, those up to each degree in `tried` are candidates too.
     """
-    rows = equations.count * equations.block
-    small = 8.0 * 5 * rows * equations.functions.dim < settings().memory_limit
-    exact = equations.functions.dim <= _EXACT_FUNCTIONS and rows <= 40 * _EXACT_FUNCTIONS and small
-    found = _exact_fits(equations, degrees, tried) if exact else _gram_fits(equations, degrees)
-    return min(reported(found, "choice of degree, prior and penalty", "candidates"), key=lambda fit: fit.score)
+    rows, p = equations.count * equations.block, equations.functions.dim
+    small = 8.0 * 5 * rows * p < settings().memory_limit
+    if p > _EXACT_FUNCTIONS or rows > 40 * _EXACT_FUNCTIONS or not small:
+        found = _gram_fits(equations, degrees)
+    elif equations.count > _LEFT_OUT_GEOMETRIES and rows > _MANY_EQUATIONS * p:
+        found = _factored_fits(equations, degrees, tried)
+    else:
+        found = _exact_fits(equations, degrees, tried)
+    best = min(reported(found, "choice of degree, prior and penalty", "candidates"), key=lambda fit: fit.score)
+    return best if len(best.rows) == equations.count else _with_all_energies(best, equations)
 
 
 def contradiction(equations: Equations, degrees: NDArray[np.int64]) -> tuple[float, float] | None:
@@ -128,15 +138,80 @@ def _decomposed(
     empty = ~told.reshape(n, block, 1) * np.eye(block)
     rest = empty if square else np.eye(block) - np.matmul(Ub, Ub.transpose(0, 2, 1))
     unit = _unit_penalty(B, degrees, prior)
-    for penalty in EXACT_PENALTIES:
-        kept = penalty * unit / (d * d + penalty * unit)  # 1 − filter
-        residual = (outside + U @ (kept * b)).reshape(n, block)
+    added = unit * EXACT_PENALTIES
+    kept = added / (d[:, None] ** 2 + added)  # 1 − filter, a column for each penalty
+    blocks = _products(Ub, kept)
+    residuals = (outside[:, None] + U @ (kept * b[:, None])).T.reshape(-1, n, block)
+    for k, penalty in enumerate(EXACT_PENALTIES):
         try:
-            left = np.linalg.solve(rest + np.matmul(Ub * kept, Ub.transpose(0, 2, 1)), residual[..., None])[..., 0]
+            left = np.linalg.solve(rest + blocks[k], residuals[k][..., None])[..., 0]
         except np.linalg.LinAlgError:  # so small a penalty leaves nothing to tell
             continue
         c = prior * (Wt.T @ (d / (d * d + penalty * unit) * b))
         yield _fit(int(degrees[-1]), decay, weight, penalty, c, left, unreachable, equations)
+
+
+def _factored_fits(equations: Equations, degrees: NDArray[np.int64], tried: list[int]) -> Iterator[Fit]:
+    """The same from triangular factors of the energies and of the forces; errors at some of the geometries.
+
+    A factor has all products of the columns that it stands for, and none of its digits is squared away.
+    """
+    from scipy.linalg import qr, svd
+
+    A, y, _ = equations.all()
+    factors = [
+        qr(np.column_stack([M.reshape(-1, A.shape[2]), v.ravel()]), mode="r", check_finite=False, overwrite_a=True)[0]
+        for M, v in ((A[:, :1], y[:, :1]), (A[:, 1:], y[:, 1:])) if v.size
+    ]  # fmt: skip
+    factors = [np.triu(factor[: factor.shape[1]]) for factor in factors]
+    chosen = np.unique(np.linspace(0, equations.count - 1, _LEFT_OUT_GEOMETRIES).astype(np.intp))
+    some = equations.some(chosen)
+    A, y, unreachable = some.all()
+    for degree in tried:
+        p = int((degrees <= degree).sum())
+        for decay in DECAYS:
+            prior = _prior(degrees[:p], decay)
+            for weight in _weights(equations):
+                S = np.concatenate([weight * factors[0], *factors[1:]])
+                V, d, Wt = svd(S[:, :p] * prior, full_matrices=False, check_finite=False)
+                b, unit = V.T @ S[:, -1], _unit_penalty(S[:, :p] * prior, degrees[:p], prior)
+                B = (_weighted(A[:, :, :p], weight) * prior).reshape(-1, p)
+                P, z = B @ Wt.T, _weighted(y, weight)  # P is U d, of the geometries that are left out
+                inverse = 1.0 / (d[:, None] ** 2 + unit * EXACT_PENALTIES)
+                taken = inverse * (d * b)[:, None]
+                H = _products(P.reshape(*z.shape, -1), inverse)
+                fitted = (P @ taken).T.reshape(-1, *z.shape)
+                for k, penalty in enumerate(EXACT_PENALTIES):
+                    left = np.linalg.solve(np.eye(z.shape[1]) - H[k], (z - fitted[k])[..., None])[..., 0]
+                    c = prior * (Wt.T @ taken[:, k])
+                    yield _fit(degree, decay, weight, penalty, c, left, unreachable, some)
+
+
+def _products(P: Array, diagonals: Array) -> Array:
+    """P diag(column) Pᵀ of each block, for every column: one matrix product serves all of them."""
+    # (n, block, k), (k, q) -> (q, n, block, block)
+    n, block, k = P.shape
+    i, j = np.triu_indices(block)
+    out = np.empty((diagonals.shape[1], n, block, block))
+    for rows in np.array_split(np.arange(n), max(1, int(8.0 * n * len(i) * k / _PRODUCT_BYTES))):
+        found = (P[rows][:, i] * P[rows][:, j]).reshape(-1, k) @ diagonals
+        found = found.reshape(len(rows), len(i), -1).transpose(2, 0, 1)
+        out[:, rows[:, None], i, j] = found
+        out[:, rows[:, None], j, i] = found
+    return out
+
+
+def _with_all_energies(fit: Fit, equations: Equations) -> Fit:
+    """With the errors of all energies, fitted where they were not left out: among so many they are hardly smaller."""
+    c = np.zeros((equations.functions.dim, 1))
+    c[: len(fit.coefficients), 0] = fit.coefficients  # functions of lower degree come first
+    energies, forces = equations.energies.copy(), np.full(equations.count, np.nan)
+    for rows in equations.chunks():
+        energies[rows] -= equations.functions.combine(equations.scale(distances(equations.R[rows]).r)[0], c)[:, 0]
+    order = np.argsort(equations.rows)
+    left_out = order[np.searchsorted(equations.rows, fit.rows, sorter=order)]
+    energies[left_out], forces[left_out] = fit.energies_left, fit.forces_left
+    return replace(fit, rows=equations.rows, weights=equations.weights, energies_left=energies, forces_left=forces)
 
 
 def _gram_fits(equations: Equations, degrees: NDArray[np.int64]) -> Iterator[Fit]:
