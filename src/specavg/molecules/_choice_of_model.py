@@ -159,11 +159,12 @@ def _factored_fits(equations: Equations, degrees: NDArray[np.int64], tried: list
     from scipy.linalg import qr, svd
 
     A, y, _ = equations.all()
-    factors = [
-        qr(np.column_stack([M.reshape(-1, A.shape[2]), v.ravel()]), mode="r", check_finite=False, overwrite_a=True)[0]
-        for M, v in ((A[:, :1], y[:, :1]), (A[:, 1:], y[:, 1:])) if v.size
-    ]  # fmt: skip
-    factors = [np.triu(factor[: factor.shape[1]]) for factor in factors]
+    factors: list[Array] = []
+    for part in (slice(0, 1), slice(1, None)):
+        if y[:, part].size:
+            both = np.column_stack([A[:, part].reshape(-1, A.shape[2]), y[:, part].ravel()])
+            found: Any = qr(both, mode="r", check_finite=False, overwrite_a=True)
+            factors.append(np.triu(found[0][: both.shape[1]]))
     chosen = np.unique(np.linspace(0, equations.count - 1, _LEFT_OUT_GEOMETRIES).astype(np.intp))
     some = equations.some(chosen)
     A, y, unreachable = some.all()

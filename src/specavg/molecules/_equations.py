@@ -35,7 +35,9 @@ class Equations:
     @property
     def has_forces(self) -> NDArray[np.bool_]:
         """Which geometries have forces."""  # (n,)
-        return np.zeros(self.count, dtype=bool) if self.forces is None else np.isfinite(self.forces).all(axis=(1, 2))
+        if self.forces is None:
+            return np.zeros(self.count, dtype=bool)
+        return np.asarray(np.isfinite(self.forces).all(axis=(1, 2)))
 
     @property
     def force_size(self) -> float:

@@ -102,7 +102,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
 
     def __init__(
         self,
-        symbols: Sequence[str],
+        symbols: Sequence[str | int],
         *,
         degree: int | Mapping[int, int] | None = None,
         interchangeable: Sequence[Sequence[int]] | None = None,
