@@ -112,7 +112,7 @@ class InvariantEstimator(Savable, BaseEstimator):
             "max_eigenvalue, max_dim or max_invariant_dim the search goes as far as you say)"
         )
         return (
-            f"{self.cutoff_.kind} = {bound} ends before the first non-constant invariant of "
+            f"{self.cutoff_.kind} = {bound} ends before the first non-constant {self.basis_.kind} function of "
             f"{self.basis_.group!r} on {self.basis_.space!r}{late if in_time else ''}"
         )
 

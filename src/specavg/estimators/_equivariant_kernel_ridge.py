@@ -18,7 +18,7 @@ from specavg.data._given_data import given_targets
 from specavg.data._streaming import is_dask, vector_moments
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import checked_alpha, relative_weights
-from specavg.estimators._streamed import PiecewiseEstimator
+from specavg.estimators._spectral_ridge import SpectralRidge
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group, Representation
 from specavg.invariants import Cutoff, EquivariantBasis, Order
@@ -27,8 +27,8 @@ from specavg.regression import _measured_limits as _limits
 from specavg.regression._block_problem import BlockMomentProblem, BlockProblem, SummandPlaces, SummandRows
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
-from specavg.regression._spectra import Levels, Spectrum, spectrum_candidates
-from specavg.regression._spectrum_choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
+from specavg.regression._spectra import Levels, Spectrum
+from specavg.regression._spectrum_choice import RidgeFit, Trial, shortlist
 from specavg.regression._target_units import Units
 from specavg.regression._vector_posterior import BlockPosterior, SummandPosterior
 from specavg.spaces import Space
@@ -40,7 +40,7 @@ _NUMBERS = ("scalar", "pseudoscalar")  # outputs of one number
 _LOST = 0.4
 
 
-class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
+class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
     """Ridge regression on an equivariant basis: F(gx) = ρ(g)F(x) holds exactly for the fitted function.
 
     Minimises Σ w_i |y_i − F(x_i)|² + α Σ_λ |c_λ|² / spectrum(λ) over combinations F of equivariant functions; constant
@@ -98,7 +98,6 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
     """
 
     saved_records: ClassVar[tuple[type, ...]] = (BlockPosterior, Moments, SummandPosterior, Spectrum, Sum, Trial, Units)
-    saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
     _moments_of = staticmethod(vector_moments)
 
     basis_: Any  # an EquivariantBasis, where other estimators have an InvariantBasis
@@ -120,12 +119,9 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         max_eigenvalue: float | None = None,
         order: str | Order | None = None,
     ) -> None:
-        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
+        penalty = (spectrum, smoothness, length_scale, alpha)
+        super().__init__(space, group, *penalty, max_dim, max_invariant_dim, max_eigenvalue, order)
         self.output = output
-        self.spectrum = spectrum
-        self.smoothness = smoothness
-        self.length_scale = length_scale
-        self.alpha = alpha
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EquivariantKernelRidge:
         """Choose what was not given, and fit.
@@ -172,7 +168,9 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         candidates = self._searched(data, alpha)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
-        return self._keep(self._solved(data.problem(), candidates, alpha).of_weights(unit), outputs)
+        self._keep(self._solved(data.problem(), candidates, alpha).of_weights(unit), outputs, len(data.points))
+        self._question_error(points, len(data.points), rows)
+        return self
 
     def _refuse_tensors(self, y: Any) -> None:
         """Refuse arrays of tensors, and vectors where one number is meant, in words of `output`."""
@@ -230,12 +228,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
             problem = _moment_problem(basis, moments.first(few))
             candidates, _ = shortlist(problem, _levels(basis), candidates, alpha, _limits.SHORTLIST)
         problem = _moment_problem(basis, moments)
-        return self._keep(self._solved(problem, candidates, alpha).of_weights(unit), outputs)
-
-    def _candidates(self, basis: EquivariantBasis) -> list[Spectrum]:
-        return spectrum_candidates(
-            _levels(basis), self.spectrum, self.smoothness, self.length_scale, few_first=basis.order.logarithmic
-        )
+        return self._keep(self._solved(problem, candidates, alpha).of_weights(unit), outputs, moments.count)
 
     def _searched(self, data: _VectorData, alpha: float | None) -> list[Spectrum]:
         """The most promising spectra, on some of the points where there are many."""
@@ -246,10 +239,20 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         problem = some.features_problem(_limits.FUNCTIONS_PER_POINT * _limits.SEARCH_ROWS)
         return shortlist(problem, _levels(data.basis), candidates, alpha, _limits.SHORTLIST)[0]
 
+    def _levels(self, basis: EquivariantBasis) -> Levels:
+        return _levels(basis)
+
+    def _n_constants(self) -> int:
+        return self.basis_.n_constants
+
+    def _output(self) -> Any:
+        return self.output
+
+    def _mean(self) -> str:
+        return "the part of the mean of y that the group leaves alone"
+
     def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
         basis: EquivariantBasis = self.basis_
-        if basis.dim > basis.n_constants and problem.count > 1:
-            return ridge_fit(problem, _levels(basis), candidates, alpha)
         if not basis.dim:
             advice = (
                 "raise the cutoff"
@@ -260,19 +263,12 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
                 f"there is no function with F(gx) = ρ(g)F(x) below {basis.cutoff.kind} = {basis.cutoff.value:g}: "
                 f"{advice}"
             )
-        why = "all points lie on one orbit" if problem.count == 1 else "the cutoff ends before the first other function"
-        warnings.warn(f"only constant vectors are fitted: {why}.", UserWarning, stacklevel=4)
-        return mean_fit(problem, candidates[0], alpha)
+        return super()._solved(problem, candidates, alpha)
 
-    def _keep(self, fit: RidgeFit, outputs: tuple[int, ...]) -> EquivariantKernelRidge:
-        self.coef_ = fit.coefficients[:, 0]
-        self.solver_, self.spectrum_, self.alpha_ = fit.solver, fit.spectrum, float(fit.alpha)
-        self.loo_error_, self.trials_ = fit.error, fit.trials
-        self.noise_variance_ = float(fit.noise[0])
+    def _keep_outputs(self, fit: RidgeFit, outputs: tuple[int, ...]) -> None:
+        self.coef_, self.alpha_, self.noise_variance_ = fit.coefficients[:, 0], float(fit.alpha), float(fit.noise[0])
         p = self.basis_.n_outputs
         self.output_shape_ = (p,) if p > 1 else tuple(int(q) for q in outputs)
-        self._posterior = cast(Any, fit.posterior)
-        return self
 
     def predict(self, X: ArrayLike, return_std: bool = False, return_cov: bool = False) -> Any:
         """Values of the estimated function: exactly equivariant.
@@ -357,7 +353,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         variance = np.zeros((*points.shape, self.basis_.n_outputs))
         if self._posterior is not None:
             for rows, slopes in self.basis_.gradients_in_chunks(points):  # constants have none
-                covariance = self._posterior.covariance(slopes.reshape(-1, *slopes.shape[2:]))
+                covariance = self._posterior.covariance(slopes.reshape(-1, *slopes.shape[2:]), slopes=True)
                 variance[rows] = np.einsum("npp->np", covariance).reshape(variance[rows].shape)
         return found, np.sqrt(variance).reshape(found.shape)
 

@@ -127,6 +127,7 @@ class InvariantBasis(BasisTable):
     ((2, 3), True)
     """
 
+    kind: ClassVar[str] = "invariant"
     made_from: ClassVar[tuple[str, ...]] = ("space", "group", "cutoff", "order", "solver", "table")
 
     def __init__(

@@ -129,6 +129,7 @@ def _name(solution: Solution[Any]) -> str:
 class BasisTable(Immutable):
     """Functions by increasing value of an order, eigenspace after eigenspace; immutable."""
 
+    kind: ClassVar[str]  # of its functions, for messages
     made_from: ClassVar[tuple[str, ...]]  # the attributes that say which basis it is
 
     def __init__(

@@ -69,6 +69,7 @@ class EquivariantBasis(BasisTable):
            [0.        , 0.        , 1.52752523]])
     """
 
+    kind: ClassVar[str] = "equivariant"
     made_from: ClassVar[tuple[str, ...]] = ("space", "output", "cutoff", "order", "solver", "table")
 
     def __init__(
