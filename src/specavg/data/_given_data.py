@@ -233,13 +233,13 @@ def question_size(basis: BasisTable, count: int, rows: int, error: float) -> Non
     Parameters
     ----------
     basis : BasisTable
-        With more than constants.
     count, rows : int
         Points, and numbers that were observed at them.
     error : float
         Leave-one-out error in standard deviations of the targets.
     """
-    by_time = basis.cutoff.kind != "max_invariant_dim"
+    # Of constants alone the fit has warned.
+    by_time = basis.cutoff.kind != "max_invariant_dim" and basis.dim > basis.n_constants
     if not by_time or not error > _LARGE_ERROR or basis.dim * _FEW_FOR_ROWS > rows:
         return
     warnings.warn(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -20,8 +22,9 @@ from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import checked_alpha, relative_weights
 from specavg.estimators._spectral_ridge import SpectralRidge
 from specavg.functions._compensated_sums import Sum
+from specavg.functions._types_of_functions import Types
 from specavg.groups import Group, Representation
-from specavg.invariants import Cutoff, EquivariantBasis, Order
+from specavg.invariants import Cutoff, EquivariantBasis, Order, default_order
 from specavg.invariants._equivariant_basis import built_equivariant_basis, output_representation
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._block_problem import BlockMomentProblem, BlockProblem, SummandPlaces, SummandRows
@@ -56,10 +59,10 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         Who acts. Default: the trivial group.
     output : str or Representation, default "scalar"
         How the group moves the outputs, as in `equivariant_basis`: "vector", "axial vector", "pseudoscalar",
-        "ij=ji", or a `groups.Representation`. The outputs of "ij=ji" in three dimensions are T_xx, √2 T_xy, √2 T_xz,
-        T_yy, √2 T_yz, T_zz, not Voigt's xx, yy, zz, yz, xz, xy: `groups.index_symmetry` goes to and fro. On
-        `Sphere(3)` "tangent vector" is for fields such as the wind: of y only the tangential part counts, and
-        predictions are tangential.
+        "ij=ji", sums such as "vector + scalar", or a `groups.Representation`. The outputs of "ij=ji" in three
+        dimensions are T_xx, √2 T_xy, √2 T_xz, T_yy, √2 T_yz, T_zz, not Voigt's xx, yy, zz, yz, xz, xy:
+        `groups.index_symmetry` goes to and fro. On `Sphere(3)` "tangent vector" is for fields such as the wind: of y
+        only the tangential part counts, and predictions are tangential.
     spectrum, smoothness, length_scale, alpha
         As in `InvariantKernelRidge`. All outputs have the same penalty and the same noise: the group mixes them.
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
@@ -197,7 +200,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
 
     def _tensor_hint(self) -> str:
         equations = self.output.removeprefix("axial ") if isinstance(self.output, str) else ""
-        if "=" not in equations:
+        if "=" not in equations or " + " in equations:
             return ""
         return (
             f". Tensors T of shape (n, d, d, ...) become such by groups.index_symmetry({equations!r}, d).components(T)"
@@ -214,7 +217,10 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
 
     def _default_basis_for(self, rows: int) -> EquivariantBasis:
         """As many functions as so many rows, one for each point and output, can use within the budget."""
-        return cast(Any, affordable_basis(self._basis_in_time, affordable_dim(rows)))
+        import os
+
+        order = default_order(self._space()) if os.environ.get("TYPES") and self._is_free() else self._order()
+        return cast(Any, affordable_basis(partial(self._basis_in_time, order=order), affordable_dim(rows)))
 
     def _fitted_outputs(self) -> tuple[int, ...]:
         return self.output_shape_
@@ -226,7 +232,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         few = _limits.SEARCH_ROWS
         if len(candidates) > _limits.SHORTLIST and basis.dim > few > basis.n_constants:
             problem = _moment_problem(basis, moments.first(few))
-            candidates, _ = shortlist(problem, _levels(basis), candidates, alpha, _limits.SHORTLIST)
+            candidates, _ = shortlist(problem, _Levels.of(basis), candidates, alpha, _limits.SHORTLIST)
         problem = _moment_problem(basis, moments)
         return self._keep(self._solved(problem, candidates, alpha).of_weights(unit), outputs, moments.count)
 
@@ -237,13 +243,10 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         if some is None or len(candidates) <= _limits.SHORTLIST or data.basis.dim == data.basis.n_constants:
             return candidates
         problem = some.features_problem(_limits.FUNCTIONS_PER_POINT * _limits.SEARCH_ROWS)
-        return shortlist(problem, _levels(data.basis), candidates, alpha, _limits.SHORTLIST)[0]
+        return shortlist(problem, _Levels.of(data.basis), candidates, alpha, _limits.SHORTLIST)[0]
 
     def _levels(self, basis: EquivariantBasis) -> Levels:
-        return _levels(basis)
-
-    def _n_constants(self) -> int:
-        return self.basis_.n_constants
+        return _Levels.of(basis)
 
     def _output(self) -> Any:
         return self.output
@@ -364,21 +367,28 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         return tags
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class _Levels:
     """One constant, whatever their number, and the other functions: what spectra need to know of them."""
 
+    basis: EquivariantBasis
     eigenvalues: Array
     counts: Array
     dimension: int
-    types: None = None
-    von_mises: None = None
+    types: Types | None
 
+    @classmethod
+    def of(cls, basis: EquivariantBasis) -> _Levels:
+        k = basis.n_constants
+        counts = np.concatenate([[float(basis.n_outputs)], basis.counts[k:]])
+        types = None if basis.types is None else basis.types.after_one_constant(k)
+        return cls(basis, np.concatenate([[0.0], basis.eigenvalues[k:]]), counts, basis.dimension, types)
 
-def _levels(basis: EquivariantBasis) -> Levels:
-    k = basis.n_constants
-    counts = np.concatenate([[float(basis.n_outputs)], basis.counts[k:]])
-    return _Levels(np.concatenate([[0.0], basis.eigenvalues[k:]]), counts, basis.dimension)
+    @property
+    def von_mises(self) -> Callable[[float], Array] | None:
+        """κ to logarithms of coefficients: all functions of an eigenspace share one, whatever their outputs are."""
+        series, k = self.basis.von_mises, self.basis.n_constants
+        return None if series is None else lambda kappa: np.concatenate([[0.0], series(kappa)[k:]])
 
 
 @dataclass(frozen=True, eq=False)

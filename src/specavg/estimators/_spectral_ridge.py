@@ -57,9 +57,10 @@ class SpectralRidge(PiecewiseEstimator):
         """What spectra need to know of the functions of a basis: one constant, and the others."""
         return basis
 
-    def _n_constants(self) -> int:
-        """Functions of the basis in use that are not penalised."""
-        return 1
+    def _is_free(self) -> bool:
+        """Whether spectrum and order are both to be chosen."""
+        given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
+        return not given and self.spectrum == "auto"
 
     def _candidates(self, basis: Any) -> list[Spectrum]:
         """The spectra to choose from."""
@@ -69,7 +70,7 @@ class SpectralRidge(PiecewiseEstimator):
 
     def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
         """The best fit among `candidates`."""
-        alone = self.basis_.dim == self._n_constants()
+        alone = self.basis_.dim == self.basis_.n_constants
         if not alone and problem.count > 1:
             return ridge_fit(problem, self._levels(self.basis_), candidates, alpha)
         why = self._only_the_constant() if alone else "all points lie on one orbit"
@@ -125,5 +126,5 @@ class SpectralRidge(PiecewiseEstimator):
         """
         if self.space is not None:  # the default torus is known to wrap
             question_wrapping(self.space, points, self.loo_error_)
-        if self._cutoff() is None and self.basis_.dim > self._n_constants():  # of constants alone the fit has warned
+        if self._cutoff() is None:
             question_size(self.basis_, count, rows, self.loo_error_)
