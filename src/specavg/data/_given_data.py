@@ -121,7 +121,7 @@ def question_periods(space: Space, points: Array) -> None:
     sides = space.column_periods  # infinite where a column has no period: its span is then no period at all
     spans = np.ptp(points[:: max(1, len(points) // _ROWS_ASKED)], axis=0) / sides
     column = int(spans.argmax())
-    if spans[column] > (_MANY_PERIODS if space.lattice is None else _MANY_CELLS):
+    if spans[column] > _many_periods(space):
         advice = "If these are degrees, convert them with np.deg2rad, or give the space period=360"
         if not np.isclose(sides[column], 2 * np.pi):
             advice = "Give the space the period of the data (for instance period=360 for degrees)"
@@ -132,8 +132,12 @@ def question_periods(space: Space, points: Array) -> None:
             f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {sides[column]:.4g}. "
             f"Values that differ by a period are the same point. {advice}.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
+
+
+def _many_periods(space: Space) -> float:
+    return _MANY_PERIODS if space.lattice is None else _MANY_CELLS
 
 
 def question_order(space: Space, names: list[str]) -> None:
@@ -216,7 +220,7 @@ def question_wrapping(space: Space, points: Array, error: float) -> None:
         return
     spans = np.ptp(points, axis=0) / space.column_periods
     column = int(spans.argmax())
-    if _MORE_THAN_A_PERIOD < spans[column] <= _MANY_PERIODS:
+    if _MORE_THAN_A_PERIOD < spans[column] <= _many_periods(space):  # beyond, `question_periods` has asked
         warnings.warn(
             f"the fit is poor (leave-one-out error {error:.3g} standard deviations of y), and column {column} of X "
             f"spans {spans[column]:.3g} periods of {space!r}: values that differ by a period are the same point. If "

@@ -5,18 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from specavg import _config
 from specavg._random import OWN_SEED
 from specavg.data._dask_collections import distributed_apply
-from specavg.data._given_data import given_targets
 from specavg.data._streaming import is_dask, vector_moments
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import checked_alpha, relative_weights
@@ -24,7 +22,7 @@ from specavg.estimators._spectral_ridge import SpectralRidge
 from specavg.functions._compensated_sums import Sum
 from specavg.functions._types_of_functions import Types
 from specavg.groups import Group, Representation
-from specavg.invariants import Cutoff, EquivariantBasis, Order, default_order
+from specavg.invariants import Cutoff, EquivariantBasis, Order
 from specavg.invariants._equivariant_basis import built_equivariant_basis, output_representation
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._block_problem import BlockMomentProblem, BlockProblem, SummandPlaces, SummandRows
@@ -147,10 +145,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         if stream is not None:
             return self._fit_stream(stream)
         self._refuse_tensors(y)
-        settings: dict[str, Any] = {"multi_output": self.output not in _NUMBERS, "y_numeric": True}
-        checked: Any = validate_data(cast(Any, self), self._table(X), given_targets(y), dtype=np.float64, **settings)
-        points, targets = checked
-        self._question(points)
+        points, targets = self._points_and_targets(X, y, multi_output=self.output not in _NUMBERS)
         weights, unit = relative_weights(sample_weight, points)
         alpha = checked_alpha(self.alpha, unit)
         kept = weights > 0
@@ -217,10 +212,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
 
     def _default_basis_for(self, rows: int) -> EquivariantBasis:
         """As many functions as so many rows, one for each point and output, can use within the budget."""
-        import os
-
-        order = default_order(self._space()) if os.environ.get("TYPES") and self._is_free() else self._order()
-        return cast(Any, affordable_basis(partial(self._basis_in_time, order=order), affordable_dim(rows)))
+        return cast(Any, affordable_basis(self._basis_in_time, affordable_dim(rows)))
 
     def _fitted_outputs(self) -> tuple[int, ...]:
         return self.output_shape_

@@ -364,7 +364,8 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             return [lambda most: self._basis(cutoff, order)]
         distinct = len(np.unique(places, axis=0))
         target = affordable_dim(distinct if rows is None else distinct * rows // len(places))
-        free = self._is_free()
+        given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
+        free = not given and self.spectrum == "auto"
 
         def basis(order: Order, most: int | None) -> InvariantBasis:
             return affordable_basis(partial(self._basis_in_time, order=order), min(most or target, target))

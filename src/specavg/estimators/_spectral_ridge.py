@@ -57,11 +57,6 @@ class SpectralRidge(PiecewiseEstimator):
         """What spectra need to know of the functions of a basis: one constant, and the others."""
         return basis
 
-    def _is_free(self) -> bool:
-        """Whether spectrum and order are both to be chosen."""
-        given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
-        return not given and self.spectrum == "auto"
-
     def _candidates(self, basis: Any) -> list[Spectrum]:
         """The spectra to choose from."""
         return spectrum_candidates(
