@@ -84,6 +84,20 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         The shape of one target: (p,), or () where y was given without an axis of outputs.
     n_features_in_ : int
 
+    Notes
+    -----
+    *Choice* is that of `InvariantKernelRidge`, with points left out together with all their outputs. "auto" compares
+    "matern" with "von mises" where its series is known in the order of eigenvalues: on spheres, rotations, intervals and
+    lattices of two and three dimensions; with ``order="type"`` also "product", and "von mises" on cubic tori and powers.
+    All functions of an eigenspace share a value, whatever their outputs are.
+
+    *Error bars* are calibrated as those of `InvariantKernelRidge` are, by the same formula: rows are the n·p numbers
+    that were left out, and what is added to the covariance lies along the outputs that the group allows at a point. At
+    a point that a part of the group keeps, what symmetry forbids has the deviation zero. The posterior of a model with
+    a given `alpha`, and of one fitted from moments, takes its penalty as true.
+
+    *Not here*: gradients as data, which `InvariantKernelRidge.fit` takes, and functions that stand out.
+
     Examples
     --------
     >>> import numpy as np, specavg as sa
