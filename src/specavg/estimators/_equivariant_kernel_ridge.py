@@ -20,7 +20,6 @@ from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import checked_alpha, relative_weights
 from specavg.estimators._spectral_ridge import SpectralRidge
 from specavg.functions._compensated_sums import Sum
-from specavg.functions._types_of_functions import Types
 from specavg.groups import Group, Representation
 from specavg.invariants import Cutoff, EquivariantBasis, Order
 from specavg.invariants._equivariant_basis import built_equivariant_basis, output_representation
@@ -87,8 +86,8 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
     Notes
     -----
     *Choice* is that of `InvariantKernelRidge`, with points left out together with all their outputs. "auto" compares
-    "matern" with "von mises" where its series is known in the order of eigenvalues: on spheres, rotations, intervals and
-    lattices of two and three dimensions; with ``order="type"`` also "product", and "von mises" on cubic tori and powers.
+    "matern" with "von mises" where its series is known in the order of eigenvalues: on spheres, rotations, intervals
+    and lattices of two and three dimensions; with ``order="type"`` also with "product", and on cubic tori and powers.
     All functions of an eigenspace share a value, whatever their outputs are.
 
     *Error bars* are calibrated as those of `InvariantKernelRidge` are, by the same formula: rows are the n·p numbers
@@ -373,7 +372,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         return tags
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Levels:
     """One constant, whatever their number, and the other functions: what spectra need to know of them."""
 
@@ -381,7 +380,7 @@ class _Levels:
     eigenvalues: Array
     counts: Array
     dimension: int
-    types: Types | None
+    types: Any
 
     @classmethod
     def of(cls, basis: EquivariantBasis) -> _Levels:

@@ -127,7 +127,6 @@ class InvariantBasis(BasisTable):
     """
 
     kind: ClassVar[str] = "invariant"
-    n_constants: ClassVar[int] = 1
     made_from: ClassVar[tuple[str, ...]] = ("space", "group", "cutoff", "order", "solver", "table")
 
     def __init__(

@@ -132,7 +132,6 @@ class BasisTable(Immutable):
     """Functions by increasing value of an order, eigenspace after eigenspace; immutable."""
 
     kind: ClassVar[str]  # of its functions, for messages
-    n_constants: Any  # how many of them are constant, the first ones
     made_from: ClassVar[tuple[str, ...]]  # the attributes that say which basis it is
 
     def __init__(
@@ -188,6 +187,11 @@ class BasisTable(Immutable):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_series"}  # made again when asked for
+
+    @property
+    def n_constants(self) -> int:
+        """Number of functions that are constant; they come first."""
+        return 1
 
     @property
     def total_dim(self) -> int:
