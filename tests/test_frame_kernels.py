@@ -19,7 +19,8 @@ def _series(space, X, Y, kappa, top):
             break
         eigenspaces.append(V)
     logs = space.von_mises_series(eigenspaces, ByType())(kappa)
-    return sum(np.exp(c) * space.evaluate(V, X) @ space.evaluate(V, Y).T for V, c in zip(eigenspaces, logs, strict=True))
+    parts = (space.evaluate(V, X) @ space.evaluate(V, Y).T for V in eigenspaces)
+    return sum(np.exp(c) * part for c, part in zip(logs, parts, strict=True))
 
 
 def _rest(X):
@@ -37,7 +38,7 @@ def _averaged(a, kappa):
 
 
 @pytest.mark.parametrize(
-    ("n", "k", "kappa", "top"), [(3, 2, 1.3, 250), (3, 1, 4.0, 400), (4, 2, 0.5, 90), (4, 3, 0.2, 70), (5, 3, 0.02, 32)]
+    "n, k, kappa, top", [(3, 2, 1.3, 250), (3, 1, 4.0, 400), (4, 2, 0.5, 90), (4, 3, 0.2, 70), (5, 3, 0.02, 32)]
 )
 def test_the_series_is_the_kernel_of_all_orthogonal_matrices_averaged_over_what_leaves_a_frame(n, k, kappa, top):
     space = Stiefel(n, k)
