@@ -3,8 +3,8 @@
 Two n × k frames are the first columns of orthogonal matrices g and h, which are known up to O(n − k). The average over
 it is a kernel of the frames that every isometry keeps, and at distances r far below one it is exp(−κr²/2). All
 functions of one type of O(n) share a coefficient: with χ the character of the type, the mean of e^(κ tr g/2) χ(g) over
-O(n), over the dimension. By Weyl's formulas the two parts of O(n) contribute determinants of sums and differences of Bessel
-functions. Entries of a determinant nearly cancel: numbers have so many digits that this does not matter.
+O(n), over the dimension. By Weyl's formulas the two parts of O(n) contribute determinants of sums and differences of
+Bessel functions. Entries of a determinant nearly cancel: numbers have so many digits that this does not matter.
 """
 
 from __future__ import annotations
