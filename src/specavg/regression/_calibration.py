@@ -16,6 +16,9 @@ the p-th fall like j^(−3) and no faster, they sum to σ² p/2n.
 hides: with q of them a new row has (n + q)/(n − q) times the squared error.
 
 Together: (n + 5)/(n − 5) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²].
+
+Rows on one orbit are one row with all their weight, as on a regular grid under a group. It has the noise variance σ²/k
+with k observations: surprise adds (m − 1)σ²/k, and the p-th function has the variance σ²/nk.
 """
 
 from __future__ import annotations
@@ -57,11 +60,14 @@ class Calibration:
     share: Array
 
     @classmethod
-    def of(cls, surprise: Array, freedom: Array, truncated: Array, rows: int) -> Calibration:
-        """From m, p, the prior's T/σ² and n."""
+    def of(
+        cls, surprise: Array, freedom: Array, truncated: Array, rows: int, observations: float | None = None
+    ) -> Calibration:
+        """From m, p, the prior's T/σ², n, and the number of observations where rows on one orbit are one row."""
         chosen = (rows + CHOSEN) / max(rows - CHOSEN, 1.0)
-        rough = np.minimum(np.maximum(truncated, ROUGHNESS * freedom / rows), 1.0)
-        return cls(chosen * surprise, chosen * (np.maximum(surprise - 1.0, 0.0) + rough))
+        each = max((observations or rows) / rows, 1.0)  # a row has the noise variance σ²/each
+        rough = np.minimum(np.maximum(truncated, ROUGHNESS * freedom / (rows * each)), 1.0)
+        return cls(chosen * surprise, chosen * (np.maximum(surprise - 1.0, 0.0) / each + rough))
 
 
 def shrunk_surprise(mean_square: Array, rows: int) -> Array:

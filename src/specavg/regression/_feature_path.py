@@ -172,7 +172,8 @@ class FeaturePath(DecomposedPath):
         rows = self.left_out.rows.count
         surprise = shrunk_surprise(np.mean(residual**2 * h, axis=0) * alphas / noise, rows)
         freedom = 1.0 + np.sum(self.s[:, None] ** 2 / (self.s[:, None] ** 2 + alphas), axis=0)
-        return Calibration.of(surprise, freedom, left_out_by_truncation(self.scale**2) / alphas, rows)
+        beyond = left_out_by_truncation(self.scale**2) / alphas
+        return Calibration.of(surprise, freedom, beyond, rows, self._features.weight)
 
     def standing_out(self, alpha: float) -> NDArray[np.intp]:
         named = standing_out(self, alpha)
