@@ -219,6 +219,12 @@ def test_the_largest_group_has_over_ten_to_the_two_thousand_elements():
     assert max(G.order for _, _, G, _ in group_size._cases(quick=True)) > 10**2000
 
 
+def test_growth_with_the_group_is_an_exponent_of_the_times():
+    exponent, text = group_size._growth("some method", [(6, 9.0), (24, 0.5), (120, 12.5)])
+    assert exponent == pytest.approx(2.0)  # 25 times as long with 5 times as many
+    assert "0.5 s with 24 elements and 12 s with 120" in text
+
+
 def test_a_run_writes_figures_numbers_and_a_page(tmp_path):
     log = io.StringIO()
     page = reproduce(tmp_path / "new" / "results", quick=True, only=["weyl"], stream=log)

@@ -37,7 +37,7 @@ def run(quick: bool, track: Track, changes: task.Changes) -> Result:
         "H^s below.",
         "D counts sign-invariant functions (1, 11, 56, 176, 396 for Σℓ² ≤ 0, 1, 2, 3, 4), as in the paper's "
         "experiment, and not all functions D_λ (1, 21, 201, 1161, 4541), as in its theorem.",
-        "“Same order” is read as a factor below √10 ≈ 3.2 either way.",
+        "“Same order” is read as a factor below √10 ≈ 3.16 either way.",
     ]
     result.records = [
         Record(NAME, fit.method, "test MSE", fit.error, fit.n, fit.seed, fit.settings)
@@ -80,7 +80,7 @@ def _mean(sweep: task.Sweep) -> np.ndarray:
 def _claim_same_order(sweep: task.Sweep) -> Claim:
     ratio = _spec(sweep, 176) / _krr(sweep, sweep.changes.penalty)
     same = (ratio < SAME_ORDER) & (ratio > 1 / SAME_ORDER)
-    spread = f"between {ratio.min():.2g} and {ratio.max():.2g}"
+    spread = f"between {ratio.min():.3g} and {ratio.max():.3g}"
     n, holds = sweep.sizes, bool(same.all())
     where = "at every n" if holds else "only at n = " + ", ".join(str(k) for k, s in zip(n, same, strict=True) if s)
     return Claim(
@@ -93,7 +93,7 @@ def _claim_same_order(sweep: task.Sweep) -> Claim:
 def _claim_any_eta(sweep: task.Sweep) -> Claim:
     ratios = {eta: (_spec(sweep, 176) / _krr(sweep, sweep.changes.penalty, eta))[-1] for eta in task.ETAS}
     agree = [eta for eta, r in ratios.items() if 1 / SAME_ORDER < r < SAME_ORDER]
-    listed = ", ".join(f"{r:.2g} at η = {eta:g}" for eta, r in ratios.items())
+    listed = ", ".join(f"{r:.3g} at η = {eta:g}" for eta, r in ratios.items())
     everywhere = len(agree) == len(ratios)
     return Claim(
         "(open in the paper) The comparison does not depend on η.",
@@ -146,7 +146,7 @@ def _open_choices(sweep: task.Sweep) -> Table:
             for eta in task.ETAS:
                 krr = np.mean([cells[n, seed, eta, penalty, sigma] for seed in sweep.seeds])
                 same = 1 / SAME_ORDER < spec / krr < SAME_ORDER
-                rows.append([f"{eta:g}", name, f"{sigma:g}", f"{krr:.3g}", f"{spec:.3g}", f"{spec / krr:.2g}",
+                rows.append([f"{eta:g}", name, f"{sigma:g}", f"{krr:.3g}", f"{spec:.3g}", f"{spec / krr:.3g}",
                              "yes" if same else "no"])  # fmt: skip
     header = ["η", "penalty", "noise σ", "error of KRR", "error of Spec-Avg", "Spec-Avg / KRR", "same order?"]
     title = f"What the paper leaves open: test errors (MSE) with λ = {sweep.changes.penalty:g} and D = 176 at n = {n}"

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._messages import shown
 from specavg._random import as_generator
 from specavg.functions import _types_of_functions as types_of_functions
 from specavg.isometries import Copies, Isometry, SignedPermutation, flatten
@@ -46,7 +47,7 @@ class Power(Space):
 
     def __init__(self, base: Space, m: int) -> None:
         if not isinstance(base, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ValueError(f"Power needs a space; got {base!r}")
+            raise ValueError(f"Power needs a space; got {shown(base)}")
         if int(m) != m or m < 1:
             raise ValueError(f"Power needs a number of copies m ≥ 1; got {m!r}")
         self._base = base
