@@ -57,19 +57,19 @@ def test_variances_that_fall_too_slowly_have_no_finite_rest():
 
 def test_noise_that_truncation_explains_belongs_to_the_function():
     found = Calibration.of(np.ones(2), np.full(2, 7.0), np.array([0.25, np.inf]), 100)
-    np.testing.assert_allclose(found.factor, 105 / 95)
-    np.testing.assert_allclose(found.share, [0.25 * 105 / 95, 105 / 95])
+    np.testing.assert_allclose(found.factor, 108 / 92)
+    np.testing.assert_allclose(found.share, [0.25 * 108 / 92, 108 / 92])
 
 
 def test_a_fit_that_uses_half_of_the_rows_may_take_roughness_for_noise():
     surprise, truncated = np.array([1.0, 1.5]), np.zeros(2)
     found = Calibration.of(surprise, np.array([50.0, 4.0]), truncated, 100)
-    np.testing.assert_allclose(found.share, np.array([0.25, 0.52]) * 105 / 95)
+    np.testing.assert_allclose(found.share, np.array([0.25, 0.52]) * 108 / 92)
 
 
 def test_rows_on_one_orbit_are_observations_of_their_own():
     found = Calibration.of(np.array([1.0, 1.5]), np.array([50.0, 4.0]), np.zeros(2), 100, 500.0)
-    np.testing.assert_allclose(found.share, np.array([0.05, 0.104]) * 105 / 95)
+    np.testing.assert_allclose(found.share, np.array([0.05, 0.104]) * 108 / 92)
 
 
 def test_error_bars_on_a_noisy_grid_are_as_wide_as_errors():
