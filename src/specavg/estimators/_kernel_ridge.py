@@ -58,8 +58,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         D_λ^(−2s/d) as in the paper, (1 + ℓ²λ)^(−s), exp(−ℓ²λ/2); with ``order="type"`` also ∏(1 + ℓ²λ_i)^(−s) over
         coordinates, copies or factors, and exp(−s|κ| − ℓ rows(κ)) on Stiefel manifolds, κ the type of a function;
         the kernel exp(−|e(x) − e(y)|²/2ℓ²) of the embedding by the first functions, with ``order="type"`` where a space
-        has several parts, and on Stiefel manifolds of vectors of up to nine dimensions. "auto" chooses s and ℓ of
-        "matern", which comes near the first three, and of the other three where they apply.
+        has several parts. "auto" chooses s and ℓ of "matern", which comes near the first three, and of the other three
+        where they apply.
     smoothness : float, optional
         s, of all but "heat" and "von mises"; may lie far above d, for analytic targets.
     length_scale : float, optional
@@ -113,7 +113,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     neighbours of the best. The density of all rows together (the evidence) counts as much as 60 rows: with few rows
     leave-one-out alone is deceived by chance. It is not used with several outputs, nor where only moments are known.
     The grid of "auto" is the Matérn family in s and ℓ together, of which "heat" is the limit of large s; on cubic tori,
-    powers and products "product" beside it, on Stiefel manifolds "partition", and "von mises" where it is known.
+    powers and products "product" beside it, on Stiefel manifolds "partition", and on all but these "von mises" too.
     Rows on one orbit are left out together.
     With more than 400 rows, or with several bases (below), the best spectra are short-listed on up to 400 rows (chosen
     without regard to y) and compared on all; 160 of these rows say first which are worth that, and which bases are.

@@ -148,8 +148,7 @@ class Spectrum:
         if levels.von_mises is None:
             raise ValueError(
                 "the 'von mises' spectrum is known on spheres, rotations, intervals, tori and lattices of up to three "
-                "dimensions, and with order='type' on cubic tori, powers and products of these, and on frames of "
-                "vectors of up to nine dimensions"
+                "dimensions, and with order='type' on cubic tori, powers and products of these"
             )
         return levels.von_mises((self.length_scale or 1.0) ** -2)
 

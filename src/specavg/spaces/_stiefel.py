@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache, partial
 from math import fsum, prod
 from typing import Any, final
@@ -17,7 +17,6 @@ from specavg.functions._types_of_functions import Type
 from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity
 from specavg.isometries.fields import Field, LeftRightField, RotationField, two_sided
 from specavg.spaces._eigenspace import Eigenspace
-from specavg.spaces._frame_kernels import MOST_ROWS, log_coefficients
 from specavg.spaces._infinitesimal import circle_derivative, kronecker_sum
 from specavg.spaces._order_of_functions import Order
 from specavg.spaces._orthogonal_irreps import givens, short_type
@@ -25,7 +24,6 @@ from specavg.spaces._orthogonal_types import Partition, multiplicity, type_dim, 
 from specavg.spaces._rotation_gradients import gradient_by_rotations
 from specavg.spaces._space import Space
 from specavg.spaces._sphere import Sphere
-from specavg.spaces._von_mises import Series
 
 
 @final
@@ -135,12 +133,6 @@ class Stiefel(Space):
     def type_of(self, eigenspace: Eigenspace) -> Type | None:
         shapes = _types(eigenspace)
         return tuple(map(float, shapes[0])) if len(shapes) == 1 else None
-
-    def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
-        if self._n // 2 > MOST_ROWS or any(len(_types(V)) > 1 for V in eigenspaces):
-            return None
-        shapes = [_types(V)[0] for V in eigenspaces]
-        return lambda kappa: log_coefficients(shapes, self._n, kappa)
 
     def _type_dim(self, shape: Partition) -> int:
         return type_dim(shape, self._n) * multiplicity(shape, self._n, self._k)
