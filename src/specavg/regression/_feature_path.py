@@ -169,8 +169,8 @@ class FeaturePath(DecomposedPath):
         residual, h = self.left_out.residuals_by_output(alphas)
         squares, noise = np.mean(residual**2 * h, axis=0), self.noise_variance(alphas)
         freedom = 1.0 + np.sum(self.s[:, None] ** 2 / (self.s[:, None] ** 2 + alphas), axis=0)
-        beyond = left_out_by_truncation(self.scale**2)
-        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, self.left_out.rows.count)
+        beyond, rows = left_out_by_truncation(self.scale**2), self.left_out.rows.count
+        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, self._features.weight)
 
     def standing_out(self, alpha: float) -> NDArray[np.intp]:
         named = standing_out(self, alpha)
