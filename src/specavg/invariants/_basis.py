@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import inf
 from typing import Any, ClassVar, final
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._html import facts_html
+from specavg.functions._bessel_series import Series
 from specavg.functions._functions import Functions
 from specavg.functions._gram_operator import GramOperator
 from specavg.functions._types_of_functions import Types
@@ -109,6 +110,8 @@ class InvariantBasis(BasisTable):
         The dimension d of the space.
     types : Types or None
         The type of each function, in the order "type" on spaces that have types.
+    von_mises : callable or None
+        κ to the logarithms of the coefficients of a kernel: `Space.von_mises_series`, for every function.
     table : tuple of Row
         One row per eigenspace: .eigenvalue, .dim, .invariant_dim, .solver, .residual, .gap.
     arrays : dict of str to ndarray
@@ -148,16 +151,11 @@ class InvariantBasis(BasisTable):
         self.functions = functions
         self.types = _types(space, order, solutions)
         self._eigenspaces = [s.eigenspace for s in solutions]
+        self.von_mises = self._von_mises()
         self.inner_products = sum(s.inner_products for s in solutions)
         self._exact_as_given = functions.invariant_to_sign_bits
 
-    @property
-    def von_mises(self) -> Callable[[float], Array] | None:
-        """κ to the logarithms of the coefficients of a kernel: `Space.von_mises_series`, for every function."""
-        return self._series
-
-    @cached_property
-    def _series(self) -> Callable[[float], Array] | None:
+    def _von_mises(self) -> Series | None:
         series = self.space.von_mises_series(self._eigenspaces, self.order)
         if series is None:
             return None
@@ -165,7 +163,11 @@ class InvariantBasis(BasisTable):
         return lru_cache(maxsize=64)(lambda kappa: np.repeat(series(kappa), dims))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_series"}  # made again when asked for
+        return {name: value for name, value in vars(self).items() if name != "von_mises"}  # a closure
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.von_mises = self._von_mises()
 
     def evaluate(self, X: ArrayLike) -> Array:
         """The invariant functions at `X`.

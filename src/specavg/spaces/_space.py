@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._config import require_memory
 from specavg._html import facts_html
 from specavg._immutable import Immutable
+from specavg.functions._bessel_series import Series
 from specavg.functions._combinations import Listed, Part
 from specavg.functions._functions import Functions
 from specavg.functions._types_of_functions import Type
@@ -26,7 +27,7 @@ from specavg.spaces._infinitesimal import REPRESENTATION_TOLERANCE, SOME_TIME, d
 from specavg.spaces._interpolation import interpolation
 from specavg.spaces._order_of_functions import Order, order_of
 from specavg.spaces._rotation_gradients import gradient_by_rotations, tangents_of_frames
-from specavg.spaces._von_mises import Series, VonMises
+from specavg.spaces._von_mises import VonMises
 
 
 class Space(Immutable, abc.ABC):

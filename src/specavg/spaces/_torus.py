@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, cast, final
 
 import numpy as np
@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions import _frequency_types as frequency_types
+from specavg.functions._bessel_series import Series, bessel_series
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import shell_sizes
 from specavg.functions._types_of_functions import Type
 from specavg.isometries import Affine, Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
-from specavg.spaces._bessel_ratios import log_bessel
 from specavg.spaces._cell import LONGEST, SHORTEST, Cell, checked_lattice, out_of_range
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
 from specavg.spaces._first_waves import FirstWaves, first_waves, means_of_logarithms
@@ -44,7 +44,7 @@ from specavg.spaces._order_of_functions import ByType, CoordinateOrder, Order
 from specavg.spaces._ordered_frequencies import type_eigenspaces, types_by_eigenvalue
 from specavg.spaces._space import Space
 from specavg.spaces._unlike_directions import Direction, in_other_units, unlike_directions
-from specavg.spaces._von_mises import OnTorus, Series, VonMises
+from specavg.spaces._von_mises import OnTorus, VonMises
 
 Array = NDArray[np.float64]
 _ROUNDED = 1e-2  # a smaller change of the metric comes from digits that are missing
@@ -247,25 +247,33 @@ class Torus(Space):
             return self.in_units_of(order).von_mises_series(inner, ByType())
         if self.first_waves is not None:
             return self._series_of_lattice(eigenspaces)
-        types = [self.frequency_types(V) for V in eigenspaces]
-        if not self.is_cubic or any(found is None or len(found) != 1 for found in types):
-            return None
-        sizes = [found[0] for found in types if found is not None]
-        padded = np.array([[*one, *[0] * (self.dim - len(one))] for one in sizes], dtype=np.intp)
-        radius, most = self.side / (2 * np.pi), int(padded.max(initial=0))
-        return lambda kappa: log_bessel(0.0, most + 1, kappa * radius**2)[padded].sum(axis=1)
+        sizes: list[tuple[int, ...]] = []
+        for V in eigenspaces:
+            types = self.frequency_types(V) if self.is_cubic else None
+            if types is None or len(types) != 1:
+                return None
+            sizes.append((*types[0], *(0,) * (self.dim - len(types[0]))))
+        padded = np.array(sizes, dtype=np.intp).reshape(len(sizes), self.dim)
+        return bessel_series(0.0, padded, (self.side / (2 * np.pi)) ** 2)
 
     def _series_of_lattice(self, eigenspaces: Sequence[Eigenspace]) -> Series:
         """All of one type share a coefficient; where types of an eigenvalue are not apart they have their mean."""
         waves = self.first_waves
         assert waves is not None
-        top = max((V.eigenvalue for V in eigenspaces), default=0.0)
-        known = dict(zip(*map(list, types_below(self, 2 * top + self._first_bound)), strict=True))
-        listed = [
-            known[V][None] if V in known else self.cell.short_frequencies(self.frequencies(V)) for V in eigenspaces
-        ]
-        K, sizes = np.concatenate(listed), [len(one) for one in listed]
-        return lambda kappa: means_of_logarithms(waves.log_coefficients(K, kappa), sizes)
+
+        @cache  # most bases never need it
+        def frequencies() -> list[NDArray[np.int64]]:
+            top = max((V.eigenvalue for V in eigenspaces), default=0.0)
+            known = dict(zip(*map(list, types_below(self, 2 * top + self._first_bound)), strict=True))
+            return [
+                known[V][None] if V in known else self.cell.short_frequencies(self.frequencies(V)) for V in eigenspaces
+            ]
+
+        def logarithms(kappa: float) -> NDArray[np.float64]:
+            K = frequencies()
+            return means_of_logarithms(waves.log_coefficients(np.concatenate(K), kappa), [len(one) for one in K])
+
+        return logarithms
 
     def type_of(self, eigenspace: Eigenspace) -> Type | None:
         label = self.frequency_set(eigenspace)
