@@ -9,7 +9,7 @@ from typing import TypeGuard
 import numpy as np
 
 from specavg.baselines._kernels import Array, Kernel, KernelFunction, flips_every_sign
-from specavg.baselines._zonal import even_shell_sums, theta_product, zonal_sum
+from specavg.baselines._zonal import even_zonal_sum, theta_product
 from specavg.groups import Group
 from specavg.invariants import Cutoff
 from specavg.regression._spectra import Spectrum
@@ -88,19 +88,19 @@ class SpectralKernel(Kernel):
     def function(self, space: Space) -> KernelFunction:
         if self._is_product(space):
             return theta_product(space, float(self.length_scale), self.constant, even=False)
-        return zonal_sum(space, self.table(space))
+        table = self.table(space)
+        return lambda X, Y: space.zonal_sum(table, X, Y)
 
     def _is_product(self, space: Space) -> TypeGuard[Torus]:
         whole = self.max_eigenvalue is None and self.max_dim is None and order_of(self.order) == BY_EIGENVALUE
         return self.spectrum == "heat" and whole and isinstance(space, Torus) and space.lattice is None
 
     def averaged(self, space: Space, group: Group) -> KernelFunction | None:
-        if self._is_product(space) and flips_every_sign(group):
+        if not flips_every_sign(group):
+            return None
+        if self._is_product(space):
             return theta_product(space, float(self.length_scale), self.constant, even=True)
-        by_eigenvalue = order_of(self.order) == BY_EIGENVALUE
-        if isinstance(space, Torus) and space.is_cubic and by_eigenvalue and flips_every_sign(group):
-            return even_shell_sums(space, self.table(space))
-        return None
+        return even_zonal_sum(space, self.table(space))
 
 
 def spectral_weights(

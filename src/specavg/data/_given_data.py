@@ -136,9 +136,10 @@ def question_periods(space: Space, points: Array) -> None:
 
 def question_order(space: Space, names: list[str]) -> None:
     """Warn where names of columns (phi1 … phi5, psi1 … psi5) run through all copies, one coordinate after another."""
-    if not isinstance(space, Power):
+    if space.one_part is None:
         return
-    copies, width = space.copies, space.base.n_features
+    width = space.one_part.n_features
+    copies = space.n_features // width
     if width == 1 or copies == 1 or len(names) != copies * width:
         return
     parts = [re.fullmatch(r"(.*?)[_ .-]?(\d+)", name) for name in names]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from specavg.functions._frequency_types import Type, waves_of_types
 from specavg.functions._integer_vectors import ellipsoid, shell_vectors
-from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
+from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace, Weighted
 from specavg.spaces._order_of_functions import ByType
 
 if TYPE_CHECKING:
@@ -65,6 +65,12 @@ class Shell(FrequencySet):
     def eigenvalue(self, space: Torus) -> float:
         """The eigenvalue of the Laplacian of the cube `space`."""
         return float((2 * np.pi / space.side) ** 2 * self.norm)
+
+
+def shell_weights(weighted: Weighted) -> dict[int, float] | None:
+    """The weight of each |k|²; None unless all of them are shells of a cube."""
+    found = {V.label.norm: w for V, w in weighted if isinstance(V.label, Shell)}
+    return found if len(found) == len(weighted) else None
 
 
 @final

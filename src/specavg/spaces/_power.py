@@ -122,6 +122,10 @@ class Power(Space):
             for one in types:
                 yield Eigenspace(value, functions_of_type(one, self._m), OneType(one))
 
+    @property
+    def one_part(self) -> Space:
+        return self._base
+
     def type_of(self, eigenspace: Eigenspace) -> types_of_functions.Type | None:
         chosen = copy_types(eigenspace)
         found = [tuple(V.eigenvalue for V, count in one for _ in range(count)) for one in chosen]

@@ -22,7 +22,7 @@ from specavg.functions._types_of_functions import Type
 from specavg.isometries import Isometry, identity
 from specavg.isometries.fields import Field
 from specavg.isometries.fields import flatten as flatten_field
-from specavg.spaces._eigenspace import Eigenspace
+from specavg.spaces._eigenspace import Eigenspace, Weighted
 from specavg.spaces._infinitesimal import REPRESENTATION_TOLERANCE, SOME_TIME, derivative_along
 from specavg.spaces._interpolation import interpolation
 from specavg.spaces._order_of_functions import Order, order_of
@@ -108,6 +108,11 @@ class Space(Immutable, abc.ABC):
     def parts(self) -> int:
         """How many parts an order tells apart: coordinates of a box, copies of a power, factors of a product."""
         return 1
+
+    @property
+    def one_part(self) -> Space | None:
+        """The space of one part, where isometries permute the parts: a coordinate of a cube, a copy; None elsewhere."""
+        return None
 
     @property
     def unlike_parts(self) -> int:
@@ -328,6 +333,24 @@ class Space(Immutable, abc.ABC):
         """The eigenfunctions of several eigenspaces side by side, as a family that sums and combines them fast."""
         ways = (self._evaluate, self._gradient, self._combined_gradient)
         return Listed([Part(V.dim, *(partial(way, V) for way in ways)) for V in eigenspaces])
+
+    def zonal_sum(self, weighted: Weighted, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Σ_V w_V Σ_{φ in V} φ(x)φ(y) at checked points; by the addition theorem, where a space has one.
+
+        Parameters
+        ----------
+        weighted : sequence of (Eigenspace, float)
+        X, Y : ndarray of shape (n, n_features) and (m, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+        """
+        total = np.zeros((len(X), len(Y)))
+        for V, w in weighted:
+            if w:
+                total += w * (self._evaluate(V, X) @ self._evaluate(V, Y).T)
+        return total
 
     def _gradient(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The tangential gradients of the eigenfunctions at checked points, from the derivatives along rotations.

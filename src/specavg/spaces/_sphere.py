@@ -18,9 +18,10 @@ from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._s2_harmonics import S2Harmonics
 from specavg.functions._sphere_harmonics import SphereHarmonics, gegenbauer_recurrence, harmonics, harmonics_count
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
+from specavg.functions._zonal_sums import gegenbauer_sum
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.isometries.fields import Field, RotationField
-from specavg.spaces._eigenspace import Eigenspace, degree_label
+from specavg.spaces._eigenspace import Eigenspace, Weighted, degree_label
 from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnSphere, VonMises
@@ -137,6 +138,10 @@ class Sphere(Space):
 
     def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series:
         return bessel_series(self._d / 2 - 1, [degree_label(V) for V in eigenspaces])  # by Funk and Hecke
+
+    def zonal_sum(self, weighted: Weighted, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        cosines = np.clip(normalized(X) @ normalized(Y).T, -1.0, 1.0)
+        return gegenbauer_sum(cosines, self._d, {degree_label(V): w * V.dim for V, w in weighted})
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         return normalized(as_generator(random_state).standard_normal((n, self._d)))

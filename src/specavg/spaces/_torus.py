@@ -17,11 +17,12 @@ from specavg.functions._bessel_series import Series, bessel_series
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import shell_sizes
 from specavg.functions._types_of_functions import Type
+from specavg.functions._zonal_sums import differences, shell_sum
 from specavg.isometries import Affine, Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
 from specavg.spaces._cell import LONGEST, SHORTEST, Cell, checked_lattice, out_of_range
-from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
+from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace, Weighted
 from specavg.spaces._first_waves import FirstWaves, first_waves, means_of_logarithms
 from specavg.spaces._frequency_action import (
     FrequencyAction,
@@ -38,6 +39,7 @@ from specavg.spaces._frequency_sets import (
     eigenspaces_below,
     listed_frequencies,
     listed_in_lattice,
+    shell_weights,
     types_below,
 )
 from specavg.spaces._order_of_functions import ByType, CoordinateOrder, Order
@@ -178,6 +180,10 @@ class Torus(Space):
     @property
     def parts(self) -> int:
         return self.dim if self.lattice is None else 1
+
+    @property
+    def one_part(self) -> Torus | None:
+        return Torus(1, period=self._periods[0]) if self.is_cubic else None
 
     @cached_property
     def _directions(self) -> list[Direction]:
@@ -330,6 +336,13 @@ class Torus(Space):
 
     def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
         return wave_functions(self.period, [self.frequencies(V) for V in eigenspaces])
+
+    def zonal_sum(self, weighted: Weighted, X: Array, Y: Array) -> Array:
+        shells = shell_weights(weighted)
+        # Per pair: about a nanosecond for each elementwise step, a tenth of one for a step of a matrix product.
+        if shells is not None and 7 * self.dim * max(1, *shells) ** 1.5 < sum(V.dim for V, _ in weighted):
+            return shell_sum(2 * np.pi * self._units(X), 2 * np.pi * self._units(Y), shells, differences)
+        return super().zonal_sum(weighted, X, Y)
 
     # --- isometries --------------------------------------------------------------------------------
 
