@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from specavg.baselines._kernels import Array, Kernel, KernelFunction, flips_every_sign
+from specavg.baselines._kernels import Kernel, KernelFunction, flips_every_sign
 from specavg.baselines._zonal import even_zonal_sum, theta_product
 from specavg.groups import Group
 from specavg.invariants import Cutoff
@@ -101,33 +101,6 @@ class SpectralKernel(Kernel):
         if self._is_product(space):
             return theta_product(space, float(self.length_scale), self.constant, even=True)
         return even_zonal_sum(space, self.table(space))
-
-
-def spectral_weights(
-    eigenvalues: Array, counts: Array, dim: int, spectrum: str, smoothness: float, length_scale: float = 1.0
-) -> Array:
-    """w(λ) for each eigenspace.
-
-    Parameters
-    ----------
-    eigenvalues : ndarray of shape (k,)
-    counts : ndarray of shape (k,)
-        D_λ: how many functions there are up to and with each eigenspace.
-    dim : int
-        Dimension d of the space.
-    spectrum : {"sobolev", "matern", "heat"}
-    smoothness, length_scale : float
-
-    Returns
-    -------
-    ndarray of shape (k,)
-
-    Examples
-    --------
-    >>> spectral_weights(np.array([0.0, 2.0]), np.array([1, 4]), 2, "sobolev", smoothness=2.0)
-    array([1.    , 0.0625])
-    """
-    return np.exp(Spectrum(spectrum, smoothness, length_scale).logarithms(eigenvalues, counts, dim))
 
 
 @lru_cache(maxsize=64)

@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from specavg._arrays import Array
+from specavg._arrays import Array, certainly_finite
 from specavg._config import settings as _settings
 from specavg._reporting import reported
 from specavg.data._gradient_moments import gradient_moments
@@ -118,7 +118,7 @@ def numbers(values: Any, name: str) -> Array:
         array = given.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise ValueError(f"{name} holds {given.dtype}, which are not all numbers") from None
-    if not np.isfinite(array).all():
+    if not certainly_finite(array) and not np.isfinite(array).all():
         rows = ~np.isfinite(array.reshape(len(array), -1)).all(axis=1)
         raise ValueError(
             f"{name} has NaN or infinity in {int(rows.sum())} of {len(array)} rows (first: {rows.argmax()})"

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import certainly_finite
 from specavg._config import require_memory
 from specavg._html import facts_html
 from specavg._immutable import Immutable
@@ -243,7 +244,7 @@ class Space(Immutable, abc.ABC):
             flat = "" if len(self.shape) == 1 else f" or (n, {self.n_features})"
             wanted = "(n, " + ", ".join(map(str, self.shape)) + ")"
             raise ValueError(f"points of {self!r} have shape {wanted}{flat}; got an array of shape {points.shape}")
-        if not _certainly_finite(points):
+        if not certainly_finite(points):
             bad = ~np.isfinite(points).all(axis=1)
             if bad.any():
                 row = int(bad.argmax())
@@ -458,10 +459,3 @@ class Space(Immutable, abc.ABC):
         columns = f"{self.n_features}" + (f" ({shape})" if len(self.shape) > 1 else "")
         facts = [("dimension", self.dim), ("columns of X", columns), ("eigenvalues (functions)", f"{levels}, …")]
         return facts_html(repr(self), facts)
-
-
-def _certainly_finite(points: NDArray[np.float64]) -> bool:
-    """Whether the sum of squares is finite: one fast pass. False may also be an overflow of the squares."""
-    flat = points.ravel()
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(flat @ flat))

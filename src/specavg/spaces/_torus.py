@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, cast, final
 
 import numpy as np
@@ -18,12 +18,12 @@ from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import shell_sizes
 from specavg.functions._types_of_functions import Type
 from specavg.functions._zonal_sums import differences, shell_sum
-from specavg.isometries import Affine, Copies, Isometry, SignedPermutation, flatten
+from specavg.isometries import Affine, Isometry, SignedPermutation
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
-from specavg.spaces._cell import LONGEST, SHORTEST, Cell, checked_lattice, out_of_range
+from specavg.spaces._cell import Cell, checked_lattice, checked_periods
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace, Weighted
-from specavg.spaces._first_waves import FirstWaves, first_waves, means_of_logarithms
+from specavg.spaces._first_waves import FirstWaves, first_waves
 from specavg.spaces._frequency_action import (
     FrequencyAction,
     frequency_action,
@@ -42,15 +42,15 @@ from specavg.spaces._frequency_sets import (
     shell_weights,
     types_below,
 )
+from specavg.spaces._lattice_series import lattice_series
 from specavg.spaces._order_of_functions import ByType, CoordinateOrder, Order
 from specavg.spaces._ordered_frequencies import type_eigenspaces, types_by_eigenvalue
 from specavg.spaces._space import Space
+from specavg.spaces._torus_isometries import checked_torus_isometry
 from specavg.spaces._unlike_directions import Direction, in_other_units, unlike_directions
 from specavg.spaces._von_mises import OnTorus, VonMises
 
 Array = NDArray[np.float64]
-_ROUNDED = 1e-2  # a smaller change of the metric comes from digits that are missing
-METRIC_TOLERANCE = 1e-9  # relative change of a scalar product of lattice vectors: cells are published with ten digits
 
 
 @final
@@ -87,7 +87,7 @@ class Torus(Space):
         self, d: int | None = None, period: float | ArrayLike = 2.0, *, lattice: ArrayLike | None = None
     ) -> None:
         self._lattice = None if lattice is None else checked_lattice(lattice, d)
-        self._periods = _checked_periods(d, period) if self._lattice is None else np.ones(len(self._lattice))
+        self._periods = checked_periods(d, period) if self._lattice is None else np.ones(len(self._lattice))
         self._periods.setflags(write=False)
         self._d = len(self._periods)
         self._key = (self._periods.tobytes(), None if self._lattice is None else self._lattice.tobytes())
@@ -171,10 +171,11 @@ class Torus(Space):
             for n, size in shell_sizes(self.dim):
                 yield Eigenspace(float(unit * n), size, Shell(n))
             return
-        yield from _ever_further(lambda bound: eigenspaces_below(self, bound), self._first_bound)
+        yield from _ever_further(lambda bound: eigenspaces_below(self, bound), self.first_bound)
 
     @property
-    def _first_bound(self) -> float:
+    def first_bound(self) -> float:
+        """Up to which eigenvalue a list of functions starts: four times that of the first wave."""
         return float(np.diag(self.cell.dual_metric).min()) * 4
 
     @property
@@ -226,7 +227,7 @@ class Torus(Space):
             listed = self.in_units_of(order).ordered(ByType())
             return (replace(V, label=InOtherUnits(order, self.frequency_set(V))) for V in listed)
         if isinstance(order, ByType) and self.first_waves is not None:
-            return _ever_further(lambda bound: types_below(self, bound)[0], self._first_bound)
+            return _ever_further(lambda bound: types_below(self, bound)[0], self.first_bound)
         return self.as_a_whole(order)
 
     @cached_property
@@ -252,7 +253,7 @@ class Torus(Space):
             inner = [replace(V, label=cast(InOtherUnits, V.label).inner) for V in eigenspaces]
             return self.in_units_of(order).von_mises_series(inner, ByType())
         if self.first_waves is not None:
-            return self._series_of_lattice(eigenspaces)
+            return lattice_series(self, self.first_waves, eigenspaces)
         sizes: list[tuple[int, ...]] = []
         for V in eigenspaces:
             types = self.frequency_types(V) if self.is_cubic else None
@@ -261,25 +262,6 @@ class Torus(Space):
             sizes.append((*types[0], *(0,) * (self.dim - len(types[0]))))
         padded = np.array(sizes, dtype=np.intp).reshape(len(sizes), self.dim)
         return bessel_series(0.0, padded, (self.side / (2 * np.pi)) ** 2)
-
-    def _series_of_lattice(self, eigenspaces: Sequence[Eigenspace]) -> Series:
-        """All of one type share a coefficient; where types of an eigenvalue are not apart they have their mean."""
-        waves = self.first_waves
-        assert waves is not None
-
-        @cache  # most bases never need it
-        def frequencies() -> list[NDArray[np.int64]]:
-            top = max((V.eigenvalue for V in eigenspaces), default=0.0)
-            known = dict(zip(*map(list, types_below(self, 2 * top + self._first_bound)), strict=True))
-            return [
-                known[V][None] if V in known else self.cell.short_frequencies(self.frequencies(V)) for V in eigenspaces
-            ]
-
-        def logarithms(kappa: float) -> NDArray[np.float64]:
-            K = frequencies()
-            return means_of_logarithms(waves.log_coefficients(np.concatenate(K), kappa), [len(one) for one in K])
-
-        return logarithms
 
     def type_of(self, eigenspace: Eigenspace) -> Type | None:
         label = self.frequency_set(eigenspace)
@@ -349,30 +331,7 @@ class Torus(Space):
     def check_isometry(self, g: Isometry) -> Isometry:
         if self.is_cubic and isinstance(g, SignedPermutation) and len(g.image) == self.dim:
             return g
-        g = flatten(g)
-        if isinstance(g, Copies):
-            each = self.dim // g.size if self.dim % g.size == 0 else None
-            angles = f"Power(Circle(), {g.size}) for angles in radians, or " if each == 1 else ""
-            raise ValueError(
-                f"{g!r} acts on {g.size} copies of a space, and {self!r} is one space. Use {angles}"
-                f"Power(Torus({each or 'd'}, period={self.period[0]:g}), {g.size}), whose points have the same columns."
-            )
-        if not isinstance(g, SignedPermutation | Affine):
-            raise ValueError(
-                f"{g!r} does not act on {self!r}: the isometries of a torus are integer matrices with shifts "
-                "(isometries.permutation, signed_permutation, shift, affine)."
-            )
-        if g.size != self.dim:
-            raise ValueError(f"{g!r} acts on {g.size} coordinates; {self!r} has {self.dim}")
-        stretch = self.cell.stretch(g)
-        if stretch > METRIC_TOLERANCE:
-            raise ValueError(
-                f"{g!r} is not an isometry of {self!r}: AᵀMA differs from the metric M by {stretch:.2g} of its "
-                f"size (tolerance {METRIC_TOLERANCE:.0e}). Exact invariance needs isometries: give coordinates "
-                "that are exchanged the same period, or a lattice in which the map is an isometry."
-                + ("" if self.lattice is None else _about_cells(stretch))
-            )
-        return g
+        return checked_torus_isometry(self, g)
 
     def frequency_action(self, g: Isometry, eigenspace: Eigenspace) -> FrequencyAction:
         """How `g` moves the exponentials e_k of an eigenspace."""
@@ -445,18 +404,6 @@ class Torus(Space):
         return None
 
 
-def _about_cells(stretch: float) -> str:
-    """What is mostly the matter with a lattice that the operations of a space group do not keep."""
-    if stretch < _ROUNDED:
-        return (
-            " The lattice looks rounded: pass more digits (1.6 * 3**0.5, not 2.771), or let crystals.positions mend it."
-        )
-    return (
-        " Space and plane groups need the conventional cell of their setting: γ = 120°, not 60°, for hexagonal and "
-        "trigonal ones, and not the primitive cell of a centred lattice. crystals.positions takes any cell."
-    )
-
-
 def _ever_further(below: Callable[[float], Sequence[Eigenspace]], bound: float) -> Iterator[Eigenspace]:
     """Eigenspaces below larger and larger bounds, each once."""
     reached = -1.0
@@ -465,20 +412,6 @@ def _ever_further(below: Callable[[float], Sequence[Eigenspace]], bound: float) 
         yield from new
         reached = new[-1].eigenvalue * (1 + SAME_EIGENVALUE) if new else reached
         bound *= 2.0
-
-
-def _checked_periods(d: int | None, period: float | ArrayLike) -> Array:
-    """The sides of a box, one for each of its dimensions."""  # (d,)
-    if d is None or d < 1 or int(d) != d:
-        raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
-    periods = np.array(period, dtype=float)
-    if periods.ndim > 1 or (periods.ndim == 1 and len(periods) != d):
-        raise ValueError(f"period must be one number or {d} numbers; got shape {periods.shape}")
-    if not (np.isfinite(periods).all() and (periods > 0).all()):
-        raise ValueError(f"periods must be positive and finite; got {period!r}")
-    if periods.min() <= SHORTEST or periods.max() >= LONGEST:
-        raise out_of_range(periods, "periods")
-    return np.broadcast_to(periods, (int(d),)).copy()
 
 
 def Circle() -> Torus:
