@@ -16,13 +16,6 @@ def as_given(array: Array, dtype: Any, copy: bool | None) -> Array:
     return np.array(array, dtype=dtype) if copy else np.asarray(array, dtype=dtype)
 
 
-def certainly_finite(array: Array) -> bool:
-    """Whether the sum of squares is finite: one fast pass. False may also be an overflow of the squares."""
-    flat = array.ravel()
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(flat @ flat))
-
-
 def components(m: int, row: NDArray[np.intp], column: NDArray[np.intp]) -> NDArray[np.intp]:
     """Which of m nodes are joined by edges: the number of the component of each, by the first member.
 

@@ -12,12 +12,13 @@ from typing import Any, final
 
 import numpy as np
 
-from specavg._arrays import Array, certainly_finite
+from specavg._arrays import Array
 from specavg._config import settings as _settings
 from specavg._reporting import reported
 from specavg.data._gradient_moments import gradient_moments
 from specavg.invariants import EquivariantBasis, InvariantBasis
 from specavg.regression._moments import Moments
+from specavg.spaces._space import certainly_finite
 
 _BATCH_ROWS = 65_536  # rows of a Parquet file that are read at a time: enough for BLAS to be fast
 _SUMMED_AT_ONCE = 16  # moments held before they are added: sums of sums, so that errors do not build up

@@ -52,8 +52,8 @@ _OF_THE_EXPONENTIAL_FAMILY = (
 # with 88 directions of lava flows it was 0.35 too small, and kernels 0.24 above it were 0.13 worse on other rows. The
 # number rests on this one set, on four splits of it that were looked at while it was chosen.
 _CLEARLY = 0.3
-# t of e^(−tλ/λ₁): from none to where hardly a function is left, each a quarter more than the one before; the risk is flat
-# around its minimum.
+# t of e^(−tλ/λ₁): from none to where hardly a function is left, each a quarter more than the one before. Around its
+# minimum the risk is flat.
 _SHRINKAGES = (0.0, *(float(t) for t in np.geomspace(1e-4, 3.0, 46)))
 
 

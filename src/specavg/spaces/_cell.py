@@ -17,20 +17,6 @@ _INDEPENDENT = 1e-12  # volume beside that of a box with sides of the same lengt
 SHORTEST, LONGEST = 1e-140, 1e140  # lengths: eigenvalues are made from their squares, which stay numbers
 
 
-def checked_periods(d: int | None, period: float | ArrayLike) -> Array:
-    """The sides of a box, one for each of its dimensions."""  # (d,)
-    if d is None or d < 1 or int(d) != d:
-        raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
-    periods = np.array(period, dtype=float)
-    if periods.ndim > 1 or (periods.ndim == 1 and len(periods) != d):
-        raise ValueError(f"period must be one number or {d} numbers; got shape {periods.shape}")
-    if not (np.isfinite(periods).all() and (periods > 0).all()):
-        raise ValueError(f"periods must be positive and finite; got {period!r}")
-    if periods.min() <= SHORTEST or periods.max() >= LONGEST:
-        raise out_of_range(periods, "periods")
-    return np.broadcast_to(periods, (int(d),)).copy()
-
-
 def checked_lattice(lattice: ArrayLike, d: int | None) -> Array:
     """Lattice vectors as the rows of a matrix; `d` is their number, if it is given."""
     B = np.array(lattice, dtype=float)

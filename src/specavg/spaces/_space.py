@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg._arrays import certainly_finite
 from specavg._config import require_memory
 from specavg._html import facts_html
 from specavg._immutable import Immutable
@@ -459,3 +458,10 @@ class Space(Immutable, abc.ABC):
         columns = f"{self.n_features}" + (f" ({shape})" if len(self.shape) > 1 else "")
         facts = [("dimension", self.dim), ("columns of X", columns), ("eigenvalues (functions)", f"{levels}, …")]
         return facts_html(repr(self), facts)
+
+
+def certainly_finite(array: NDArray[np.float64]) -> bool:
+    """Whether the sum of squares is finite: one fast pass. False may also be an overflow of the squares."""
+    flat = array.ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(flat @ flat))

@@ -21,7 +21,7 @@ from specavg.functions._zonal_sums import differences, shell_sum
 from specavg.isometries import Affine, Isometry, SignedPermutation
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
-from specavg.spaces._cell import Cell, checked_lattice, checked_periods
+from specavg.spaces._cell import LONGEST, SHORTEST, Cell, checked_lattice, out_of_range
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace, Weighted
 from specavg.spaces._first_waves import FirstWaves, first_waves
 from specavg.spaces._frequency_action import (
@@ -87,7 +87,7 @@ class Torus(Space):
         self, d: int | None = None, period: float | ArrayLike = 2.0, *, lattice: ArrayLike | None = None
     ) -> None:
         self._lattice = None if lattice is None else checked_lattice(lattice, d)
-        self._periods = checked_periods(d, period) if self._lattice is None else np.ones(len(self._lattice))
+        self._periods = _checked_periods(d, period) if self._lattice is None else np.ones(len(self._lattice))
         self._periods.setflags(write=False)
         self._d = len(self._periods)
         self._key = (self._periods.tobytes(), None if self._lattice is None else self._lattice.tobytes())
@@ -412,6 +412,20 @@ def _ever_further(below: Callable[[float], Sequence[Eigenspace]], bound: float) 
         yield from new
         reached = new[-1].eigenvalue * (1 + SAME_EIGENVALUE) if new else reached
         bound *= 2.0
+
+
+def _checked_periods(d: int | None, period: float | ArrayLike) -> Array:
+    """The sides of a box, one for each of its dimensions."""  # (d,)
+    if d is None or d < 1 or int(d) != d:
+        raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
+    periods = np.array(period, dtype=float)
+    if periods.ndim > 1 or (periods.ndim == 1 and len(periods) != d):
+        raise ValueError(f"period must be one number or {d} numbers; got shape {periods.shape}")
+    if not (np.isfinite(periods).all() and (periods > 0).all()):
+        raise ValueError(f"periods must be positive and finite; got {period!r}")
+    if periods.min() <= SHORTEST or periods.max() >= LONGEST:
+        raise out_of_range(periods, "periods")
+    return np.broadcast_to(periods, (int(d),)).copy()
 
 
 def Circle() -> Torus:
