@@ -26,7 +26,7 @@ _CHEAP = 0.25
 def split_functions(
     functions: CombinedOutputs, output: Representation, dims: Sequence[int], scalars: int
 ) -> VectorFunctions:
-    """The same space of functions by summand, where a fit costs more without.
+    """Functions of the same span, each along one summand of the outputs; those given where a fit gains nothing by it.
 
     Parameters
     ----------

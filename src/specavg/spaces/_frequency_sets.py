@@ -176,7 +176,7 @@ def listed_frequencies(space: Torus, chosen: FrequencySet) -> Frequencies:
 
 @lru_cache(maxsize=64)
 def listed_in_lattice(space: Torus, chosen: FrequencySet, shape: tuple[int, int], basis: bytes) -> Frequencies:
-    """Those of them in a lattice, whose basis is given as the bytes of its rows; the last 64 lists are kept."""
+    """The frequencies of a set that lie in a lattice, given by the bytes of a basis; the last 64 lists are kept."""
     return chosen.frequencies_in(space, np.frombuffer(basis, dtype=np.int64).reshape(shape))
 
 
@@ -228,7 +228,7 @@ def _ball(space: Torus, bound: float) -> tuple[Frequencies, NDArray[np.float64]]
 
 @lru_cache(maxsize=8)
 def _typed_ball(space: Torus, bound: float) -> tuple[Frequencies, NDArray[np.float64], NDArray[np.float64]]:
-    """Those of `_ball`, their eigenvalues and their `sizes_of_types`."""
+    """The frequencies of `_ball`, their eigenvalues and their `sizes_of_types`."""
     K, values = _ball(space, bound)
     assert space.first_waves is not None
     return K, values, space.first_waves.sizes_of_types(space.cell.short_frequencies(K), space.cell.dual_metric)

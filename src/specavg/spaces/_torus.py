@@ -188,7 +188,7 @@ class Torus(Space):
 
     @cached_property
     def _directions(self) -> list[Direction]:
-        """What no isometry mixes; none where there is nothing to tell apart, and on a box."""
+        """The directions of a lattice that no isometry mixes; none where there is only one, and on a box."""
         short = None if self.lattice is None else self.cell.short_basis
         return [] if short is None else unlike_directions(short.vectors)
 
@@ -232,7 +232,7 @@ class Torus(Space):
 
     @cached_property
     def first_waves(self) -> FirstWaves | None:
-        """Those of a torus of two or three dimensions whose coordinates are not alike."""
+        """The first waves of a torus of two or three dimensions whose coordinates are not alike; None elsewhere."""
         return first_waves(self.cell.dual_metric) if not self._has_types and self.dim in (2, 3) else None
 
     @property
@@ -338,7 +338,7 @@ class Torus(Space):
         return self.moved_frequencies(g, self.frequencies(eigenspace))
 
     def moved_frequencies(self, g: Isometry, K: NDArray[np.int64]) -> FrequencyAction:
-        """The same for any list of frequencies that every isometry maps to itself."""
+        """How `g` moves the exponentials of frequencies that are listed: a list that every isometry maps to itself."""
         found = frequency_action(g, K)
         if found is None:
             raise ValueError(f"{g!r} does not permute the frequencies of {self!r}: it is not an isometry of it")
