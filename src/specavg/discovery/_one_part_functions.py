@@ -10,9 +10,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.spaces import Space, Sphere
-
-Array = NDArray[np.float64]
 
 
 @final

@@ -19,9 +19,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.isometries.fields import Field
 
-Array = NDArray[np.float64]
 _ZERO = 1e-9  # brackets of fields of length one that commute round to 1e-15
 _NEAR = 1e-2  # two searches that end in the same axis differ by 1e-5; two axes of one function by far more
 _DENOMINATOR = 1000  # weights over 2π are rational; those of functions that data can bear are far below this

@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from specavg._arrays import Array
 from specavg._config import settings
 from specavg._random import as_generator
 from specavg.data._dask_collections import distributed_apply
@@ -34,7 +35,6 @@ from specavg.regression._moments import Moments
 from specavg.spaces import Space
 from specavg.spaces._von_mises import VonMises
 
-Array = NDArray[np.float64]
 FEWEST_FUNCTIONS, MOST_FUNCTIONS = 96, 192  # invariant functions of a default: up to 96 points, and with more
 MOST_NODES = 6_000  # of a quadrature rule: the values of 192 functions take 9 MB
 STRETCH = 10  # an exact rule of so many times more nodes is still better than random nodes

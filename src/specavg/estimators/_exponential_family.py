@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-Array = NDArray[np.float64]
+from specavg._arrays import Array
+
 _STEPS = 100  # of Newton's method at most: it converges quadratically, and the bound only ends what does not
 _TOLERANCE = 1e-8  # squared Newton decrement: twice the log-likelihood per point that is still to be gained
 

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from specavg._arrays import Array
 from specavg.data._given_data import question_fit, question_size, question_vectors, question_wrapping, why_nothing
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import checked_alpha, relative_weights
@@ -35,7 +35,6 @@ from specavg.regression._spectrum_choice import RidgeFit, Trial, mean_fit, ridge
 from specavg.regression._target_units import Units
 from specavg.spaces import Space
 
-Array = NDArray[np.float64]
 _FEWEST_VALUES = 8  # that gradients are compared with: the fit of fewer says nothing of them
 
 

@@ -8,8 +8,9 @@ from math import inf
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg._html import facts_html
 from specavg.functions._bessel_series import Series
 from specavg.functions._functions import Functions
@@ -23,8 +24,6 @@ from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space
 from specavg.spaces._order_of_functions import Order
-
-Array = NDArray[np.float64]
 
 
 def invariant_basis(

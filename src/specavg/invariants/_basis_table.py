@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg._html import Records
 from specavg._immutable import Immutable
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space
 from specavg.spaces._order_of_functions import Order
 
-Array = NDArray[np.float64]
 _EXACTNESS = ("closed form", "orbits", "null space", "random elements")  # the most exact solver first
 # Relative: an eigenvalue or a number of functions that exceeds a cutoff by less is rounding, and belongs to it
 # (1000^(1/3) is 9.999999999999998).

@@ -9,10 +9,10 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg.isometries import Affine, SignedPermutation
 from specavg.spaces._lattice_reduction import ReducedLattice, reduced
 
-Array = NDArray[np.float64]
 _INDEPENDENT = 1e-12  # volume beside that of a box with sides of the same lengths: rounding changes it by 1e-16
 SHORTEST, LONGEST = 1e-140, 1e140  # lengths: eigenvalues are made from their squares, which stay numbers
 

@@ -10,6 +10,7 @@ from typing import Any, cast, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions import _frequency_types as frequency_types
@@ -49,8 +50,6 @@ from specavg.spaces._space import Space
 from specavg.spaces._torus_isometries import checked_torus_isometry
 from specavg.spaces._unlike_directions import Direction, in_other_units, unlike_directions
 from specavg.spaces._von_mises import OnTorus, VonMises
-
-Array = NDArray[np.float64]
 
 
 @final

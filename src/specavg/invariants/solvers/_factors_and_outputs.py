@@ -7,7 +7,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from specavg.functions._products_of_outputs import ProductsOfOutputs
+from specavg.functions._tensor_products import ProductsOfOutputs
 from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Representation
 from specavg.groups.families import DirectProduct
