@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
-from specavg._arrays import Array
-
+Array = NDArray[np.float64]
 _STEPS = 100  # of Newton's method at most: it converges quadratically, and the bound only ends what does not
-_TOLERANCE = 1e-8  # squared Newton decrement: twice the log-likelihood per point that is still to be gained
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,9 @@ class ExponentialFit:
         return -self.loo_log_likelihood if np.isnan(self.l2_risk) else self.l2_risk
 
 
-def exponential_fit(features: Array, weights: Array, nodes: Nodes, penalty: Array, start: Array) -> ExponentialFit:
+def exponential_fit(
+    features: Array, weights: Array, nodes: Nodes, penalty: Array, start: Array, tolerance: float = 1e-8
+) -> ExponentialFit:
     """Maximise Σ w log f(x)/Σw − ½ Σ penalty·c² over densities f = exp(c·ψ − log Z): concave, one maximum.
 
     Parameters
@@ -59,9 +60,11 @@ def exponential_fit(features: Array, weights: Array, nodes: Nodes, penalty: Arra
     penalty : ndarray of shape (D,)
     start : ndarray of shape (D,)
         Where Newton's method starts.
+    tolerance : float, default 1e-8
+        On the squared Newton decrement: twice the log-likelihood per point that is still to be gained.
     """
     total = float(weights.sum())
-    c, log_z, mean, hessian = _maximum(weights @ features / total, nodes, penalty, start)
+    c, log_z, mean, hessian = _maximum(weights @ features / total, nodes, penalty, start, tolerance)
     centred = features - mean
     # Leaving out point i moves c by −H⁻¹(ψ_i − E ψ)w_i/Σw, and its own log density by −h_i, h_i the leverage.
     leverage = np.sum(centred * linalg.solve(hessian, centred.T, assume_a="pos", check_finite=False).T, axis=1)
@@ -79,6 +82,7 @@ def exponential_fit_from_moments(
     nodes: Nodes,
     penalty: Array,
     start: Array,
+    tolerance: float = 1e-8,
 ) -> ExponentialFit:
     """`exponential_fit` from sums over the data alone: the same maximum, its leave-one-out likelihood to order 1/n.
 
@@ -90,16 +94,18 @@ def exponential_fit_from_moments(
         The mean of ψψᵀ.
     total : float
         How many observations.
-    nodes, penalty, start
+    nodes, penalty, start, tolerance
         As in `exponential_fit`. `l2_risk` is NaN: it needs the density at every point.
     """
-    c, log_z, mean, hessian = _maximum(target, nodes, penalty, start)
+    c, log_z, mean, hessian = _maximum(target, nodes, penalty, start, tolerance)
     spread = scatter - np.outer(mean, target) - np.outer(target, mean) + np.outer(mean, mean)
     leverage = float(np.trace(linalg.solve(hessian, spread, assume_a="pos", check_finite=False))) / total
     return ExponentialFit(c, log_z, float(target @ c - log_z - leverage), float("nan"))
 
 
-def _maximum(target: Array, nodes: Nodes, penalty: Array, start: Array) -> tuple[Array, float, Array, Array]:
+def _maximum(
+    target: Array, nodes: Nodes, penalty: Array, start: Array, tolerance: float
+) -> tuple[Array, float, Array, Array]:
     """Newton's method: coefficients, log Z, and the mean of ψ and the Hessian there."""
     c = start
     p, log_z = _weights(nodes, c)
@@ -109,7 +115,7 @@ def _maximum(target: Array, nodes: Nodes, penalty: Array, start: Array) -> tuple
         hessian = _covariance(nodes.values, p, mean) + np.diag(penalty)
         step = linalg.solve(hessian, gradient, assume_a="pos", check_finite=False)
         decrement = float(gradient @ step)
-        if decrement < _TOLERANCE:
+        if decrement < tolerance:
             break
         value, length = target @ c - log_z - 0.5 * penalty @ c**2, 1.0
         while length > 1e-10:
