@@ -115,22 +115,28 @@ def given_targets(y: Any) -> Any:
     raise ValueError(f"y holds numbers written as texts, such as {texts[0]!r}: convert them, y.astype(float)")
 
 
+def _widest(space: Space, points: Array) -> tuple[int, float]:
+    """The column that spans most periods, and how many; no period at all where a column has none."""
+    spans = np.ptp(points, axis=0) / space.column_periods
+    column = int(spans.argmax())
+    return column, float(spans[column])
+
+
 def question_periods(space: Space, points: Array) -> None:
     """Warn where a column spans so many periods of its torus that it is probably in another unit."""
     if not len(points):
         return
-    sides = space.column_periods  # infinite where a column has no period: its span is then no period at all
-    spans = np.ptp(points[:: max(1, len(points) // _ROWS_ASKED)], axis=0) / sides
-    column = int(spans.argmax())
-    if spans[column] > _many_periods(space):
+    column, span = _widest(space, points[:: max(1, len(points) // _ROWS_ASKED)])
+    if span > _many_periods(space):
+        side = space.column_periods[column]
         advice = "If these are degrees, convert them with np.deg2rad, or give the space period=360"
-        if not np.isclose(sides[column], 2 * np.pi):
+        if not np.isclose(side, 2 * np.pi):
             advice = "Give the space the period of the data (for instance period=360 for degrees)"
         if space.lattice is not None:
             advice = "Points are fractional coordinates: X @ np.linalg.inv(lattice) makes them of Cartesian ones"
         warnings.warn(
-            f"column {column} of X spans {spans[column]:.0f} periods of {space!r}: it goes from "
-            f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {sides[column]:.4g}. "
+            f"column {column} of X spans {span:.0f} periods of {space!r}: it goes from "
+            f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. "
             f"Values that differ by a period are the same point. {advice}.",
             UserWarning,
             stacklevel=5,
@@ -143,9 +149,10 @@ def _many_periods(space: Space) -> float:
 
 def question_order(space: Space, names: list[str]) -> None:
     """Warn where names of columns (phi1 … phi5, psi1 … psi5) run through all copies, one coordinate after another."""
-    if not isinstance(space, Power):
+    if space.one_part is None:
         return
-    copies, width = space.copies, space.base.n_features
+    width = space.one_part.n_features
+    copies = space.n_features // width
     if width == 1 or copies == 1 or len(names) != copies * width:
         return
     parts = [re.fullmatch(r"(.*?)[_ .-]?(\d+)", name) for name in names]
@@ -219,12 +226,11 @@ def question_wrapping(space: Space, points: Array, error: float) -> None:
     """Warn where a fit is poor and a column spans more than a period: different points may be taken for the same."""
     if len(points) < _ROWS_TO_JUDGE or not error > _UNEXPLAINED:
         return
-    spans = np.ptp(points, axis=0) / space.column_periods
-    column = int(spans.argmax())
-    if _MORE_THAN_A_PERIOD < spans[column] <= _many_periods(space):  # beyond, `question_periods` has asked
+    column, span = _widest(space, points)
+    if _MORE_THAN_A_PERIOD < span <= _many_periods(space):  # beyond, `question_periods` has asked
         warnings.warn(
             f"the fit is poor (leave-one-out error {error:.3g} standard deviations of y), and column {column} of X "
-            f"spans {spans[column]:.3g} periods of {space!r}: values that differ by a period are the same point. If "
+            f"spans {span:.3g} periods of {space!r}: values that differ by a period are the same point. If "
             "these are not angles, rescale the column to less than a period, or use sa.Interval; do not standardise "
             "angles.",
             UserWarning,

@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from specavg._arrays import Array
 from specavg._random import OWN_SEED
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import (
@@ -34,7 +35,6 @@ from specavg.persistence._saved_model import Savable
 from specavg.regression._measured_limits import BASIS_SECONDS
 from specavg.spaces import Space, default_space
 
-Array = NDArray[np.float64]
 _FIRST_ROWS = 1024  # that tell whether points repeat: 0.1 ms of a prediction that takes several
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any, ClassVar, Literal, overload
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
+from specavg._arrays import Array
 from specavg.data._given_data import question_vectors
-from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
-from specavg.estimators._base import InvariantSeries, checked_alpha, relative_weights
+from specavg.estimators._base import checked_alpha, relative_weights
+from specavg.estimators._error_bars import SeriesWithErrorBars
 from specavg.estimators._gradient_data import GradientData, warn_of_contradicting_moments
 from specavg.estimators._growth import grown
 from specavg.estimators._noise_ratio import RatioChoice, best_ratio, ratios_of_moments, ratios_of_rows
@@ -31,17 +30,15 @@ from specavg.regression._gradient_problem import GradientProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._operator_path import OperatorPosterior
-from specavg.regression._regression_problem import Posterior
 from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import RidgeFit, Trial, ridge_fit, shortlist
 from specavg.regression._target_units import Units
 from specavg.spaces import Space
 
-Array = NDArray[np.float64]
 _FEWEST_VALUES = 8  # that gradients are compared with: the fit of fewer says nothing of them
 
 
-class InvariantKernelRidge(InvariantSeries, SpectralRidge):
+class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
     """Ridge regression on an invariant basis: kernel ridge with the group-averaged kernel, without the average.
 
     Minimises Σ w_i (y_i − f(x_i))² + α Σ_λ |c_λ|² / spectrum(λ) over f = c_0 + Σ c·ψ, ψ the invariant
@@ -199,8 +196,6 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         Units,
     )
     _takes_gradients: ClassVar[bool] = True
-
-    _posterior: Posterior | None
 
     def __init__(
         self,
@@ -377,87 +372,3 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)
         self.noise_variance_ = fit.noise if outputs else float(fit.noise[0])
         self.outstanding_ = fit.outstanding
-
-    @overload
-    def predict(self, X: ArrayLike, return_std: Literal[False] = False) -> Array: ...
-    @overload
-    def predict(self, X: ArrayLike, return_std: Literal[True]) -> tuple[Array, Array]: ...
-
-    def predict(self, X: ArrayLike, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Values of the estimated function: exactly invariant.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-        return_std : bool, default False
-            Whether to return the posterior standard deviation of f(x) too: the same model read as a Gaussian
-            process, with a flat prior on the constant. It is that of the function; an observation adds
-            `noise_variance_` to its square. That of a chosen model is calibrated (see the notes); that of a model whose
-            spectrum and `alpha` are given trusts both.
-
-        Returns
-        -------
-        mean : ndarray of shape (n,) or (n, n_outputs)
-        std : ndarray of the same shape
-            Only if `return_std`.
-        """
-        if not return_std:
-            return super().predict(X)
-        check_is_fitted(self)
-        if is_dask(X):
-            raise ValueError("return_std is not available for Dask collections: predict partitions one by one")
-        points = self.basis_.evaluation_points(self._points(X, reset=False))
-        mean = self._series(points)
-        deviation = np.zeros((len(points), self.coef_[0].size))
-        if self._posterior is not None:
-            for rows, features in self.basis_.values_in_chunks(points):
-                deviation[rows] = self._posterior.deviation(features[:, 1:])
-        return mean, deviation.reshape(mean.shape)
-
-    @overload
-    def gradient(self, X: ArrayLike, return_std: Literal[False] = False) -> Array: ...
-    @overload
-    def gradient(self, X: ArrayLike, return_std: Literal[True]) -> tuple[Array, Array]: ...
-
-    def gradient(self, X: ArrayLike, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Gradients of the estimated function, at `X` itself: they move with the group as vectors do.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-        return_std : bool, default False
-            Whether to return the posterior standard deviation of every component too, as in `predict`.
-
-        Returns
-        -------
-        mean : ndarray of shape (n, n_features) or (n, n_features, n_outputs)
-            By the coordinates of `X` on tori, lattices and intervals. On embedded spaces (spheres, rotations, Stiefel
-            manifolds) the tangential gradient in the coordinates of `X`, flattened. On products side by side.
-        std : ndarray of the same shape
-            Only if `return_std`.
-
-        Examples
-        --------
-        >>> import numpy as np, specavg as sa
-        >>> X = sa.Sphere(3).sample(40, random_state=0)
-        >>> model = sa.InvariantKernelRidge(sa.Sphere(3), sa.groups.point_group("Oh")).fit(X, (X**4).sum(axis=1))
-        >>> gradient = model.gradient(X[:2])
-        >>> bool(np.abs((gradient * X[:2]).sum(axis=1)).max() < 1e-12)  # tangential
-        True
-        >>> wanted = 4 * X[:2] ** 3 - 4 * (X[:2] ** 4).sum(axis=1)[:, None] * X[:2]
-        >>> bool(np.abs(gradient - wanted).max() < 1e-6)
-        True
-        """
-        if not return_std:
-            return super().gradient(X)
-        check_is_fitted(self)
-        if is_dask(X):
-            raise ValueError("return_std is not available for Dask collections: take partitions one by one")
-        points = self._points(X, reset=False)
-        mean = super().gradient(points)
-        deviation = np.zeros((*points.shape, self.coef_[0].size))
-        if self._posterior is not None:
-            for rows, slopes in self.basis_.gradients_in_chunks(points):  # (m, dim, n_features)
-                columns = slopes[:, 1:].transpose(0, 2, 1).reshape(-1, self.basis_.dim - 1)
-                deviation[rows] = self._posterior.deviation(columns, slopes=True).reshape(deviation[rows].shape)
-        return mean, deviation.reshape(mean.shape)

@@ -10,11 +10,11 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries._linear import exact_signed
 
-Array = NDArray[np.float64]
 Exchange = tuple[tuple[int, ...], int]
 """A permutation of the indices, and the sign that the entry gets."""
 

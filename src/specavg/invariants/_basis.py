@@ -8,8 +8,9 @@ from math import inf
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg._html import facts_html
 from specavg.functions._functions import Functions
 from specavg.functions._gram_operator import GramOperator
@@ -21,8 +22,6 @@ from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space
 from specavg.spaces._order_of_functions import Order
-
-Array = NDArray[np.float64]
 
 
 def invariant_basis(
@@ -108,6 +107,8 @@ class InvariantBasis(BasisTable):
         The dimension d of the space.
     types : Types or None
         The type of each function, in the order "type" on spaces that have types.
+    von_mises : callable or None
+        κ to the logarithms of the coefficients of a kernel: `Space.von_mises_series`, for every function.
     table : tuple of Row
         One row per eigenspace: .eigenvalue, .dim, .invariant_dim, .solver, .residual, .gap.
     arrays : dict of str to ndarray

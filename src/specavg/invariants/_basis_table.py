@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg._html import Records
 from specavg._immutable import Immutable
+from specavg.functions._bessel_series import Series
 from specavg.functions._types_of_functions import Types
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._order_of_functions import Order
 
-Array = NDArray[np.float64]
 _EXACTNESS = ("closed form", "orbits", "null space", "random elements")  # the most exact solver first
 # Relative: an eigenvalue or a number of functions that exceeds a cutoff by less is rounding, and belongs to it
 # (1000^(1/3) is 9.999999999999998).
@@ -162,6 +163,7 @@ class BasisTable(Immutable):
         self._key = (space, moved_by, cutoff, order, solver)
         self._eigenspaces = list(eigenspaces)
         self.types = self._types()
+        self.von_mises = self._von_mises()
 
     def _types(self) -> Types | None:
         """The types of all functions, where every eigenspace has one."""
@@ -172,13 +174,7 @@ class BasisTable(Immutable):
             return None
         return Types.of(family, known, (row.invariant_dim for row in self.table))
 
-    @property
-    def von_mises(self) -> Callable[[float], Array] | None:
-        """κ to the logarithms of the coefficients of a kernel: `Space.von_mises_series`, for every function."""
-        return self._series
-
-    @cached_property
-    def _series(self) -> Callable[[float], Array] | None:
+    def _von_mises(self) -> Series | None:
         series = self.space.von_mises_series(self._eigenspaces, self.order)
         if series is None:
             return None
@@ -186,7 +182,11 @@ class BasisTable(Immutable):
         return lru_cache(maxsize=64)(lambda kappa: np.repeat(series(kappa), dims))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_series"}  # made again when asked for
+        return {name: value for name, value in vars(self).items() if name != "von_mises"}  # a closure
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.von_mises = self._von_mises()
 
     @property
     def n_constants(self) -> int:

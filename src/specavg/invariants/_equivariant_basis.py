@@ -9,8 +9,9 @@ from math import inf
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg.functions._tangent_fields import Projection, TangentFields
 from specavg.functions._vector_functions import Summand, VectorFunctions
 from specavg.groups import Group, Representation, representation
@@ -24,8 +25,6 @@ from specavg.invariants.solvers._output_solver import carriers, eigenspace_below
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space, Sphere, Torus
 from specavg.spaces._order_of_functions import Order
-
-Array = NDArray[np.float64]
 
 
 @final

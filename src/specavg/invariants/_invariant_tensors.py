@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg._arrays import as_given
+from specavg._arrays import Array, as_given
 from specavg._config import require_memory
 from specavg.groups import Group, representation
 from specavg.groups._given_generators import not_a_group
@@ -17,8 +17,6 @@ from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
 from specavg.groups._linear_part import linear_part
 from specavg.groups._representation import output_kind
 from specavg.invariants._summands_of_outputs import fixed_outputs
-
-Array = NDArray[np.float64]
 
 # A column whose part outside of the earlier ones is smaller than this depends on them. Entries of invariant tensors
 # are of order one, so there is nothing between rounding (1e-14) and a few hundredths.

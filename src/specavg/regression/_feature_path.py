@@ -15,7 +15,7 @@ from specavg._arrays import Array
 from specavg._random import OWN_SEED
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._calibration import Calibration, left_out_by_truncation
-from specavg.regression._decomposed_path import DecomposedPath, DecomposedPosterior, RightVectors
+from specavg.regression._decomposed_path import DecomposedPath, DecomposedPosterior
 from specavg.regression._directions import Directions, directions_of
 from specavg.regression._functions_that_stand_out import of_its_own, standing_out
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
@@ -146,8 +146,7 @@ class FeaturePath(DecomposedPath):
 
     def combined(self, weights: Array) -> FeaturePath:
         """The same decomposition for combinations of the outputs, in units of their own."""  # (q, r)
-        V = RightVectors.unasked(self)
-        return FeaturePath(self._features, self.scale, V, self.left_out.combined(weights))
+        return FeaturePath(self._features, self.scale, self.V, self.left_out.combined(weights))
 
     def scores(self, alphas: Array) -> Scores:
         return self.left_out.scores(alphas)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.spaces._bessel_ratios import log_bessel
+from specavg.functions._bessel_series import log_bessel
 
 Frequencies = NDArray[np.int64]
 _MOST_DIMENSIONS = 3  # up to here the shortest independent vectors of a lattice are a basis of it, and grids are small
