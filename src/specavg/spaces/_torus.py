@@ -36,6 +36,7 @@ from specavg.spaces._frequency_sets import (
     InOtherUnits,
     Shell,
     eigenspaces_below,
+    frequencies_together,
     listed_frequencies,
     listed_in_lattice,
     types_below,
@@ -303,6 +304,10 @@ class Torus(Space):
             "Lower the cutoff, or use a group whose invariants have a closed form.",
         )
         return listed_frequencies(self, self.frequency_set(eigenspace))
+
+    def frequencies_together(self, eigenspaces: Sequence[Eigenspace]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        """The `frequencies` of several eigenspaces, one after the other, and how many each has."""
+        return frequencies_together(self, [self.frequency_set(V) for V in eigenspaces])
 
     def frequencies_in(self, eigenspace: Eigenspace, basis: NDArray[np.int64]) -> NDArray[np.int64]:
         """Those of `frequencies` that lie in a lattice, given by a basis as rows. Only these are listed."""  # (h, d)
