@@ -162,8 +162,8 @@ class TypeRange(FrequencySet):
 
 
 @lru_cache(maxsize=64)
-def types_below(space: Torus, bound: float) -> tuple[list[Eigenspace], Frequencies]:
-    """The eigenspaces of `eigenspaces_below` type by type, and one frequency of the short basis of each."""
+def types_below(space: Torus, bound: float) -> list[Eigenspace]:
+    """The eigenspaces of `eigenspaces_below` type by type."""
     W, waves = space.cell.dual_metric, space.first_waves
     assert waves is not None
     K = ellipsoid(W, bound)
@@ -183,7 +183,7 @@ def types_below(space: Torus, bound: float) -> tuple[list[Eigenspace], Frequenci
     ranges = zip(low.tolist(), high.tolist(), sizes[starts].tolist(), sizes[ends - 1].tolist(), strict=True)
     dims = (ends - starts).tolist()
     listed = zip(mean.tolist()[:inside], dims, ranges, strict=False)
-    return [Eigenspace(m, dim, TypeRange(*each)) for m, dim, each in listed], K[order[starts[:inside]]]
+    return [Eigenspace(m, dim, TypeRange(*each)) for m, dim, each in listed]
 
 
 @lru_cache(maxsize=64)

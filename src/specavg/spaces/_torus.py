@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast, final
 
@@ -35,6 +34,7 @@ from specavg.spaces._frequency_sets import (
     FrequencyTypes,
     InOtherUnits,
     Shell,
+    TypeRange,
     eigenspaces_below,
     frequencies_together,
     listed_frequencies,
@@ -219,9 +219,9 @@ class Torus(Space):
             return types_by_eigenvalue(self.dim, float(unit))
         if isinstance(order, ByType) and order.balanced and self._directions:
             listed = self.in_units_of(order).ordered(ByType())
-            return (replace(V, label=InOtherUnits(order, self.frequency_set(V))) for V in listed)
+            return (Eigenspace(V.eigenvalue, V.dim, InOtherUnits(order, self.frequency_set(V))) for V in listed)
         if isinstance(order, ByType) and self.first_waves is not None:
-            return _ever_further(lambda bound: types_below(self, bound)[0], self._first_bound)
+            return _ever_further(lambda bound: types_below(self, bound), self._first_bound)
         return self.as_a_whole(order)
 
     @cached_property
@@ -244,7 +244,7 @@ class Torus(Space):
 
     def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
         if isinstance(order, ByType) and order.balanced and self._directions:
-            inner = [replace(V, label=cast(InOtherUnits, V.label).inner) for V in eigenspaces]
+            inner = [Eigenspace(V.eigenvalue, V.dim, cast(InOtherUnits, V.label).inner) for V in eigenspaces]
             return self.in_units_of(order).von_mises_series(inner, ByType())
         if self.first_waves is not None:
             return self._series_of_lattice(eigenspaces)
@@ -260,12 +260,12 @@ class Torus(Space):
         """All of one type share a coefficient; where types of an eigenvalue are not apart they have their mean."""
         waves = self.first_waves
         assert waves is not None
-        top = max((V.eigenvalue for V in eigenspaces), default=0.0)
-        known = dict(zip(*map(list, types_below(self, 2 * top + self._first_bound)), strict=True))
-        listed = [
-            known[V][None] if V in known else self.cell.short_frequencies(self.frequencies(V)) for V in eigenspaces
-        ]
-        K, sizes = np.concatenate(listed), [len(one) for one in listed]
+        K, counts = self.frequencies_together(eigenspaces)
+        # One of each type; those of other sets may be of several types.
+        alike = np.array([isinstance(V.label, TypeRange) for V in eigenspaces])
+        sizes = np.where(alike, 1, counts)
+        chosen = np.arange(len(K)) - np.repeat(np.cumsum(counts) - counts, counts) < np.repeat(sizes, counts)
+        K = self.cell.short_frequencies(K[chosen])
         return lambda kappa: means_of_logarithms(waves.log_coefficients(K, kappa), sizes)
 
     def type_of(self, eigenspace: Eigenspace) -> Type | None:

@@ -67,7 +67,10 @@ class FrequencyOrbits(Solver[WaveSums]):
         return QUICK + 3.5e-7 * (len(self.group.generators) + 1) * eigenspace.dim / self._index
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        return 4.0 * 8 * eigenspace.dim * self.space.dim / self._index
+        return self._bytes(eigenspace.dim / self._index)
+
+    def _bytes(self, frequencies: float) -> float:
+        return 4.0 * 8 * frequencies * self.space.dim
 
     def solve(self, eigenspace: Eigenspace) -> Solution[WaveSums]:
         return self.solve_together([eigenspace])[0]
@@ -108,10 +111,10 @@ class FrequencyOrbits(Solver[WaveSums]):
     def _frequencies(self, eigenspaces: Sequence[Eigenspace]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
         """The frequencies that no pure shift changes, without the constant's, and how many each eigenspace has."""
         assert isinstance(self.space, Torus)
-        size = sum(V.dim for V in eigenspaces) // self._index
+        size = sum(V.dim for V in eigenspaces) / self._index
         require_memory(
-            sum(map(self.memory, eigenspaces)),
-            f"listing {size} frequencies in {self.space.dim} dimensions",
+            self._bytes(size),
+            f"listing {size:.0f} frequencies in {self.space.dim} dimensions",
             "Lower the cutoff, or use a group whose invariants have a closed form.",
         )
         if self._index == 1:
