@@ -162,8 +162,8 @@ class TypeRange(FrequencySet):
 
 
 @lru_cache(maxsize=64)
-def types_below(space: Torus, bound: float) -> list[Eigenspace]:
-    """The eigenspaces of `eigenspaces_below` type by type."""
+def types_below(space: Torus, bound: float) -> list[tuple[float, int, tuple[float, float, float, float]]]:
+    """The eigenspaces of `eigenspaces_below` type by type: eigenvalue, dimension and what a `TypeRange` is made of."""
     W, waves = space.cell.dual_metric, space.first_waves
     assert waves is not None
     K = ellipsoid(W, bound)
@@ -182,8 +182,7 @@ def types_below(space: Torus, bound: float) -> list[Eigenspace]:
     inside = int(np.sum(mean < bound * (1 - 10 * SAME_EIGENVALUE)))  # of increasing means
     ranges = zip(low.tolist(), high.tolist(), sizes[starts].tolist(), sizes[ends - 1].tolist(), strict=True)
     dims = (ends - starts).tolist()
-    listed = zip(mean.tolist()[:inside], dims, ranges, strict=False)
-    return [Eigenspace(m, dim, TypeRange(*each)) for m, dim, each in listed]
+    return list(zip(mean.tolist()[:inside], dims, ranges, strict=False))
 
 
 @lru_cache(maxsize=64)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, cast, final
+from itertools import islice
+from typing import Any, TypeVar, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -170,7 +172,7 @@ class Torus(Space):
             for n, size in shell_sizes(self.dim):
                 yield Eigenspace(float(unit * n), size, Shell(n))
             return
-        yield from _ever_further(lambda bound: eigenspaces_below(self, bound), self._first_bound)
+        yield from _ever_further(lambda bound: eigenspaces_below(self, bound), self._first_bound, _eigenvalue)
 
     @property
     def _first_bound(self) -> float:
@@ -221,7 +223,8 @@ class Torus(Space):
             listed = self.in_units_of(order).ordered(ByType())
             return (Eigenspace(V.eigenvalue, V.dim, InOtherUnits(order, self.frequency_set(V))) for V in listed)
         if isinstance(order, ByType) and self.first_waves is not None:
-            return _ever_further(lambda bound: types_below(self, bound), self._first_bound)
+            listed = _ever_further(lambda bound: types_below(self, bound), self._first_bound, lambda each: each[0])
+            return (Eigenspace(value, dim, TypeRange(*each)) for value, dim, each in listed)
         return self.as_a_whole(order)
 
     @cached_property
@@ -441,13 +444,23 @@ def _about_cells(stretch: float) -> str:
     )
 
 
-def _ever_further(below: Callable[[float], Sequence[Eigenspace]], bound: float) -> Iterator[Eigenspace]:
-    """Eigenspaces below larger and larger bounds, each once."""
+_Listed = TypeVar("_Listed")
+
+
+def _eigenvalue(V: Eigenspace) -> float:
+    return V.eigenvalue
+
+
+def _ever_further(
+    below: Callable[[float], Sequence[_Listed]], bound: float, value: Callable[[_Listed], float]
+) -> Iterator[_Listed]:
+    """What lies below larger and larger bounds, each once, by increasing value."""
     reached = -1.0
     while True:
-        new = [V for V in below(bound) if V.eigenvalue > reached]
-        yield from new
-        reached = new[-1].eigenvalue * (1 + SAME_EIGENVALUE) if new else reached
+        listed = below(bound)
+        start = bisect_right(listed, reached, key=value)
+        yield from islice(listed, start, None)
+        reached = value(listed[-1]) * (1 + SAME_EIGENVALUE) if start < len(listed) else reached
         bound *= 2.0
 
 
