@@ -256,9 +256,11 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         weights, unit = relative_weights(sample_weight, points)
         alpha = checked_alpha(self.alpha, unit)
         data = RidgeData.of(self._canonical(points), targets, weights)
-        bases = self._bases(data.points, order, cutoff)
-        searched = searched_basis(bases, data, self._candidates, alpha)
-        basis, candidates = searched.basis, searched.spectra or self._candidates(searched.basis)
+        bases, candidates_of = self._bases(data.points, order, cutoff), self._candidates
+        if data.is_constant:
+            bases, candidates_of = bases[:1], self._one_candidate
+        searched = searched_basis(bases, data, candidates_of, alpha)
+        basis, candidates = searched.basis, searched.spectra or candidates_of(searched.basis)
         problem = data.problem(basis, searched.features, candidates, alpha)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
@@ -384,6 +386,10 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         return spectrum_candidates(
             basis, self.spectrum, self.smoothness, self.length_scale, few_first=basis.order.logarithmic
         )
+
+    def _one_candidate(self, basis: InvariantBasis) -> list[Spectrum]:
+        """The first of them, where there is nothing to choose by."""
+        return self._candidates(basis)[:1]
 
     def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
         """The best fit among `candidates`."""
