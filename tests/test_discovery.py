@@ -9,6 +9,7 @@ import pytest
 
 import specavg as sa
 from specavg import groups
+from specavg.discovery._discovery import group_label
 from specavg.discovery._evidence import Decay, log_evidence
 from specavg.discovery._finite_action import FiniteAction
 from specavg.discovery._one_part_functions import one_part_functions
@@ -180,6 +181,14 @@ def test_the_symmetry_of_a_function_is_found(name):
     assert found.group.name == name
 
 
+def test_labels_tell_all_subgroups_of_the_octahedral_group_apart():
+    subgroups = lattice(S2, OH)
+    labels = {group_label(subgroups.group(i)) for i in range(98)}
+    assert len(labels) == 98
+    assert {"C4v [axis x, mirror ⊥ z]", "C2v [axis z, mirror ⊥ (1, 1, 0)]", "Cs [mirror ⊥ y]", "Td"} <= labels
+    assert "D3 [axis (1, 1, 1), half turn (1, -1, 0)]" in labels
+
+
 def test_accepted_rows_are_the_subgroups_of_what_was_found():
     rng = np.random.default_rng(3)
     X = S2.sample(500, random_state=rng)
@@ -333,6 +342,10 @@ def test_units_do_not_matter():
         for unit, offset in ((1.0, 0.0), (1e-12, 0.0), (1e12, 0.0), (1.0, 1e6), (1e-200, 0.0), (1e200, 0.0))
     ]
     assert np.ptp(probabilities, axis=0).max() < 1e-6
+    with pytest.raises(TypeError, match=r"data come first: discover_symmetry\(X, y, space, group\)"):
+        sa.discover_symmetry(S2, OH, X, y)
+    with pytest.raises(TypeError, match=r"got ndarray of shape \(300, 3\): take one of sa.groups"):
+        sa.discover_symmetry(X, y, S2, X)
     with pytest.raises(ValueError, match="y has NaN or infinity in 1 of 300 rows"):
         sa.discover_symmetry(X, np.where(np.arange(300) == 7, np.nan, y), S2, OH)
 

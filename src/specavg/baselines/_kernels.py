@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from specavg._arrays import Array
+from specavg._messages import shown
 from specavg.groups import Group
 from specavg.groups.families import SignFlips
 from specavg.spaces import Space, Torus, default_space
@@ -163,6 +164,6 @@ def as_kernel(kernel: Any) -> Kernel:
         return VonMisesKernel()
     if not isinstance(kernel, Kernel):
         raise TypeError(
-            f"kernel must be a specavg kernel such as VonMisesKernel() or SpectralKernel(space); got {kernel!r}"
+            f"kernel must be a specavg kernel such as VonMisesKernel() or SpectralKernel(space); got {shown(kernel)}"
         )
     return kernel

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._messages import shown
 from specavg.groups import Group, representation
 from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
@@ -39,7 +40,7 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
         What was given to `fit` or `predict`.
     """
     if space is not None and not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"space must be a specavg space, for instance sa.Sphere(3) or sa.Torus(2); got {space!r}")
+        raise TypeError(f"space must be a specavg space, for instance sa.Sphere(3) or sa.Torus(2); got {shown(space)}")
     if group is not None and not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise not_a_group(group)
     if space is None and hasattr(X, "as_matrix"):

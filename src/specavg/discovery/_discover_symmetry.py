@@ -83,6 +83,8 @@ def discover_symmetry(
         raise ValueError(f"method must be one of {', '.join(map(repr, _METHODS))}; got {method!r}")
     if not 0 < level < 1:
         raise ValueError(f"level is a probability between 0 and 1; got {level!r}")
+    if isinstance(X, Space):
+        raise TypeError("the data come first: discover_symmetry(X, y, space, group)")
     if not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise not_a_group(group)
     samples = Samples.of(X, y, space)

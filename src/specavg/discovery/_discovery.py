@@ -10,6 +10,7 @@ from typing import final
 
 from specavg.data._streaming import ChunkStream
 from specavg.discovery._samples import Samples
+from specavg.discovery._subgroup_names import orientation
 from specavg.estimators import InvariantKernelRidge
 from specavg.groups import Group
 from specavg.isometries import Isometry
@@ -65,9 +66,10 @@ class Candidate:
 
 
 def group_label(group: Group) -> str:
-    """The name of a group, or its generators."""
+    """The name of a group with its axes, or its generators."""
     if group.name is not None:
-        return group.name
+        axes = orientation(group)
+        return f"{group.name} [{axes}]" if axes else group.name
     generators = [*map(repr, group.generators), *map(repr, group.fields)]
     return f"<{', '.join(generators)}>" if generators else "no symmetry"
 

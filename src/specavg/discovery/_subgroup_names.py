@@ -6,7 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from specavg.groups import point_group
+from specavg._arrays import Array
+from specavg.groups import Group, point_group
 from specavg.isometries import Isometry, Orthogonal, SignedPermutation
 from specavg.spaces import Space, Sphere
 
@@ -30,6 +31,58 @@ def point_group_name(space: Space, elements: list[Isometry]) -> str | None:
     if space != Sphere(3):
         return None
     return _known().get(_signature(elements))
+
+
+def orientation(group: Group) -> str:
+    """The axis of a point group, and one of the half turns or mirrors across it: a name alone leaves them open.
+
+    Empty for groups without a main axis (cubic, icosahedral, trivial ones) and for groups that are no point groups.
+
+    Examples
+    --------
+    >>> import specavg as sa
+    >>> orientation(sa.groups.point_group("C4v")), orientation(sa.groups.point_group("Oh"))
+    ('axis z, mirror ⊥ x', '')
+    """
+    if group.name not in POINT_GROUPS or group.name[0] in "TOI" or group.size != 3:
+        return ""
+    matrices = [_matrix(g) for g in group.elements()]
+    proper = [_turn(R) for R in matrices if np.linalg.det(R) > 0 and np.trace(R) < 3 - 1e-9]
+    mirrors = [_turn(-R)[1] for R in matrices if abs(np.trace(R) - 1) < 1e-9 and np.linalg.det(R) < 0]
+    improper = [_turn(-R) for R in matrices if np.linalg.det(R) < 0 and np.trace(R) > -3 + 1e-9]
+    if not proper:
+        return f"mirror ⊥ {_written(mirrors[0])}" if mirrors else ""
+    most = max(order for order, _ in proper + improper)
+    axis = _plainest([u for order, u in (proper if most == 2 else proper + improper) if order == most])
+    half_turns = [u for order, u in proper if order == 2 and abs(u @ axis) < 1e-9]
+    across = [u for u in mirrors if abs(u @ axis) < 1e-9]
+    if half_turns:
+        return f"axis {_written(axis)}, half turn {_written(_plainest(half_turns))}"
+    return f"axis {_written(axis)}" + (f", mirror ⊥ {_written(_plainest(across))}" if across else "")
+
+
+def _turn(R: Array) -> tuple[int, Array]:
+    """The order of a rotation, and its axis with the sign that makes its largest coordinate positive."""
+    order = round(2 * np.pi / np.arccos(np.clip((np.trace(R) - 1) / 2, -1.0, 1.0)))
+    axis = np.linalg.svd(R - np.eye(3))[2][2]
+    return order, axis * np.sign(axis[np.argmax(np.abs(axis) > np.abs(axis).max() - 1e-9)])
+
+
+def _plainest(directions: list[Array]) -> Array:
+    """The direction with the most zeros; of these z, then x, then y comes first."""
+    return min(directions, key=lambda u: ((np.abs(u) > 1e-9).sum(), *np.round(-u[[2, 0, 1]], 6)))
+
+
+def _written(direction: Array) -> str:
+    """x, y, z; small whole numbers where the direction has them; else three decimals."""
+    for name, unit in zip("xyz", np.eye(3), strict=True):
+        if np.allclose(direction, unit, atol=1e-9):
+            return name
+    least = np.abs(direction[np.abs(direction) > 1e-9]).min()
+    whole = direction / least
+    if np.allclose(whole, np.round(whole), atol=1e-6) and np.abs(whole).max() < 10:
+        return f"({', '.join(f'{a:.0f}' for a in np.round(whole) + 0.0)})"
+    return f"({', '.join(f'{a:.3f}' for a in direction)})"
 
 
 @lru_cache(maxsize=1)

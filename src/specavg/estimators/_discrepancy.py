@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
+from specavg._messages import shown
 from specavg.functions._few_rows import FEW_ROWS
 from specavg.groups import Group, Representation
 from specavg.invariants import EquivariantBasis
@@ -101,7 +102,7 @@ def invariance_discrepancy(
     """
     function = predict.predict if hasattr(predict, "predict") else predict
     if not callable(function):
-        raise TypeError(f"predict must be a callable or a fitted model; got {predict!r}")
+        raise TypeError(f"predict must be a callable or a fitted model; got {shown(predict)}")
     points, group = space.check_points(X), check_group(space, group)
     if not len(points):
         raise ValueError("X has no points: the discrepancy is a maximum over points")

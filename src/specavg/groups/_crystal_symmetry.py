@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from specavg._messages import shown
 from specavg.groups._group import Group
 from specavg.groups._point_group_names import point_group
 from specavg.groups.families import AxialGroup, CrystalSymmetry, PointGroup
@@ -86,7 +87,7 @@ def _rotations(group: str | Group, role: str) -> Group:
     if isinstance(group, str):
         group = point_group(group)
     if not isinstance(group, Group) or group.size != 3:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise ValueError(f"the {role} symmetry must be a point group of R^3, by name or as a Group; got {group!r}")
+        raise ValueError(f"the {role} symmetry must be a point group of R^3, by name or as a Group; got {shown(group)}")
     improper = [g for g in group.generators if np.linalg.det(rotation_of_space(g).matrix) < 0]
     if improper:
         symbol = group.structure.symbol if isinstance(group.structure, PointGroup | AxialGroup) else ""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from specavg._messages import shown
 from specavg.isometries import (
     Copies,
     Factors,
@@ -158,4 +159,4 @@ def not_a_group(group: object) -> TypeError:
         hint = f"call it with its size, as in {getattr(group, '__name__', 'symmetric')}(3)"
     else:
         hint = "take one of sa.groups, or sa.Group([g, h, ...])"
-    return TypeError(f"group must be a specavg Group; got {group!r}: {hint}")
+    return TypeError(f"group must be a specavg Group; got {shown(group)}: {hint}")

@@ -6,6 +6,7 @@ import difflib
 import re
 import unicodedata
 
+from specavg._messages import shown
 from specavg.groups._catalogue import orthogonal, special_orthogonal
 from specavg.groups._group import Group
 from specavg.groups.families import AxialGroup, PointGroup, Turn
@@ -143,7 +144,7 @@ def point_group(name: str) -> Group:
     (signed_permutation([1, 0, 2], [1, -1, -1]), signed_permutation([0, 1, 2], [1, -1, -1]))
     """
     if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"point_group needs a name such as 'Oh' or 'm-3m'; got {name!r}")
+        raise TypeError(f"point_group needs a name such as 'Oh' or 'm-3m'; got {shown(name)}")
     plain = _plain(name)
     continuous = _CONTINUOUS.get(re.sub("inf(inity)?", "∞", plain, flags=re.IGNORECASE))
     if continuous is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._immutable import Immutable
+from specavg._messages import shown
 from specavg._random import as_generator
 from specavg.groups._given_generators import not_a_group
 from specavg.groups._group import Group
@@ -354,7 +355,7 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
 def output_kind(output: str) -> tuple[bool, str]:
     """Whether the sign det g comes in, and the index symmetries; none for numbers."""
     if not isinstance(output, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"output must be a text such as 'vector' or 'ij=ji', or a Representation; got {output!r}")
+        raise TypeError(f"output must be a text such as 'vector' or 'ij=ji', or a Representation; got {shown(output)}")
     if output in _NAMES:
         return _NAMES[output]
     axial = output.startswith("axial ")
@@ -409,5 +410,5 @@ def _velocity(image: Field | ArrayLike) -> RotationField:
     if isinstance(image, RotationField):
         return image
     if isinstance(image, Field):
-        raise ValueError(f"a field's image is an antisymmetric matrix of the outputs; got {image!r}")
+        raise ValueError(f"a field's image is an antisymmetric matrix of the outputs; got {shown(image)}")
     return rotation(np.atleast_2d(np.asarray(image, dtype=float)))

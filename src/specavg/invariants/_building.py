@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from specavg._config import require_memory, settings
+from specavg._messages import shown
 from specavg._reporting import reported
 from specavg.groups import Group
 from specavg.groups._given_generators import not_a_group
@@ -47,7 +48,7 @@ def checked_request(
     if cutoff is None:
         raise ValueError("give a cutoff: one of max_eigenvalue, max_dim or max_invariant_dim")
     if not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"space must be a specavg Space such as Torus(3) or Sphere(3); got {space!r}")
+        raise TypeError(f"space must be a specavg Space such as Torus(3) or Sphere(3); got {shown(space)}")
     if group is None:
         group = default_group(space)
     elif not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]

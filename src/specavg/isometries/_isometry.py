@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._immutable import Immutable
+from specavg._messages import shown
 
 
 class Isometry(Immutable, abc.ABC):
@@ -99,7 +100,7 @@ def checked_points(g: Isometry, X: ArrayLike) -> NDArray[np.float64]:
 def entries(given: Any, what: str, example: str) -> tuple[Any, ...]:
     """The entries of a sequence, or an error that names `what` they are and shows how it is written."""
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise TypeError(f"{what}: write a list, as in {example}; got {given!r}")
+        raise TypeError(f"{what}: write a list, as in {example}; got {shown(given)}")
     return tuple(given)
 
 

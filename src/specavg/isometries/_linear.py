@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._messages import shown
 from specavg.isometries._isometry import Isometry, Matrices, checked_points, entries, finite_square, read_only
 
 ORTHOGONALITY_TOLERANCE = 1e-9  # largest |RᵀR − I|: ten digits, as tables print them, pass, and seven do not
@@ -239,7 +240,9 @@ def exact_signed(matrix: NDArray[np.float64]) -> SignedPermutation | None:
 def _images(given: Any) -> tuple[int, ...]:
     listed = entries(given, "a permutation is the index that comes to each place", "permutation([1, 2, 0])")
     if any(isinstance(i, list | tuple) for i in listed):
-        raise TypeError(f"cycles are not read: list the index that comes to each place, as in [1, 2, 0]; got {given!r}")
+        raise TypeError(
+            f"cycles are not read: list the index that comes to each place, as in [1, 2, 0]; got {shown(given)}"
+        )
     return tuple(_integer(i, "an image entry") for i in listed)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._messages import shown
+
 _MAX_DIGITS = 4_000  # longest integer that is read: Python itself refuses 4,300 digits
 _MAX_ENTRY = 2**31  # largest entry of an integer matrix: a product of two entries is exact in 64 bits
 
@@ -73,15 +75,6 @@ def array(value: Any, place: str, *, whole: bool = False) -> float | NDArray[Any
     return np.array(
         [[_entry(v, f"{place}[{i}][{j}]", whole) for j, v in enumerate(row)] for i, row in enumerate(value)]
     )
-
-
-def shown(value: Any) -> str:
-    """`value` for a message, cut short."""
-    try:
-        written = repr(value)
-    except (ValueError, RecursionError):  # an integer of too many digits, a list nested too deep
-        return f"a {type(value).__name__}"
-    return written if len(written) <= 60 else written[:57] + "..."
 
 
 def _entry(value: Any, place: str, whole: bool) -> float | int:

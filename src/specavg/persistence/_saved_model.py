@@ -10,12 +10,13 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._messages import shown
 from specavg.groups import Group, Representation
 from specavg.invariants import Cutoff
 from specavg.isometries import Isometry
 from specavg.persistence._bases import Basis, basis_arrays, describe_basis, read_basis
 from specavg.persistence._container import ModelFileError, write_container
-from specavg.persistence._plain_values import DescriptionError, shown
+from specavg.persistence._plain_values import DescriptionError
 from specavg.persistence._values import describe, read
 from specavg.spaces import Space
 

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from specavg._messages import shown
 from specavg.groups import Group
 from specavg.persistence._kinds import kind_of, kinds_of
-from specavg.persistence._plain_values import DescriptionError, array, flag, fraction, integer, number, shown, text
+from specavg.persistence._plain_values import DescriptionError, array, flag, fraction, integer, number, text
 from specavg.spaces import Space
 
 _MAX_DEPTH = 20  # products of powers of products ...: people write three

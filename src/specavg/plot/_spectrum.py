@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._messages import shown
 from specavg.invariants import InvariantBasis
 from specavg.plot._style import COLORS, INK, axes_or_new, pyplot, without_frame
 from specavg.spaces import Space
@@ -115,7 +116,7 @@ def spectrum(model: Any, *, weyl: bool = True, legend: bool = True, ax: Axes | N
 def _basis_of(model: Any) -> InvariantBasis:
     basis = model if isinstance(model, InvariantBasis) else getattr(model, "basis_", None)
     if not isinstance(basis, InvariantBasis):
-        raise TypeError(f"the spectrum of what? Give an invariant basis or a fitted estimator; got {model!r}")
+        raise TypeError(f"the spectrum of what? Give an invariant basis or a fitted estimator; got {shown(model)}")
     return basis
 
 

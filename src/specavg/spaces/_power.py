@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._messages import shown
 from specavg._random import as_generator
 from specavg.functions import _types_of_functions as types_of_functions
 from specavg.isometries import Copies, Isometry, SignedPermutation, flatten
@@ -46,7 +47,7 @@ class Power(Space):
 
     def __init__(self, base: Space, m: int) -> None:
         if not isinstance(base, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ValueError(f"Power needs a space; got {base!r}")
+            raise ValueError(f"Power needs a space; got {shown(base)}")
         if int(m) != m or m < 1:
             raise ValueError(f"Power needs a number of copies m ≥ 1; got {m!r}")
         self._base = base
@@ -96,6 +97,17 @@ class Power(Space):
 
     def _copies_of(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return X.reshape(len(X), self._m, self._base.n_features)
+
+    def _remedy(self, points: NDArray[np.float64]) -> str:
+        m, width = self._m, self._base.n_features
+        regrouped = points.reshape(len(points), width, m).swapaxes(1, 2).reshape(len(points), m * width)
+        errors = self._membership_error(regrouped)
+        if errors is not None and (errors <= self.membership_tolerance).all():
+            return (
+                "The columns are ordered by coordinate (x1, x2, ..., y1, y2, ...), and are wanted copy by copy "
+                f"(x1, y1, ..., x2, y2, ...): X.reshape(-1, {width}, {m}).swapaxes(1, 2) orders them."
+            )
+        return self._base._remedy(self._copies_of(points).reshape(-1, width))
 
     @property
     def parts(self) -> int:

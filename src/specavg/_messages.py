@@ -1,0 +1,28 @@
+"""How messages show what was given."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+_FEW_ENTRIES = 9  # an array of so many is shown whole: a matrix of R^3
+_LONGEST = 60  # characters of what is shown: a message should stay on its line
+
+
+def shown(value: Any) -> str:
+    """`value` for a message: a large array by its shape, everything else cut short.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shown(np.zeros((400, 3))), shown("a word")
+    ('ndarray of shape (400, 3)', "'a word'")
+    """
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and math.prod(shape) > _FEW_ENTRIES:
+        return f"{type(value).__name__} of shape {shape}"
+    try:
+        written = repr(value)
+    except (ValueError, RecursionError):  # an integer of too many digits, a list nested too deep
+        return f"a {type(value).__name__}"
+    return written if len(written) <= _LONGEST else written[: _LONGEST - 3] + "..."
