@@ -11,9 +11,10 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg._messages import shown
-from specavg.groups import Group, representation
+from specavg.groups import Group, Representation, representation
 from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
+from specavg.invariants._basis_table import BasisTable
 from specavg.spaces import Power, Product, Rotations, Space
 
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
@@ -26,6 +27,7 @@ _ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, 
 _MORE_THAN_A_PERIOD = 1.05  # periods: angles from −180° to 180°, both ends measured and rounded, span hardly more
 _LARGE_ERROR = 0.2  # leave-one-out error in standard deviations of y: a smaller one is no reason to wait longer
 _FEW_FOR_ROWS = 8  # rows for a function: with more rows than that, more functions would hardly be overfitted
+_ASK_PLAN = ", and ask sa.invariants.plan(space, group, max_eigenvalue=...) how long they take"
 _UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of the variance is then unexplained
 
 
@@ -120,7 +122,7 @@ def question_periods(space: Space, points: Array) -> None:
     sides = space.column_periods  # infinite where a column has no period: its span is then no period at all
     spans = np.ptp(points[:: max(1, len(points) // _ROWS_ASKED)], axis=0) / sides
     column = int(spans.argmax())
-    if spans[column] > (_MANY_PERIODS if space.lattice is None else _MANY_CELLS):
+    if spans[column] > _many_periods(space):
         advice = "If these are degrees, convert them with np.deg2rad, or give the space period=360"
         if not np.isclose(sides[column], 2 * np.pi):
             advice = "Give the space the period of the data (for instance period=360 for degrees)"
@@ -131,8 +133,12 @@ def question_periods(space: Space, points: Array) -> None:
             f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {sides[column]:.4g}. "
             f"Values that differ by a period are the same point. {advice}.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
+
+
+def _many_periods(space: Space) -> float:
+    return _MANY_PERIODS if space.lattice is None else _MANY_CELLS
 
 
 def question_order(space: Space, names: list[str]) -> None:
@@ -215,33 +221,43 @@ def question_wrapping(space: Space, points: Array, error: float) -> None:
         return
     spans = np.ptp(points, axis=0) / space.column_periods
     column = int(spans.argmax())
-    if _MORE_THAN_A_PERIOD < spans[column] <= _MANY_PERIODS:
+    if _MORE_THAN_A_PERIOD < spans[column] <= _many_periods(space):  # beyond, `question_periods` has asked
         warnings.warn(
             f"the fit is poor (leave-one-out error {error:.3g} standard deviations of y), and column {column} of X "
             f"spans {spans[column]:.3g} periods of {space!r}: values that differ by a period are the same point. If "
             "these are not angles, rescale the column to less than a period, or use sa.Interval; do not standardise "
             "angles.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
-def question_size(basis: InvariantBasis, count: int, error: float) -> None:
-    """Warn where time, and not the data, ended the search for functions, and the fit is far from its data."""
-    by_time = basis.cutoff.kind != "max_invariant_dim" and basis.dim > 1  # of the constant alone the fit has warned
-    if not by_time or not error > _LARGE_ERROR or basis.dim * _FEW_FOR_ROWS > count:
+def question_size(basis: BasisTable, count: int, rows: int, error: float) -> None:
+    """Warn where time, and not the data, ended the search for functions, and the fit is far from its data.
+
+    Parameters
+    ----------
+    basis : BasisTable
+    count, rows : int
+        Points, and numbers that were observed at them.
+    error : float
+        Leave-one-out error in standard deviations of the targets.
+    """
+    # Of constants alone the fit has warned.
+    by_time = basis.cutoff.kind != "max_invariant_dim" and basis.dim > basis.n_constants
+    if not by_time or not error > _LARGE_ERROR or basis.dim * _FEW_FOR_ROWS > rows:
         return
     warnings.warn(
-        f"time ended the search for invariant functions at {basis.dim} of them for {count} points, and the "
+        f"time ended the search for {basis.kind} functions at {basis.dim} of them for {count} points, and the "
         f"leave-one-out error is {error:.3g} standard deviations of y. More functions may help: give max_invariant_dim="
-        f"{4 * basis.dim}, and ask sa.invariants.plan(space, group, max_eigenvalue=...) how long they take.",
+        f"{4 * basis.dim}{_ASK_PLAN if isinstance(basis, InvariantBasis) else ''}.",
         UserWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 
-def why_nothing(space: Space, group: Group) -> str:
-    """Likely reasons why a fit explains nothing, for messages."""
+def why_nothing(space: Space, group: Group, output: str | Representation | None = None) -> str:
+    """Likely reasons why a fit explains nothing, for messages; `output` says how the group moves the targets."""
     reasons = ["the target does not depend on these columns, or is mostly noise"]
     if np.isfinite(space.column_periods).any():
         sides = np.unique(space.column_periods[np.isfinite(space.column_periods)])
@@ -250,5 +266,10 @@ def why_nothing(space: Space, group: Group) -> str:
     if isinstance(space, Power | Product):
         reasons.append(f"the columns are in another order than {space!r} takes them (copy by copy, factor by factor)")
     if group.fields or not all(g.is_identity for g in group.generators):  # the order may not be known
-        reasons.append(f"the target is not invariant under {group!r}: ask sa.symmetry_test(X, y, space, group)")
+        reasons.append(
+            f"the target is not invariant under {group!r}: ask sa.symmetry_test(X, y, space, group)"
+            if output is None
+            else f"the target does not move as {output!r} under {group!r}, F(gx) = ρ(g)F(x), or its columns are in "
+            "another order or other axes than those of the points"
+        )
     return "; or ".join(reasons)

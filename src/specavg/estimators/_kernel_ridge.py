@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from specavg.data._given_data import question_fit, question_size, question_vectors, question_wrapping, why_nothing
+from specavg.data._given_data import question_vectors
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, checked_alpha, relative_weights
@@ -20,7 +20,8 @@ from specavg.estimators._growth import grown
 from specavg.estimators._noise_ratio import RatioChoice, best_ratio, ratios_of_moments, ratios_of_rows
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._searched_basis import MadeBasis, competing_bases, searched_basis
-from specavg.estimators._streamed import PiecewiseEstimator, needs_cutoff
+from specavg.estimators._spectral_ridge import SpectralRidge
+from specavg.estimators._streamed import needs_cutoff
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_order, further_orders
@@ -30,9 +31,9 @@ from specavg.regression._gradient_problem import GradientProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._operator_path import OperatorPosterior
-from specavg.regression._regression_problem import Posterior, Problem
-from specavg.regression._spectra import Spectrum, spectrum_candidates
-from specavg.regression._spectrum_choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
+from specavg.regression._regression_problem import Posterior
+from specavg.regression._spectra import Spectrum
+from specavg.regression._spectrum_choice import RidgeFit, Trial, ridge_fit, shortlist
 from specavg.regression._target_units import Units
 from specavg.spaces import Space
 
@@ -40,7 +41,7 @@ Array = NDArray[np.float64]
 _FEWEST_VALUES = 8  # that gradients are compared with: the fit of fewer says nothing of them
 
 
-class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
+class InvariantKernelRidge(InvariantSeries, SpectralRidge):
     """Ridge regression on an invariant basis: kernel ridge with the group-averaged kernel, without the average.
 
     Minimises Σ w_i (y_i − f(x_i))² + α Σ_λ |c_λ|² / spectrum(λ) over f = c_0 + Σ c·ψ, ψ the invariant
@@ -197,7 +198,6 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         Trial,
         Units,
     )
-    saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
     _takes_gradients: ClassVar[bool] = True
 
     _posterior: Posterior | None
@@ -216,11 +216,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         max_eigenvalue: float | None = None,
         order: str | Order | None = None,
     ) -> None:
-        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
-        self.spectrum = spectrum
-        self.smoothness = smoothness
-        self.length_scale = length_scale
-        self.alpha = alpha
+        penalty = (spectrum, smoothness, length_scale, alpha)
+        super().__init__(space, group, *penalty, max_dim, max_invariant_dim, max_eigenvalue, order)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None) -> InvariantKernelRidge:
         """Choose what was not given, and fit.
@@ -271,10 +268,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
             self._take_basis(basis)
         self._keep(fit.of_weights(unit), targets.shape[1:], data.count)
         question_vectors(basis, targets.shape[1:], self.loo_error_)
-        if self.space is not None:  # the default torus is known to wrap
-            question_wrapping(self.space, points, self.loo_error_)
-        if cutoff is None:
-            question_size(basis, data.count, self.loo_error_)
+        self._question_error(points, data.count, data.count)
         return self
 
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:
@@ -381,40 +375,14 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         first = default_order(self._space()) if free else order
         return [partial(basis, other) for other in (first, *(further_orders(self._space()) if free else ()))]
 
-    def _candidates(self, basis: InvariantBasis) -> list[Spectrum]:
-        """The spectra to choose from."""
-        return spectrum_candidates(
-            basis, self.spectrum, self.smoothness, self.length_scale, few_first=basis.order.logarithmic
-        )
-
     def _one_candidate(self, basis: InvariantBasis) -> list[Spectrum]:
-        """The first of them, where there is nothing to choose by."""
+        """The first spectrum, where there is nothing to choose by."""
         return self._candidates(basis)[:1]
 
-    def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
-        """The best fit among `candidates`."""
-        if self.basis_.dim > 1 and problem.count > 1:
-            return ridge_fit(problem, self.basis_, candidates, alpha)
-        why = self._only_the_constant() if self.basis_.dim == 1 else "all points lie on one orbit"
-        warnings.warn(f"only the constant is fitted: {why}. Predictions are the mean of y.", UserWarning, stacklevel=4)
-        return mean_fit(problem, candidates[0], alpha)
-
-    def _keep(self, fit: RidgeFit, outputs: tuple[int, ...], count: int) -> InvariantKernelRidge:
-        """The attributes that users see; `outputs` is the shape of one target."""
+    def _keep_outputs(self, fit: RidgeFit, outputs: tuple[int, ...]) -> None:
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)
-        self.solver_, self.spectrum_, self.alpha_ = fit.solver, fit.spectrum, fit.alpha
-        self.loo_error_, self.trials_, self.outstanding_ = fit.error, fit.trials, fit.outstanding
-        self.noise_variance_: Any = fit.noise if outputs else float(fit.noise[0])
-        self._posterior = fit.posterior
-        for name in ("directions_", "n_iterations_"):
-            vars(self).pop(name, None)
-        if fit.directions is not None:
-            self.directions_ = fit.directions
-        if fit.iterations:
-            self.n_iterations_ = fit.iterations
-        if fit.solver != "mean":
-            question_fit(fit.error, count, lambda: why_nothing(self._space(), self._group()))
-        return self
+        self.noise_variance_ = fit.noise if outputs else float(fit.noise[0])
+        self.outstanding_ = fit.outstanding
 
     @overload
     def predict(self, X: ArrayLike, return_std: Literal[False] = False) -> Array: ...

@@ -57,6 +57,30 @@ class Calibration:
     share: Array
 
     @classmethod
+    def by_left_out(
+        cls, squares: Array, alphas: Array, noise: Array, freedom: Array, beyond: float, rows: int
+    ) -> Calibration:
+        """From what was left out of a chosen fit.
+
+        Parameters
+        ----------
+        squares : ndarray of shape (A,)
+            The mean over rows of d²h, or of dᵀM_bb d over blocks of them: d is what was left out less its prediction,
+            which has the variance σ²/(αh).
+        alphas, noise : ndarrays of shape (A,)
+            Penalties, and σ² with each of them.
+        freedom : ndarray of shape (A,)
+            p.
+        beyond : float
+            The prior variance of one number beyond the cutoff, in the units in which α is σ² over that of the first
+            function.
+        rows : int
+            Numbers that were left out, those of one point and of repeated points counted once.
+        """
+        surprise = shrunk_surprise(squares * alphas / np.maximum(noise, np.finfo(float).tiny), rows)
+        return cls.of(surprise, freedom, beyond / alphas, rows)
+
+    @classmethod
     def of(cls, surprise: Array, freedom: Array, truncated: Array, rows: int) -> Calibration:
         """From m, p, the prior's T/σ² and n."""
         chosen = (rows + CHOSEN) / max(rows - CHOSEN, 1.0)
