@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups._group import Group
 from specavg.groups._space_groups import (
     generating,
@@ -19,7 +20,6 @@ from specavg.groups._space_groups import (
 )
 from specavg.isometries import affine
 
-Array = NDArray[np.float64]
 # In the unit of the lattice, mostly Å. Files give two to four digits: of 280 lattices in random orientations, rounded
 # to two digits, 0.01 finds the group of 27 %, 0.02 of 90 % and 0.03 of all but one.
 _ROUNDED = 3e-2

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from specavg._arrays import Array
 
 
 def molecules_in(R: Any) -> list[Any] | None:

@@ -7,12 +7,12 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.data._given_data import question_fit
 from specavg.molecules._choice_of_model import Fit
 from specavg.molecules._distances import pairs_of
 from specavg.molecules._elements import RADII
 
-Array = NDArray[np.float64]
 _TOLD_APART = 3.0  # standard errors from zero, from which on a multiple of energies has a sign
 _RIGID = 0.1  # of the size of forces: the part that moves whole molecules; grids of programs leave about 0.01
 _UNEXPLAINED = 0.9  # error of forces over their size: four fifths of their squares are then unexplained
