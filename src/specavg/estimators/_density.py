@@ -25,6 +25,7 @@ from specavg.estimators._exponential_family import (
 )
 from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
 from specavg.estimators._node_orbits import orbit_nodes
+from specavg.estimators._orbit_space import orbit_space
 from specavg.estimators._quadrature import Rule, quadratures
 from specavg.estimators._streamed import StreamedEstimator
 from specavg.groups import Group
@@ -239,7 +240,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
 
     def _fit_positive(self, n: float, maximise: Callable[..., ExponentialFit]) -> None:
         most = int(min(MOST_NODES, settings().memory_limit / (32.0 * self.basis_.dim)))
-        rule, check = quadratures(self.basis_, most, stretch=STRETCH)
+        orbits_of_flows = orbit_space(self.basis_.space, self.basis_.group)
+        rule, check = quadratures(self.basis_, most, stretch=STRETCH, made=orbits_of_flows.rule)
         nodes, others = self._nodes(rule), self._nodes(check)
         values = self.basis_.eigenvalues[1:]
         d = self.basis_.dimension
@@ -408,7 +410,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
 
     @property
     def _von_mises(self) -> VonMises:
-        family = self.basis_.space.von_mises
+        family = orbit_space(self.basis_.space, self.basis_.group).family
         assert family is not None
         return family
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,19 +40,25 @@ class Rule:
     description: str
 
 
-def quadratures(basis: InvariantBasis, most: int, stretch: int = 1) -> tuple[Rule, Rule]:
+def quadratures(
+    basis: InvariantBasis, most: int, stretch: int = 1, made: Callable[[float], tuple[Array, Array]] | None = None
+) -> tuple[Rule, Rule]:
     """A rule of at most `most` nodes for functions on the space of `basis`, and a second one to check it by.
 
     Where the space has product rules with so few nodes: the finest, checked by the next finer one. Both
     integrate products of two functions of `basis` exactly. Where there is none, the coarsest of them if it has at
-    most `stretch` times as many nodes. Otherwise independent uniform nodes, twice.
+    most `stretch` times as many nodes. Otherwise independent uniform nodes, twice. Rules are those of the space, or
+    `made` for an eigenvalue of its Laplacian: where all integrands are invariant, one node on each orbit is enough.
     """
     top = float(basis.eigenvalues[-1])
     rules: list[Rule] = []
-    if basis.dimension <= HIGHEST_DIMENSION:
+    if made is not None or basis.dimension <= HIGHEST_DIMENSION:
         for factor in _FACTORS:
             try:
-                points, weights = basis.quadrature(factor * top)
+                if made is None:
+                    points, weights = basis.quadrature(factor * top)
+                else:
+                    points, weights = made(basis.order.eigenvalue(basis.space, factor * top))
             except MemoryError:
                 break
             text = f"product rule of {len(points)} nodes, exact for products of eigenfunctions up to {factor * top:.6g}"

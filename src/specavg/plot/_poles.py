@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
+from specavg.functions._one_direction import frames
 from specavg.groups import Group
 from specavg.groups.families import CrystalSymmetry, PointGroup
 from specavg.isometries import LeftRight
@@ -197,8 +198,8 @@ def crystal_symbol(group: Group) -> str:
 
 def _circle_means(values: Callable[[Array], Array], h: Array, r: Array, steps: int, fold: int = 1) -> Array:
     """The mean of a function over the rotations that take each r to h; `fold`: it repeats so often on each circle."""
-    first = _frames(h[None])[0]  # columns: two directions across h, and h
-    across = _frames(r).transpose(0, 2, 1)  # (n, 3, 3)
+    first = frames(h[None])[0]  # columns: two directions across h, and h
+    across = frames(r).transpose(0, 2, 1)  # (n, 3, 3)
     taken = -(-steps // fold)
     total = np.zeros(len(r))
     for angles in np.array_split(2 * np.pi / fold * np.arange(taken) / taken, -(-taken * len(r) // _ROWS)):
@@ -282,15 +283,6 @@ def _up_to(images: Array, X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]
     labels = moved[first, np.arange(len(X))].round(9) + 0.0
     _, chosen, which = np.unique(labels, axis=0, return_index=True, return_inverse=True)
     return chosen, which.ravel()
-
-
-def _frames(v: Array) -> Array:
-    """Rotations whose last column is each unit vector."""  # (n, 3) -> (n, 3, 3)
-    helper = np.eye(3)[np.abs(v).argmin(axis=1)]
-    a: Any = np.cross(helper, v)
-    a /= np.linalg.norm(a, axis=1, keepdims=True)
-    across: Any = np.cross(v, a)
-    return np.stack([a, across, v], axis=2)
 
 
 def project(r: Array, projection: str) -> Array:

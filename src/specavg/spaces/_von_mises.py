@@ -31,6 +31,22 @@ class VonMises(abc.ABC):
     def square(self) -> float:
         """|e(x)|², the same for all x."""
 
+    @property
+    def is_averaged(self) -> bool:
+        """Whether a kernel is exp(−κ|e(x) − e(y)|²/2) times a `share`."""
+        return False
+
+    def share(self, u: Array) -> Array:
+        """What an average over the turns of a circle or sphere leaves, at most 1: u is κ times both radii.
+
+        A radius is the last number of e(x).
+        """
+        return np.ones_like(u)
+
+    def share_slope(self, u: Array) -> Array:
+        """The derivative of the logarithm of the `share` by u."""
+        return np.zeros_like(u)
+
     @abc.abstractmethod
     def embedded(self, X: Array) -> Array:
         """e(x): points of a Euclidean space."""  # (n, n_features) -> (n, m)
