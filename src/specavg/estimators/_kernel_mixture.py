@@ -45,10 +45,13 @@ _STEPS = 400  # of the search for shares: the likelihood of 500 points is then s
 _FEWEST = 0.5  # rows that the uniform density is given at least, so that no point has density zero
 _DROPPED = 1e-3  # a share below is dropped
 _NEGLIGIBLE = 1e-14  # what all kernels beyond their reach together may add, relative to the uniform part
+_VANISHING = 1e-20  # a kernel, of at most 1, that is left out: 1e8 times as high at κ = 2¹⁹, and 1e-12 of the density
+_DENSE = 6  # widths for which all pairs are taken: at the next one, four in five have vanished on rotations
 _LEAF = 16  # images in a leaf
 _TOGETHER = 4  # points whose near images are looked up together: more reach further, fewer make more steps
 _ROWS = 4_096  # points at a time: their distances to 10,000 leaves take 20 MB
 _CHUNK = 4e6  # pairs at a time: 32 MB
+_CACHED = 1e6  # pairs that are squared at a time: with 4e6 of them, which leave the cache, it took 2.7 times as long
 
 
 @final
@@ -175,25 +178,70 @@ def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) ->
     left = np.sort((others if len(others) else shuffled)[: max(int(MOST_PAIRS / dearer / len(images)), 100)])
     table = np.ones((len(left), 1 + _WIDTHS))
     scales = np.exp(-family.log_mass(kappas)) / order
+    each = np.tile(counts, order)
     chunks = list(_chunks(len(left), len(images)))
     for rows in reported(chunks, "kernels left out", "chunks", len(chunks)):
         mine = left[rows]
-        places = family.embedded(points[mine])
-        kernel = np.exp(kappas[0] * np.minimum(places @ targets.T - family.square, 0.0))
-        arms = np.outer(places[:, -1], targets[:, -1]) if family.is_averaged else None
-        for k in range(_WIDTHS):
-            left_over = kernel if arms is None else kernel * family.share(kappas[k] * arms)
-            values = left_over.reshape(len(mine), order, n).sum(axis=1)
-            own = values[np.arange(len(mine)), owner[mine]] * weights[mine]
-            table[rows, 1 + k] = scales[k] * (values @ counts - own) / (total - weights[mine])
-            np.multiply(kernel, kernel, out=kernel)
+        own = owner[mine][:, None] + n * np.arange(order)  # the images of the centre that a point counts for
+        beside = (counts[owner[mine]] - weights[mine])[:, None]  # without the point itself
+        sums = _sums(family, kappas, family.embedded(points[mine]), targets, each, own, beside)
+        table[rows, 1:] = scales * sums / (total - weights[mine])[:, None]
     shares = _shares(table, weights[left] / weights[left].sum(), total)
     used = np.concatenate([[True], shares[1:] > 0])
     likelihood = float(weights[left] @ np.log(table @ shares) / weights[left].sum())
-    each = np.tile(counts / (order * total), order)
     # Shares were fitted to these rows: a number for each, less the sum.
     optimism = float(used.sum() - 1) / total
-    return KernelMixture(images, each, kappas[used[1:]], shares[used], likelihood - optimism)
+    return KernelMixture(images, each / (order * total), kappas[used[1:]], shares[used], likelihood - optimism)
+
+
+def _sums(
+    family: VonMises, kappas: Array, places: Array, targets: Array, weights: Array, own: Places, beside: Array
+) -> Array:
+    """Sums of kernels over images for every κ, each twice the one before, with other weights of some images.
+
+    Kernels are squared from one κ to the next. What has become negligible is left out, so that sharp kernels, which
+    reach few images, cost little.
+
+    Parameters
+    ----------
+    family : VonMises
+    kappas : ndarray of shape (K,)
+    places, targets : ndarray of shape (n, m) and (N, m)
+        Embedded points, and images.
+    weights : ndarray of shape (N,)
+    own : ndarray of shape (n, order)
+        Images of each point whose weight is `beside`.
+    beside : ndarray of shape (n, 1)
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+    """
+    row = np.arange(len(places))
+    pairs = np.minimum(places @ targets.T - family.square, 0.0)
+    arms = np.outer(places[:, -1], targets[:, -1]) if family.is_averaged else None
+    near, near_arms = pairs[row[:, None], own], None if arms is None else arms[row[:, None], own]
+    kernel = np.exp(kappas[0] * pairs)
+    kernel[row[:, None], own] = 0.0
+    found = np.empty((len(places), len(kappas)))
+    row_of: Places | None = None  # of pairs that are left
+    for k, kappa in enumerate(kappas.tolist()):
+        terms = kernel if arms is None else kernel * family.share(kappa * arms)
+        found[:, k] = terms @ weights if row_of is None else np.bincount(row_of, terms * weights, len(places))
+        mine = np.exp(kappa * near)
+        if near_arms is not None:
+            mine *= family.share(kappa * near_arms)
+        found[:, k] += np.sum(mine * beside, axis=1)
+        if k >= _DENSE:
+            left = np.flatnonzero(kernel > _VANISHING)
+            kernel, arms = kernel.ravel()[left], None if arms is None else arms.ravel()[left]
+            if row_of is None:
+                row_of, column = np.divmod(left, len(targets))
+                weights = weights[column]
+            else:
+                row_of, weights = row_of[left], weights[left]
+        np.multiply(kernel, kernel, out=kernel)
+    return found
 
 
 def _shares(table: Array, weights: Array, total: float) -> Array:
@@ -226,6 +274,6 @@ def _shares(table: Array, weights: Array, total: float) -> Array:
 
 
 def _chunks(n: int, images: int) -> Iterator[slice]:
-    step = max(1, int(min(_CHUNK, settings().memory_limit / 64) / max(images, 1)))
+    step = max(1, int(min(_CACHED, settings().memory_limit / 64) / max(images, 1)))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
