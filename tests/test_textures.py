@@ -159,6 +159,17 @@ def test_the_texture_index_of_a_sharp_texture_is_questioned():
         assert textures.texture_index(density) < 0.9 * exact
 
 
+def test_a_texture_index_of_what_is_no_density_says_its_integral():
+    with pytest.warns(UserWarning, match=r"has the integral 2, .* divided by the square of the integral it is 1, not 4"):
+        textures.texture_index(lambda X: 2 + 0 * X[:, 0])
+    model = sa.InvariantDensity(sa.Rotations(), CUBIC, max_eigenvalue=42, positive=False)
+    model.fit(Rotation.from_rotvec(0.1 * np.random.default_rng(0).standard_normal((80, 3))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wanted = float(model.coef_ @ model.coef_)
+        assert textures.texture_index(model.density) == pytest.approx(wanted, rel=1e-9)
+
+
 def test_the_texture_index_of_kernels_comes_from_drawn_orientations():
     """∫f² of one kernel is known: scale² times the mass at 2κ."""
     from specavg.estimators._kernel_mixture import KernelMixture

@@ -34,11 +34,11 @@ MOST_IMAGES = 300_000
 count for the nearest of those that are kept, which are taken at random."""
 
 MOST_PAIRS = 3e8
-"""Pairs of a point and an image that shares are chosen by: 6 s for all widths."""
+"""Pairs of a point and an image that shares are chosen by: 4 s for all widths."""
 
 DEARER = 10
-"""How much longer a pair takes where a flow is averaged, with a value of Bessel's function for each width: of images and
-of pairs so many times fewer are taken. Orbits are then points of fewer dimensions, which fewer images fill."""
+"""How much longer a pair takes where a flow is averaged, with a value of Bessel's function for each width: of images
+and of pairs so many times fewer are taken. Orbits are then points of fewer dimensions, which fewer images fill."""
 
 _WIDTHS = 20  # from the size of the space to a thousandth of it: orientations are measured to 0.1 degrees
 _STEPS = 400  # of the search for shares: the likelihood of 500 points is then settled to 1e-4

@@ -15,6 +15,8 @@ from specavg._arrays import Array
 from specavg.functions._one_direction import Direction
 from specavg.spaces._von_mises import OnSphere, VonMises
 
+_SMALL = 1e-8  # below, two terms of a series in u are exact
+
 
 @final
 class AroundAnAxis(VonMises):
@@ -54,14 +56,16 @@ class AroundAnAxis(VonMises):
         if self._order == 0:
             return i0e(u)
         safe = np.maximum(u, 1e-8)  # 1 − u + …, right to 1e-8 of itself times u
-        return np.where(u < 1e-8, 1.0 - u, gamma(self._order + 1) * (2.0 / safe) ** self._order * ive(self._order, safe))
+        return np.where(
+            u < 1e-8, 1.0 - u, gamma(self._order + 1) * (2.0 / safe) ** self._order * ive(self._order, safe)
+        )
 
     def share_slope(self, u: Array) -> Array:
         from scipy.special import i0e, i1e, ive
 
         if self._order == 0:
             return i1e(u) / i0e(u) - 1.0
-        safe = np.maximum(u, 1e-8)
+        safe = np.maximum(u, _SMALL)
         return ive(self._order + 1, safe) / ive(self._order, safe) - 1.0
 
     def pulled(self, X: Array, V: Array) -> Array:
