@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from specavg.functions._functions import Functions
 from specavg.functions._orthonormal_matrices import nearest_orthonormal
 
 Array = NDArray[np.float64]
+_AT_ONCE = 20_000  # orientations asked for at once: one call an angle took five times as long
 
 
 @final
@@ -103,3 +105,33 @@ def _matrices(X: Array) -> Array:
 def _tangential(R: Array, G: Array) -> Array:
     """(G − R Gᵀ R) / 2, the part of a matrix along the rotations near R."""  # (n, 3, 3), (n, 3, 3, q)
     return 0.5 * (G - np.einsum("nia,nbaq,nbj->nijq", R, G, R, optimize=True))
+
+
+def circle_means(values: Callable[[Array], Array], h: Array, r: Array, steps: int, fold: int = 1) -> Array:
+    """The mean of a function over the rotations that take each r to h; `fold`: it repeats so often on each circle."""
+    first = frames(h[None])[0]  # columns: two directions across h, and h
+    across = frames(r).transpose(0, 2, 1)  # (n, 3, 3)
+    taken = -(-steps // fold)
+    total = np.zeros(len(r))
+    for angles in np.array_split(2 * np.pi / fold * np.arange(taken) / taken, -(-taken * len(r) // _AT_ONCE)):
+        turn = np.zeros((len(angles), 1, 3, 3))
+        turn[..., 0, 0] = turn[..., 1, 1] = np.cos(angles)[:, None]
+        turn[..., 1, 0] = np.sin(angles)[:, None]
+        turn[..., 0, 1] = -turn[..., 1, 0]
+        turn[..., 2, 2] = 1.0
+        total += values((first @ turn @ across).reshape(-1, 9)).reshape(len(angles), -1).sum(axis=0)
+    return total / taken
+
+
+def unit_direction(crystal: ArrayLike) -> Array:
+    """A direction of three numbers, of length one."""
+    h = np.asarray(crystal, dtype=float)
+    if h.shape == (4,):
+        raise ValueError(
+            f"{h.tolist()} are four Miller–Bravais indices (h k i l), and directions are Cartesian here. Pass "
+            "(h, (h + 2k)/√3, l·a/c) for the pole of the plane, x along the axis a of the hexagonal cell and a, c its "
+            "lattice constants"
+        )
+    if h.shape != (3,) or not np.linalg.norm(h) > 0:
+        raise ValueError(f"a crystal direction is a vector of three numbers, not all zero; got {crystal!r}")
+    return h / np.linalg.norm(h)
