@@ -98,6 +98,17 @@ class Power(Space):
     def _copies_of(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return X.reshape(len(X), self._m, self._base.n_features)
 
+    def _remedy(self, points: NDArray[np.float64]) -> str:
+        m, width = self._m, self._base.n_features
+        regrouped = points.reshape(len(points), width, m).swapaxes(1, 2).reshape(len(points), m * width)
+        errors = self._membership_error(regrouped)
+        if errors is not None and (errors <= self.membership_tolerance).all():
+            return (
+                "The columns are ordered by coordinate (x1, x2, ..., y1, y2, ...), and are wanted copy by copy "
+                f"(x1, y1, ..., x2, y2, ...): X.reshape(-1, {width}, {m}).swapaxes(1, 2) orders them."
+            )
+        return self._base._remedy(self._copies_of(points).reshape(-1, width))
+
     @property
     def parts(self) -> int:
         return self._m

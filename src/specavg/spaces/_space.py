@@ -249,11 +249,15 @@ class Space(Immutable, abc.ABC):
                 count = int((errors > self.membership_tolerance).sum())
                 raise ValueError(
                     f"{count} of {len(points)} points are not on {self!r}: row {row} is off by {errors[row]:.3g} "
-                    f"(tolerance {self.membership_tolerance:.0e}). {self._membership_remedy}"
+                    f"(tolerance {self.membership_tolerance:.0e}). {self._remedy(points)}"
                 )
         return points
 
     _membership_remedy = "Project the data on the manifold first."
+
+    def _remedy(self, points: NDArray[np.float64]) -> str:
+        """What to do about points that are not on this space."""
+        return self._membership_remedy
 
     def act(self, g: Isometry, X: ArrayLike) -> NDArray[np.float64]:
         """The points g·x; refuses what is not an isometry of this space.
