@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
@@ -18,12 +17,8 @@ from specavg.data._dask_collections import distributed_apply
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis
 from specavg.estimators._base import weights_or_ones
-from specavg.estimators._exponential_family import (
-    ExponentialFit,
-    Nodes,
-    exponential_fit,
-    exponential_fit_from_moments,
-)
+from specavg.estimators._exponential_family import Nodes, exponential_fit, exponential_fit_from_moments
+from specavg.estimators._exponential_search import Chosen, Maximise, chosen_fit
 from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
 from specavg.estimators._node_orbits import orbit_nodes
 from specavg.estimators._orbit_space import orbit_space
@@ -40,7 +35,6 @@ Array = NDArray[np.float64]
 FEWEST_FUNCTIONS, MOST_FUNCTIONS = 96, 192  # invariant functions of a default: up to 96 points, and with more
 MOST_NODES = 6_000  # of a quadrature rule: the values of 192 functions take 9 MB
 STRETCH = 10  # an exact rule of so many times more nodes is still better than random nodes
-TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
 _LOWEST_ACCEPTANCE = 1e-6  # of proposals of the uniform density, below which sampling is given up
 _OF_THE_EXPONENTIAL_FAMILY = (
     "coef_",
@@ -54,10 +48,6 @@ _OF_THE_EXPONENTIAL_FAMILY = (
 # with 88 directions of lava flows it was 0.35 too small, and kernels 0.24 above it were 0.13 worse on other rows. The
 # number rests on this one set, on four splits of it that were looked at while it was chosen.
 _CLEARLY = 0.3
-# The density at points left out over that at points drawn from it, beyond which the data are questioned. Gaussian data
-# of width s under a density of width h have (2h²/(s² + h²))^(d/2): 1.2 is h = 1.25 s in two dimensions. It was 0.98 to
-# 1.08 for 28 fits that could be sharp enough, and 1.2 to 3.1 for 7 that could not.
-_SHARPER = 1.2
 _SHRINKAGES = (0.0, *(float(t) for t in np.geomspace(1e-4, 3.0, 46)))
 
 
@@ -251,41 +241,24 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         w = np.where(np.arange(len(values)) <= last, np.exp(-self.shrinkage_ * values / values[0]), 0.0)
         self.coef_ = np.concatenate([[1.0], w * mean])
 
-    def _fit_positive(self, n: float, maximise: Callable[..., ExponentialFit]) -> float:
-        """The exponential family; how much larger the density is at the data than at points drawn from it."""
+    def _fit_positive(self, n: float, maximise: Maximise) -> Chosen:
         most = int(min(MOST_NODES, settings().memory_limit / (32.0 * self.basis_.dim)))
         orbits_of_flows = orbit_space(self.basis_.space, self.basis_.group)
-        rule, check = quadratures(self.basis_, most, stretch=STRETCH, made=orbits_of_flows.rule)
-        nodes, others = self._nodes(rule), self._nodes(check)
-        values = self.basis_.eigenvalues[1:]
-        d = self.basis_.dimension
-        best: tuple[ExponentialFit, float, float] | None = None
-        for smoothness in (d / 2 + 1, d / 2 + 2):
-            start, since_best, here = np.zeros(len(values)), 0, np.inf
-            for alpha in 10.0 ** np.arange(3.0, -3.1, -0.5):  # each fit starts where the last one ended
-                fit = maximise(nodes, alpha * (1 + values / values[0]) ** smoothness / n, start)
-                start = fit.coefficients
-                if _normalisation_error(others, check.random, fit) > TRUSTED:
-                    break  # narrower than the nodes can see, and smaller penalties are narrower still
-                if best is None or fit.loss < best[0].loss:
-                    best = (fit, float(alpha), smoothness)
-                since_best = 0 if fit.loss < here else since_best + 1
-                here = min(here, fit.loss)
-                if since_best == 2:
-                    break
-        if best is None:
+        made = orbits_of_flows.rule
+        rule, check = quadratures(self.basis_, most, stretch=STRETCH, made=made, sharp=made is None)
+        values, d = self.basis_.eigenvalues[1:], self.basis_.dimension
+        chosen = chosen_fit(maximise, self._nodes(rule), self._nodes(check), check.random, values, d, n)
+        if chosen is None:
             raise NotNormalised(
                 f"even the smoothest density cannot be normalised with {rule.description}: lower the cutoff "
                 f"({self.cutoff_.kind} = {self.cutoff_.value:.6g})."
             )
-        fit, self.shrinkage_, self.smoothness_ = best
-        penalty = self.shrinkage_ * (1 + values / values[0]) ** self.smoothness_ / n
-        fit = maximise(nodes, penalty, fit.coefficients, tolerance=1e-16)
-        self.loo_log_likelihood_, self.l2_risk_ = fit.loo_log_likelihood, fit.l2_risk
-        self.coef_ = np.concatenate([[-fit.log_z], fit.coefficients])
+        self.shrinkage_, self.smoothness_ = chosen.alpha, chosen.smoothness
+        self.loo_log_likelihood_, self.l2_risk_ = chosen.fit.loo_log_likelihood, chosen.fit.l2_risk
+        self.coef_ = np.concatenate([[-chosen.fit.log_z], chosen.fit.coefficients])
         self.form_, self.quadrature_ = "exponential", rule.description
-        self.normalisation_error_ = _normalisation_error(others, check.random, fit)
-        return fit.met
+        self.normalisation_error_ = chosen.error
+        return chosen
 
     def _fit_either(self, points: Array, features: Array, weights: Array, free: bool) -> None:
         """The exponential family; kernels where they are `free` to compete and make more likely what was left out."""
@@ -294,9 +267,9 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
             first, label = orbits(features)
             each = np.bincount(label, weights).astype(np.float64)
             found = fitted_mixture(self.basis_.space, self.basis_.group, points[first], each)
-        met = 1.0
+        chosen: Chosen | None = None
         try:
-            met = self._fit_positive(float(weights.sum()), partial(exponential_fit, features, weights))
+            chosen = self._fit_positive(float(weights.sum()), partial(exponential_fit, features, weights))
         except NotNormalised:
             if found is None:
                 raise
@@ -304,12 +277,14 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
             for name in _OF_THE_EXPONENTIAL_FAMILY:
                 vars(self).pop(name, None)
             self.form_, self.kernels_, self.loo_log_likelihood_ = "kernels", found, found.loo_log_likelihood
-        elif met > _SHARPER + 2 / len(points) ** 0.5:
-            more = "Raise max_invariant_dim beyond" if free else "Raise the cutoff, or leave it out; it gives"
+        elif chosen is not None and chosen.is_too_broad(self.basis_.dimension, len(points)):
+            what = f"{self.basis_.dim} functions give no more: raise the cutoff" + ", or leave it out" * (not free)
+            if chosen.ended_by_nodes:
+                what = f"no more can be told by {self.quadrature_}" + ": leave out the cutoff" * (not free)
             warnings.warn(
-                f"the data are sharper than this density can be: it is {met:.2f} times as large at points that were "
-                "left out as at points drawn from it, where 1 is right. Its peaks are too low, and numbers such as "
-                f"texture indices too small. {more} {self.basis_.dim} functions, normalised by {self.quadrature_}.",
+                f"the data are sharper than this density: it is {chosen.fit.met:.2f} times as large at points that "
+                "were left out as at points drawn from it, where 1 is right. Its peaks are too low, and numbers such "
+                f"as texture indices too small; {what}.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -446,10 +421,3 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         if self.form_ == "kernels":
             return self.kernels_.density(self._von_mises, points)
         return self.basis_.combine(points, self.coef_[:, None])[:, 0]
-
-
-def _normalisation_error(nodes: Nodes, random: bool, fit: ExponentialFit) -> float:
-    """By how much log ∫f differs from zero on other nodes; the standard error of random ones if it is larger."""
-    density = np.exp(np.minimum(nodes.values @ fit.coefficients - fit.log_z, 300.0))
-    error = abs(float(np.log(max(float(nodes.weights @ density), 1e-300))))
-    return max(error, float(density.std() / len(density) ** 0.5)) if random else error
