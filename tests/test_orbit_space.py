@@ -171,19 +171,12 @@ def test_rings_too_sharp_for_functions_take_kernels():
 
 
 def test_data_sharper_than_the_density_are_questioned():
-    group, few = groups.point_group("C6v"), {"max_eigenvalue": 6}
+    few = sa.InvariantDensity(S2, groups.point_group("C6v"), max_eigenvalue=6)
     with pytest.warns(
-        UserWarning, match=r"data are sharper .* it is 2\.\d\d times .* told by product rule .*: leave out"
+        UserWarning, match=r"sharper .* it is 2\.\d\d times .* told by product rule .*: leave out the cutoff"
     ):
-        sa.InvariantDensity(S2, group, **few).fit(caps(400, 1.0, 0)[0])
+        few.fit(caps(400, 1.0, 0)[0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = sa.InvariantDensity(S2, group, **few).fit(
-            caps(400, 4.0, 0)[0]
-        )  # exp(κz) is as sharp as its nodes allow
-    assert model.density([[0.0, 0.0, 1.0]])[0] == pytest.approx(2 / np.radians(4.0) ** 2, rel=0.15)
-    clusters = sa.Torus(1).sample(600, random_state=0) * 0.02 + np.random.default_rng(0).choice(
-        [-0.7, 0.1, 0.4], (600, 1)
-    )
-    with pytest.warns(UserWarning, match=r"4 functions give no more: raise the cutoff, or leave it out"):
-        sa.InvariantDensity(sa.Torus(1), max_eigenvalue=10).fit(clusters)
+        few.fit(caps(400, 4.0, 0)[0])  # exp(κz) is as sharp as nodes allow
+    assert few.density([[0.0, 0.0, 1.0]])[0] == pytest.approx(2 / np.radians(4.0) ** 2, rel=0.15)

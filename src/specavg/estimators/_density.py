@@ -114,8 +114,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     Σ w²θ̂² − 2w (n²θ̂² − Σψ²)/(n(n−1)), over all cutoffs up to the given one and a grid of t. For the exponential family
     ∫f² − (2/n) Σ f₋ᵢ(x_i), over α and s, f₋ᵢ without the point i to first order; where only moments are known
     (streams), α and s maximise the leave-one-out log-likelihood instead. Densities so narrow that a second quadrature
-    rule disagrees about log Z by more than 0.05 are not considered. If data in memory are sharper than the density that
-    is chosen, a warning says so.
+    rule disagrees about log Z by more than 0.05 are not considered. A warning says so if data in memory have sharper
+    peaks than the density that is chosen; many peaks that a given cutoff blurs into few are not noticed.
 
     *Continuous groups.* Functions that the turns about an axis leave alone (`C∞v` on a sphere, the fibre textures of
     `crystal_symmetry(..., specimen="C∞")`) are integrated over the orbits: one node on each, with the rule of a line or
