@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._html import facts_html, table_html
 from specavg._random import OWN_SEED
@@ -20,7 +21,6 @@ from specavg.isometries import Isometry
 from specavg.regression._nested_models import Models, permutation_p_values
 from specavg.spaces import Space
 
-Array = NDArray[np.float64]
 _PIECE = 20_000  # rows whose functions are held at a time
 _MAX_FUNCTIONS = 300  # all functions looked at by default
 _MAX_INVARIANT = 300  # invariant functions fitted in both models, at most, and at most a quarter of the samples

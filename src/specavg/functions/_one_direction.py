@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg.functions._functions import Functions
 from specavg.functions._orthonormal_matrices import nearest_orthonormal
 
-Array = NDArray[np.float64]
 _AT_ONCE = 20_000  # orientations asked for at once: one call an angle took five times as long
 
 

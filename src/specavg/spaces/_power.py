@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from specavg._messages import shown
 from specavg._random import as_generator
 from specavg.functions import _types_of_functions as types_of_functions
+from specavg.functions._bessel_series import Series
 from specavg.isometries import Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries.fields import CopiesField, Field
 from specavg.spaces._copy_types import CopyTypes, OneType, copy_types, functions_of_type, sums_of_copies
@@ -22,7 +23,6 @@ from specavg.spaces._order_of_functions import BY_EIGENVALUE, Order
 from specavg.spaces._product import product_rule, row_products, tensor_quadrature
 from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
-from specavg.spaces._von_mises import Series
 
 
 @final
@@ -133,6 +133,10 @@ class Power(Space):
                 continue
             for one in types:
                 yield Eigenspace(value, functions_of_type(one, self._m), OneType(one))
+
+    @property
+    def one_part(self) -> Space:
+        return self._base
 
     def type_of(self, eigenspace: Eigenspace) -> types_of_functions.Type | None:
         chosen = copy_types(eigenspace)
