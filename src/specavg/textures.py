@@ -189,7 +189,7 @@ def volume_fraction(density: Any, orientation: ArrayLike, angle: float, *, group
         t, w = np.polynomial.legendre.leggauss(degree + 1)
         omega = np.deg2rad(angle) * (t + 1) / 2
         turns = turned(np.repeat(axes, len(t), axis=0), np.tile(omega, len(axes)))
-        measure = np.deg2rad(angle) / 2 * w * (1 - np.cos(omega)) / np.pi
+        measure = np.asarray(np.deg2rad(angle) / 2 * w * (1 - np.cos(omega)) / np.pi, dtype=np.float64)
         return (turns @ equivalent[0]).reshape(-1, 9), np.outer(weights, measure).ravel()
 
     return _share(density, near, lambda degree: len(equivalent) * float(_sum(values, rule(degree))))

@@ -178,7 +178,7 @@ def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) ->
     left = np.sort((others if len(others) else shuffled)[: max(int(MOST_PAIRS / dearer / len(images)), 100)])
     table = np.ones((len(left), 1 + _WIDTHS))
     scales = np.exp(-family.log_mass(kappas)) / order
-    each = np.tile(counts, order)
+    each: Array = np.tile(np.asarray(counts, dtype=np.float64), order)
     chunks = list(_chunks(len(left), len(images)))
     for rows in reported(chunks, "kernels left out", "chunks", len(chunks)):
         mine = left[rows]
