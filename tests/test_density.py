@@ -47,7 +47,9 @@ def test_invariant_to_the_last_bit():
     space, group = sa.Torus(6), groups.hyperoctahedral(6)
     rng = np.random.default_rng(0)
     X = np.clip(0.3 * rng.normal(size=(150, 6)), -0.99, 0.99)
-    model = sa.InvariantDensity(space, group, max_invariant_dim=30).fit(X)
+    # Random nodes on T⁶ know no sharper density: at the middle it is 68, and 354 in truth.
+    with pytest.warns(UserWarning, match="data are sharper .* no more can be told by 6000 uniform random nodes"):
+        model = sa.InvariantDensity(space, group, max_invariant_dim=30).fit(X)
     moved = X[:, rng.permutation(6)] * rng.choice([-1, 1], 6)
     assert (model.score_samples(X) == model.score_samples(moved)).all()
 

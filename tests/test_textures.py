@@ -159,6 +159,17 @@ def test_the_texture_index_of_a_sharp_texture_is_questioned():
         assert textures.texture_index(density) < 0.9 * exact
 
 
+def test_a_texture_index_of_what_is_no_density_says_its_integral():
+    with pytest.warns(UserWarning, match=r"has the integral 2, .* square of the integral it is 1, not 4"):
+        textures.texture_index(lambda X: 2 + 0 * X[:, 0])
+    model = sa.InvariantDensity(sa.Rotations(), CUBIC, max_eigenvalue=42, positive=False)
+    model.fit(Rotation.from_rotvec(0.1 * np.random.default_rng(0).standard_normal((80, 3))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wanted = float(model.coef_ @ model.coef_)
+        assert textures.texture_index(model.density) == pytest.approx(wanted, rel=1e-9)
+
+
 def test_the_texture_index_of_kernels_comes_from_drawn_orientations():
     """∫f² of one kernel is known: scale² times the mass at 2κ."""
     from specavg.estimators._kernel_mixture import KernelMixture
@@ -194,3 +205,82 @@ def test_columns_of_bunge_angles_in_another_order_are_questioned():
         sa.spaces.rotations_from_bunge([[10.0, 300.0, 20.0]], degrees=True)
     with pytest.raises(ValueError, match=r"projected by SciPy: Rotation\.from_matrix"):
         sa.Rotations().check_points(np.round(sa.Rotations().sample(3, 0), 3))
+
+
+@pytest.mark.parametrize("angle", [5.0, 15.0, 45.0])
+def test_fractions_of_a_uniform_texture(angle):
+    """Around an orientation (ω − sin ω)/π, around a direction (1 − cos ω)/2, times how many are equivalent."""
+    a, cubic = np.deg2rad(angle), groups.crystal_symmetry("O")
+
+    def uniform(X):
+        return np.ones(len(X))
+
+    brass = sa.spaces.rotations_from_bunge([[35.0, 45.0, 0.0]], degrees=True)[0]
+    assert textures.volume_fraction(uniform, brass, angle, group=cubic) == pytest.approx(24 * (a - np.sin(a)) / np.pi)
+    found = textures.fibre_fraction(uniform, [0, 0, 1], [1, 2, 2], angle, group=cubic)
+    assert found == pytest.approx(6 * (1 - np.cos(a)) / 2)
+    with pytest.raises(ValueError, match=r"equivalent orientations are 90° apart, .* at most 45"):
+        textures.volume_fraction(uniform, brass, 46, group=cubic)
+    with pytest.raises(ValueError, match=r"crystal directions are 70.53° apart"):
+        textures.fibre_fraction(uniform, [1, 1, 1], [0, 0, 1], 36, group=cubic)
+
+
+def test_fractions_of_known_densities():
+    from scipy import integrate
+
+    kappa, centre = 20.0, Rotation.random(random_state=0)
+    scale = np.exp(-sa.Rotations().von_mises.log_mass(np.array([kappa])))[0]
+
+    def ball(X):
+        return scale * np.exp(kappa * (X @ centre.as_matrix().ravel() / 2 - 1.5))
+
+    a = np.deg2rad(25.0)
+    wanted = integrate.quad(lambda w: scale * (1 - np.cos(w)) / np.pi * np.exp(kappa * (np.cos(w) - 1)), 0, a)[0]
+    assert textures.volume_fraction(ball, centre, 25.0) == pytest.approx(wanted, rel=1e-6)
+
+    def fibre(X):  # of the crystal direction that lies along the z axis of the specimen
+        return kappa / np.sinh(kappa) * np.exp(kappa * X.reshape(-1, 3, 3)[:, 2, 2])
+
+    along = (np.exp(kappa) - np.exp(kappa * np.cos(a)) + np.exp(-kappa * np.cos(a)) - np.exp(-kappa)) / (
+        2 * np.sinh(kappa)
+    )
+    assert textures.fibre_fraction(fibre, [0, 0, 2], [0, 0, 1], 25.0) == pytest.approx(along, rel=1e-6)
+    assert textures.pole_density(fibre, [0, 0, 1], [[0, 0, 1.0]], antipodal=False) == pytest.approx(
+        kappa / np.sinh(kappa) * np.exp(kappa)
+    )
+
+
+def test_fractions_of_fitted_densities_are_those_of_the_data():
+    cubic, rng = groups.crystal_symmetry("O"), np.random.default_rng(0)
+    X = Rotation.from_rotvec(np.deg2rad(2.0) * rng.standard_normal((300, 3)))
+    sharp = sa.InvariantDensity(sa.Rotations(), cubic).fit(X)
+    assert sharp.form_ == "kernels"
+    drawn = sharp.sample(20_000, random_state=1)
+    pairs = np.stack([np.broadcast_to(np.eye(3).ravel(), drawn.shape), drawn], axis=1).reshape(-1, 9)
+    inside = np.mean(textures.misorientation_angles(pairs, cubic)[::2] < 4.0)
+    assert textures.volume_fraction(sharp, np.eye(3), 4.0) == pytest.approx(inside, abs=0.02)
+    wire = sa.InvariantDensity(sa.Rotations(), groups.crystal_symmetry("O", specimen="C∞")).fit(X)
+    tilts = np.arccos(np.clip(X.as_matrix()[:, 2, 2], -1, 1))
+    found = textures.fibre_fraction(wire, [0, 0, 1], [0, 0, 1], 4.0)
+    assert found == pytest.approx(np.mean(tilts < np.deg2rad(4.0)), abs=0.05)
+    with pytest.raises(ValueError, match="use fibre_fraction"):
+        textures.volume_fraction(wire, np.eye(3), 5.0)
+    with pytest.raises(TypeError, match="a volume fraction is that of a density"):
+        textures.volume_fraction(np.eye(3), np.eye(3), 5.0)
+
+
+def test_pixels_without_an_orientation_are_questioned():
+    euler = np.random.default_rng(0).uniform(0, [2 * np.pi, np.pi, 2 * np.pi], size=(200, 3))
+    ang = euler.copy()
+    ang[::10] = 12.56637
+    with pytest.warns(UserWarning, match=r"20 of 200 rows are \(12\.5664, .* identity: \.ang files mark") as caught:
+        sa.spaces.rotations_from_bunge(ang)
+    assert len(caught) == 1  # nothing about the order of the columns
+    ctf = np.rad2deg(euler)
+    ctf[::10] = 0.0
+    with pytest.warns(UserWarning, match=r"20 of 200 rows are \(0, 0, 0\), .* \.ctf files write zeros .* Leave these"):
+        sa.spaces.rotations_from_bunge(ctf, degrees=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.spaces.rotations_from_bunge(np.concatenate([euler, np.zeros((1, 3))]))  # one may be the identity
+        sa.spaces.rotations_from_bunge(np.zeros((20, 3)))

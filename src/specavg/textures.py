@@ -1,4 +1,4 @@
-"""Numbers of textures: how sharp an orientation density is, and how crystals are rotated against each other.
+"""Numbers of textures: sharpness, volume fractions, pole densities and misorientations.
 
 Orientations take specimen coordinates to crystal coordinates, as everywhere here (see `spaces.Rotations`). Pictures are
 in `plot`: `pole_figure`, `inverse_pole_figure`, `odf_sections`, `misorientations`.
@@ -7,6 +7,7 @@ in `plot`: `pole_figure`, `inverse_pole_figure`, `odf_sections`, `misorientation
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,19 @@ from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
 from specavg._random import OWN_SEED, as_generator
+from specavg.estimators._orbit_space import orbit_space
+from specavg.functions._one_direction import circle_means, frames, unit_direction
 from specavg.groups import Group
 from specavg.groups._given_generators import not_a_group
 from specavg.groups.families import CrystalSymmetry
 from specavg.isometries import LeftRight
-from specavg.spaces import Rotations
+from specavg.spaces import Rotations, Sphere
+from specavg.spaces._von_mises import turned
 
-__all__ = ["misorientation_angles", "texture_index"]
+__all__ = ["fibre_fraction", "misorientation_angles", "pole_density", "texture_index", "volume_fraction"]
 
-_DEGREES = (8, 16, 24, 32)  # degrees of the product rules that are tried: 2,601 to 139,425 rotations
+_DEGREES = (8, 16, 24, 32, 48, 64, 96, 128)  # of the product rules that are tried
+_MOST_NODES = 200_000  # rotations of a rule: degree 32; all degrees where a fibre texture is one of directions
 _SETTLED = 1e-3  # relative change between two rules: a texture index is quoted with two digits
 _OFF = 0.01  # of the integral of f from 1, beyond which nodes are too far apart to see f, or f is no density
 _DRAWN, _MOST_DRAWN = 4_000, 40_000  # orientations drawn from a density of kernels at a time, and altogether
@@ -40,41 +45,49 @@ def texture_index(density: Any) -> float:
     Returns
     -------
     float
-        By product rules of increasing degree, up to 32; where they do not settle to 0.1 %, the last one, with a
-        warning: the nodes are then too far apart for the density, and the value is too low. Where a fitted density
-        is one of kernels (`form_`), J is the mean of f over orientations drawn from f, to a standard error of 1 %.
+        By product rules of increasing degree, up to 32, and up to 128 for a fitted fibre texture; where they do not
+        settle to 0.1 %, the last one, with a warning: the nodes are then too far apart for the density. Where a
+        fitted density is one of kernels (`form_`), J is the mean of f over orientations drawn from f, to a standard
+        error of 1 %.
 
     Examples
     --------
     >>> texture_index(lambda X: 1 + X[:, 8])  # ∫ X₃₃² = 1/3
     1.333333333333
     """
-    if not callable(getattr(density, "score_samples", density)):
-        raise TypeError(
-            "a texture index is that of a density: a fitted InvariantDensity, or a function of rotations; got "
-            f"{type(density).__name__}"
-        )
-
-    def values(X: Array) -> Array:
-        logarithms = getattr(density, "score_samples", None)
-        return np.asarray(density(X) if logarithms is None else np.exp(logarithms(X)), dtype=np.float64)
-
+    values = _values_of(density, "a texture index")
     if getattr(density, "form_", None) == "kernels":
         return _mean_of_drawn(density)
+    group = getattr(getattr(density, "basis_", None), "group", None)
+    flows = None if group is None else orbit_space(Rotations(), group).rule
     before = value = mass = np.nan
-    for degree in _DEGREES:
-        X, weights = Rotations().quadrature(degree * (degree + 1))
+    degree = degree_before = 0
+    for top in _DEGREES:
+        X, weights = (flows or Rotations().quadrature)(top * (top + 1))
+        if len(X) > _MOST_NODES:
+            break
+        degree_before, degree = degree, top
         f = values(X)
         before, value, mass = value, float(weights @ f**2), float(weights @ f)
         if abs(value - before) < _SETTLED * value:
             break
-    if not (abs(value - before) < _SETTLED * value and abs(mass - 1) < _OFF):
+    if not abs(value - before) < _SETTLED * value:
+        remedy = ""
+        if any(getattr(density, name, None) for name in ("max_dim", "max_invariant_dim", "max_eigenvalue")):
+            remedy = " InvariantDensity without a cutoff may take kernels, whose index comes from drawn orientations."
         warnings.warn(
-            f"the texture index is not settled: {before:.6g} and {value:.6g} by rules of {_DEGREES[-2]} and "
-            f"{_DEGREES[-1]} degrees, where the integral of the density is {mass:.4g}, not 1. A texture sharper than "
-            "some 5° falls between their nodes, and its index is larger than this. Fit InvariantDensity without a "
-            "cutoff: where it takes kernels (form_), the index comes from orientations drawn from the density. A "
-            "function must be a density of integral one.",
+            f"the texture index is not settled: {before:.6g} and {value:.6g} by rules of {degree_before} and {degree} "
+            f"degrees. Peaks of this density are narrower than their nodes are apart, {180 / degree:.3g}°, so that "
+            f"the index is known to {100 * abs(value - before) / value:.2g} % only.{remedy}",
+            UserWarning,
+            stacklevel=2,
+        )
+    elif not abs(mass - 1) < _OFF:
+        fitted = getattr(density, "normalisation_error_", None)
+        known = "" if fitted is None else f" (its normalisation_error_ is {fitted:.2g})"
+        warnings.warn(
+            f"the density has the integral {mass:.4g}{known}, and a texture index is that of a density of integral "
+            f"one: divided by the square of the integral it is {value / mass**2:.6g}, not {value:.6g}",
             UserWarning,
             stacklevel=2,
         )
@@ -96,6 +109,153 @@ def _mean_of_drawn(density: Any) -> float:
             stacklevel=3,
         )
     return float(found.mean())
+
+
+def pole_density(
+    density: Any, crystal: ArrayLike, specimen: ArrayLike, *, antipodal: bool = True, steps: int = 60
+) -> Array:
+    """How much of an orientation density has the crystal direction h along the specimen direction r.
+
+    The mean of the density over the circle of orientations X with X r = h: 1 for uniform orientations ("multiples
+    of a random distribution"). `plot.pole_figure` draws it.
+
+    Parameters
+    ----------
+    density : fitted `InvariantDensity` on `Rotations`, or callable
+        A callable takes rotations of shape (n, 9) and returns densities (not logarithms).
+    crystal : array-like of shape (3,)
+        h, Cartesian; its length does not matter.
+    specimen : array-like of shape (n, 3)
+        r, as unit vectors.
+    antipodal : bool, default True
+        The mean over h and −h, which diffraction cannot tell apart.
+    steps : int, default 60
+        Points on each circle; exact for a density of degree below `steps`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> pole_density(lambda X: 1 + X[:, 8], [0, 0, 1], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]], antipodal=False)
+    array([2., 1.])
+    """
+    values = _values_of(density, "a pole density")
+    h = unit_direction(crystal)
+    r = np.asarray(specimen, dtype=float).reshape(-1, 3)
+    directions = (h, -h) if antipodal else (h,)
+    return np.mean([circle_means(values, v, r, steps) for v in directions], axis=0)
+
+
+def volume_fraction(density: Any, orientation: ArrayLike, angle: float, *, group: Group | None = None) -> float:
+    """How much of the volume has an orientation within an angle of an ideal one, or of one equivalent to it.
+
+    Parameters
+    ----------
+    density : fitted `InvariantDensity` on `Rotations`, or callable
+    orientation : array-like of shape (3, 3) or (9,), or a SciPy `Rotation`
+        Specimen to crystal coordinates, as `spaces.rotations_from_bunge` makes them.
+    angle : float
+        In degrees; at most half the angle between equivalent orientations, 45 for cubic crystals.
+    group : Group, optional
+        Which orientations are equivalent: that of the fitted density by default, of a callable none.
+
+    Returns
+    -------
+    float
+        By rules on the ball around the orientation; from a density of kernels (`form_`), the share of 40,000 drawn
+        orientations, with a standard error of at most 0.25 %.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> volume_fraction(lambda X: np.ones(len(X)), np.eye(3), 90)  # (ω − sin ω)/π
+    0.18169011382
+    """
+    values = _values_of(density, "a volume fraction")
+    X = Rotations().check_points(np.asarray(getattr(orientation, "as_matrix", lambda: orientation)()).reshape(-1, 9))
+    if len(X) != 1:
+        raise ValueError(f"a volume fraction is that around one orientation; got {len(X)}")
+    equivalent = _different(_images(density, group, X).reshape(-1, 3, 3))
+    cosines = np.einsum("nij,ij->n", equivalent, equivalent[0]) / 2 - 0.5
+    _require_apart(cosines[1:], angle, "equivalent orientations")
+
+    def near(Y: Array) -> Array:
+        return (Y @ equivalent.reshape(-1, 9).T).max(axis=1) / 2 - 0.5 >= np.cos(np.deg2rad(angle))
+
+    def rule(degree: int) -> tuple[Array, Array]:
+        axes, weights = Sphere(3).quadrature(degree * (degree + 1))
+        t, w = np.polynomial.legendre.leggauss(degree + 1)
+        omega = np.deg2rad(angle) * (t + 1) / 2
+        turns = turned(np.repeat(axes, len(t), axis=0), np.tile(omega, len(axes)))
+        measure = np.asarray(np.deg2rad(angle) / 2 * w * (1 - np.cos(omega)) / np.pi, dtype=np.float64)
+        return (turns @ equivalent[0]).reshape(-1, 9), np.outer(weights, measure).ravel()
+
+    return _share(density, near, lambda degree: len(equivalent) * float(_sum(values, rule(degree))))
+
+
+def fibre_fraction(
+    density: Any,
+    crystal: ArrayLike,
+    specimen: ArrayLike,
+    angle: float,
+    *,
+    group: Group | None = None,
+) -> float:
+    """How much of the volume has a crystal direction within an angle of a specimen direction: the fibre ⟨h⟩ ∥ r.
+
+    Parameters
+    ----------
+    density : fitted `InvariantDensity` on `Rotations`, or callable
+    crystal : array-like of shape (3,)
+        h, Cartesian. Directions that the crystal's symmetry makes of h and −h count too.
+    specimen : array-like of shape (3,)
+        r.
+    angle : float
+        In degrees; at most half the angle between equivalent crystal directions, 45 for ⟨100⟩ of cubic crystals.
+    group : Group, optional
+        As in `volume_fraction`; of a `crystal_symmetry`, the crystal's part.
+
+    Returns
+    -------
+    float
+        As `volume_fraction`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from specavg import groups
+    >>> cubic = groups.crystal_symmetry("O")  # six directions, caps of (1 − cos 30°)/2 each
+    >>> fibre_fraction(lambda X: np.ones(len(X)), [1, 0, 0], [0, 0, 1], 30, group=cubic)
+    0.401923788647
+    """
+    values = _values_of(density, "the fraction of a fibre")
+    h, r = unit_direction(crystal), unit_direction(specimen)
+    group = _group_of(density) if group is None else group
+    turns = [np.eye(3)] if group is None else _rotations(group)
+    orbits = [_different(np.array([A @ v for A in turns])) for v in (h, -h)]
+    poles = _different(np.concatenate(orbits))
+    _require_apart(poles[1:] @ poles[0], angle, "equivalent crystal directions")
+
+    def near(Y: Array) -> Array:
+        return (Y.reshape(-1, 3, 3) @ r @ poles.T).max(axis=1) >= np.cos(np.deg2rad(angle))
+
+    def mass(degree: int) -> float:
+        t, w = np.polynomial.legendre.leggauss(degree + 1)
+        low = np.cos(np.deg2rad(angle))
+        z, phi = (1 + low) / 2 + (1 - low) / 2 * t, 2 * np.pi * np.arange(2 * degree + 1) / (2 * degree + 1)
+        rho = np.sqrt(np.maximum(1 - z**2, 0.0))
+        cap = np.stack([np.outer(rho, np.cos(phi)), np.outer(rho, np.sin(phi)), np.tile(z[:, None], len(phi))], axis=-1)
+        found = 0.0
+        for orbit in orbits if len(poles) > len(orbits[0]) else orbits[:1]:  # −h may be equivalent to h
+            around = cap.reshape(-1, 3) @ frames(orbit[:1])[0].T  # crystal directions near h
+            # The circle X r = h' is that of the transposed rotations Xᵀ h' = r.
+            means = circle_means(lambda Y: values(_transposed(Y)), r, around, 2 * degree + 1).reshape(len(t), -1)
+            found += float(len(orbit) * (1 - low) / 4 * w @ means.mean(axis=1))
+        return found
+
+    return _share(density, near, mass)
 
 
 def misorientation_angles(X: ArrayLike, group: Group, *, pairs: int | None = None, random_state: Any = None) -> Array:
@@ -135,6 +295,77 @@ def misorientation_angles(X: ArrayLike, group: Group, *, pairs: int | None = Non
     # The angle of A·Δ·Bᵀ over A and B in the group is that of Δ·C over C = BᵀA: one group is enough for the angle.
     traces = [np.einsum("nij,ji->n", between, C) for C in _rotations(group)]
     return np.rad2deg(np.arccos(np.clip((np.max(traces, axis=0) - 1) / 2, -1, 1)))
+
+
+def _values_of(density: Any, what: str) -> Callable[[Array], Array]:
+    if not callable(getattr(density, "score_samples", density)):
+        raise TypeError(
+            f"{what} is that of a density: a fitted InvariantDensity, or a function of rotations; got "
+            f"{type(density).__name__}"
+        )
+
+    def values(X: Array) -> Array:
+        logarithms = getattr(density, "score_samples", None)
+        return np.asarray(density(X) if logarithms is None else np.exp(logarithms(X)), dtype=np.float64)
+
+    return values
+
+
+def _group_of(density: Any) -> Group | None:
+    return getattr(getattr(density, "basis_", None), "group", None)
+
+
+def _images(density: Any, group: Group | None, X: Array) -> Array:
+    """All orientations that are equivalent to one."""  # (1, 9) -> (n, 9)
+    group = _group_of(density) if group is None else group
+    if group is None:
+        return X
+    if group.fields:
+        raise ValueError(
+            f"{group!r} makes a fibre of every orientation, and a ball around it is none: use fibre_fraction"
+        )
+    return np.concatenate([Rotations().act(g, X) for g in group.elements()])
+
+
+def _different(values: Array) -> Array:
+    """Every row once, the first one first."""
+    _, first = np.unique(values.round(9) + 0.0, axis=0, return_index=True)
+    return values[np.sort(first)]
+
+
+def _require_apart(cosines: Array, angle: float, what: str) -> None:
+    apart = np.rad2deg(np.arccos(np.clip(cosines.max(initial=-1.0), -1, 1)))
+    if not 0 < angle <= apart / 2 + 1e-9:
+        raise ValueError(
+            f"angle={angle:g} degrees: {what} are {apart:.4g}° apart, so that what lies around them overlaps. Choose "
+            f"an angle of at most {apart / 2:.4g}."
+        )
+
+
+def _sum(values: Callable[[Array], Array], rule: tuple[Array, Array]) -> float:
+    return float(rule[1] @ values(rule[0]))
+
+
+def _share(density: Any, near: Callable[[Array], Array], mass: Callable[[int], float]) -> float:
+    """The mass of a part of all orientations, by rules that settle or by drawn orientations."""
+    if getattr(density, "form_", None) == "kernels":
+        return float(near(density.sample(_MOST_DRAWN, np.random.default_rng(OWN_SEED))).mean())
+    value = np.nan
+    for degree in (8, 12, 18, 27):
+        before, value = value, mass(degree)
+        if abs(value - before) < _SETTLED * max(abs(value), _SETTLED):
+            return value
+    warnings.warn(
+        f"the fraction is not settled: {before:.4g} and {value:.4g} by two rules. The density is sharper than their "
+        "nodes are apart.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return value
+
+
+def _transposed(X: Array) -> Array:
+    return np.ascontiguousarray(X.reshape(-1, 3, 3).transpose(0, 2, 1)).reshape(-1, 9)
 
 
 def _rotations(group: Any) -> list[Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
 from functools import partial
 from typing import Any, ClassVar
 
@@ -18,14 +18,11 @@ from specavg.data._dask_collections import distributed_apply
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis
 from specavg.estimators._base import weights_or_ones
-from specavg.estimators._exponential_family import (
-    ExponentialFit,
-    Nodes,
-    exponential_fit,
-    exponential_fit_from_moments,
-)
+from specavg.estimators._exponential_family import Nodes, exponential_fit, exponential_fit_from_moments
+from specavg.estimators._exponential_search import Chosen, Maximise, chosen_fit
 from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
 from specavg.estimators._node_orbits import orbit_nodes
+from specavg.estimators._orbit_space import orbit_space
 from specavg.estimators._quadrature import Rule, quadratures
 from specavg.estimators._streamed import StreamedEstimator
 from specavg.groups import Group
@@ -38,7 +35,6 @@ from specavg.spaces._von_mises import VonMises
 FEWEST_FUNCTIONS, MOST_FUNCTIONS = 96, 192  # invariant functions of a default: up to 96 points, and with more
 MOST_NODES = 6_000  # of a quadrature rule: the values of 192 functions take 9 MB
 STRETCH = 10  # an exact rule of so many times more nodes is still better than random nodes
-TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
 _LOWEST_ACCEPTANCE = 1e-6  # of proposals of the uniform density, below which sampling is given up
 _OF_THE_EXPONENTIAL_FAMILY = (
     "coef_",
@@ -98,16 +94,16 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         density first).
     cutoff_ : Cutoff
     shrinkage_ : float
-        If `positive`, the α of the penalty α Σ c² (1 + λ/λ₁)^s / n, s = `smoothness_`; otherwise the t of the
-        weights w = exp(−tλ/λ₁), λ₁ the first non-constant invariant eigenvalue.
+        Of an exponential density, the α of the penalty α Σ c² (1 + λ/λ₁)^s / n, s = `smoothness_`; of a series, the t
+        of the weights w = exp(−tλ/λ₁), λ₁ the first non-constant invariant eigenvalue. Kernels have none.
     l2_risk_ : float
-        The estimated ∫(f − p)² dμ, but for the constant ∫p²: unbiased for the series.
+        The estimated ∫(f − p)² dμ, but for the constant ∫p²: unbiased for the series. Kernels have none.
     loo_log_likelihood_ : float
-        Mean leave-one-out log density (only if `positive`); for kernels less a number for each share that was fitted.
+        Mean leave-one-out log density (not for "series"); for kernels less a number for each share that was fitted.
     quadrature_ : str
-        How log Z was computed (only if `positive`).
+        How log Z was computed (only if `form_` is "exponential"; kernels have integral one by themselves).
     normalisation_error_ : float
-        Of log Z: the difference from a second rule, or the standard error of random nodes (only if `positive`).
+        Of log Z: the difference from a second rule, or the standard error of random nodes (as `quadrature_`).
     n_features_in_ : int
 
     Notes
@@ -120,14 +116,22 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     Σ w²θ̂² − 2w (n²θ̂² − Σψ²)/(n(n−1)), over all cutoffs up to the given one and a grid of t. For the exponential family
     ∫f² − (2/n) Σ f₋ᵢ(x_i), over α and s, f₋ᵢ without the point i to first order; where only moments are known
     (streams), α and s maximise the leave-one-out log-likelihood instead. Densities so narrow that a second quadrature
-    rule disagrees about log Z by more than 0.05 are not considered.
+    rule disagrees about log Z by more than 0.05 are not considered. A warning says so if data in memory have sharper
+    peaks than the density that is chosen; many peaks that a given cutoff blurs into few are not noticed.
+
+    *Continuous groups.* Functions that the turns about an axis leave alone (`C∞v` on a sphere, the fibre textures of
+    `crystal_symmetry(..., specimen="C∞")`) are integrated over the orbits: one node on each, with the rule of a line or
+    of the sphere of directions.
 
     *Kernels.* f = s_0 + Σ_k s_k Σ_i k_κ(x, x_i), averaged over the group, with von Mises kernels
     exp(−κ|e(x) − e(y)|²/2) of integral one on `Torus`, `Sphere` and `Rotations` and 20 values of κ, each twice the one
     before. The shares s_k maximise the leave-one-out likelihood, which is concave in them. They compete with the
     exponential family where data are in memory, no cutoff is given and the group has at most 2,000 elements, which are
-    listed; they are taken if their leave-one-out likelihood is larger by 0.3. At most 300,000 images of points are kept
-    (others count for the nearest of them) and 3·10⁸ pairs compared: some seconds, and 3 ms for the density at a point.
+    listed; they are taken if their leave-one-out likelihood is larger by 0.3. Turns about an axis are averaged in
+    closed form: on spheres by a Bessel function, on rotations turned from one side by the kernel of the direction that
+    they leave alone. Under other groups with a continuous part there are no kernels. At most 300,000 images of points
+    are kept (others count for the nearest of them) and 3·10⁸ pairs compared: some seconds, and 3 ms for the density at
+    a point.
 
     Examples
     --------
@@ -239,38 +243,24 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         w = np.where(np.arange(len(values)) <= last, np.exp(-self.shrinkage_ * values / values[0]), 0.0)
         self.coef_ = np.concatenate([[1.0], w * mean])
 
-    def _fit_positive(self, n: float, maximise: Callable[..., ExponentialFit]) -> None:
+    def _fit_positive(self, n: float, maximise: Maximise) -> Chosen:
         most = int(min(MOST_NODES, settings().memory_limit / (32.0 * self.basis_.dim)))
-        rule, check = quadratures(self.basis_, most, stretch=STRETCH)
-        nodes, others = self._nodes(rule), self._nodes(check)
-        values = self.basis_.eigenvalues[1:]
-        d = self.basis_.dimension
-        best: tuple[ExponentialFit, float, float] | None = None
-        for smoothness in (d / 2 + 1, d / 2 + 2):
-            start, since_best, here = np.zeros(len(values)), 0, np.inf
-            for alpha in 10.0 ** np.arange(3.0, -3.1, -0.5):  # each fit starts where the last one ended
-                fit = maximise(nodes, alpha * (1 + values / values[0]) ** smoothness / n, start)
-                start = fit.coefficients
-                if _normalisation_error(others, check.random, fit) > TRUSTED:
-                    break  # narrower than the nodes can see, and smaller penalties are narrower still
-                if best is None or fit.loss < best[0].loss:
-                    best = (fit, float(alpha), smoothness)
-                since_best = 0 if fit.loss < here else since_best + 1
-                here = min(here, fit.loss)
-                if since_best == 2:
-                    break
-        if best is None:
+        orbits_of_flows = orbit_space(self.basis_.space, self.basis_.group)
+        made = orbits_of_flows.rule
+        rule, check = quadratures(self.basis_, most, stretch=STRETCH, made=made, sharp=made is None)
+        values, d = self.basis_.eigenvalues[1:], self.basis_.dimension
+        chosen = chosen_fit(maximise, self._nodes(rule), self._nodes(check), check.random, values, d, n)
+        if chosen is None:
             raise NotNormalised(
                 f"even the smoothest density cannot be normalised with {rule.description}: lower the cutoff "
                 f"({self.cutoff_.kind} = {self.cutoff_.value:.6g})."
             )
-        fit, self.shrinkage_, self.smoothness_ = best
-        penalty = self.shrinkage_ * (1 + values / values[0]) ** self.smoothness_ / n
-        fit = maximise(nodes, penalty, fit.coefficients, tolerance=1e-16)
-        self.loo_log_likelihood_, self.l2_risk_ = fit.loo_log_likelihood, fit.l2_risk
-        self.coef_ = np.concatenate([[-fit.log_z], fit.coefficients])
+        self.shrinkage_, self.smoothness_ = chosen.alpha, chosen.smoothness
+        self.loo_log_likelihood_, self.l2_risk_ = chosen.fit.loo_log_likelihood, chosen.fit.l2_risk
+        self.coef_ = np.concatenate([[-chosen.fit.log_z], chosen.fit.coefficients])
         self.form_, self.quadrature_ = "exponential", rule.description
-        self.normalisation_error_ = _normalisation_error(others, check.random, fit)
+        self.normalisation_error_ = chosen.error
+        return chosen
 
     def _fit_either(self, points: Array, features: Array, weights: Array, free: bool) -> None:
         """The exponential family; kernels where they are `free` to compete and make more likely what was left out."""
@@ -279,8 +269,9 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
             first, label = orbits(features)
             each = np.bincount(label, weights).astype(np.float64)
             found = fitted_mixture(self.basis_.space, self.basis_.group, points[first], each)
+        chosen: Chosen | None = None
         try:
-            self._fit_positive(float(weights.sum()), partial(exponential_fit, features, weights))
+            chosen = self._fit_positive(float(weights.sum()), partial(exponential_fit, features, weights))
         except NotNormalised:
             if found is None:
                 raise
@@ -288,6 +279,17 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
             for name in _OF_THE_EXPONENTIAL_FAMILY:
                 vars(self).pop(name, None)
             self.form_, self.kernels_, self.loo_log_likelihood_ = "kernels", found, found.loo_log_likelihood
+        elif chosen is not None and chosen.is_too_broad(self.basis_.dimension, len(points)):
+            what = f"{self.basis_.dim} functions give no more: raise the cutoff" + ", or leave it out" * (not free)
+            if chosen.ended_by_nodes:
+                what = f"no more can be told by {self.quadrature_}" + ": leave out the cutoff" * (not free)
+            warnings.warn(
+                f"the data are sharper than this density: it is {chosen.fit.met:.2f} times as large at points that "
+                "were left out as at points drawn from it, where 1 is right. Its peaks are too low, and numbers such "
+                f"as texture indices too small; {what}.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _nodes(self, rule: Rule) -> Nodes:
         """The nodes, one for each orbit where nodes share one: an invariant integrand needs no more."""
@@ -410,7 +412,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
 
     @property
     def _von_mises(self) -> VonMises:
-        family = self.basis_.space.von_mises
+        family = orbit_space(self.basis_.space, self.basis_.group).family
         assert family is not None
         return family
 
@@ -421,10 +423,3 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         if self.form_ == "kernels":
             return self.kernels_.density(self._von_mises, points)
         return self.basis_.combine(points, self.coef_[:, None])[:, 0]
-
-
-def _normalisation_error(nodes: Nodes, random: bool, fit: ExponentialFit) -> float:
-    """By how much log ∫f differs from zero on other nodes; the standard error of random ones if it is larger."""
-    density = np.exp(np.minimum(nodes.values @ fit.coefficients - fit.log_z, 300.0))
-    error = abs(float(np.log(max(float(nodes.weights @ density), 1e-300))))
-    return max(error, float(density.std() / len(density) ** 0.5)) if random else error

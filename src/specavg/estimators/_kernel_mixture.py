@@ -1,9 +1,9 @@
 """Kernel density estimates with several widths: group-averaged von Mises kernels around the data.
 
-f(x) = s_0 + Σ_k s_k Σ_j w_j k_κ(x, x_j), every kernel averaged over the images of x_j. The cost is linear in the number
-of kernels, and widths cost little: κ doubles from one to the next, and kernels are squared. The shares s maximise the
-leave-one-out likelihood, a concave problem; data of two scales, such as grains and what lies between them, have two
-widths.
+f(x) = s_0 + Σ_k s_k Σ_j w_j k_κ(x, x_j), every kernel averaged over the images of x_j, and over flows in closed form
+(`_orbit_space`). The cost is linear in the number of kernels, and widths cost little: κ doubles from one to the next,
+and kernels are squared. The shares s maximise the leave-one-out likelihood, a concave problem; data of two scales, such
+as grains and what lies between them, have two widths.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from specavg._config import settings
 from specavg._random import OWN_SEED
 from specavg._reporting import reported
 from specavg.estimators._leaves import Leaves
+from specavg.estimators._orbit_space import orbit_space
 from specavg.groups import Group
-from specavg.invariants._acting_group import group_order
 from specavg.spaces import Space
 from specavg.spaces._von_mises import VonMises
 
@@ -34,20 +34,24 @@ MOST_IMAGES = 300_000
 count for the nearest of those that are kept, which are taken at random."""
 
 MOST_PAIRS = 3e8
-"""Pairs of a point and an image that shares are chosen by: 6 s for all widths."""
+"""Pairs of a point and an image that shares are chosen by: 4 s for all widths."""
 
-MOST_ELEMENTS = 2_000
-"""Elements of a group that is listed. The images of 100 points under more would be more than `MOST_IMAGES`."""
+DEARER = 10
+"""How much longer a pair takes where a flow is averaged, with a value of Bessel's function for each width: of images
+and of pairs so many times fewer are taken. Orbits are then points of fewer dimensions, which fewer images fill."""
 
 _WIDTHS = 20  # from the size of the space to a thousandth of it: orientations are measured to 0.1 degrees
 _STEPS = 400  # of the search for shares: the likelihood of 500 points is then settled to 1e-4
 _FEWEST = 0.5  # rows that the uniform density is given at least, so that no point has density zero
 _DROPPED = 1e-3  # a share below is dropped
 _NEGLIGIBLE = 1e-14  # what all kernels beyond their reach together may add, relative to the uniform part
+_VANISHING = 1e-20  # a kernel, of at most 1, that is left out: 1e8 times as high at κ = 2¹⁹, and 1e-12 of the density
+_DENSE = 6  # widths for which all pairs are taken: at the next one, four in five have vanished on rotations
 _LEAF = 16  # images in a leaf
 _TOGETHER = 4  # points whose near images are looked up together: more reach further, fewer make more steps
 _ROWS = 4_096  # points at a time: their distances to 10,000 leaves take 20 MB
 _CHUNK = 4e6  # pairs at a time: 32 MB
+_CACHED = 1e6  # pairs that are squared at a time: with 4e6 of them, which leave the cache, it took 2.7 times as long
 
 
 @final
@@ -58,7 +62,7 @@ class KernelMixture:
     Attributes
     ----------
     images : ndarray of shape (N, n_features)
-        Points of the data, moved by all elements of the group: of many, some.
+        Points of the data, moved by all elements of the group, or by one of each of its components: of many, some.
     weights : ndarray of shape (N,)
         Sum to one; a point that is not kept counts for the nearest image.
     concentrations : ndarray of shape (K,)
@@ -84,12 +88,15 @@ class KernelMixture:
 
     def gradient(self, family: VonMises, X: Array) -> Array:
         """The gradient of the log density."""  # (n, n_features) -> (n, n_features)
-        targets = family.embedded(self.images)
+        targets, places = family.embedded(self.images), family.embedded(X)
         pulls, density = np.zeros((len(X), targets.shape[1])), np.full(len(X), self.shares[0])
         for rows, images, kappa, kernel in self._near(family, X):
             terms = kernel * self.weights[images]
             density[rows] += terms.sum(axis=1)
             pulls[rows] += kappa * (terms @ targets[images])
+            if family.is_averaged:
+                slopes = family.share_slope(kappa * np.outer(places[rows, -1], targets[images, -1]))
+                pulls[rows, -1] += kappa * ((terms * slopes) @ targets[images, -1])
         return family.pulled(X, pulls / density[:, None])
 
     def sample(self, space: Space, family: VonMises, n: int, rng: np.random.Generator) -> Array:
@@ -119,10 +126,14 @@ class KernelMixture:
                 chosen = np.flatnonzero(distances <= reaches.max(initial=0.0))
                 places, far = leaves.places(chosen), np.repeat(distances[chosen], leaves.counts[chosen])
                 pairs = np.minimum(points[rows] @ targets[places].T - family.square, 0.0)
+                arms = np.outer(points[rows, -1], targets[places, -1]) if family.is_averaged else None
                 for kappa, scale, reach in zip(self.concentrations.tolist(), scales.tolist(), reaches, strict=True):
                     near = np.flatnonzero(far <= reach)
                     part = pairs if len(near) == len(places) else pairs[:, near]
-                    yield start + rows, leaves.order[places[near]], kappa, scale * np.exp(kappa * part)
+                    kernel = scale * np.exp(kappa * part)
+                    if arms is not None:
+                        kernel *= family.share(kappa * arms[:, near])
+                    yield start + rows, leaves.order[places[near]], kappa, kernel
 
     def _leaves(self, targets: Array) -> Leaves:
         """The leaves of the embedded images, made once."""
@@ -135,6 +146,8 @@ class KernelMixture:
 def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) -> KernelMixture | None:
     """The mixture of greatest leave-one-out likelihood; None without kernels, or with too many elements to list.
 
+    Flows of the group are averaged where `orbit_space` knows how; elsewhere there are no kernels.
+
     Parameters
     ----------
     space : Space
@@ -143,15 +156,17 @@ def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) ->
         One of each orbit: a point is left out with all of its orbit.
     weights : ndarray of shape (n,)
     """
-    family = space.von_mises
-    if family is None or len(points) < 2 or group_order(group) > MOST_ELEMENTS:
+    family = orbit_space(space, group).family
+    elements = orbit_space(space, group).elements(space) if len(points) > 1 else None
+    if family is None or elements is None:
         return None
-    order = group.finite_order
+    order = len(elements)
+    dearer = DEARER if family.is_averaged else 1
     rng = np.random.default_rng(OWN_SEED)
-    shuffled, most = rng.permutation(len(points)), max(MOST_IMAGES // order, 2)
+    shuffled, most = rng.permutation(len(points)), max(MOST_IMAGES // dearer // order, 2)
     kept, others = np.sort(shuffled[:most]), shuffled[most:]
     centres, n, total = points[kept], min(len(points), most), float(weights.sum())
-    images = np.concatenate([space.act(g, centres) for g in group.elements()])  # element after element
+    images = np.concatenate([space.act(g, centres) for g in elements])  # element after element
     targets = family.embedded(images)
     owner = np.empty(len(points), dtype=np.intp)  # the centre that a point counts for
     owner[kept] = np.arange(n)
@@ -160,25 +175,73 @@ def fitted_mixture(space: Space, group: Group, points: Array, weights: Array) ->
     counts = np.bincount(owner, weights, n)
     kappas: Array = np.exp2(np.arange(_WIDTHS, dtype=np.float64)) / family.square
     # A centre that counts for others too lies where nothing of them is left out: points beside it tell.
-    left = np.sort((others if len(others) else shuffled)[: max(int(MOST_PAIRS / len(images)), 100)])
+    left = np.sort((others if len(others) else shuffled)[: max(int(MOST_PAIRS / dearer / len(images)), 100)])
     table = np.ones((len(left), 1 + _WIDTHS))
     scales = np.exp(-family.log_mass(kappas)) / order
+    each: Array = np.tile(np.asarray(counts, dtype=np.float64), order)
     chunks = list(_chunks(len(left), len(images)))
     for rows in reported(chunks, "kernels left out", "chunks", len(chunks)):
         mine = left[rows]
-        kernel = np.exp(kappas[0] * _exponents(family, points[mine], targets))
-        for k in range(_WIDTHS):
-            values = kernel.reshape(len(mine), order, n).sum(axis=1)
-            own = values[np.arange(len(mine)), owner[mine]] * weights[mine]
-            table[rows, 1 + k] = scales[k] * (values @ counts - own) / (total - weights[mine])
-            np.multiply(kernel, kernel, out=kernel)
+        own = owner[mine][:, None] + n * np.arange(order)  # the images of the centre that a point counts for
+        beside = (counts[owner[mine]] - weights[mine])[:, None]  # without the point itself
+        sums = _sums(family, kappas, family.embedded(points[mine]), targets, each, own, beside)
+        table[rows, 1:] = scales * sums / (total - weights[mine])[:, None]
     shares = _shares(table, weights[left] / weights[left].sum(), total)
     used = np.concatenate([[True], shares[1:] > 0])
     likelihood = float(weights[left] @ np.log(table @ shares) / weights[left].sum())
-    each = np.tile(counts / (order * total), order)
     # Shares were fitted to these rows: a number for each, less the sum.
     optimism = float(used.sum() - 1) / total
-    return KernelMixture(images, each, kappas[used[1:]], shares[used], likelihood - optimism)
+    return KernelMixture(images, each / (order * total), kappas[used[1:]], shares[used], likelihood - optimism)
+
+
+def _sums(
+    family: VonMises, kappas: Array, places: Array, targets: Array, weights: Array, own: Places, beside: Array
+) -> Array:
+    """Sums of kernels over images for every κ, each twice the one before, with other weights of some images.
+
+    Kernels are squared from one κ to the next. What has become negligible is left out, so that sharp kernels, which
+    reach few images, cost little.
+
+    Parameters
+    ----------
+    family : VonMises
+    kappas : ndarray of shape (K,)
+    places, targets : ndarray of shape (n, m) and (N, m)
+        Embedded points, and images.
+    weights : ndarray of shape (N,)
+    own : ndarray of shape (n, order)
+        Images of each point whose weight is `beside`.
+    beside : ndarray of shape (n, 1)
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+    """
+    row = np.arange(len(places))
+    pairs = np.minimum(places @ targets.T - family.square, 0.0)
+    arms = np.outer(places[:, -1], targets[:, -1]) if family.is_averaged else None
+    near, near_arms = pairs[row[:, None], own], None if arms is None else arms[row[:, None], own]
+    kernel = np.exp(kappas[0] * pairs)
+    kernel[row[:, None], own] = 0.0
+    found = np.empty((len(places), len(kappas)))
+    row_of: Places | None = None  # of pairs that are left
+    for k, kappa in enumerate(kappas.tolist()):
+        terms = kernel if arms is None else kernel * family.share(kappa * arms)
+        found[:, k] = terms @ weights if row_of is None else np.bincount(row_of, terms * weights, len(places))
+        mine = np.exp(kappa * near)
+        if near_arms is not None:
+            mine *= family.share(kappa * near_arms)
+        found[:, k] += np.sum(mine * beside, axis=1)
+        if k >= _DENSE:
+            left = np.flatnonzero(kernel > _VANISHING)
+            kernel, arms = kernel.ravel()[left], None if arms is None else arms.ravel()[left]
+            if row_of is None:
+                row_of, column = np.divmod(left, len(targets))
+                weights = weights[column]
+            else:
+                row_of, weights = row_of[left], weights[left]
+        np.multiply(kernel, kernel, out=kernel)
+    return found
 
 
 def _shares(table: Array, weights: Array, total: float) -> Array:
@@ -210,12 +273,7 @@ def _shares(table: Array, weights: Array, total: float) -> Array:
     return found
 
 
-def _exponents(family: VonMises, X: Array, targets: Array) -> Array:
-    """−|e(x) − e(y)|²/2."""  # (n, N)
-    return np.minimum(family.embedded(X) @ targets.T - family.square, 0.0)
-
-
 def _chunks(n: int, images: int) -> Iterator[slice]:
-    step = max(1, int(min(_CHUNK, settings().memory_limit / 64) / max(images, 1)))
+    step = max(1, int(min(_CACHED, settings().memory_limit / 64) / max(images, 1)))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))

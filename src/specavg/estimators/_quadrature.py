@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 HIGHEST_DIMENSION = 8  # beyond, product rules have too many nodes even for the lowest functions
 # Multiples of the largest value of a basis for which rules are tried: each finer than the last by half.
 _FACTORS = (1.0, 1.5, 2.25, 3.4, 5.0, 7.6, 11.4, 17.0, 25.6, 38.0)
+# Where integrands may be far sharper than the functions, as exp(Σ c ψ) with few of them is.
+_FINER = tuple(38.0 * 1.5**k for k in range(1, 9))
+_ENOUGH = 2_000  # nodes beyond which no finer rules are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,19 +42,32 @@ class Rule:
     description: str
 
 
-def quadratures(basis: InvariantBasis, most: int, stretch: int = 1) -> tuple[Rule, Rule]:
+def quadratures(
+    basis: InvariantBasis,
+    most: int,
+    stretch: int = 1,
+    made: Callable[[float], tuple[Array, Array]] | None = None,
+    sharp: bool = False,
+) -> tuple[Rule, Rule]:
     """A rule of at most `most` nodes for functions on the space of `basis`, and a second one to check it by.
 
     Where the space has product rules with so few nodes: the finest, checked by the next finer one. Both
     integrate products of two functions of `basis` exactly. Where there is none, the coarsest of them if it has at
-    most `stretch` times as many nodes. Otherwise independent uniform nodes, twice.
+    most `stretch` times as many nodes. Otherwise independent uniform nodes, twice. Rules are those of the space, or
+    `made` for an eigenvalue of its Laplacian: where all integrands are invariant, one node on each orbit is enough.
+    Integrands may be `sharp`, far beyond the functions of the basis: small bases have finer rules then.
     """
     top = float(basis.eigenvalues[-1])
     rules: list[Rule] = []
-    if basis.dimension <= HIGHEST_DIMENSION:
-        for factor in _FACTORS:
+    if made is not None or basis.dimension <= HIGHEST_DIMENSION:
+        for factor in _FACTORS + (_FINER if sharp else ()):
+            if factor > _FACTORS[-1] and len(rules[-1].points) > _ENOUGH:
+                break
             try:
-                points, weights = basis.quadrature(factor * top)
+                if made is None:
+                    points, weights = basis.quadrature(factor * top)
+                else:
+                    points, weights = made(basis.order.eigenvalue(basis.space, factor * top))
             except MemoryError:
                 break
             text = f"product rule of {len(points)} nodes, exact for products of eigenfunctions up to {factor * top:.6g}"

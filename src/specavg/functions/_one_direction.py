@@ -2,13 +2,49 @@
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Callable
+from typing import Any, final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
 from specavg.functions._functions import Functions
 from specavg.functions._orthonormal_matrices import nearest_orthonormal
+
+_AT_ONCE = 20_000  # orientations asked for at once: one call an angle took five times as long
+
+
+@final
+class Direction:
+    """The direction R a of a rotation for a fixed axis a, or Rᵀ a where `transposed`."""
+
+    def __init__(self, axis: Array, *, transposed: bool) -> None:
+        self._axis = axis
+        self._transposed = transposed
+
+    def of(self, X: Array) -> Array:  # (n, 9) -> (n, 3)
+        R = _matrices(X)
+        return np.ascontiguousarray((R.transpose(0, 2, 1) if self._transposed else R) @ self._axis)
+
+    def rotations(self, directions: Array, turns: Array) -> Array:
+        """Rotations with these directions, one for each angle about them."""  # (n, 3), (n,) -> (n, 9)
+        turn = np.zeros((len(turns), 3, 3))
+        turn[:, 0, 0] = turn[:, 1, 1] = np.cos(turns)
+        turn[:, 1, 0], turn[:, 0, 1], turn[:, 2, 2] = np.sin(turns), -np.sin(turns), 1.0
+        R = frames(directions) @ turn @ frames(self._axis[None]).transpose(0, 2, 1)
+        return np.ascontiguousarray(R.transpose(0, 2, 1) if self._transposed else R).reshape(-1, 9)
+
+    def lifted(self, X: Array, slopes: Array) -> Array:
+        """The tangential gradient by the entries of R, from that by the direction."""  # (n, 3, q) -> (n, 9, q)
+        subscripts = "i,njq->nijq" if self._transposed else "niq,j->nijq"
+        operands = (self._axis, slopes) if self._transposed else (slopes, self._axis)
+        return _tangential(_matrices(X), np.einsum(subscripts, *operands)).reshape(len(X), 9, -1)
+
+    def lowered(self, X: Array, G: Array) -> Array:
+        """The transpose of `lifted`."""  # (n, 9, q) -> (n, 3, q)
+        tangent = _tangential(_matrices(X), G.reshape(len(X), 3, 3, -1))
+        return np.einsum("i,nijq->njq" if self._transposed else "j,nijq->niq", self._axis, tangent)
 
 
 @final
@@ -20,8 +56,7 @@ class OneDirection(Functions):
 
     def __init__(self, functions: Functions, axis: Array, *, transposed: bool) -> None:
         self._functions = functions
-        self._axis = axis
-        self._transposed = transposed
+        self._direction = Direction(axis, transposed=transposed)
 
     @property
     def dim(self) -> int:
@@ -32,43 +67,71 @@ class OneDirection(Functions):
         return self._functions.row_bytes + 8.0 * 12
 
     def values(self, X: Array) -> Array:
-        return self._functions.values(self._directions(X))
+        return self._functions.values(self._direction.of(X))
 
     def plain_values(self, X: Array) -> Array:
-        return self._functions.plain_values(self._directions(X))
+        return self._functions.plain_values(self._direction.of(X))
 
     def correlate(self, X: Array, Y: Array) -> Array:
-        return self._functions.correlate(self._directions(X), Y)
+        return self._functions.correlate(self._direction.of(X), Y)
 
     def combine(self, X: Array, C: Array) -> Array:
-        return self._functions.combine(self._directions(X), C)
+        return self._functions.combine(self._direction.of(X), C)
 
     def gradient(self, X: Array) -> Array:
-        slopes = self._functions.gradient(self._directions(X))  # (n, dim, 3)
-        return self._lifted(X, slopes.transpose(0, 2, 1)).transpose(0, 2, 1)
+        slopes = self._functions.gradient(self._direction.of(X))  # (n, dim, 3)
+        return self._direction.lifted(X, slopes.transpose(0, 2, 1)).transpose(0, 2, 1)
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
-        return self._lifted(X, self._functions.combine_gradient(self._directions(X), C))
+        return self._direction.lifted(X, self._functions.combine_gradient(self._direction.of(X), C))
 
     def correlate_gradient(self, X: Array, G: Array) -> Array:
-        tangent = _tangential(self._matrices(X), G.reshape(len(X), 3, 3, -1))
-        subscripts = "i,nijq->njq" if self._transposed else "j,nijq->niq"
-        return self._functions.correlate_gradient(self._directions(X), np.einsum(subscripts, self._axis, tangent))
+        return self._functions.correlate_gradient(self._direction.of(X), self._direction.lowered(X, G))
 
-    def _matrices(self, X: Array) -> Array:
-        return nearest_orthonormal(X.reshape(-1, 3, 3))
 
-    def _directions(self, X: Array) -> Array:
-        R = self._matrices(X)
-        return np.ascontiguousarray((R.transpose(0, 2, 1) if self._transposed else R) @ self._axis)
+def frames(v: Array) -> Array:
+    """Rotations whose last column is each unit vector."""  # (n, 3) -> (n, 3, 3)
+    helper = np.eye(3)[np.abs(v).argmin(axis=1)]
+    a: Any = np.cross(helper, v)
+    a /= np.linalg.norm(a, axis=1, keepdims=True)
+    across: Any = np.cross(v, a)
+    return np.stack([a, across, v], axis=2)
 
-    def _lifted(self, X: Array, slopes: Array) -> Array:
-        """The tangential gradient by the entries of R, from that by the direction."""  # (n, 3, q) -> (n, 9, q)
-        subscripts = "i,njq->nijq" if self._transposed else "niq,j->nijq"
-        operands = (self._axis, slopes) if self._transposed else (slopes, self._axis)
-        return _tangential(self._matrices(X), np.einsum(subscripts, *operands)).reshape(len(X), 9, -1)
+
+def _matrices(X: Array) -> Array:
+    return nearest_orthonormal(X.reshape(-1, 3, 3))
 
 
 def _tangential(R: Array, G: Array) -> Array:
     """(G − R Gᵀ R) / 2, the part of a matrix along the rotations near R."""  # (n, 3, 3), (n, 3, 3, q)
     return 0.5 * (G - np.einsum("nia,nbaq,nbj->nijq", R, G, R, optimize=True))
+
+
+def circle_means(values: Callable[[Array], Array], h: Array, r: Array, steps: int, fold: int = 1) -> Array:
+    """The mean of a function over the rotations that take each r to h; `fold`: it repeats so often on each circle."""
+    first = frames(h[None])[0]  # columns: two directions across h, and h
+    across = frames(r).transpose(0, 2, 1)  # (n, 3, 3)
+    taken = -(-steps // fold)
+    total = np.zeros(len(r))
+    for angles in np.array_split(2 * np.pi / fold * np.arange(taken) / taken, -(-taken * len(r) // _AT_ONCE)):
+        turn = np.zeros((len(angles), 1, 3, 3))
+        turn[..., 0, 0] = turn[..., 1, 1] = np.cos(angles)[:, None]
+        turn[..., 1, 0] = np.sin(angles)[:, None]
+        turn[..., 0, 1] = -turn[..., 1, 0]
+        turn[..., 2, 2] = 1.0
+        total += values((first @ turn @ across).reshape(-1, 9)).reshape(len(angles), -1).sum(axis=0)
+    return total / taken
+
+
+def unit_direction(crystal: ArrayLike) -> Array:
+    """A direction of three numbers, of length one."""
+    h = np.asarray(crystal, dtype=float)
+    if h.shape == (4,):
+        raise ValueError(
+            f"{h.tolist()} are four Miller–Bravais indices (h k i l), and directions are Cartesian here. Pass "
+            "(h, (h + 2k)/√3, l·a/c) for the pole of the plane, x along the axis a of the hexagonal cell and a, c its "
+            "lattice constants"
+        )
+    if h.shape != (3,) or not np.linalg.norm(h) > 0:
+        raise ValueError(f"a crystal direction is a vector of three numbers, not all zero; got {crystal!r}")
+    return h / np.linalg.norm(h)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
+from specavg.functions._one_direction import unit_direction
 from specavg.groups import Group, crystal_symmetry
 from specavg.groups.families import CrystalSymmetry, PointGroup
 from specavg.plot._bands import bands, value_range
@@ -19,7 +20,6 @@ from specavg.plot._poles import (
     indices,
     project,
     sides,
-    unit_direction,
 )
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, colorbar_beside, panels_in_a_row, without_frame
@@ -234,7 +234,7 @@ def misorientations(
     heights, _ = np.histogram(random, edges, density=True)
     panel.plot((edges[1:] + edges[:-1]) / 2, heights, color=COLORS[0], label="uniform orientations")
     panel.set(xlabel="misorientation angle in degrees", ylabel="density per degree", xlim=(0, edges[-1]))
-    panel.legend(frameon=False)
+    panel.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, fontsize="small")  # above all bars
     without_frame(panel)
     return panel
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
+from specavg.functions._one_direction import circle_means, unit_direction
 from specavg.groups import Group
 from specavg.groups.families import CrystalSymmetry, PointGroup
 from specavg.isometries import LeftRight
@@ -17,11 +18,10 @@ from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, INK, colorbar_beside, panels_in_a_row
 from specavg.plot._symmetry import DRAWN
 from specavg.spaces import Rotations, Sphere
+from specavg.textures import pole_density as pole_density_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_ROWS = 20_000  # orientations asked for at once: one call an angle took five times as long
 
 
 def pole_density(
@@ -57,10 +57,7 @@ def pole_density(
     array([1.])
     """
     values = source_of(model, space=Rotations()).values
-    h = unit_direction(crystal)
-    r = np.asarray(specimen, dtype=float).reshape(-1, 3)
-    directions = (h, -h) if antipodal else (h,)
-    return np.mean([_circle_means(values, v, r, steps) for v in directions], axis=0)
+    return pole_density_of(values, crystal, specimen, antipodal=antipodal, steps=steps)
 
 
 def pole_figure(
@@ -164,19 +161,6 @@ def directions_at(theta: Array, phi: Array) -> Array:
     return np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], axis=-1).reshape(-1, 3)
 
 
-def unit_direction(crystal: ArrayLike) -> Array:
-    h = np.asarray(crystal, dtype=float)
-    if h.shape == (4,):
-        raise ValueError(
-            f"{h.tolist()} are four Miller–Bravais indices (h k i l), and directions are Cartesian here. Pass "
-            "(h, (h + 2k)/√3, l·a/c) for the pole of the plane, x along the axis a of the hexagonal cell and a, c its "
-            "lattice constants"
-        )
-    if h.shape != (3,) or not np.linalg.norm(h) > 0:
-        raise ValueError(f"a crystal direction is a vector of three numbers, not all zero; got {crystal!r}")
-    return h / np.linalg.norm(h)
-
-
 def indices(h: ArrayLike, brackets: str = "") -> str:
     """Miller indices, such as {100} for brackets "{}"; a bar for a minus; numbers apart where they are not digits."""
     numbers = np.asarray(h, dtype=float).tolist()
@@ -193,22 +177,6 @@ def crystal_symbol(group: Group) -> str:
     """The Schoenflies symbol of the crystal's rotations; empty where it is not known."""
     crystal = group.structure.crystal.structure if isinstance(group.structure, CrystalSymmetry) else None
     return crystal.symbol if isinstance(crystal, PointGroup) else ""
-
-
-def _circle_means(values: Callable[[Array], Array], h: Array, r: Array, steps: int, fold: int = 1) -> Array:
-    """The mean of a function over the rotations that take each r to h; `fold`: it repeats so often on each circle."""
-    first = _frames(h[None])[0]  # columns: two directions across h, and h
-    across = _frames(r).transpose(0, 2, 1)  # (n, 3, 3)
-    taken = -(-steps // fold)
-    total = np.zeros(len(r))
-    for angles in np.array_split(2 * np.pi / fold * np.arange(taken) / taken, -(-taken * len(r) // _ROWS)):
-        turn = np.zeros((len(angles), 1, 3, 3))
-        turn[..., 0, 0] = turn[..., 1, 1] = np.cos(angles)[:, None]
-        turn[..., 1, 0] = np.sin(angles)[:, None]
-        turn[..., 0, 1] = -turn[..., 1, 0]
-        turn[..., 2, 2] = 1.0
-        total += values((first @ turn @ across).reshape(-1, 9)).reshape(len(angles), -1).sum(axis=0)
-    return total / taken
 
 
 def expanded_pole_density(
@@ -230,13 +198,13 @@ def expanded_pole_density(
     for top in (12, 24, 48) if degree is None else (degree,):
         X, weights = _symmetric_rule(top)
         chosen, which = _up_to(images, X)
-        sampled = weights * _circle_means(values, h, X[chosen], 2 * top + 1, fold)[which]
+        sampled = weights * circle_means(values, h, X[chosen], 2 * top + 1, fold)[which]
         kept = [sphere.eigenspace(k) for k in range(top + 1) if not (antipodal and k % 2)]
         parts = [(V, sphere.evaluate(V, X).T @ sampled) for V in kept]
         if degree is None and top < 48:
-            exact = _circle_means(values, h, probe, 4 * top, fold)
+            exact = circle_means(values, h, probe, 4 * top, fold)
             if antipodal:
-                exact = (exact + _circle_means(values, h, -probe, 4 * top, fold)) / 2
+                exact = (exact + circle_means(values, h, -probe, 4 * top, fold)) / 2
             error = np.abs(sum(sphere.evaluate(V, probe) @ c for V, c in parts) - exact).max()
             if error > 0.01 * np.ptp(sampled / weights) + 1e-9:
                 continue
@@ -282,15 +250,6 @@ def _up_to(images: Array, X: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]
     labels = moved[first, np.arange(len(X))].round(9) + 0.0
     _, chosen, which = np.unique(labels, axis=0, return_index=True, return_inverse=True)
     return chosen, which.ravel()
-
-
-def _frames(v: Array) -> Array:
-    """Rotations whose last column is each unit vector."""  # (n, 3) -> (n, 3, 3)
-    helper = np.eye(3)[np.abs(v).argmin(axis=1)]
-    a: Any = np.cross(helper, v)
-    a /= np.linalg.norm(a, axis=1, keepdims=True)
-    across: Any = np.cross(v, a)
-    return np.stack([a, across, v], axis=2)
 
 
 def project(r: Array, projection: str) -> Array:

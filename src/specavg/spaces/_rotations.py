@@ -28,6 +28,7 @@ from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnRotations, VonMises
 
 _ROWS_TO_JUDGE = 10  # orientations that all have angles below 2π degrees: given in degrees, they would be almost alike
+_MARK = 1e-3  # of half a turn, by which 4π may be rounded in a file
 
 
 @final
@@ -326,17 +327,51 @@ def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> NDArray
         raise ValueError(f"Bunge angles have shape (n, 3): φ₁, Φ, φ₂ in each row; got {euler.shape}")
     if not np.isfinite(euler).all():
         raise ValueError("Bunge angles have NaN or infinity")
+    _question_bunge(euler[_is_measured(euler, 180.0 if degrees else np.pi)], degrees)
+    first, middle, last = (np.deg2rad(euler) if degrees else euler).T
+    tilt = np.zeros((len(euler), 3, 3))
+    tilt[:, 0, 0] = 1.0
+    tilt[:, 1, 1] = tilt[:, 2, 2] = np.cos(middle)
+    tilt[:, 1, 2] = np.sin(middle)
+    tilt[:, 2, 1] = -np.sin(middle)
+    return _turns_z(-last) @ tilt @ _turns_z(-first)
+
+
+def _is_measured(euler: NDArray[np.float64], half: float) -> NDArray[np.bool_]:
+    """Rows that are no mark of a pixel without an orientation; a warning about marks."""  # (n, 3) -> (n,)
+    marks = {
+        ".ang files mark pixels without an orientation by 4π": np.abs(euler - 4 * half).max(axis=1) < _MARK * half,
+        ".ctf files write zeros for pixels without an orientation": (euler == 0).all(axis=1),
+    }
+    measured = np.ones(len(euler), dtype=bool)
+    for text, marked in marks.items():
+        count = int(marked.sum())
+        if count == len(euler) or (count < _ROWS_TO_JUDGE and not euler[marked].any()):
+            continue  # nothing else was given, or a few orientations are the identity
+        if count:
+            measured &= ~marked
+            row = euler[marked.argmax()]
+            warnings.warn(
+                f"{count} of {len(euler)} rows are ({', '.join(f'{angle:.6g}' for angle in row)}), which stands for "
+                f"the identity: {text}. Leave these rows out, or they make a cube texture that is not there.",
+                stacklevel=3,
+            )
+    return measured
+
+
+def _question_bunge(euler: NDArray[np.float64], degrees: bool) -> None:
+    """Warnings about units and the order of the columns."""
     if not degrees and np.abs(euler).max(initial=0.0) > 4 * np.pi:
         warnings.warn(
             f"Bunge angles go up to {np.abs(euler).max():.4g}, and are taken for radians: for degrees write "
             "degrees=True",
-            stacklevel=2,
+            stacklevel=3,
         )
     if degrees and len(euler) >= _ROWS_TO_JUDGE and np.abs(euler).max() <= 2 * np.pi:
         warnings.warn(
             f"Bunge angles go up to {np.abs(euler).max():.4g}, and are taken for degrees: for radians leave out "
             "degrees=True",
-            stacklevel=2,
+            stacklevel=3,
         )
     half = 180.0 if degrees else np.pi
     least, most = euler[:, 1].min(initial=0.0), euler[:, 1].max(initial=0.0)
@@ -346,15 +381,8 @@ def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> NDArray
         warnings.warn(
             f"Φ, the second column, goes from {least:.4g} to {most:.4g}, and lies between 0 and {half:.4g} in Bunge's "
             "angles: are the columns φ₁, Φ, φ₂, in this order?",
-            stacklevel=2,
+            stacklevel=3,
         )
-    first, middle, last = (np.deg2rad(euler) if degrees else euler).T
-    tilt = np.zeros((len(euler), 3, 3))
-    tilt[:, 0, 0] = 1.0
-    tilt[:, 1, 1] = tilt[:, 2, 2] = np.cos(middle)
-    tilt[:, 1, 2] = np.sin(middle)
-    tilt[:, 2, 1] = -np.sin(middle)
-    return _turns_z(-last) @ tilt @ _turns_z(-first)
 
 
 def _turns_z(angle: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -147,27 +147,27 @@ class Sphere(Space):
         return normalized(as_generator(random_state).standard_normal((n, self._d)))
 
     def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        degree = _degree(max_eigenvalue, self._d)
+        degree = degree_up_to(max_eigenvalue, self._d)
         total = float(2 * degree + 1) * float(degree + 1) ** (self._d - 2)
         require_memory(8.0 * 3 * total * self._d, f"a product rule of {total:.3g} points", "Lower max_eigenvalue.")
         angle = 2 * np.pi * (np.arange(2 * degree + 1) + 0.5) / (2 * degree + 1)
         X = np.stack([np.cos(angle), np.sin(angle)], axis=1)
         weights = np.full(len(angle), 1.0 / len(angle))
         for d in range(3, self._d + 1):
-            t, w = _gauss_gegenbauer(degree + 1, (d - 2) / 2)
+            t, w = gauss_gegenbauer(degree + 1, (d - 2) / 2)
             rho = np.sqrt((1 - t) * (1 + t))
             X = np.concatenate([(rho[:, None, None] * X).reshape(-1, d - 1), np.repeat(t, len(X))[:, None]], axis=1)
             weights = np.outer(w, weights).ravel()
         return X, weights
 
 
-def _degree(max_eigenvalue: float, d: int) -> int:
+def degree_up_to(max_eigenvalue: float, d: int) -> int:
     """The largest k with k(k + d − 2) ≤ max_eigenvalue (relative tolerance 1e-9)."""
     half = (d - 2) / 2
     return int(np.floor(np.sqrt(half**2 + max_eigenvalue * (1 + 1e-9)) - half + 1e-9))
 
 
-def _gauss_gegenbauer(n: int, order: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def gauss_gegenbauer(n: int, order: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Gauss nodes for the weight (1 − t²)^{order − 1/2}, as a probability measure (Golub-Welsch)."""
     from scipy.linalg import eigh_tridiagonal
 

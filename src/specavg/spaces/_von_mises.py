@@ -26,6 +26,22 @@ class VonMises(abc.ABC):
     def square(self) -> float:
         """|e(x)|², the same for all x."""
 
+    @property
+    def is_averaged(self) -> bool:
+        """Whether a kernel is exp(−κ|e(x) − e(y)|²/2) times a `share`."""
+        return False
+
+    def share(self, u: Array) -> Array:
+        """What an average over the turns of a circle or sphere leaves, at most 1: u is κ times both radii.
+
+        A radius is the last number of e(x).
+        """
+        return np.ones_like(u)
+
+    def share_slope(self, u: Array) -> Array:
+        """The derivative of the logarithm of the `share` by u."""
+        return np.zeros_like(u)
+
     @abc.abstractmethod
     def embedded(self, X: Array) -> Array:
         """e(x): points of a Euclidean space."""  # (n, n_features) -> (n, m)
@@ -99,13 +115,10 @@ class OnRotations(VonMises):
         return np.where(kappa < 1e4, np.log(ive(0, kappa) - ive(1, kappa)), tail)
 
     def sample(self, centres: Array, kappa: Array, rng: np.random.Generator) -> Array:
-        angle = _angles(kappa, lambda a: 1 - np.cos(a), rng)[:, None, None]
+        angle = _angles(kappa, lambda a: 1 - np.cos(a), rng)
         axis = rng.normal(size=(len(centres), 3))
         axis /= np.linalg.norm(axis, axis=1, keepdims=True)
-        # Rows e_i × axis: the matrix of v ↦ axis × v.
-        cross: Array = np.asarray(np.cross(np.eye(3)[None], axis[:, None]), dtype=np.float64)
-        turn = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
-        return (turn @ centres.reshape(-1, 3, 3)).reshape(-1, 9)
+        return (turned(axis, angle) @ centres.reshape(-1, 3, 3)).reshape(-1, 9)
 
 
 @final
@@ -134,6 +147,14 @@ class OnTorus(VonMises):
 
     def sample(self, centres: Array, kappa: Array, rng: np.random.Generator) -> Array:
         return centres + self._radius * rng.vonmises(0.0, np.multiply.outer(kappa, self._radius**2))
+
+
+def turned(axis: Array, angle: Array) -> Array:
+    """Rotations by angles about unit vectors."""  # (n, 3), (n,) -> (n, 3, 3)
+    # Rows e_i × axis: the matrix of v ↦ axis × v.
+    cross: Array = np.asarray(np.cross(np.eye(3)[None], axis[:, None]), dtype=np.float64)
+    a = angle[:, None, None]
+    return np.eye(3) + np.sin(a) * cross + (1 - np.cos(a)) * cross @ cross
 
 
 def _angles(kappa: Array, area: object, rng: np.random.Generator) -> Array:

@@ -30,7 +30,7 @@ _SAME = 1e-13  # of unit vectors that were made from given matrices: rounding
 
 
 @dataclass(frozen=True, eq=False)
-class _Reduction:
+class Reduction:
     """The axis, whether it is turned from the left, and what is left to act on directions."""
 
     axis: Array
@@ -50,8 +50,8 @@ class FunctionsOfADirection(Solver[None]):
         return turns_about_an_axis(space, group)
 
     @cached_property
-    def _directions(self) -> _Reduction:
-        reduction = _reduction(self.space, self.group)
+    def _directions(self) -> Reduction:
+        reduction = reduction_to_directions(self.space, self.group)
         assert reduction is not None
         return reduction
 
@@ -80,11 +80,12 @@ class FunctionsOfADirection(Solver[None]):
 
 def turns_about_an_axis(space: Space, group: Group) -> bool:
     """Whether all turns about one axis act from one side on rotations, and all else respects this axis."""
-    return _reduction(space, group) is not None
+    return reduction_to_directions(space, group) is not None
 
 
 @lru_cache(maxsize=64)
-def _reduction(space: Space, group: Group) -> _Reduction | None:
+def reduction_to_directions(space: Space, group: Group) -> Reduction | None:
+    """How functions of a rotation become functions of a direction; None where no flow turns about one axis."""
     if not isinstance(space, Rotations) or not group.fields:
         return None
     halves = [two_sided(space.check_field(f), 3) for f in group.fields]
@@ -98,7 +99,7 @@ def _reduction(space: Space, group: Group) -> _Reduction | None:
             if len(kept) == len(maps):
                 fields = [pair[1 - side] for pair in halves if not pair[1 - side].is_zero]
                 moving = [g for g in kept if not g.is_identity]
-                return _Reduction(axes[0], side == 0, Group(moving, fields, size=3))
+                return Reduction(axes[0], side == 0, Group(moving, fields, size=3))
     return None
 
 
