@@ -104,3 +104,35 @@ def test_streams_of_noise_are_questioned_too():
     X = T2.sample(200, random_state=0)
     with pytest.warns(UserWarning, match="explains almost nothing"):
         sa.EquivariantKernelRidge(T2, SQUARE, "vector", max_dim=60).fit(iter([(X, noise((200, 2)))]))
+
+
+@pytest.mark.parametrize("vectors", [False, True])
+def test_a_group_that_the_data_do_not_have_is_doubted(vectors):
+    """The mirrors of C3v stand across x; these functions have theirs across y."""
+    X = sa.Sphere(3).sample(100, random_state=0)
+    x, y, z = X.T
+    group = sa.groups.point_group("C3v")
+    if vectors:
+        model, Y = sa.EquivariantKernelRidge(sa.Sphere(3), group, "vector"), np.c_[-2 * x * y, x**2 - y**2, z]
+    else:
+        model, Y = sa.InvariantKernelRidge(sa.Sphere(3), group), x**3 - 3 * x * y**2 + z
+    with pytest.warns(UserWarning, match=r"e-1\d without the group: the data do not seem to have the symmetry") as found:
+        model.fit(X, Y)
+    assert found[0].filename == __file__
+
+
+def test_noise_does_not_speak_against_a_group():
+    rng = np.random.default_rng(0)
+    X = sa.Sphere(3).sample(150, random_state=0)
+    y = np.exp(2 * (X**4).sum(axis=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = sa.InvariantKernelRidge(sa.Sphere(3), sa.groups.point_group("Oh"))
+        assert model.fit(X, y / y.std() + rng.normal(size=150)).loo_error_ > 0.5
+
+
+def test_points_in_a_small_part_of_the_period_are_questioned():
+    space = sa.Torus(2, period=360)
+    X = sa.Torus(2).sample(60, random_state=0)
+    with pytest.warns(UserWarning, match=r"spans more than 0\.5\d % of its period"):
+        sa.InvariantKernelRidge(space, sa.groups.symmetric(2)).fit(X, np.cos(np.pi * X).sum(axis=1))

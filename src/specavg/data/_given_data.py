@@ -21,6 +21,7 @@ from specavg.spaces import Power, Product, Rotations, Space
 # span a few, and standardised columns on the default torus (period 2) about three.
 _MANY_PERIODS = 20.0
 _MANY_CELLS = 4.0  # the same of fractional coordinates: positions in Å in a cell of 5 Å span five
+_SMALL_PART = 0.05  # of the period, spanned by every column: angles in radians on a torus of period 360 span 0.017
 _ROWS_ASKED = 64  # rows whose span is looked at: another unit shows in any of them; all rows took as long as a fit
 _NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: less than 2 % of the variance is explained
 _ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, all with 200; fewer rows say little
@@ -141,6 +142,15 @@ def question_periods(space: Space, points: Array) -> None:
             UserWarning,
             stacklevel=5,
         )
+    elif 0 < span < _SMALL_PART and len(points) >= _ROWS_TO_JUDGE and np.isfinite(space.column_periods).all():
+        side = space.column_periods[column]
+        warnings.warn(
+            f"no column of X spans more than {100 * span:.2g} % of its period of {space!r}: column {column} goes from "
+            f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. If the "
+            "points are meant to fill the space, give it the period of the data (for instance 2π for radians).",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def _many_periods(space: Space) -> float:
@@ -236,6 +246,18 @@ def question_wrapping(space: Space, points: Array, error: float) -> None:
             UserWarning,
             stacklevel=4,
         )
+
+
+def question_group(group: Group, error: float, without: float) -> None:
+    """Warn that a fit without the group is far better: leave-one-out errors in standard deviations of the targets."""
+    warnings.warn(
+        f"the leave-one-out error is {error:.3g} standard deviations of y, and {without:.2g} without the group: the "
+        f"data do not seem to have the symmetry of {group!r}. Compare its axes, mirrors and setting, the convention "
+        "of the points and the order of their columns; sa.discover_symmetry(X, y, space, group) finds the part that they "
+        "have.",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def question_size(basis: BasisTable, count: int, rows: int, error: float) -> None:

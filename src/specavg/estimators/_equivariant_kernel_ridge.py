@@ -18,6 +18,7 @@ from specavg.data._dask_collections import distributed_apply
 from specavg.data._streaming import is_dask, vector_moments
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import checked_alpha, relative_weights
+from specavg.estimators._kernel_ridge import InvariantKernelRidge
 from specavg.estimators._spectral_ridge import SpectralRidge
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group, Representation
@@ -180,8 +181,11 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         vars(self).pop("moments_", None)
         self._take_basis(basis)
         self._keep(self._solved(data.problem(), candidates, alpha).of_weights(unit), outputs, len(data.points))
-        self._question_error(points, len(data.points), rows)
+        self._question_error(points, targets, len(data.points), rows)
         return self
+
+    def _without_group(self) -> InvariantKernelRidge:
+        return InvariantKernelRidge(self._space(), None)
 
     def _refuse_tensors(self, y: Any) -> None:
         """Refuse arrays of tensors, and vectors where one number is meant, in words of `output`."""

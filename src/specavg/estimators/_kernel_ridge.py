@@ -263,8 +263,11 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
             self._take_basis(basis)
         self._keep(fit.of_weights(unit), targets.shape[1:], data.count)
         question_vectors(basis, targets.shape[1:], self.loo_error_)
-        self._question_error(points, data.count, data.count)
+        self._question_error(points, targets, data.count, data.count)
         return self
+
+    def _without_group(self) -> InvariantKernelRidge:
+        return InvariantKernelRidge(self._space(), None)
 
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:
         points = self._points(X, reset=True)
