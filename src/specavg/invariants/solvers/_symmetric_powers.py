@@ -7,8 +7,10 @@ a field acts by the product rule, n Jᵀ (A ⊗ 1) J.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations_with_replacement
+from math import factorial, prod
 from typing import Any
 
 import numpy as np
@@ -70,3 +72,29 @@ def applied_power(M: NDArray[Any], n: int, X: NDArray[Any]) -> NDArray[Any]:
     rest = np.ascontiguousarray(tensor.transpose(1, 0, 2)).reshape(-1, d * k)
     moved = applied_power(M, n - 1, rest).reshape(-1, d, k).transpose(1, 0, 2)
     return J.T @ moved.reshape(J.shape[0], k)
+
+
+def in_symmetric_powers(tensor: NDArray[np.float64], powers: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
+    """A tensor that is symmetric in each run of n equal factors, in the unit vectors of ⊗ Sym^n(V).
+
+    Parameters
+    ----------
+    tensor : ndarray
+        With a dimension for each factor.
+    powers : sequence of (int, int)
+        The dimension of V, and n, of each run.
+
+    Examples
+    --------
+    >>> in_symmetric_powers(np.array([[1.0, 2.0], [2.0, 3.0]]), [(2, 2)]).round(4)
+    array([1.    , 2.8284, 3.    ])
+    """
+    for place, (dim, n) in enumerate(powers):
+        if n == 1:
+            continue
+        parts = multisets(dim, n)
+        counts = [factorial(n) / prod(factorial(part.count(a)) for a in set(part)) for part in parts]
+        index = (slice(None),) * place
+        tensor = tensor[(*index, *np.array(parts).T)]
+        tensor = np.moveaxis(np.moveaxis(tensor, place, -1) * np.sqrt(counts), -1, place)
+    return np.ascontiguousarray(tensor).reshape(-1)
