@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import combinations_with_replacement
-from math import factorial, prod
+from itertools import chain, combinations_with_replacement
+from math import comb, factorial
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,12 @@ from numpy.typing import NDArray
 def multisets(dim: int, n: int) -> list[tuple[int, ...]]:
     """The multisets of n of `dim` things, in the order of the unit vectors of Sym^n."""
     return list(combinations_with_replacement(range(dim), n))
+
+
+def multiset_array(dim: int, n: int) -> NDArray[np.intp]:
+    """`multisets` as the rows of an array."""
+    flat = chain.from_iterable(combinations_with_replacement(range(dim), n))
+    return np.fromiter(flat, dtype=np.intp, count=n * comb(dim + n - 1, n)).reshape(-1, n)
 
 
 @lru_cache(maxsize=256)
@@ -92,9 +98,14 @@ def in_symmetric_powers(tensor: NDArray[np.float64], powers: Sequence[tuple[int,
     for place, (dim, n) in enumerate(powers):
         if n == 1:
             continue
-        parts = multisets(dim, n)
-        counts = [factorial(n) / prod(factorial(part.count(a)) for a in set(part)) for part in parts]
-        index = (slice(None),) * place
-        tensor = tensor[(*index, *np.array(parts).T)]
-        tensor = np.moveaxis(np.moveaxis(tensor, place, -1) * np.sqrt(counts), -1, place)
+        parts = multiset_array(dim, n)
+        # Of the n! orders of a multiset, those that exchange equal things are one: n! / ∏ (how often each occurs)!
+        occurrence = np.ones(len(parts))
+        run = np.ones(len(parts))
+        for i in range(1, n):
+            run = np.where(parts[:, i] == parts[:, i - 1], run + 1, 1)
+            occurrence *= run
+        tensor = tensor[(*(slice(None),) * place, *parts.T)]
+        orders = np.sqrt(factorial(n) / occurrence)
+        tensor = tensor * orders.reshape(-1, *(1,) * (tensor.ndim - 1 - place))
     return np.ascontiguousarray(tensor).reshape(-1)

@@ -16,8 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from itertools import compress
-from itertools import product as cartesian
 from math import comb, factorial, perm, prod
 from typing import Any, final
 
@@ -36,6 +34,7 @@ from specavg.invariants.solvers._integer_weights import integer_weights
 from specavg.invariants.solvers._symmetric_powers import (
     applied_power,
     in_symmetric_powers,
+    multiset_array,
     multisets,
     power_of_field,
 )
@@ -131,11 +130,15 @@ class TypesOfCopies:
         """A forecast of the time of `invariants`."""
         known = self.count(slots)
         if known == 0:
-            return 2e-6
+            return 1e-5
         if known is None or self._rotations is None:
-            # O(3) on Power(Sphere(3), 4), types of 225, 405, 875 functions: 8, 15, 40 ms; with permutations 3 to 10 ms.
-            return 3e-3 + 4e-5 * self.size(slots)
-        return 2e-4 + self._rotations.seconds(_one_by_one(slots)) + 1e-7 * self.size(slots)
+            # O(3) on Power(Sphere(3), 4), types of 225, 405, 875 functions: 8, 15, 40 ms; with permutations 3 to 10 ms,
+            # and as long again for their values at 200 points.
+            return 4e-3 + 8e-5 * self.size(slots)
+        # What follows is longer than this search, and would not be bounded otherwise: values at 200 points took 0.5 to
+        # 0.8 µs for each product of functions of two directions, and 2 to 6 µs for those of three.
+        factors = _one_by_one(slots)
+        return 4e-4 + self._rotations.seconds(factors) + (6e-7 if len(factors) < 3 else 4e-6) * self.size(slots)
 
     def memory(self, slots: Slots) -> float:
         """A forecast of the working memory of `invariants`, in bytes."""
@@ -253,15 +256,18 @@ class TypesOfCopies:
                 for copies in self.arrangements(slots)
             ]
             return CopyTensors(one_copy, m, tensors)
+        # Rotations about one axis leave few products in most types: the others are never formed.
+        needed = [np.flatnonzero(np.any(Q != 0, axis=1)) for _, Q in kept]
         chosen: list[list[int]] = []
-        needed = [np.any(Q != 0, axis=1) for _, Q in kept]  # rotations about one axis leave few products in most types
-        for (slots, _), some in zip(kept, needed, strict=True):
-            parts = [[[columns[V][a] for a in part] for part in multisets(V.dim, n)] for V, n in slots]
-            chosen.extend([a for part in choice for a in part] for choice in compress(cartesian(*parts), some))
+        for (slots, _), rows in zip(kept, needed, strict=True):
+            parts = [multiset_array(V.dim, n) + columns[V].start for V, n in slots]
+            places = np.unravel_index(rows, [len(part) for part in parts]) if parts else ()
+            used = [part[place] for part, place in zip(parts, places, strict=True)]
+            chosen.extend(np.concatenate(used, axis=1).tolist() if used else [[]] * len(rows))
         # A sum over injective assignments to copies has this squared norm.
         norms = [perm(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in chosen]
         sums = symmetrized_products(one_copy, m, chosen, np.array([1.0 / float(norm) ** 0.5 for norm in norms]))
-        blocks = [Q[some] for (_, Q), some in zip(kept, needed, strict=True)]
+        blocks = [Q[rows] for (_, Q), rows in zip(kept, needed, strict=True)]
         return Blockwise(sums, [(len(Q), Q) for Q in blocks])
 
 
