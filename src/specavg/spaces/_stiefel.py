@@ -218,11 +218,15 @@ class Stiefel(Space):
         """The size of D_right of each type in the eigenspace."""
         return [multiplicity(shape, self._n, self._k) for shape in _types(eigenspace)]
 
+    def type_degrees(self, eigenspace: Eigenspace) -> list[int]:
+        """The degree of the functions of each type in the eigenspace."""
+        return [sum(shape) for shape in _types(eigenspace)]
+
     def parity_classes(self, eigenspace: Eigenspace) -> list[int]:
         """How many classes of parities the vectors of each type have, at most."""
         return [
             sum(comb(self._n, odd) for odd in range(degree % 2, min(degree, self._n) + 1, 2))
-            for degree in map(sum, _types(eigenspace))
+            for degree in self.type_degrees(eigenspace)
         ]
 
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
