@@ -252,8 +252,8 @@ def _how_to_have_more(basis: InvariantBasis) -> str:
         )
     order = "" if basis.order.name in ("eigenvalue", "type") else f", order={basis.order!r}"
     return (
-        f"More functions may help: max_eigenvalue={found.eigenvalue:.10g}{order} would take about {found.seconds:.2g} seconds "
-        f"and {human_size(found.memory)} (sa.invariants.plan tells what other cutoffs take)."
+        f"More functions may help: max_eigenvalue={found.eigenvalue:.10g}{order} would take about {found.seconds:.2g} "
+        f"seconds and {human_size(found.memory)} (sa.invariants.plan tells what other cutoffs take)."
     )
 
 

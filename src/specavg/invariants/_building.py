@@ -251,7 +251,9 @@ def _solutions_up_to(
         if total > most:
             return
         yield solution
-        if cutoff.kind == "max_invariant_dim" and total >= cutoff.value:  # eigenspaces that follow could add nothing but time
+        if (
+            cutoff.kind == "max_invariant_dim" and total >= cutoff.value
+        ):  # eigenspaces that follow could add nothing but time
             return
         barren, seconds = (0, 0.0) if solution.invariant_dim else (barren + 1, seconds + solution.solver.seconds(V))
         if cutoff.kind == "max_invariant_dim" and (barren > _BARREN or seconds > _BARREN_SECONDS):
@@ -264,10 +266,8 @@ def _solutions_up_to(
             )
 
 
-def _long_ones_announced(
-    eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff
-) -> Iterator[Eigenspace]:
-    """The eigenspaces; before the first that takes long there is a warning, and what takes days or does not fit ends it.
+def _long_ones_announced(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> Iterator[Eigenspace]:
+    """The eigenspaces, with a warning before the first that takes long; what takes days or does not fit is refused.
 
     How many eigenspaces `max_invariant_dim` needs is known only when their invariants are.
     """

@@ -117,7 +117,9 @@ class LeftTimesRight(StoringSolver[SidedBlocks]):
     @cached_property
     def _permutes_rows(self) -> bool:
         """Whether what acts from the left are signed permutations, whose matrices are sparse."""
-        if not isinstance(self.space, Stiefel) or any("left" in self._flowing(f) for f in self.group.fields):
+        if not isinstance(self.space, Stiefel) or not self._from_the_left:
+            return False
+        if any("left" in self._flowing(f) for f in self.group.fields):
             return False
         return all(
             isinstance(self.space.check_isometry(g).left, SignedPermutation)
