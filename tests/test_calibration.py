@@ -57,14 +57,33 @@ def test_variances_that_fall_too_slowly_have_no_finite_rest():
 
 def test_noise_that_truncation_explains_belongs_to_the_function():
     found = Calibration.of(np.ones(2), np.full(2, 7.0), np.array([0.25, np.inf]), 100)
-    np.testing.assert_allclose(found.factor, 105 / 95)
-    np.testing.assert_allclose(found.share, [0.25 * 105 / 95, 105 / 95])
+    np.testing.assert_allclose(found.factor, 108 / 92)
+    np.testing.assert_allclose(found.share, [0.25 * 108 / 92, 108 / 92])
 
 
 def test_a_fit_that_uses_half_of_the_rows_may_take_roughness_for_noise():
     surprise, truncated = np.array([1.0, 1.5]), np.zeros(2)
     found = Calibration.of(surprise, np.array([50.0, 4.0]), truncated, 100)
-    np.testing.assert_allclose(found.share, np.array([0.25, 0.52]) * 105 / 95)
+    np.testing.assert_allclose(found.share, np.array([0.25, 0.52]) * 108 / 92)
+
+
+def test_rows_on_one_orbit_are_observations_of_their_own():
+    found = Calibration.of(np.array([1.0, 1.5]), np.array([50.0, 4.0]), np.zeros(2), 100, 500.0)
+    np.testing.assert_allclose(found.share, np.array([0.05, 0.104]) * 108 / 92)
+
+
+def test_error_bars_on_a_noisy_grid_are_as_wide_as_errors():
+    steps = np.arange(20) / 10 - 1
+    X = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)  # 400 points on 66 orbits
+    Z = SPACE.sample(300, random_state=1)
+    ratios = []
+    for seed in range(6):
+        noise = np.random.default_rng(seed).normal(size=len(X))
+        model = sa.InvariantKernelRidge(SPACE, GROUP).fit(X, np.exp(np.cos(np.pi * X).sum(axis=1)) + 0.5 * noise)
+        mean, deviation = model.predict(Z, return_std=True)
+        error = mean - np.exp(np.cos(np.pi * Z).sum(axis=1))
+        ratios.append(np.mean(error**2) / np.mean(deviation**2))
+    assert 0.4 < np.mean(ratios) < 1.5  # 0.55; 0.19 where the noise of an orbit is taken for that of one observation
 
 
 def test_several_outputs_are_calibrated_direction_by_direction():

@@ -91,7 +91,7 @@ def test_sizes_seeds_and_the_penalty_of_the_figures_can_be_changed(tmp_path):
     page = reproduce(tmp_path, quick=True, only=["figure-2"], stream=io.StringIO(), changes=changes)
     text = page.read_text(encoding="utf-8")
     assert "KRR with λ = 3." in text
-    assert "(quick run)" in text
+    assert "(quick run, changed)" in text
     with (tmp_path / "results.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert {(row["n"], row["seed"]) for row in rows} == {("20", "7"), ("20", "8"), ("40", "7"), ("40", "8")}
@@ -238,6 +238,20 @@ def test_a_run_writes_figures_numbers_and_a_page(tmp_path):
     assert {row["experiment"] for row in rows} == {"weyl"}
     torus = [r for r in rows if json.loads(r["settings"]).get("space") == "Torus(2)" and r["quantity"] == "D_lambda"]
     np.testing.assert_array_equal([float(r["value"]) for r in torus[:4]], [5, 9, 13, 21])
+
+
+def test_a_changed_task_is_marked_and_described_as_it_was_run(tmp_path):
+    changes = Changes(sizes=(100,), penalty=10.0, seed=7, group=sa.groups.cyclic_shifts(10))
+    page = reproduce(tmp_path, quick=True, only=["figure-2"], stream=io.StringIO(), changes=changes)
+    text = page.read_text(encoding="utf-8")
+    assert (
+        "Changed for this run:</b> λ = 10 in place of 50; n = 100; seeds from 7 on; the group cyclic_shifts(10)" in text
+    )
+    assert text.count("(quick run, changed)") == 2 * 4  # at a glance, and in its part
+    assert " nan" not in text
+    assert "No n of this run determines 118 functions by least squares" in text
+    assert "sign-invariant" not in text
+    assert "for n = 100: the same order" in text
 
 
 def test_unknown_experiments_are_refused(tmp_path):

@@ -40,9 +40,9 @@ def test_coefficients_are_those_of_the_fourier_transform(name):
     short_basis = space.cell.short_basis
     assert short_basis is not None
     stars = short_basis.frequencies(stars)
-    kappa, n = 1.3 * waves.eigenvalues[0], 24
+    kappa, n = 1.3 * waves.units[0], 24
     axes = np.stack(np.meshgrid(*[np.arange(n) / n] * space.dim, indexing="ij"), axis=-1)
-    density = np.exp((np.cos(2 * np.pi * axes @ stars.T) * kappa / waves.eigenvalues).sum(axis=-1))
+    density = np.exp((np.cos(2 * np.pi * axes @ stars.T) * kappa / waves.units).sum(axis=-1))
     transform = np.fft.fftn(density).real
     eigenspaces = list(islice(space.ordered(ByType()), 25))
     series = space.von_mises_series(eigenspaces, ByType())
@@ -51,6 +51,17 @@ def test_coefficients_are_those_of_the_fourier_transform(name):
         K = space.frequencies(V)
         expected = np.array([transform[tuple(k)] for k in K]) / transform[(0,) * space.dim]
         np.testing.assert_allclose(expected, np.exp(found), rtol=1e-9, atol=1e-14)
+
+
+def test_waves_of_one_part_count_alike_and_parts_have_their_own_units():
+    dual = np.linalg.inv(np.array(LATTICES["oblique"])).T
+    lengths = 4 * np.pi**2 * np.sort(np.sum(dual**2, axis=1))
+    oblique = sa.Torus(lattice=LATTICES["oblique"]).first_waves
+    assert oblique is not None
+    np.testing.assert_allclose(oblique.units, np.sqrt(lengths.prod()))
+    layers = sa.Torus(lattice=LATTICES["layers"]).first_waves
+    assert layers is not None
+    np.testing.assert_allclose(np.sort(layers.units) / (4 * np.pi**2), [1.6**-2, 4 / 3, 4 / 3, 4 / 3])
 
 
 def test_types_split_an_eigenvalue_and_no_orbit():

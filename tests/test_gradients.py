@@ -89,7 +89,7 @@ def test_many_copies_are_kept_in_stretches(making, monkeypatch):
     from specavg.functions import _copy_chains, _symmetric_functions
 
     monkeypatch.setattr(_symmetric_functions, "_MAKING", making)
-    monkeypatch.setattr(_copy_chains, "_STATES_BYTES", 3e6)
+    monkeypatch.setattr(_copy_chains, "_STATES_BYTES", 1.5e6)
     functions = sa.invariant_basis(sa.Torus(60), groups.symmetric(60), max_invariant_dim=78).functions
     assert functions._chains.stretch(60) < 60
     assert (functions._faster(600) is None) == (making > 0)

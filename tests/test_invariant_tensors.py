@@ -278,3 +278,74 @@ def test_alternating_tensors_of_rank_four_need_four_dimensions(group, dim):
 def test_the_volume_form_is_a_constant_equivariant_function():
     found = sa.equivariant_basis(sa.Sphere(4), groups.special_orthogonal(4), "ijkl=-jikl=-ikjl=-ijlk", max_eigenvalue=3)
     assert (found.dim, found.n_constants) == (1, 1)
+
+
+C11, C12, C13, C14, C15, C16, C33, C44, C66 = 11.0, 1.2, 1.3, 1.4, 1.5, 1.6, 33.0, 44.0, 66.0
+X6 = (C11 - C12) / 2
+# Nye, Physical Properties of Crystals, table 9 and appendix E: the upper triangles of stiffnesses, row by row.
+STIFFNESSES = {
+    "m-3m": [C11, C12, C12, 0, 0, 0, C11, C12, 0, 0, 0, C11, 0, 0, 0, C44, 0, 0, C44, 0, C44],
+    "6/m": [C11, C12, C13, 0, 0, 0, C11, C13, 0, 0, 0, C33, 0, 0, 0, C44, 0, 0, C44, 0, X6],
+    "3m": [C11, C12, C13, C14, 0, 0, C11, C13, -C14, 0, 0, C33, 0, 0, 0, C44, 0, 0, C44, C14, X6],
+    "-3": [C11, C12, C13, C14, C15, 0, C11, C13, -C14, -C15, 0, C33, 0, 0, 0, C44, 0, -C15, C44, C14, X6],
+    "4/mmm": [C11, C12, C13, 0, 0, 0, C11, C13, 0, 0, 0, C33, 0, 0, 0, C44, 0, 0, C44, 0, C66],
+    "4/m": [C11, C12, C13, 0, 0, C16, C11, C13, 0, 0, -C16, C33, 0, 0, 0, C44, 0, 0, C44, 0, C66],
+}
+
+
+@pytest.mark.parametrize("name", STIFFNESSES)
+def test_stiffnesses_in_voigt_form_are_those_of_textbooks(name):
+    elastic = sa.invariant_tensors(groups.point_group(name), "ijkl=jikl=klij")
+    numbers = {
+        "C11": C11, "C12": C12, "C13": C13, "C14": C14, "C15": C15, "C16": C16, "C33": C33, "C44": C44, "C66": C66
+    }  # fmt: skip
+    found = elastic.voigt(**{each: numbers[each] for each in elastic.names})
+    wanted = np.zeros((6, 6))
+    wanted[np.triu_indices(6)] = STIFFNESSES[name]
+    np.testing.assert_allclose(found, wanted + np.triu(wanted, 1).T, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "name, names, wanted",
+    [
+        ("-43m", "e14", [[0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]),
+        ("6mm", "e15 e31 e33", [[0, 0, 0, 0, 1, 0], [0, 0, 0, 1, 0, 0], [2, 2, 3, 0, 0, 0]]),
+        ("3m", "e15 e22 e31 e33", [[0, 0, 0, 0, 1, -2], [-2, 2, 0, 1, 0, 0], [3, 3, 4, 0, 0, 0]]),
+        ("32", "e11 e14", [[1, -1, 0, 2, 0, 0], [0, 0, 0, 0, -2, -1], [0, 0, 0, 0, 0, 0]]),
+    ],
+)
+def test_piezoelectric_constants_in_voigt_form_are_those_of_textbooks(name, names, wanted):
+    piezoelectric = sa.invariant_tensors(groups.point_group(name), "ijk=ikj")
+    assert piezoelectric.names == tuple(names.split())
+    found = piezoelectric.voigt(**{each: i + 1.0 for i, each in enumerate(piezoelectric.names)})
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "equations, shape",
+    [("ij=ji", (6,)), ("ijk=ikj", (3, 6)), ("ijk=jik", (6, 3)), ("ijkl=jikl=ijlk", (6, 6)), ("ijkl=jikl", (6, 3, 3))],
+)
+def test_voigt_form_and_back(equations, shape):
+    index = groups.index_symmetry(equations, 3)
+    rng = np.random.default_rng(0)
+    V = rng.normal(size=(5, *shape))
+    T = index.from_voigt(V)
+    np.testing.assert_array_equal(index.voigt(T), V)
+    for image, sign in index.exchanges:
+        np.testing.assert_array_equal(sign * T.transpose(0, *(1 + np.array(image))), T)
+    pairs = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
+    if shape == (6, 6):
+        assert V[2, 3, 4] == T[(2, *pairs[3], *pairs[4])]
+    assert sa.invariant_tensors(groups.point_group("C1"), equations).voigt().shape == (index.dim, *shape)
+
+
+@pytest.mark.parametrize("equations, size", [("ij", 3), ("ij=-ji", 3), ("ij=ji", 2), ("ijk", 3)])
+def test_no_voigt_form_without_symmetric_pairs_of_three_dimensions(equations, size):
+    index = groups.index_symmetry(equations, size)
+    with pytest.raises(ValueError, match="symmetric pairs of indices in three dimensions"):
+        index.voigt(np.zeros(index.shape))
+
+
+def test_voigt_forms_of_another_shape_are_refused():
+    with pytest.raises(ValueError, match=r"have the shape \(3, 6\) in Voigt's numbers; got shape \(6, 6\)"):
+        groups.index_symmetry("ijk=ikj", 3).from_voigt(np.zeros((6, 6)))

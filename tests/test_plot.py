@@ -271,3 +271,14 @@ def test_pole_densities_by_symmetry_are_those_of_all_orientations(crystal, speci
 def test_plot_torus_names_the_picture_of_three_dimensions():
     with pytest.raises(ValueError, match=r"Use plot\.slices"):
         sa.plot.torus(sa.invariant_basis(sa.Torus(3), max_dim=7))
+
+
+@pytest.mark.parametrize("output, outputs", [("vector", 3), ("ij=ji", 6), ("tangent vector", 2)])
+def test_the_spectrum_of_vector_functions_follows_weyl_law_for_all_outputs(output, outputs):
+    basis = sa.equivariant_basis(sa.Sphere(3), sa.groups.point_group("O"), output, max_eigenvalue=1000)
+    ax = sa.plot.spectrum(basis)
+    laws = {line.get_label(): line for line in ax.lines}
+    for name, count in (("Weyl's law", basis.total_dim), ("Weyl's law / |G|", basis.dim)):
+        assert laws[name].get_ydata()[-1] == pytest.approx(count, rel=0.1)
+    assert laws["Weyl's law"].get_ydata()[-1] == pytest.approx(outputs * basis.table[-1].eigenvalue)  # λ on S²
+    assert ax.get_title(loc="left").endswith("functions are equivariant")

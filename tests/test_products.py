@@ -188,3 +188,14 @@ def test_a_default_fit_with_hundreds_of_factors_ends_in_a_sentence():
     with pytest.raises(ValueError, match="too many to list"):
         sa.InvariantKernelRidge(space, group).fit(X, np.cos(np.pi * X).sum(axis=1))
     assert time.process_time() - start < 10  # 1.6 s; without end before
+
+
+def test_columns_in_the_order_of_coordinates_are_recognised_by_points_off_the_space():
+    space = sa.Power(sa.Sphere(3), 2)
+    X = space.sample(20, random_state=0)
+    by_coordinate = X[:, [0, 3, 1, 4, 2, 5]]
+    with pytest.raises(ValueError, match=r"X.reshape\(-1, 3, 2\).swapaxes\(1, 2\) orders them"):
+        space.check_points(by_coordinate)
+    np.testing.assert_array_equal(by_coordinate.reshape(-1, 3, 2).swapaxes(1, 2).reshape(-1, 6), X)
+    with pytest.raises(ValueError, match="unit vectors: divide each row by its norm"):
+        space.check_points(2 * X)

@@ -51,7 +51,7 @@ def test_what_is_shown_of_a_function_is_bounded_from_below(rough):
         least, shown = path.least_shown(alpha), path.shown(alpha, np.arange(500))
         assert (least <= shown * (1 + 1e-9)).all()
         assert least.sum() > 0.2 * shown.sum()  # an eighth of the directions alone would show an eighth
-        assert np.allclose(shown, path.V**2 @ (path.s**2 / (path.s**2 + alpha)), rtol=1e-9)
+        assert np.allclose(shown, path.right_vectors() ** 2 @ (path.s**2 / (path.s**2 + alpha)), rtol=1e-9)
 
 
 def test_a_posterior_is_pickled_with_vectors_that_nobody_asked_for():

@@ -241,3 +241,26 @@ def test_more_functions_than_memory_are_refused_before_the_rows_are_counted():
     space, group = sa.Torus(2), sa.groups.sign_flips(2)
     with pytest.raises(MemoryError, match="smaller max_dim"):
         sa.symmetry_test(iter([]), None, space, group, max_dim=1e9)
+
+
+def test_detail_too_fine_to_be_seen_is_no_sign_of_a_symmetry():
+    """The period is a third; a sixth is false. The 20 functions that 80 samples can bear are coarser than that."""
+    space = sa.Torus(2, period=360)
+    sixths = sa.Group([sa.isometries.shift(degrees=[60, 0]), sa.isometries.permutation([1, 0])])
+    X = np.random.default_rng(1).uniform(0, 360, (80, 2))
+    test = sa.symmetry_test(X, np.cos(3 * np.deg2rad(X)).sum(axis=1), space, sixths)
+    assert not test.seen
+    assert test.p_value > 0.05
+    assert "nothing can be said about the symmetry" in str(test)
+    coarse = sa.symmetry_test(X, np.cos(np.deg2rad(X)).sum(axis=1), space, sa.groups.symmetric(2))
+    assert coarse.seen
+    assert "explain 100.0 % of the variance" in str(coarse)
+
+
+def test_noise_is_seen_as_often_as_the_level_says():
+    space, group = sa.Torus(2), sa.groups.hyperoctahedral(2)
+    seen = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        seen += sa.symmetry_test(space.sample(60, rng), rng.normal(size=60), space, group).seen
+    assert 2 <= seen <= 34  # 5 % of 200 for each of two tests: 10 to 20 expected

@@ -15,7 +15,7 @@ from specavg.baselines._canonicalized import Canonicalized, canonical
 from specavg.baselines._frames import Frame, FrameAveraged, frame
 from specavg.baselines._kernels import Kernel, VonMisesKernel
 from specavg.baselines._ridge import KernelRidge
-from specavg.baselines._spectral import SpectralKernel, spectral_weights
+from specavg.baselines._spectral import SpectralKernel
 
 __all__ = [
     "Augmented",
@@ -32,5 +32,4 @@ __all__ = [
     "averaged_kernel",
     "canonical",
     "frame",
-    "spectral_weights",
 ]

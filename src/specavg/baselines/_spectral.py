@@ -8,12 +8,15 @@ from typing import TypeGuard
 
 import numpy as np
 
-from specavg.baselines._kernels import Array, Kernel, KernelFunction, flips_every_sign
-from specavg.baselines._zonal import even_shell_sums, theta_product, zonal_sum
+from specavg._arrays import Array
+from specavg.baselines._kernels import Kernel, KernelFunction, flips_every_sign
+from specavg.functions._zonal_sums import differences, even_differences, shell_sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff
 from specavg.regression._spectra import Spectrum
 from specavg.spaces import Eigenspace, Space, Torus
+from specavg.spaces._eigenspace import Weighted
+from specavg.spaces._frequency_sets import shell_weights
 from specavg.spaces._order_of_functions import BY_EIGENVALUE, Order, order_of
 
 _TAIL = 1e-12  # relative weight of an eigenspace after which a kernel without a cutoff ends
@@ -87,47 +90,20 @@ class SpectralKernel(Kernel):
 
     def function(self, space: Space) -> KernelFunction:
         if self._is_product(space):
-            return theta_product(space, float(self.length_scale), self.constant, even=False)
-        return zonal_sum(space, self.table(space))
+            return _theta_product(space, float(self.length_scale), self.constant, even=False)
+        table = self.table(space)
+        return lambda X, Y: space.zonal_sum(table, X, Y)
 
     def _is_product(self, space: Space) -> TypeGuard[Torus]:
         whole = self.max_eigenvalue is None and self.max_dim is None and order_of(self.order) == BY_EIGENVALUE
         return self.spectrum == "heat" and whole and isinstance(space, Torus) and space.lattice is None
 
     def averaged(self, space: Space, group: Group) -> KernelFunction | None:
-        if self._is_product(space) and flips_every_sign(group):
-            return theta_product(space, float(self.length_scale), self.constant, even=True)
-        by_eigenvalue = order_of(self.order) == BY_EIGENVALUE
-        if isinstance(space, Torus) and space.is_cubic and by_eigenvalue and flips_every_sign(group):
-            return even_shell_sums(space, self.table(space))
-        return None
-
-
-def spectral_weights(
-    eigenvalues: Array, counts: Array, dim: int, spectrum: str, smoothness: float, length_scale: float = 1.0
-) -> Array:
-    """w(λ) for each eigenspace.
-
-    Parameters
-    ----------
-    eigenvalues : ndarray of shape (k,)
-    counts : ndarray of shape (k,)
-        D_λ: how many functions there are up to and with each eigenspace.
-    dim : int
-        Dimension d of the space.
-    spectrum : {"sobolev", "matern", "heat"}
-    smoothness, length_scale : float
-
-    Returns
-    -------
-    ndarray of shape (k,)
-
-    Examples
-    --------
-    >>> spectral_weights(np.array([0.0, 2.0]), np.array([1, 4]), 2, "sobolev", smoothness=2.0)
-    array([1.    , 0.0625])
-    """
-    return np.exp(Spectrum(spectrum, smoothness, length_scale).logarithms(eigenvalues, counts, dim))
+        if not flips_every_sign(group):
+            return None
+        if self._is_product(space):
+            return _theta_product(space, float(self.length_scale), self.constant, even=True)
+        return _even_zonal_sum(space, self.table(space))
 
 
 @lru_cache(maxsize=64)
@@ -152,3 +128,31 @@ def _table(
             break
         found.append((V, weight))
     return tuple(found)
+
+
+def _even_zonal_sum(space: Space, table: Weighted) -> KernelFunction | None:
+    """`Space.zonal_sum` on a cubic torus, averaged over all sign flips: cos j(a − b) becomes cos ja · cos jb.
+
+    None where the eigenspaces are not those of a cubic torus.
+    """
+    shells, unit = shell_weights(table), 2 * np.pi / space.column_periods
+    return None if shells is None else lambda X, Y: shell_sum(unit * X, unit * Y, shells, even_differences)
+
+
+def _theta_product(space: Torus, length_scale: float, constant: bool, *, even: bool) -> KernelFunction:
+    """The whole heat kernel of a box torus, Π_i θ_i(x_i − y_i); `even`: averaged over all sign flips."""
+    rates = (2 * np.pi * length_scale / space.period) ** 2 / 2  # (d,)
+    harmonics = even_differences if even else differences
+
+    def kernel(X: Array, Y: Array) -> Array:
+        a, b = 2 * np.pi * X / space.period, 2 * np.pi * Y / space.period
+        values = np.ones((len(X), len(Y)))
+        for i, rate in enumerate(rates):
+            theta = np.ones_like(values)
+            reach = int(np.ceil(np.sqrt(40.0 / rate)))  # exp(−40) is below the last bit
+            for k, term in enumerate(harmonics(a[:, i], b[:, i], reach), start=1):
+                theta += np.exp(-rate * k * k) * term
+            values *= theta
+        return values if constant else values - 1.0
+
+    return kernel

@@ -19,7 +19,8 @@ examples:
   specavg check data.parquet --target y --space torus:10 --group sign_flips:10
   specavg check data.csv --target energy --space sphere:3 --group point_group:Oh --permutations 2000
 
-Exit code 0: nothing speaks against the symmetry. Exit code 3: it does not hold, at the level given.
+Exit code 0: nothing speaks against the symmetry, or the data cannot tell. Exit code 3: it does not hold, at the level
+given.
 """
 
 
@@ -80,8 +81,8 @@ def run(options: argparse.Namespace) -> int:
         print(found)
         failing = found.failing(options.level)
         which = f" It fails for generator{'s' * (len(failing) > 1)} {', '.join(map(str, failing))}." if failing else ""
-        verdict = "The symmetry does not hold." + which if fails else "Nothing speaks against the symmetry."
-        print(verdict)
+        holds = "Nothing speaks against the symmetry." if found.seen else "The data cannot tell whether it holds."
+        print("The symmetry does not hold." + which if fails else holds)
     return 3 if fails else 0
 
 

@@ -12,9 +12,10 @@ import numpy as np
 from specavg._arrays import Array
 from specavg._config import human_size
 from specavg._messages import shown
-from specavg.groups import Group, representation
+from specavg.groups import Group, Representation, representation
 from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
+from specavg.invariants._basis_table import BasisTable
 from specavg.invariants._plan import reach
 from specavg.spaces import Power, Product, Rotations, Space
 
@@ -116,33 +117,44 @@ def given_targets(y: Any) -> Any:
     raise ValueError(f"y holds numbers written as texts, such as {texts[0]!r}: convert them, y.astype(float)")
 
 
+def _widest(space: Space, points: Array) -> tuple[int, float]:
+    """The column that spans most periods, and how many; no period at all where a column has none."""
+    spans = np.ptp(points, axis=0) / space.column_periods
+    column = int(spans.argmax())
+    return column, float(spans[column])
+
+
 def question_periods(space: Space, points: Array) -> None:
     """Warn where a column spans so many periods of its torus that it is probably in another unit."""
     if not len(points):
         return
-    sides = space.column_periods  # infinite where a column has no period: its span is then no period at all
-    spans = np.ptp(points[:: max(1, len(points) // _ROWS_ASKED)], axis=0) / sides
-    column = int(spans.argmax())
-    if spans[column] > (_MANY_PERIODS if space.lattice is None else _MANY_CELLS):
+    column, span = _widest(space, points[:: max(1, len(points) // _ROWS_ASKED)])
+    if span > _many_periods(space):
+        side = space.column_periods[column]
         advice = "If these are degrees, convert them with np.deg2rad, or give the space period=360"
-        if not np.isclose(sides[column], 2 * np.pi):
+        if not np.isclose(side, 2 * np.pi):
             advice = "Give the space the period of the data (for instance period=360 for degrees)"
         if space.lattice is not None:
             advice = "Points are fractional coordinates: X @ np.linalg.inv(lattice) makes them of Cartesian ones"
         warnings.warn(
-            f"column {column} of X spans {spans[column]:.0f} periods of {space!r}: it goes from "
-            f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {sides[column]:.4g}. "
+            f"column {column} of X spans {span:.0f} periods of {space!r}: it goes from "
+            f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. "
             f"Values that differ by a period are the same point. {advice}.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
+
+
+def _many_periods(space: Space) -> float:
+    return _MANY_PERIODS if space.lattice is None else _MANY_CELLS
 
 
 def question_order(space: Space, names: list[str]) -> None:
     """Warn where names of columns (phi1 … phi5, psi1 … psi5) run through all copies, one coordinate after another."""
-    if not isinstance(space, Power):
+    if space.one_part is None:
         return
-    copies, width = space.copies, space.base.n_features
+    width = space.one_part.n_features
+    copies = space.n_features // width
     if width == 1 or copies == 1 or len(names) != copies * width:
         return
     parts = [re.fullmatch(r"(.*?)[_ .-]?(\d+)", name) for name in names]
@@ -216,34 +228,45 @@ def question_wrapping(space: Space, points: Array, error: float) -> None:
     """Warn where a fit is poor and a column spans more than a period: different points may be taken for the same."""
     if len(points) < _ROWS_TO_JUDGE or not error > _UNEXPLAINED:
         return
-    spans = np.ptp(points, axis=0) / space.column_periods
-    column = int(spans.argmax())
-    if _MORE_THAN_A_PERIOD < spans[column] <= _MANY_PERIODS:
+    column, span = _widest(space, points)
+    if _MORE_THAN_A_PERIOD < span <= _many_periods(space):  # beyond, `question_periods` has asked
         warnings.warn(
             f"the fit is poor (leave-one-out error {error:.3g} standard deviations of y), and column {column} of X "
-            f"spans {spans[column]:.3g} periods of {space!r}: values that differ by a period are the same point. If "
+            f"spans {span:.3g} periods of {space!r}: values that differ by a period are the same point. If "
             "these are not angles, rescale the column to less than a period, or use sa.Interval; do not standardise "
             "angles.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
-def question_size(basis: InvariantBasis, count: int, error: float) -> None:
-    """Warn where time, and not the data, ended the search for functions, and the fit is far from its data."""
-    by_time = basis.cutoff.kind != "max_invariant_dim" and basis.dim > 1  # of the constant alone the fit has warned
-    if not by_time or not error > _LARGE_ERROR or basis.dim * _FEW_FOR_ROWS > count:
+def question_size(basis: BasisTable, count: int, rows: int, error: float) -> None:
+    """Warn where time, and not the data, ended the search for functions, and the fit is far from its data.
+
+    Parameters
+    ----------
+    basis : BasisTable
+    count, rows : int
+        Points, and numbers that were observed at them.
+    error : float
+        Leave-one-out error in standard deviations of the targets.
+    """
+    # Of constants alone the fit has warned.
+    by_time = basis.cutoff.kind != "max_invariant_dim" and basis.dim > basis.n_constants
+    if not by_time or not error > _LARGE_ERROR or basis.dim * _FEW_FOR_ROWS > rows:
         return
     warnings.warn(
-        f"time ended the search for invariant functions at {basis.dim} of them for {count} points, and the "
+        f"time ended the search for {basis.kind} functions at {basis.dim} of them for {count} points, and the "
         f"leave-one-out error is {error:.3g} standard deviations of y. {_how_to_have_more(basis)}",
         UserWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 
-def _how_to_have_more(basis: InvariantBasis) -> str:
+def _how_to_have_more(basis: BasisTable) -> str:
     """Advice that the forecasts of the solvers allow to be followed."""
+    if not isinstance(basis, InvariantBasis):
+        return f"More functions may help: give max_invariant_dim={4 * basis.dim}."
     found = reach(basis.space, basis.group, basis.order, basis.cutoff.value, _PATIENCE)
     if found.eigenvalue is None:
         return (
@@ -257,8 +280,8 @@ def _how_to_have_more(basis: InvariantBasis) -> str:
     )
 
 
-def why_nothing(space: Space, group: Group) -> str:
-    """Likely reasons why a fit explains nothing, for messages."""
+def why_nothing(space: Space, group: Group, output: str | Representation | None = None) -> str:
+    """Likely reasons why a fit explains nothing, for messages; `output` says how the group moves the targets."""
     reasons = ["the target does not depend on these columns, or is mostly noise"]
     if np.isfinite(space.column_periods).any():
         sides = np.unique(space.column_periods[np.isfinite(space.column_periods)])
@@ -267,5 +290,10 @@ def why_nothing(space: Space, group: Group) -> str:
     if isinstance(space, Power | Product):
         reasons.append(f"the columns are in another order than {space!r} takes them (copy by copy, factor by factor)")
     if group.fields or not all(g.is_identity for g in group.generators):  # the order may not be known
-        reasons.append(f"the target is not invariant under {group!r}: ask sa.symmetry_test(X, y, space, group)")
+        reasons.append(
+            f"the target is not invariant under {group!r}: ask sa.symmetry_test(X, y, space, group)"
+            if output is None
+            else f"the target does not move as {output!r} under {group!r}, F(gx) = ρ(g)F(x), or its columns are in "
+            "another order or other axes than those of the points"
+        )
     return "; or ".join(reasons)

@@ -18,6 +18,7 @@ from specavg._reporting import reported
 from specavg.data._gradient_moments import gradient_moments
 from specavg.invariants import EquivariantBasis, InvariantBasis
 from specavg.regression._moments import Moments
+from specavg.spaces._space import certainly_finite
 
 _BATCH_ROWS = 65_536  # rows of a Parquet file that are read at a time: enough for BLAS to be fast
 _SUMMED_AT_ONCE = 16  # moments held before they are added: sums of sums, so that errors do not build up
@@ -118,7 +119,7 @@ def numbers(values: Any, name: str) -> Array:
         array = given.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise ValueError(f"{name} holds {given.dtype}, which are not all numbers") from None
-    if not np.isfinite(array).all():
+    if not certainly_finite(array) and not np.isfinite(array).all():
         rows = ~np.isfinite(array.reshape(len(array), -1)).all(axis=1)
         raise ValueError(
             f"{name} has NaN or infinity in {int(rows.sum())} of {len(array)} rows (first: {rows.argmax()})"

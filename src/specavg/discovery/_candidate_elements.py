@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.discovery._finite_action import FiniteAction
 from specavg.discovery._subgroup_lattice import MOST_ELEMENTS
 from specavg.discovery._subgroups import prime_power_steps
@@ -19,7 +19,6 @@ from specavg.groups.recognition._chain import Chain
 from specavg.isometries import Isometry, SignedPermutation
 from specavg.spaces import Eigenspace, Space
 
-Array = NDArray[np.float64]
 _MOST = 500  # candidates, at most: a step of the search projects the sums for each of them, a few seconds in all
 _MOST_NUMBERS = 30_000_000  # entries of the matrices of all candidates together, at most: 240 MB
 _SAME = 1e-7  # entries of matrices D round to 1e-12, and those of different elements differ by about 1e-2

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.discovery._candidate_elements import CandidateElements
 from specavg.discovery._discovery import Candidate, Discovery, unseen_function
 from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, left_alone, log_evidence, p_values_outside
@@ -22,7 +22,6 @@ from specavg.groups import Group
 from specavg.isometries import Isometry
 from specavg.regression._information import Information
 
-Array = NDArray[np.float64]
 _ROUNDS = 3  # rounds in which the symmetry and the decay are chosen in turn
 
 

@@ -10,9 +10,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.regression._information import Information
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 HONEST = 1 / 50  # p-value, in units of `level`, below which no candidate is accepted, however probable it is
 _FIXED = 1e-9  # squared length of a change below which a vector is fixed: finite groups and circles give 0 or far more

@@ -10,6 +10,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.discovery._discovery import Candidate, Discovery, unseen_function
 from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, left_alone, log_evidence
 from specavg.discovery._samples import Samples
@@ -20,7 +21,6 @@ from specavg.isometries import Isometry, orthogonal
 from specavg.regression._information import Information
 from specavg.spaces import Eigenspace, Space
 
-Array = NDArray[np.float64]
 _FIXED = 1e-6  # eigenvalues of dDᵀdD below this are zero: they are squares of integers, rounded to 1e-12
 _ROUNDS = 3  # rounds in which the subalgebra and the decay are chosen in turn
 _NO_MORE = 1e-3  # gain of twice the log likelihood that counts as none: a coefficient that fits noise gains about 1

@@ -16,11 +16,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.isometries import Isometry
 from specavg.spaces import Eigenspace, Space
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 _SAME = 1e-7  # for vectors of length 1: rounding is below 1e-12, and different elements differ by about 1e-2
 _MARKS = 3  # numbers that stand for a moved vector

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.discovery._discovery import Candidate, Discovery, unseen_function
 from specavg.discovery._evidence import HONEST
 from specavg.discovery._one_part_functions import OnePartFunctions, one_part_functions, with_pairs
@@ -22,7 +22,6 @@ from specavg.groups import Group
 from specavg.isometries import Isometry, permutation
 from specavg.regression._nested_models import Models
 
-Array = NDArray[np.float64]
 _MOST_FUNCTIONS = 400  # functions compared, at most: each step decomposes their Gram matrix, a second or two in all
 _ROUNDS = 3  # rounds in which the blocks and the decay are chosen in turn
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from specavg._arrays import Array
+
 _ROUNDS = 40  # rounds of shares and centres in turn: after 20, shares of kinds 2 σ apart move by less than 1e-3
 
 

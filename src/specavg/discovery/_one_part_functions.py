@@ -10,9 +10,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.spaces import Circle, Power, Space, Sphere, Torus
-
-Array = NDArray[np.float64]
+from specavg._arrays import Array
+from specavg.spaces import Space, Sphere
 
 
 @final
@@ -48,14 +47,9 @@ def one_part_functions(space: Space, most: int) -> OnePartFunctions | None:
     >>> functions.levels
     array([1, 1, 2, 2])
     """
-    if isinstance(space, Torus) and space.is_cubic:
-        per_part = most // space.dim
-        circle = Circle()
-        return _of_copies(circle, space.dim, per_part, lambda X: 2 * np.pi / space.side * X[:, :, None])
-    if isinstance(space, Power):
-        shape = (-1, space.copies, space.base.n_features)
-        return _of_copies(space.base, space.copies, most // space.copies, lambda X: X.reshape(shape))
-    if isinstance(space, Sphere):
+    if space.one_part is not None:
+        return _of_parts(space.one_part, space.n_features // space.one_part.n_features, most)
+    if isinstance(space, Sphere):  # the only space whose coordinates are permuted and are no spaces of their own
         d = space.shape[0]
         count = most // d
         if count < 1:
@@ -93,21 +87,20 @@ def with_pairs(functions: OnePartFunctions, blocks: Sequence[Sequence[int]]) -> 
     return OnePartFunctions(functions.parts, np.concatenate([functions.levels, more]), evaluate)
 
 
-def _of_copies(base: Space, m: int, per_part: int, split: Callable[[Array], Array]) -> OnePartFunctions | None:
+def _of_parts(part: Space, m: int, most: int) -> OnePartFunctions | None:
     eigenspaces, total = [], 0
-    for V in islice(base.eigenspaces(), 1, None):
+    for V in islice(part.eigenspaces(), 1, None):
         total += V.dim
-        if total > per_part:
+        if total > most // m:
             break
         eigenspaces.append(V)
     if not eigenspaces:
         return None
-    functions = base.functions(eigenspaces)
+    functions = part.functions(eigenspaces)
     levels = np.repeat(np.arange(1, len(eigenspaces) + 1), [V.dim for V in eigenspaces])
 
     def evaluate(X: Array) -> Array:
-        places = split(X)  # (n, m, features of one copy)
-        return functions.evaluate(places.reshape(-1, places.shape[2])).reshape(len(X), m, len(levels))
+        return functions.evaluate(X.reshape(-1, part.n_features)).reshape(len(X), m, len(levels))
 
     return OnePartFunctions(m, levels, evaluate)
 

@@ -9,11 +9,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.discovery._evidence import HONEST, Decay, best_decay, log_evidence
 from specavg.discovery._kinds_of_parts import Kinds, log_density
 from specavg.regression._information import Information
 
-Array = NDArray[np.float64]
 Blocks = list[list[int]]
 _RANK_TOLERANCE = 1e-10  # relative to the largest eigenvalue of a covariance: a smaller one is rounding
 _TWO_KINDS = 1.0  # p-value, in units of `level`, below which a block is cut: 1 to 4 of 100 searches cut a true one

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._random import as_generator
 from specavg.discovery._discovery import Candidate, Discovery
 from specavg.discovery._samples import Samples
@@ -20,7 +20,6 @@ from specavg.groups import Group, minimal_generators
 from specavg.invariants import fixed_space
 from specavg.isometries import Isometry
 
-Array = NDArray[np.float64]
 _ELEMENTS = 100  # draws: a subgroup of index 20 is missed with probability 0.6 %
 
 

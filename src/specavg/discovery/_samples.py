@@ -8,15 +8,15 @@ from itertools import islice
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg.data._checked_samples import checked_chunks, checked_samples
 from specavg.data._dask_collections import DaskStream
 from specavg.data._streaming import is_dask
 from specavg.regression._information import Information
 from specavg.spaces import Eigenspace, Space
 
-Array = NDArray[np.float64]
 PER_FUNCTION = 4  # samples, at least, for each function that is compared
 _MOST_FUNCTIONS = 300  # functions compared, at most: their Gram matrix is projected for every candidate
 _PIECE = 50_000  # rows whose functions are held at a time: 300 functions of them take 120 MB

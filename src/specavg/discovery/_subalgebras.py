@@ -19,9 +19,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.isometries.fields import CopiesField, FactorsField, Field, LeftRightField, RotationField
+from specavg._arrays import Array
+from specavg.isometries.fields import Field
 
-Array = NDArray[np.float64]
 _ZERO = 1e-9  # brackets of fields of length one that commute round to 1e-15
 _NEAR = 1e-2  # two searches that end in the same axis differ by 1e-5; two axes of one function by far more
 _DENOMINATOR = 1000  # weights over 2π are rational; those of functions that data can bear are far below this
@@ -219,10 +219,6 @@ def _null_space(rows: Sequence[Sequence[Fraction]], size: int) -> list[list[Frac
 
 def _matrix(field: Field) -> Array:
     """The skew matrix of a field that turns one thing, or several things together."""
-    if isinstance(field, LeftRightField):
-        return (field.right if field.left.is_zero else field.left).matrix
-    if isinstance(field, CopiesField | FactorsField):
-        return next(_matrix(part) for part in field.parts if part is not None and not part.is_zero)
-    if isinstance(field, RotationField):
-        return field.matrix
+    for matrix in field.skew_matrices():
+        return matrix
     raise ValueError(f"{field!r} is not a rotation")

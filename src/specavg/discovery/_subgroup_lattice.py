@@ -10,6 +10,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.discovery._evidence import Subspace
 from specavg.discovery._finite_action import FiniteAction
 from specavg.discovery._subgroup_names import point_group_name
@@ -17,7 +18,6 @@ from specavg.discovery._subgroups import SubgroupClass, TooManySubgroups, subgro
 from specavg.groups import Group
 from specavg.spaces import Eigenspace, Space
 
-Array = NDArray[np.float64]
 MOST_ELEMENTS = 2_000  # the table of products then has 4 million entries, and takes a few seconds
 MOST_SUBGROUPS = 5_000  # the table of inclusions then has 25 million entries
 

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.discovery._discovery import Candidate, Discovery, unseen_function
 from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, log_evidence, p_values_outside
 from specavg.discovery._samples import Samples
@@ -18,7 +19,6 @@ from specavg.regression._information import Information
 from specavg.regression._nested_models import Models
 from specavg.spaces import Eigenspace
 
-Array = NDArray[np.float64]
 _ROUNDS = 5  # rounds, at most, in which the subgroup and the decay are chosen in turn: two or three are enough
 
 

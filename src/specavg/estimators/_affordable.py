@@ -25,7 +25,7 @@ def affordable_basis(basis_at: Callable[[Cutoff], InvariantBasis], target: int) 
     """
     bound = float(target)
     basis = basis_at(Cutoff("max_invariant_dim", bound))
-    while basis.dim == 1 and basis.cutoff.kind == "max_invariant_dim" and bound <= _HOPELESS:
+    while basis.dim == basis.n_constants and basis.cutoff.kind == "max_invariant_dim" and bound <= _HOPELESS:
         bound *= 2
         basis = basis_at(Cutoff("max_invariant_dim", bound))
     return basis

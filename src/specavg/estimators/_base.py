@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from specavg._arrays import Array
 from specavg._random import OWN_SEED
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import (
@@ -34,7 +35,6 @@ from specavg.persistence._saved_model import Savable
 from specavg.regression._measured_limits import BASIS_SECONDS
 from specavg.spaces import Space, default_space
 
-Array = NDArray[np.float64]
 _FIRST_ROWS = 1024  # that tell whether points repeat: 0.1 ms of a prediction that takes several
 
 
@@ -112,7 +112,7 @@ class InvariantEstimator(Savable, BaseEstimator):
             "max_eigenvalue, max_dim or max_invariant_dim the search goes as far as you say)"
         )
         return (
-            f"{self.cutoff_.kind} = {bound} ends before the first non-constant invariant of "
+            f"{self.cutoff_.kind} = {bound} ends before the first non-constant {self.basis_.kind} function of "
             f"{self.basis_.group!r} on {self.basis_.space!r}{late if in_time else ''}"
         )
 
@@ -127,9 +127,9 @@ class InvariantEstimator(Savable, BaseEstimator):
             self._question(points)
         return points
 
-    def _points_and_targets(self, X: Any, y: Any) -> tuple[Array, Array]:
-        """Training points as `_points` gives them, and targets; `y` may have several outputs."""
-        settings: dict[str, Any] = {"dtype": np.float64, "multi_output": True, "y_numeric": True}
+    def _points_and_targets(self, X: Any, y: Any, *, multi_output: bool = True) -> tuple[Array, Array]:
+        """Training points as `_points` gives them, and targets, of several outputs if `multi_output`."""
+        settings: dict[str, Any] = {"dtype": np.float64, "multi_output": multi_output, "y_numeric": True}
         pair: Any = validate_data(self, self._table(X), given_targets(y), **settings)
         self._question(pair[0])
         return pair

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from specavg import _config
 from specavg._random import OWN_SEED
 from specavg.data._dask_collections import distributed_apply
-from specavg.data._given_data import given_targets
 from specavg.data._streaming import is_dask, vector_moments
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import checked_alpha, relative_weights
-from specavg.estimators._streamed import PiecewiseEstimator
+from specavg.estimators._spectral_ridge import SpectralRidge
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group, Representation
 from specavg.invariants import Cutoff, EquivariantBasis, Order
@@ -27,8 +27,8 @@ from specavg.regression import _measured_limits as _limits
 from specavg.regression._block_problem import BlockMomentProblem, BlockProblem, SummandPlaces, SummandRows
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
-from specavg.regression._spectra import Levels, Spectrum, spectrum_candidates
-from specavg.regression._spectrum_choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
+from specavg.regression._spectra import Levels, Spectrum
+from specavg.regression._spectrum_choice import RidgeFit, Trial, shortlist
 from specavg.regression._target_units import Units
 from specavg.regression._vector_posterior import BlockPosterior, SummandPosterior
 from specavg.spaces import Space
@@ -40,7 +40,7 @@ _NUMBERS = ("scalar", "pseudoscalar")  # outputs of one number
 _LOST = 0.4
 
 
-class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
+class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
     """Ridge regression on an equivariant basis: F(gx) = ρ(g)F(x) holds exactly for the fitted function.
 
     Minimises Σ w_i |y_i − F(x_i)|² + α Σ_λ |c_λ|² / spectrum(λ) over combinations F of equivariant functions; constant
@@ -56,10 +56,10 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         Who acts. Default: the trivial group.
     output : str or Representation, default "scalar"
         How the group moves the outputs, as in `equivariant_basis`: "vector", "axial vector", "pseudoscalar",
-        "ij=ji", or a `groups.Representation`. The outputs of "ij=ji" in three dimensions are T_xx, √2 T_xy, √2 T_xz,
-        T_yy, √2 T_yz, T_zz, not Voigt's xx, yy, zz, yz, xz, xy: `groups.index_symmetry` goes to and fro. On
-        `Sphere(3)` "tangent vector" is for fields such as the wind: of y only the tangential part counts, and
-        predictions are tangential.
+        "ij=ji", sums such as "vector + scalar", or a `groups.Representation`. The outputs of "ij=ji" in three
+        dimensions are T_xx, √2 T_xy, √2 T_xz, T_yy, √2 T_yz, T_zz, not Voigt's xx, yy, zz, yz, xz, xy:
+        `groups.index_symmetry` goes to and fro. On `Sphere(3)` "tangent vector" is for fields such as the wind: of y
+        only the tangential part counts, and predictions are tangential.
     spectrum, smoothness, length_scale, alpha
         As in `InvariantKernelRidge`. All outputs have the same penalty and the same noise: the group mixes them.
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
@@ -83,6 +83,20 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         The shape of one target: (p,), or () where y was given without an axis of outputs.
     n_features_in_ : int
 
+    Notes
+    -----
+    *Choice* is that of `InvariantKernelRidge`, with points left out together with all their outputs. "auto" compares
+    "matern" with "von mises" where its series is known in the order of eigenvalues: on spheres, rotations, intervals
+    and lattices of two and three dimensions; with ``order="type"`` also with "product", and on cubic tori and powers.
+    All functions of an eigenspace share a value, whatever their outputs are.
+
+    *Error bars* are calibrated as those of `InvariantKernelRidge` are, by the same formula: rows are the n·p numbers
+    that were left out, and what is added to the covariance lies along the outputs that the group allows at a point. At
+    a point that a part of the group keeps, what symmetry forbids has the deviation zero. The posterior of a model with
+    a given `alpha`, and of one fitted from moments, takes its penalty as true.
+
+    *Not here*: gradients as data, which `InvariantKernelRidge.fit` takes, and functions that stand out.
+
     Examples
     --------
     >>> import numpy as np, specavg as sa
@@ -98,7 +112,6 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
     """
 
     saved_records: ClassVar[tuple[type, ...]] = (BlockPosterior, Moments, SummandPosterior, Spectrum, Sum, Trial, Units)
-    saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
     _moments_of = staticmethod(vector_moments)
 
     basis_: Any  # an EquivariantBasis, where other estimators have an InvariantBasis
@@ -120,12 +133,9 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         max_eigenvalue: float | None = None,
         order: str | Order | None = None,
     ) -> None:
-        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
+        penalty = (spectrum, smoothness, length_scale, alpha)
+        super().__init__(space, group, *penalty, max_dim, max_invariant_dim, max_eigenvalue, order)
         self.output = output
-        self.spectrum = spectrum
-        self.smoothness = smoothness
-        self.length_scale = length_scale
-        self.alpha = alpha
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EquivariantKernelRidge:
         """Choose what was not given, and fit.
@@ -148,10 +158,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         if stream is not None:
             return self._fit_stream(stream)
         self._refuse_tensors(y)
-        settings: dict[str, Any] = {"multi_output": self.output not in _NUMBERS, "y_numeric": True}
-        checked: Any = validate_data(cast(Any, self), self._table(X), given_targets(y), dtype=np.float64, **settings)
-        points, targets = checked
-        self._question(points)
+        points, targets = self._points_and_targets(X, y, multi_output=self.output not in _NUMBERS)
         weights, unit = relative_weights(sample_weight, points)
         alpha = checked_alpha(self.alpha, unit)
         kept = weights > 0
@@ -172,7 +179,9 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         candidates = self._searched(data, alpha)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
-        return self._keep(self._solved(data.problem(), candidates, alpha).of_weights(unit), outputs)
+        self._keep(self._solved(data.problem(), candidates, alpha).of_weights(unit), outputs, len(data.points))
+        self._question_error(points, len(data.points), rows)
+        return self
 
     def _refuse_tensors(self, y: Any) -> None:
         """Refuse arrays of tensors, and vectors where one number is meant, in words of `output`."""
@@ -199,7 +208,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
 
     def _tensor_hint(self) -> str:
         equations = self.output.removeprefix("axial ") if isinstance(self.output, str) else ""
-        if "=" not in equations:
+        if "=" not in equations or " + " in equations:
             return ""
         return (
             f". Tensors T of shape (n, d, d, ...) become such by groups.index_symmetry({equations!r}, d).components(T)"
@@ -228,14 +237,9 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         few = _limits.SEARCH_ROWS
         if len(candidates) > _limits.SHORTLIST and basis.dim > few > basis.n_constants:
             problem = _moment_problem(basis, moments.first(few))
-            candidates, _ = shortlist(problem, _levels(basis), candidates, alpha, _limits.SHORTLIST)
+            candidates, _ = shortlist(problem, _Levels.of(basis), candidates, alpha, _limits.SHORTLIST)
         problem = _moment_problem(basis, moments)
-        return self._keep(self._solved(problem, candidates, alpha).of_weights(unit), outputs)
-
-    def _candidates(self, basis: EquivariantBasis) -> list[Spectrum]:
-        return spectrum_candidates(
-            _levels(basis), self.spectrum, self.smoothness, self.length_scale, few_first=basis.order.logarithmic
-        )
+        return self._keep(self._solved(problem, candidates, alpha).of_weights(unit), outputs, moments.count)
 
     def _searched(self, data: _VectorData, alpha: float | None) -> list[Spectrum]:
         """The most promising spectra, on some of the points where there are many."""
@@ -244,12 +248,19 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         if some is None or len(candidates) <= _limits.SHORTLIST or data.basis.dim == data.basis.n_constants:
             return candidates
         problem = some.features_problem(_limits.FUNCTIONS_PER_POINT * _limits.SEARCH_ROWS)
-        return shortlist(problem, _levels(data.basis), candidates, alpha, _limits.SHORTLIST)[0]
+        return shortlist(problem, _Levels.of(data.basis), candidates, alpha, _limits.SHORTLIST)[0]
+
+    def _levels(self, basis: EquivariantBasis) -> Levels:
+        return _Levels.of(basis)
+
+    def _output(self) -> Any:
+        return self.output
+
+    def _mean(self) -> str:
+        return "the part of the mean of y that the group leaves alone"
 
     def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
         basis: EquivariantBasis = self.basis_
-        if basis.dim > basis.n_constants and problem.count > 1:
-            return ridge_fit(problem, _levels(basis), candidates, alpha)
         if not basis.dim:
             advice = (
                 "raise the cutoff"
@@ -260,19 +271,12 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
                 f"there is no function with F(gx) = ρ(g)F(x) below {basis.cutoff.kind} = {basis.cutoff.value:g}: "
                 f"{advice}"
             )
-        why = "all points lie on one orbit" if problem.count == 1 else "the cutoff ends before the first other function"
-        warnings.warn(f"only constant vectors are fitted: {why}.", UserWarning, stacklevel=4)
-        return mean_fit(problem, candidates[0], alpha)
+        return super()._solved(problem, candidates, alpha)
 
-    def _keep(self, fit: RidgeFit, outputs: tuple[int, ...]) -> EquivariantKernelRidge:
-        self.coef_ = fit.coefficients[:, 0]
-        self.solver_, self.spectrum_, self.alpha_ = fit.solver, fit.spectrum, float(fit.alpha)
-        self.loo_error_, self.trials_ = fit.error, fit.trials
-        self.noise_variance_ = float(fit.noise[0])
+    def _keep_outputs(self, fit: RidgeFit, outputs: tuple[int, ...]) -> None:
+        self.coef_, self.alpha_, self.noise_variance_ = fit.coefficients[:, 0], float(fit.alpha), float(fit.noise[0])
         p = self.basis_.n_outputs
         self.output_shape_ = (p,) if p > 1 else tuple(int(q) for q in outputs)
-        self._posterior = cast(Any, fit.posterior)
-        return self
 
     def predict(self, X: ArrayLike, return_std: bool = False, return_cov: bool = False) -> Any:
         """Values of the estimated function: exactly equivariant.
@@ -357,7 +361,7 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
         variance = np.zeros((*points.shape, self.basis_.n_outputs))
         if self._posterior is not None:
             for rows, slopes in self.basis_.gradients_in_chunks(points):  # constants have none
-                covariance = self._posterior.covariance(slopes.reshape(-1, *slopes.shape[2:]))
+                covariance = self._posterior.covariance(slopes.reshape(-1, *slopes.shape[2:]), slopes=True)
                 variance[rows] = np.einsum("npp->np", covariance).reshape(variance[rows].shape)
         return found, np.sqrt(variance).reshape(found.shape)
 
@@ -372,17 +376,24 @@ class EquivariantKernelRidge(RegressorMixin, PiecewiseEstimator):
 class _Levels:
     """One constant, whatever their number, and the other functions: what spectra need to know of them."""
 
+    basis: EquivariantBasis
     eigenvalues: Array
     counts: Array
     dimension: int
-    types: None = None
-    von_mises: None = None
+    types: Any
 
+    @classmethod
+    def of(cls, basis: EquivariantBasis) -> _Levels:
+        k = basis.n_constants
+        counts = np.concatenate([[float(basis.n_outputs)], basis.counts[k:]])
+        types = None if basis.types is None else basis.types.after_one_constant(k)
+        return cls(basis, np.concatenate([[0.0], basis.eigenvalues[k:]]), counts, basis.dimension, types)
 
-def _levels(basis: EquivariantBasis) -> Levels:
-    k = basis.n_constants
-    counts = np.concatenate([[float(basis.n_outputs)], basis.counts[k:]])
-    return _Levels(np.concatenate([[0.0], basis.eigenvalues[k:]]), counts, basis.dimension)
+    @property
+    def von_mises(self) -> Callable[[float], Array] | None:
+        """κ to logarithms of coefficients: all functions of an eigenspace share one, whatever their outputs are."""
+        series, k = self.basis.von_mises, self.basis.n_constants
+        return None if series is None else lambda kappa: np.concatenate([[0.0], series(kappa)[k:]])
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._random import OWN_SEED
 from specavg.data._gradient_moments import checked_gradients, gradient_moments
 from specavg.invariants import InvariantBasis
@@ -20,7 +21,6 @@ from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._target_units import Units
 
-Array = NDArray[np.float64]
 NO_VALUE = "every y is NaN: gradients leave the constant open, so at least one value is needed"
 _CONTRADICTION = 0.25  # of the scale: a factor of 1.25 is not found among common units (eV, kcal/mol, Hartree, Bohr)
 _STANDARD_ERRORS = 6.0  # by which the scale has to differ from one, errors of neighbouring points not being independent

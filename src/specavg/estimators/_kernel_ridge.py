@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any, ClassVar, Literal, overload
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
-from specavg.data._given_data import question_fit, question_size, question_vectors, question_wrapping, why_nothing
-from specavg.data._streaming import is_dask
+from specavg._arrays import Array
+from specavg.data._given_data import question_vectors
 from specavg.estimators._affordable import affordable_basis, affordable_dim
-from specavg.estimators._base import InvariantSeries, checked_alpha, relative_weights
+from specavg.estimators._base import checked_alpha, relative_weights
+from specavg.estimators._error_bars import SeriesWithErrorBars
 from specavg.estimators._gradient_data import GradientData, warn_of_contradicting_moments
 from specavg.estimators._growth import grown
 from specavg.estimators._noise_ratio import RatioChoice, best_ratio, ratios_of_moments, ratios_of_rows
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._searched_basis import MadeBasis, competing_bases, searched_basis
-from specavg.estimators._streamed import PiecewiseEstimator, needs_cutoff
+from specavg.estimators._spectral_ridge import SpectralRidge
+from specavg.estimators._streamed import needs_cutoff
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_order, further_orders
@@ -30,17 +30,15 @@ from specavg.regression._gradient_problem import GradientProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._operator_path import OperatorPosterior
-from specavg.regression._regression_problem import Posterior, Problem
-from specavg.regression._spectra import Spectrum, spectrum_candidates
-from specavg.regression._spectrum_choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
+from specavg.regression._spectra import Spectrum
+from specavg.regression._spectrum_choice import RidgeFit, Trial, ridge_fit, shortlist
 from specavg.regression._target_units import Units
 from specavg.spaces import Space
 
-Array = NDArray[np.float64]
 _FEWEST_VALUES = 8  # that gradients are compared with: the fit of fewer says nothing of them
 
 
-class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
+class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
     """Ridge regression on an invariant basis: kernel ridge with the group-averaged kernel, without the average.
 
     Minimises Σ w_i (y_i − f(x_i))² + α Σ_λ |c_λ|² / spectrum(λ) over f = c_0 + Σ c·ψ, ψ the invariant
@@ -129,8 +127,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
     where features are held, is calibrated, for several outputs direction by direction. Let v be the posterior
     variance, m the mean square of what was left out in units of its predicted variance, p the degrees of freedom of the
     fit, and T the larger of σ² p/2n and the prior variance of the functions beyond the cutoff.
-    Then the variance is (n + 5)/(n − 5) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part
-    of the function, and so is noise that hardly fitted functions explain; five numbers were chosen from the data.
+    Then the variance is (n + 8)/(n − 8) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part
+    of the function, and so is noise that hardly fitted functions explain; about eight numbers were chosen.
     Roughness in many dimensions cannot be told from noise where no two points are near each other: intervals of such
     functions without noise are too narrow, and with noise a little too wide.
 
@@ -197,10 +195,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         Trial,
         Units,
     )
-    saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
     _takes_gradients: ClassVar[bool] = True
-
-    _posterior: Posterior | None
 
     def __init__(
         self,
@@ -216,11 +211,8 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         max_eigenvalue: float | None = None,
         order: str | Order | None = None,
     ) -> None:
-        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
-        self.spectrum = spectrum
-        self.smoothness = smoothness
-        self.length_scale = length_scale
-        self.alpha = alpha
+        penalty = (spectrum, smoothness, length_scale, alpha)
+        super().__init__(space, group, *penalty, max_dim, max_invariant_dim, max_eigenvalue, order)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None) -> InvariantKernelRidge:
         """Choose what was not given, and fit.
@@ -269,10 +261,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
             self._take_basis(basis)
         self._keep(fit.of_weights(unit), targets.shape[1:], data.count)
         question_vectors(basis, targets.shape[1:], self.loo_error_)
-        if self.space is not None:  # the default torus is known to wrap
-            question_wrapping(self.space, points, self.loo_error_)
-        if cutoff is None:
-            question_size(basis, data.count, self.loo_error_)
+        self._question_error(points, data.count, data.count)
         return self
 
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:
@@ -379,117 +368,7 @@ class InvariantKernelRidge(InvariantSeries, PiecewiseEstimator):
         first = default_order(self._space()) if free else order
         return [partial(basis, other) for other in (first, *(further_orders(self._space()) if free else ()))]
 
-    def _candidates(self, basis: InvariantBasis) -> list[Spectrum]:
-        """The spectra to choose from."""
-        return spectrum_candidates(
-            basis, self.spectrum, self.smoothness, self.length_scale, few_first=basis.order.logarithmic
-        )
-
-    def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
-        """The best fit among `candidates`."""
-        if self.basis_.dim > 1 and problem.count > 1:
-            return ridge_fit(problem, self.basis_, candidates, alpha)
-        why = self._only_the_constant() if self.basis_.dim == 1 else "all points lie on one orbit"
-        warnings.warn(f"only the constant is fitted: {why}. Predictions are the mean of y.", UserWarning, stacklevel=4)
-        return mean_fit(problem, candidates[0], alpha)
-
-    def _keep(self, fit: RidgeFit, outputs: tuple[int, ...], count: int) -> InvariantKernelRidge:
-        """The attributes that users see; `outputs` is the shape of one target."""
+    def _keep_outputs(self, fit: RidgeFit, outputs: tuple[int, ...]) -> None:
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)
-        self.solver_, self.spectrum_, self.alpha_ = fit.solver, fit.spectrum, fit.alpha
-        self.loo_error_, self.trials_, self.outstanding_ = fit.error, fit.trials, fit.outstanding
-        self.noise_variance_: Any = fit.noise if outputs else float(fit.noise[0])
-        self._posterior = fit.posterior
-        for name in ("directions_", "n_iterations_"):
-            vars(self).pop(name, None)
-        if fit.directions is not None:
-            self.directions_ = fit.directions
-        if fit.iterations:
-            self.n_iterations_ = fit.iterations
-        if fit.solver != "mean":
-            question_fit(fit.error, count, lambda: why_nothing(self._space(), self._group()))
-        return self
-
-    @overload
-    def predict(self, X: ArrayLike, return_std: Literal[False] = False) -> Array: ...
-    @overload
-    def predict(self, X: ArrayLike, return_std: Literal[True]) -> tuple[Array, Array]: ...
-
-    def predict(self, X: ArrayLike, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Values of the estimated function: exactly invariant.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-        return_std : bool, default False
-            Whether to return the posterior standard deviation of f(x) too: the same model read as a Gaussian
-            process, with a flat prior on the constant. It is that of the function; an observation adds
-            `noise_variance_` to its square. That of a chosen model is calibrated (see the notes); that of a model whose
-            spectrum and `alpha` are given trusts both.
-
-        Returns
-        -------
-        mean : ndarray of shape (n,) or (n, n_outputs)
-        std : ndarray of the same shape
-            Only if `return_std`.
-        """
-        if not return_std:
-            return super().predict(X)
-        check_is_fitted(self)
-        if is_dask(X):
-            raise ValueError("return_std is not available for Dask collections: predict partitions one by one")
-        points = self.basis_.evaluation_points(self._points(X, reset=False))
-        mean = self._series(points)
-        deviation = np.zeros((len(points), self.coef_[0].size))
-        if self._posterior is not None:
-            for rows, features in self.basis_.values_in_chunks(points):
-                deviation[rows] = self._posterior.deviation(features[:, 1:])
-        return mean, deviation.reshape(mean.shape)
-
-    @overload
-    def gradient(self, X: ArrayLike, return_std: Literal[False] = False) -> Array: ...
-    @overload
-    def gradient(self, X: ArrayLike, return_std: Literal[True]) -> tuple[Array, Array]: ...
-
-    def gradient(self, X: ArrayLike, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Gradients of the estimated function, at `X` itself: they move with the group as vectors do.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features) or (n, *space.shape)
-        return_std : bool, default False
-            Whether to return the posterior standard deviation of every component too, as in `predict`.
-
-        Returns
-        -------
-        mean : ndarray of shape (n, n_features) or (n, n_features, n_outputs)
-            By the coordinates of `X` on tori, lattices and intervals. On embedded spaces (spheres, rotations, Stiefel
-            manifolds) the tangential gradient in the coordinates of `X`, flattened. On products side by side.
-        std : ndarray of the same shape
-            Only if `return_std`.
-
-        Examples
-        --------
-        >>> import numpy as np, specavg as sa
-        >>> X = sa.Sphere(3).sample(40, random_state=0)
-        >>> model = sa.InvariantKernelRidge(sa.Sphere(3), sa.groups.point_group("Oh")).fit(X, (X**4).sum(axis=1))
-        >>> gradient = model.gradient(X[:2])
-        >>> bool(np.abs((gradient * X[:2]).sum(axis=1)).max() < 1e-12)  # tangential
-        True
-        >>> wanted = 4 * X[:2] ** 3 - 4 * (X[:2] ** 4).sum(axis=1)[:, None] * X[:2]
-        >>> bool(np.abs(gradient - wanted).max() < 1e-6)
-        True
-        """
-        if not return_std:
-            return super().gradient(X)
-        check_is_fitted(self)
-        if is_dask(X):
-            raise ValueError("return_std is not available for Dask collections: take partitions one by one")
-        points = self._points(X, reset=False)
-        mean = super().gradient(points)
-        deviation = np.zeros((*points.shape, self.coef_[0].size))
-        if self._posterior is not None:
-            for rows, slopes in self.basis_.gradients_in_chunks(points):  # (m, dim, n_features)
-                columns = slopes[:, 1:].transpose(0, 2, 1).reshape(-1, self.basis_.dim - 1)
-                deviation[rows] = self._posterior.deviation(columns, slopes=True).reshape(deviation[rows].shape)
-        return mean, deviation.reshape(mean.shape)
+        self.noise_variance_ = fit.noise if outputs else float(fit.noise[0])
+        self.outstanding_ = fit.outstanding

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._random import OWN_SEED
 
 if TYPE_CHECKING:
     from specavg.invariants import InvariantBasis
 
-Array = NDArray[np.float64]
 HIGHEST_DIMENSION = 8  # beyond, product rules have too many nodes even for the lowest functions
 # Multiples of the largest value of a basis for which rules are tried: each finer than the last by half.
 _FACTORS = (1.0, 1.5, 2.25, 3.4, 5.0, 7.6, 11.4, 17.0, 25.6, 38.0)

@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import settings
 from specavg._random import OWN_SEED
 from specavg.invariants import InvariantBasis
@@ -19,8 +20,6 @@ from specavg.regression._operator_path import OperatorProblem
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import relative_scale
-
-Array = NDArray[np.float64]
 
 
 @final

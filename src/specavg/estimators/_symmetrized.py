@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from specavg._arrays import Array
 from specavg.data._streaming import Stream, is_dask
 from specavg.estimators._affordable import affordable_basis, rounded
 from specavg.estimators._base import InvariantSeries, weights_or_ones
@@ -20,7 +21,6 @@ from specavg.invariants import InvariantBasis, Order
 from specavg.regression._measured_limits import FEWEST_FUNCTIONS
 from specavg.spaces import Space
 
-Array = NDArray[np.float64]
 MOST_NODES = 20_000  # predictions of the inner estimator
 MOST_FUNCTIONS = 384  # there are then more than fifty nodes for each function
 

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._html import facts_html, table_html
 from specavg._random import OWN_SEED
@@ -20,11 +21,17 @@ from specavg.isometries import Isometry
 from specavg.regression._nested_models import Models, permutation_p_values
 from specavg.spaces import Space
 
-Array = NDArray[np.float64]
 _PIECE = 20_000  # rows whose functions are held at a time
 _MAX_FUNCTIONS = 300  # all functions looked at by default
 _MAX_INVARIANT = 300  # invariant functions fitted in both models, at most, and at most a quarter of the samples
+_LEVEL = 0.05  # how often noise is taken for a function that is seen
 _FURTHEST = 5000.0  # invariant functions are looked for among so many of all
+
+
+UNSEEN = (
+    "The functions that so many samples can bear explain no more of y than chance does: nothing can be said about the "
+    "symmetry. Compare the loo_error_ of InvariantKernelRidge with the group and without it."
+)
 
 
 @final
@@ -82,6 +89,9 @@ class SymmetryTest:
         Probability of a statistic this large if the function is invariant.
     generators : tuple of GeneratorTest
         The same for each generator alone: which symmetry fails.
+    seen : bool
+        Whether the functions explain more of y than chance does, at the level 0.05. If not, a large p-value means
+        nothing: y is noise, or has detail too fine for so many samples.
     method : str
         "robust" (noise may be of any size in any place), "F" (of the same size everywhere) or "permutation".
 
@@ -104,6 +114,7 @@ class SymmetryTest:
     n_samples: int
     p_value: float
     generators: tuple[GeneratorTest, ...]
+    seen: bool
     method: str
 
     def failing(self, level: float = 0.05) -> tuple[int, ...]:
@@ -125,8 +136,12 @@ class SymmetryTest:
     def __str__(self) -> str:
         lines = [
             f"{100 * self.outside:.1f} % of the explained variance lies outside the invariant functions "
-            f"(p = {self.p_value:.2g}, {self.n_tested} functions tested on {self.n_samples} samples)"
+            f"(p = {self.p_value:.2g}, {self.n_tested} functions tested on {self.n_samples} samples)",
+            f"The functions explain {100 * self.explained:.1f} % of the variance of y; noise and finer detail, not "
+            "tested, have the rest.",
         ]
+        if not self.seen:
+            lines[1] = UNSEEN
         for i, g in enumerate(self.generators):
             lines.append(f"  generator {i}: {100 * g.outside:5.1f} % outside, p = {g.p_value:.2g}   {g.generator!r}")
         return "\n".join(lines)
@@ -234,6 +249,7 @@ def symmetry_test(
             GeneratorTest(g, part.outside, part.statistic, part.tested, p)
             for g, part, p in zip(group.generators, parts, p_values[1:], strict=True)
         ),
+        seen=whole.p_value < _LEVEL or models.chance_of_as_much() < _LEVEL,
         method="permutation" if n_permutations else "robust" if again else "F",
     )
 

@@ -257,12 +257,13 @@ def _claims(found: dict[str, list[Row]]) -> list[Claim]:
     better = [t for t in found if rows[t, "invariant kernel ridge"].error <= 1.1 * lowest[t]]
     claims.append(
         Claim(
-            "(not in the paper) Exactness costs no accuracy.",
-            f"Invariant kernel ridge is within 10 % of the lowest error on {len(better)} of {len(found)} "
-            "tasks. The errors of Algorithm 1 are "
+            "(not in the paper) Does exactness cost accuracy?",
+            f"In one draw of each task, with kernels of a given width, invariant kernel ridge is within 10 % of the "
+            f"lowest error on {len(better)} of {len(found)} tasks. One draw decides nothing: the part on invariant "
+            "kernel ridge regression has many, with tuned kernels. The errors of Algorithm 1 are "
             + ", ".join(f"{rows[t, 'Spec-Avg'].error / rows[t, 'invariant kernel ridge'].error:.0f}" for t in found)
             + " times those of invariant kernel ridge.",
-            len(better) == len(found),
+            None,
         )
     )
     return claims

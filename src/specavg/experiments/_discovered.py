@@ -106,7 +106,9 @@ def _shown(
     result.claim(
         "Random elements that do not lose on held-out data generate the symmetry.",
         f"Where its assumptions hold (index at most {INDEX}), it finds the right group in {100 * theirs[-1]:.0f} "
-        f"% of the cases at n = {sizes[-1]}: one element that is accepted by mistake makes the group too large. "
+        f"% of the cases at n = {sizes[-1]}"
+        + (": one element that is accepted by mistake makes the group too large. " if theirs[-1] < 1 else ". ")
+        + f"There are {classes} functions, one for each class of subgroups. "
         f"Weighing the evidence for all subgroups, as this library does, finds it in {100 * ours[-1]:.0f} %.",
         None,
     )

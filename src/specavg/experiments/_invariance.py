@@ -86,4 +86,6 @@ def _table(sizes: tuple[int, ...], krr: dict[float, np.ndarray], spec: np.ndarra
 
 def experiment(changes: task.Changes) -> Experiment:
     """Figure 1 with these changes."""
-    return Experiment(NAME, "Figure 1: invariance discrepancy", partial(run, changes=changes))
+    return Experiment(
+        NAME, "Figure 1: invariance discrepancy", partial(run, changes=changes), changed=changes.described()
+    )

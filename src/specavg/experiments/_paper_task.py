@@ -101,6 +101,20 @@ class Changes:
         orbit = components(D, np.concatenate([at, to]), np.concatenate([to, at]))  # of each coordinate
         return np.array([float(np.mean(np.flatnonzero(orbit == o) + 1.0)) for o in orbit])
 
+    def functions(self, D: int) -> int:
+        """How many functions there are in the whole eigenspaces of at most D invariant ones."""
+        return invariant_basis(SPACE, self.group, max_invariant_dim=D).dim
+
+    def described(self) -> str:
+        """What differs from the paper's task, in words; empty where nothing does."""
+        parts = [] if self.penalty == CLAIMED else [f"λ = {self.penalty:g} in place of {CLAIMED:g}"]
+        parts += [] if self.sizes is None else [f"n = {', '.join(map(str, self.sizes))}"]
+        parts += [] if self.seed == 1 else [f"seeds from {self.seed} on"]
+        if self.group != GROUP:
+            weights = "weights averaged over coordinates that it takes to each other"
+            parts.append(f"the group {self.group!r} in place of {GROUP!r}, and in f* {weights}")
+        return "; ".join(parts)
+
     @property
     def elements(self) -> str:
         """Which elements the discrepancy is taken over, in words."""

@@ -63,18 +63,19 @@ def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
 
 
-def _badge(claim: Claim, quick: bool) -> str:
+def _badge(claim: Claim, experiment: Experiment, quick: bool) -> str:
     name, word = {True: ("yes", "holds"), False: ("no", "does not hold"), None: ("open", "depends")}[claim.holds]
     if claim.text.endswith("?"):
         word = {True: "yes", False: "no", None: "depends"}[claim.holds]
-    mark = " <span class=quiet>(quick run)</span>" if quick else ""  # small sizes can reverse a verdict
+    marks = ["quick run"] * quick + ["changed"] * bool(experiment.changed)  # both can reverse a verdict
+    mark = f" <span class=quiet>({', '.join(marks)})</span>" if marks else ""
     return f"<span class='badge {name}'>{word}</span>{mark}"
 
 
 def _summary(sections: list[Section], quick: bool) -> str:
     rows = [
         f"<tr><td><a href='#{s.experiment.name}'>{escape(s.experiment.title)}</a></td>"
-        f"<td>{_text(claim.text)}</td><td>{_badge(claim, quick)}</td></tr>"
+        f"<td>{_text(claim.text)}</td><td>{_badge(claim, s.experiment, quick)}</td></tr>"
         for s in sections
         for claim in s.result.claims
     ]
@@ -91,9 +92,11 @@ def _section(folder: Path, number: int, section: Section, quick: bool) -> str:
         f"<section id='{name}'><h2>{number}. {escape(section.experiment.title)}</h2>",
         f"<p><b>What was run.</b> {_text(result.summary)} <span class=quiet>(This took "
         f"{_minutes(section.seconds)}.)</span></p>",
+        _changed(section.experiment),
         "<ul class=claims>",
         *(
-            f"<li>{_badge(c, quick)} <b>{_text(c.text)}</b><br><span class=verdict>{_text(c.verdict)}</span></li>"
+            f"<li>{_badge(c, section.experiment, quick)} <b>{_text(c.text)}</b><br>"
+            f"<span class=verdict>{_text(c.verdict)}</span></li>"
             for c in result.claims
         ),
         "</ul>",
@@ -105,6 +108,15 @@ def _section(folder: Path, number: int, section: Section, quick: bool) -> str:
     parts += [f"<p class=note>{_text(note)}</p>" for note in result.notes]
     parts.append("</section>")
     return "\n".join(parts)
+
+
+def _changed(experiment: Experiment) -> str:
+    if not experiment.changed:
+        return ""
+    return (
+        f"<p><b class=open>Changed for this run:</b> {_text(experiment.changed)}. The verdicts are about the changed "
+        "task, and not about the paper's.</p>"
+    )
 
 
 def _inline_svg(path: Path, name: str, caption: str) -> str:
@@ -134,7 +146,7 @@ def _table(table: Table) -> str:
 _EXPONENT = re.compile(r"\^(\([^()]*(?:\([^()]*\)[^()]*)*\)|\{[^{}]*\}|[−-]?[0-9]+(?:\.[0-9]+)?|[A-Za-z])")
 _SCIENTIFIC = re.compile(r"(?<![\w.])([0-9]+(?:\.[0-9]+)?)e([+-]?)0*([0-9]+)(?!\w)")
 _MINUS = re.compile(r"(?<![\w.)])-(?=[0-9])")
-_INDEX = re.compile(r"_(\([^()]*\)|\{[^{}]*\}|[A-Za-z0-9λ]+(?:,G)?)")
+_INDEX = re.compile(r"(?<![a-z]{2})_(\([^()]*\)|\{[^{}]*\}|[A-Za-z0-9λ]+(?:,G)?)")
 
 
 def _text(text: str) -> str:
@@ -208,6 +220,7 @@ code { background: #f3f5f8; padding: 0 .25em; border-radius: 3px; }
 @media (max-width: 640px) {
   figure svg { min-width: 560px; } /* smaller letters cannot be read: the figure scrolls */
   .glance td:last-child { white-space: normal; }
+  .glance th:first-child, .glance td:first-child { display: none; } /* verdicts stay on the screen */
 }
 @media print { details, figure { break-inside: avoid; } }
 """

@@ -127,7 +127,8 @@ class Result:
 class Experiment:
     """One experiment: its short name, its title, the function that runs it, and whether it measures time.
 
-    `run(quick, track)` returns a `Result`; `track(items, description)` shows progress.
+    `run(quick, track)` returns a `Result`; `track(items, description)` shows progress. `changed` says what a reader
+    changed in it.
 
     Examples
     --------
@@ -140,3 +141,4 @@ class Experiment:
     title: str
     run: Callable[[bool, Track], Result]
     timed: bool = False
+    changed: str = ""

@@ -51,6 +51,11 @@ class Types:
         total = np.bincount(self.owner, values, max(count, int(self.owner.max(initial=-1)) + 1))
         return np.asarray(total[self.index], dtype=np.float64)
 
+    def after_one_constant(self, constants: int) -> Types:
+        """The types of one constant and of the functions after the first `constants`."""
+        index = np.concatenate([[0], 1 + self.index[constants:]])
+        return Types(self.spectrum, index, 1 + self.owner, self.values)
+
     @property
     def first(self) -> float:
         """The smallest eigenvalue of a part that occurs among the functions; 1 where there is none."""

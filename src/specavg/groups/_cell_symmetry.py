@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups._group import Group
 from specavg.groups._space_groups import (
     generating,
@@ -19,7 +20,6 @@ from specavg.groups._space_groups import (
 )
 from specavg.isometries import affine
 
-Array = NDArray[np.float64]
 _ROUNDED = 1e-2  # in the unit of the lattice, mostly Å: files give two to four digits
 _FLAT = 1e-9  # the volume of a cell over that of a box with its edges: below, the edges lie in a plane
 

@@ -10,17 +10,21 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries._linear import exact_signed
 
-Array = NDArray[np.float64]
 Exchange = tuple[tuple[int, ...], int]
 """A permutation of the indices, and the sign that the entry gets."""
 
 _PART = re.compile(r"([+-]?)([a-z]+)")
 _FEW = 1000  # components of a tensor without symmetries: its matrix then takes 8 MB at most
 _LETTERS = "ijklmnop"  # rank 8 at most: 8! = 40,320 exchanges of indices are listed in a fraction of a second
+
+
+_VOIGT_PAIRS = np.array([(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)])
+_VOIGT_NUMBERS = np.array([[0, 5, 4], [5, 1, 3], [4, 3, 2]])
 
 
 @final
@@ -133,6 +137,68 @@ class IndexSymmetry:
             raise ValueError(f"tensors have {self.dim} components here; got shape {c.shape}")
         return (c[..., self._orbits[0]] * self._weights).reshape(*c.shape[:-1], *self.shape)
 
+    def voigt(self, tensors: ArrayLike) -> Array:
+        """Tensors as matrices with Voigt's numbers: xx, yy, zz, yz, xz, xy are 1 to 6, for each symmetric pair.
+
+        Entries are those of the tensors, without factors: stresses, stiffnesses C_IJ and piezoelectric e_iJ are so.
+        (Strains have 2 in the last three, compliances 2 and 4, piezoelectric d_iJ 2.)
+
+        Parameters
+        ----------
+        tensors : array-like of shape (..., 3, 3, ...)
+
+        Returns
+        -------
+        ndarray of shape (..., 6), (..., 3, 6), (..., 6, 6), ...
+            6 for each pair of neighbouring indices that may be exchanged, and 3 for each other index.
+
+        Examples
+        --------
+        >>> isotropic = np.einsum("ij,kl->ijkl", np.eye(3), np.eye(3))
+        >>> index_symmetry("ijkl=jikl=klij", 3).voigt(isotropic)[:4, :4]
+        array([[1., 1., 1., 0.],
+               [1., 1., 1., 0.],
+               [1., 1., 1., 0.],
+               [0., 0., 0., 0.]])
+        """
+        T = np.asarray(tensors, dtype=float)
+        if T.shape[T.ndim - self.rank :] != self.shape:
+            raise ValueError(f"tensors of rank {self.rank} end with the shape {self.shape}; got shape {T.shape}")
+        parts, at = self._voigt_parts(), list[NDArray[np.intp]]()
+        for k, part in enumerate(parts):
+            indices = _VOIGT_PAIRS.T if len(part) == 2 else np.arange(3)[None]
+            at += [i.reshape(-1, *[1] * (len(parts) - 1 - k)) for i in indices]
+        return T[(..., *at)]
+
+    def from_voigt(self, matrices: ArrayLike) -> Array:
+        """The tensors with these entries in Voigt's numbers: what `voigt` makes of them."""
+        V, parts = np.asarray(matrices, dtype=float), self._voigt_parts()
+        shape = tuple(6 if len(part) == 2 else 3 for part in parts)
+        if V.shape[max(V.ndim - len(shape), 0) :] != shape:
+            raise ValueError(f"these tensors have the shape {shape} in Voigt's numbers; got shape {V.shape}")
+        at: list[NDArray[np.intp]] = []
+        for part in parts:
+            indices = _VOIGT_NUMBERS if len(part) == 2 else np.arange(3)
+            at.append(indices.reshape(*indices.shape, *[1] * (self.rank - 1 - part[-1])))
+        return V[(..., *at)]
+
+    def _voigt_parts(self) -> list[tuple[int, ...]]:
+        """The indices, symmetric neighbours in pairs, from the last to the first: e_ijk is a matrix of 3 × 6."""
+        parts: list[tuple[int, ...]] = []
+        last = self.rank - 1
+        while last >= 0:
+            swapped = (*range(last - 1), last, last - 1, *range(last + 1, self.rank))
+            pair = last > 0 and (swapped, 1) in self.exchanges
+            parts.append((last - 1, last) if pair else (last,))
+            last -= 1 + pair
+        if self.size != 3 or not any(len(part) == 2 for part in parts):
+            raise ValueError(
+                "Voigt's numbers stand for symmetric pairs of indices in three dimensions: these tensors have "
+                f"{self.size} dimensions"
+                + ("" if self.size != 3 else ", and no neighbouring indices that may be exchanged")
+            )
+        return parts[::-1]
+
     def moved(self, g: SignedPermutation | Orthogonal, sign: int = 1) -> SignedPermutation | Orthogonal:
         """`sign` times the map T ↦ (g ⊗ g ⊗ …) T on components; exact for signed permutations."""
         if g.size != self.size:
@@ -176,8 +242,8 @@ def index_symmetry(equations: str, size: int) -> IndexSymmetry:
 
     The `components` of a tensor are in the order of its entries, row by row, each at its first entry (`entries` lists
     them), times the square root of how many entries it stands for. For ``"ij=ji"`` in three dimensions they are
-    T_xx, √2 T_xy, √2 T_xz, T_yy, √2 T_yz, T_zz. Voigt's order is xx, yy, zz, yz, xz, xy, without the √2: make the
-    3 × 3 matrices first, and then ``components(matrices)``. (Of strains Voigt's last three are 2ε_yz, 2ε_xz, 2ε_xy.)
+    T_xx, √2 T_xy, √2 T_xz, T_yy, √2 T_yz, T_zz. Voigt's order is xx, yy, zz, yz, xz, xy, without the √2: make
+    matrices first, ``components(from_voigt(numbers))``. (Of strains Voigt's last three are 2ε_yz, 2ε_xz, 2ε_xy.)
 
     Parameters
     ----------
@@ -191,8 +257,8 @@ def index_symmetry(equations: str, size: int) -> IndexSymmetry:
     --------
     >>> [index_symmetry(s, 3).dim for s in ("ij", "ij=ji", "ij=-ji", "ijkl=jikl=klij")]
     [9, 6, 3, 21]
-    >>> xx, yy, zz, yz, xz, xy = voigt = np.arange(6.0)
-    >>> index_symmetry("ij=ji", 3).components([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]).round(3)
+    >>> symmetric, stress = index_symmetry("ij=ji", 3), np.arange(6.0)  # xx, yy, zz, yz, xz, xy
+    >>> symmetric.components(symmetric.from_voigt(stress)).round(3)
     array([0.   , 7.071, 5.657, 1.   , 4.243, 2.   ])
     """
     symmetry = IndexSymmetry(index_exchanges(equations), size)

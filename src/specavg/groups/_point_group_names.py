@@ -173,7 +173,7 @@ def _continuous(symbol: str) -> Group:
 
 
 def _plain(name: str) -> str:
-    """Without spaces and underscores, with every minus and overbar as "-" before its number."""
+    """The name without spaces and underscores, with every minus and overbar as "-" before its number."""
     text = unicodedata.normalize("NFD", name)
     text = re.sub(r"[‐‑‒–—−]", "-", text)
     text = re.sub("(.)[\u0304\u0305]", r"-\1", text)

@@ -124,7 +124,7 @@ def _compare(group: Group, new: Place, known: Place) -> None:
 
 
 def _check_orders(group: Group, images: Sequence[Linear]) -> None:
-    """Generators and products of two, to the power that makes them the identity."""
+    """Check that a power that makes a generator, or a product of two, the identity does so with their images."""
     words: list[Word] = [(i,) for i in range(len(images))]
     words += islice(combinations(range(len(images)), 2), _PRODUCTS)
     for word in words:

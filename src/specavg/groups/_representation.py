@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import add
 from typing import Any, final
 
 import numpy as np
@@ -321,7 +323,8 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
         (det g times that matrix), ``"tangent vector"`` and ``"axial tangent vector"`` (the same for vectors that are
         orthogonal to their point of the unit sphere of R³), or a tensor by its index symmetries, such as ``"ij=ji"``,
         ``"ij=-ji"`` or ``"ijkl=jikl=klij"``, with the sign det g if ``"axial "`` stands before it; its outputs are the
-        components of `IndexSymmetry`. A representation is returned as it is.
+        components of `IndexSymmetry`. ``"vector + scalar"`` has the outputs of both, side by side. A representation is
+        returned as it is.
     lattice : array_like of shape (d, d), optional
         Lattice vectors as rows, where the group acts on fractional coordinates.
 
@@ -333,8 +336,8 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
     --------
     >>> from specavg import groups
     >>> G = groups.point_group("Oh")
-    >>> [groups.representation(G, kind).dim for kind in ("pseudoscalar", "vector", "ij=ji")]
-    [1, 3, 6]
+    >>> [groups.representation(G, kind).dim for kind in ("pseudoscalar", "vector", "ij=ji", "vector + scalar")]
+    [1, 3, 6, 4]
     """
     if not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise not_a_group(group)
@@ -345,6 +348,8 @@ def representation(group: Group, output: str | Representation, *, lattice: Array
     if output in tuple(TANGENT_KINDS):  # of what is no text, `output_kind` tells
         rho = representation(group, TANGENT_KINDS[output], lattice=lattice)
         return Representation._built(group, rho.images, rho.field_images, rho.dim, tangent=True)  # pyright: ignore[reportPrivateUsage]
+    if isinstance(output, str) and " + " in output:  # pyright: ignore[reportUnnecessaryIsInstance]
+        return reduce(add, (representation(group, part.strip(), lattice=lattice) for part in output.split(" + ")))
     axial, equations = output_kind(output)
     images = [_image(g, axial, equations, lattice) for g in group.generators]
     velocities = [_field_image(field, equations) for field in group.fields]
@@ -365,7 +370,8 @@ def output_kind(output: str) -> tuple[bool, str]:
     except ValueError as error:
         known = ", ".join(map(repr, (*_NAMES, *TANGENT_KINDS)))
         raise ValueError(
-            f"no output is called {output!r}: known are {known}, and tensors such as 'ij=ji' and 'axial ij=ji'; give "
+            f"no output is called {output!r}: known are {known}, and tensors such as 'ij=ji' and 'axial ij=ji', and "
+            "sums such as 'vector + scalar'; give "
             f"any other as groups.Representation(group, images). ({error})"
         ) from None
     return axial, equations

@@ -41,7 +41,7 @@ class LeastImages:
 
     @classmethod
     def of(cls, generators: Sequence[Isometry]) -> LeastImages | None:
-        """Those of the group of these generators; None where one of them does more than permute and change signs."""
+        """Canonical points under these generators; None where one of them does more than permute and change signs."""
         signed = [on_columns(g) for g in generators]
         exact = [g for g in signed if g is not None]
         return cls(exact) if len(exact) == len(signed) else None

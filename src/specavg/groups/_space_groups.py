@@ -246,7 +246,7 @@ def _hall_number(number: int, setting: str | int | None) -> int:
 
 
 def _tables(hall: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The matrices, and the translations in 24ths."""
+    """The matrices W of the operations of a Hall number, and their translations w in 24ths."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         operations = installed_spglib().get_symmetry_from_database(hall)
@@ -258,7 +258,7 @@ def _tables(hall: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def in_parts(translations: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
-    """Translations in 24ths, and how far they were from such."""
+    """Translations rounded to 24ths, and the largest change that rounding made."""
     w = np.rint(_PARTS * translations).astype(np.int64)
     return w % _PARTS, float(np.abs(translations - w / _PARTS).max())
 

@@ -6,8 +6,9 @@ from functools import lru_cache
 from math import inf
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg.functions._threads import ROWS, in_order, row_chunks
 from specavg.groups import Group, direct_product, trivial, wreath
 from specavg.groups.families import DirectProduct, SignFlips, Symmetric
@@ -16,7 +17,6 @@ from specavg.isometries._linear import exact_signed
 from specavg.isometries.fields import complete
 from specavg.spaces import Power, Product, Space, Torus
 
-Array = NDArray[np.float64]
 _MOST_COLUMNS = 64  # columns up to which a group without a structure is searched: its chain took 0.1 s
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import inf
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg._html import facts_html
 from specavg.functions._functions import Functions
 from specavg.functions._gram_operator import GramOperator
-from specavg.functions._types_of_functions import Types
 from specavg.groups import Group
 from specavg.invariants._acting_group import canonical_points, group_of_columns
 from specavg.invariants._basis_table import BasisTable, Cutoff, Row
@@ -22,8 +22,6 @@ from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space
 from specavg.spaces._order_of_functions import Order
-
-Array = NDArray[np.float64]
 
 
 def invariant_basis(
@@ -109,6 +107,8 @@ class InvariantBasis(BasisTable):
         The dimension d of the space.
     types : Types or None
         The type of each function, in the order "type" on spaces that have types.
+    von_mises : callable or None
+        κ to the logarithms of the coefficients of a kernel: `Space.von_mises_series`, for every function.
     table : tuple of Row
         One row per eigenspace: .eigenvalue, .dim, .invariant_dim, .solver, .residual, .gap.
     arrays : dict of str to ndarray
@@ -127,6 +127,7 @@ class InvariantBasis(BasisTable):
     ((2, 3), True)
     """
 
+    kind: ClassVar[str] = "invariant"
     made_from: ClassVar[tuple[str, ...]] = ("space", "group", "cutoff", "order", "solver", "table")
 
     def __init__(
@@ -143,29 +144,12 @@ class InvariantBasis(BasisTable):
     ) -> None:
         # Residuals and gaps of a saved basis are those that were certified when it was made.
         rows = map(Row.of, solutions) if table is None else table
-        super().__init__(space, group, cutoff, order, solver, rows, arrays)
+        eigenspaces = [s.eigenspace for s in solutions]
+        super().__init__(space, group, cutoff, order, solver, eigenspaces, rows, arrays)
         self.group = group
         self.functions = functions
-        self.types = _types(space, order, solutions)
-        self._eigenspaces = [s.eigenspace for s in solutions]
         self.inner_products = sum(s.inner_products for s in solutions)
         self._exact_as_given = functions.invariant_to_sign_bits
-
-    @property
-    def von_mises(self) -> Callable[[float], Array] | None:
-        """κ to the logarithms of the coefficients of a kernel: `Space.von_mises_series`, for every function."""
-        return self._series
-
-    @cached_property
-    def _series(self) -> Callable[[float], Array] | None:
-        series = self.space.von_mises_series(self._eigenspaces, self.order)
-        if series is None:
-            return None
-        dims = [row.invariant_dim for row in self.table]
-        return lru_cache(maxsize=64)(lambda kappa: np.repeat(series(kappa), dims))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_series"}  # made again when asked for
 
     def evaluate(self, X: ArrayLike) -> Array:
         """The invariant functions at `X`.
@@ -348,13 +332,3 @@ class InvariantBasis(BasisTable):
         facts = [("space", repr(self.space)), ("group", repr(self.group)), ("cutoff", repr(self.cutoff))]
         facts += [("functions", f"{self.dim:,} invariant of {self.total_dim:,}")]
         return facts_html("InvariantBasis", facts) + self.table.as_html()
-
-
-def _types(space: Space, order: Order, solutions: Sequence[Solution[Any]]) -> Types | None:
-    """The types of all functions, where every solution has one."""
-    family = space.type_spectrum if order.separates_types else None
-    found = [space.type_of(s.eigenspace) for s in solutions] if family is not None else [None]
-    known = [t for t in found if t is not None]
-    if family is None or len(known) < len(found):
-        return None
-    return Types.of(family, known, (s.invariant_dim for s in solutions))

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg._html import Records
 from specavg._immutable import Immutable
+from specavg.functions._bessel_series import Series
+from specavg.functions._types_of_functions import Types
 from specavg.invariants.solvers._solver import Solution
-from specavg.spaces import Space
+from specavg.spaces import Eigenspace, Space
 from specavg.spaces._order_of_functions import Order
 
-Array = NDArray[np.float64]
 _EXACTNESS = ("closed form", "orbits", "null space", "random elements")  # the most exact solver first
 # Relative: an eigenvalue or a number of functions that exceeds a cutoff by less is rounding, and belongs to it
 # (1000^(1/3) is 9.999999999999998).
@@ -129,6 +132,7 @@ def _name(solution: Solution[Any]) -> str:
 class BasisTable(Immutable):
     """Functions by increasing value of an order, eigenspace after eigenspace; immutable."""
 
+    kind: ClassVar[str]  # of its functions, for messages
     made_from: ClassVar[tuple[str, ...]]  # the attributes that say which basis it is
 
     def __init__(
@@ -138,6 +142,7 @@ class BasisTable(Immutable):
         cutoff: Cutoff,
         order: Order,
         solver: str,
+        eigenspaces: Sequence[Eigenspace],
         table: Iterable[Row],
         arrays: Mapping[str, Array],
     ) -> None:
@@ -156,6 +161,37 @@ class BasisTable(Immutable):
         self.dim = len(self.eigenvalues)  # number of functions
         self.dimension = space.dim
         self._key = (space, moved_by, cutoff, order, solver)
+        self._eigenspaces = list(eigenspaces)
+        self.types = self._types()
+        self.von_mises = self._von_mises()
+
+    def _types(self) -> Types | None:
+        """The types of all functions, where every eigenspace has one."""
+        family = self.space.type_spectrum if self.order.separates_types else None
+        found = [self.space.type_of(V) for V in self._eigenspaces] if family is not None else [None]
+        known = [t for t in found if t is not None]
+        if family is None or len(known) < len(found):
+            return None
+        return Types.of(family, known, (row.invariant_dim for row in self.table))
+
+    def _von_mises(self) -> Series | None:
+        series = self.space.von_mises_series(self._eigenspaces, self.order)
+        if series is None:
+            return None
+        dims = [row.invariant_dim for row in self.table]
+        return lru_cache(maxsize=64)(lambda kappa: np.repeat(series(kappa), dims))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "von_mises"}  # a closure
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.von_mises = self._von_mises()
+
+    @property
+    def n_constants(self) -> int:
+        """Number of functions that are constant; they come first."""
+        return 1
 
     @property
     def total_dim(self) -> int:

@@ -8,12 +8,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups import Representation
 from specavg.invariants._acting_group import group_of_columns
 from specavg.isometries import SignedPermutation
 from specavg.spaces import Space
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 _MOST_ELEMENTS = 1000  # all elements are tried at every point: larger groups would cost more than the prediction
 _VALUES_HELD = 4_000_000  # coordinates held at once: 32 MB

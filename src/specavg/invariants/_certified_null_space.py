@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._arrays import as_given
+from specavg._arrays import Array, as_given
 from specavg._config import require_memory
 from specavg.invariants._independent_blocks import independent_blocks, small_end, unpacked
 
-Array = NDArray[np.float64]
 # Singular values of B from the first number on are clearly not zero: rounding is 1e-13, and a rotation by 1/N of a turn
 # has 2π/N. BᵀB has their squares: where one of these lies between rounding and the second number, squaring has blurred
 # it, and B itself is decomposed.

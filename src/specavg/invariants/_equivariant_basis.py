@@ -9,8 +9,9 @@ from math import inf
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg.functions._tangent_fields import Projection, TangentFields
 from specavg.functions._vector_functions import Summand, VectorFunctions
 from specavg.groups import Group, Representation, representation
@@ -20,12 +21,10 @@ from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._canonical_elements import CanonicalElements, ExactElements
 from specavg.invariants._solver_choice import Resolver, arrays_of
 from specavg.invariants._sorting_elements import SortingElements
-from specavg.invariants.solvers._output_solver import carriers
+from specavg.invariants.solvers._output_solver import carriers, eigenspace_below
 from specavg.invariants.solvers._solver import Solution
 from specavg.spaces import Space, Sphere, Torus
 from specavg.spaces._order_of_functions import Order
-
-Array = NDArray[np.float64]
 
 
 @final
@@ -52,6 +51,8 @@ class EquivariantBasis(BasisTable):
         2·D_λ − 2.
     dimension : int
         The dimension d of the space.
+    types : Types or None
+        The type of each function, in the order "type" on spaces that have types.
     table : tuple of Row
         One row per eigenspace; `.dim` is p·m_λ (tangent fields: 2·m_λ, λ > 0), and `.invariant_dim` the number of
         equivariant functions.
@@ -69,6 +70,7 @@ class EquivariantBasis(BasisTable):
            [0.        , 0.        , 1.52752523]])
     """
 
+    kind: ClassVar[str] = "equivariant"
     made_from: ClassVar[tuple[str, ...]] = ("space", "output", "cutoff", "order", "solver", "table")
 
     def __init__(
@@ -84,7 +86,8 @@ class EquivariantBasis(BasisTable):
         table: Sequence[Row] | None = None,
     ) -> None:
         rows = map(Row.of, solutions) if table is None else table
-        super().__init__(space, output, cutoff, order, solver, rows, arrays)
+        eigenspaces = [eigenspace_below(s.eigenspace) for s in solutions]
+        super().__init__(space, output, cutoff, order, solver, eigenspaces, rows, arrays)
         self.group = output.group
         self.output = output
         self.functions = functions

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg.invariants._certified_null_space import FixedSpace, common_null_space, entries_of, null_space, one_like
 from specavg.invariants._independent_blocks import unpacked
 from specavg.invariants.solvers._orbits import orbits
 from specavg.isometries import Orthogonal, SignedPermutation
 
-Array = NDArray[np.float64]
 ORTHOGONALITY_TOLERANCE = 1e-9  # largest |DᵀD − I|: products of many rotations are off by 1e-13
 # Matrices of fewer rows, or with a larger part of nonzero entries, are dense: sparse products then take longer.
 _SMALL = 128

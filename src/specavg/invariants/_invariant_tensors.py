@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg._arrays import as_given
+from specavg._arrays import Array, as_given
 from specavg._config import require_memory
 from specavg.groups import Group, representation
 from specavg.groups._given_generators import not_a_group
@@ -17,8 +17,6 @@ from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
 from specavg.groups._linear_part import linear_part
 from specavg.groups._representation import output_kind
 from specavg.invariants._summands_of_outputs import fixed_outputs
-
-Array = NDArray[np.float64]
 
 # A column whose part outside of the earlier ones is smaller than this depends on them. Entries of invariant tensors
 # are of order one, so there is nothing between rounding (1e-14) and a few hundredths.
@@ -122,6 +120,25 @@ class InvariantTensors:
         if set(entries) != set(self.names):
             raise ValueError(f"give each of the independent entries {', '.join(self.names)}; got {', '.join(entries)}")
         return np.tensordot([entries[name] for name in self.names], self._from_entries, axes=1)
+
+    def voigt(self, **entries: float) -> Array:
+        """The same as a matrix with Voigt's numbers, 6 × 6 for elastic and 3 × 6 for piezoelectric constants.
+
+        Without entries: that of each of `tensors`.
+
+        Examples
+        --------
+        >>> from specavg import groups
+        >>> elastic = invariant_tensors(groups.point_group("6/mmm"), "ijkl=jikl=klij")
+        >>> elastic.voigt(C11=162.0, C12=92.0, C13=69.0, C33=181.0, C44=47.0).round(6)  # titanium, in GPa
+        array([[162.,  92.,  69.,   0.,   0.,   0.],
+               [ 92., 162.,  69.,   0.,   0.,   0.],
+               [ 69.,  69., 181.,   0.,   0.,   0.],
+               [  0.,   0.,   0.,  47.,   0.,   0.],
+               [  0.,   0.,   0.,   0.,  47.,   0.],
+               [  0.,   0.,   0.,   0.,   0.,  35.]])
+        """  # (6, 6), or (dim, 6, 6)
+        return self._index.voigt(self.tensor(**entries) if entries else self.tensors)
 
     def __repr__(self) -> str:
         return f"InvariantTensors(<{self.dim} of shape {self.shape[1:]}>, names={list(self.names)})"

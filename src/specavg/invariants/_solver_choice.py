@@ -329,7 +329,7 @@ class Places:
         return self._resolver.functions([solution for solution, _ in self._solutions.values()])
 
     def vector_functions(self, outputs: int) -> VectorFunctions:
-        """The same where there is an output."""
+        """The vector functions of all solutions that were asked for, where there is an output."""
         return self._resolver.vector_functions([solution for solution, _ in self._solutions.values()], outputs)
 
 

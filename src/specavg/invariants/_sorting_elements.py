@@ -8,13 +8,12 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups import Representation
 from specavg.groups.families import Hyperoctahedral, SignFlips, Symmetric
 from specavg.invariants._canonical_elements import ExactElements
 from specavg.isometries import SignedPermutation, permutation
 from specavg.spaces import Power, Space
-
-Array = NDArray[np.float64]
 
 
 @final

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._vector_functions import CombinedOutputs, JoinedOutputs, Summand, VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants._independent_blocks import independent_blocks
 from specavg.invariants._summands_of_outputs import frame_of, summands_of_outputs
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 # A fit of p outputs and r functions decomposes n·p rows, one of D numbers n rows: p·r²/D² times the operations. Below
 # this share the other parts of a fit take longer.
@@ -26,7 +26,7 @@ _CHEAP = 0.25
 def split_functions(
     functions: CombinedOutputs, output: Representation, dims: Sequence[int], scalars: int
 ) -> VectorFunctions:
-    """The same space of functions by summand, where a fit costs more without.
+    """Functions of the same span, each along one summand of the outputs; those given where a fit gains nothing by it.
 
     Parameters
     ----------

@@ -13,14 +13,13 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._arrays import components
+from specavg._arrays import Array, components
 from specavg._random import OWN_SEED
 from specavg.groups import Representation
 from specavg.groups._index_symmetry import index_symmetry
 from specavg.invariants._certified_null_space import FixedSpace, UnclearRank, common_null_space
 from specavg.invariants._fixed_space import fixed_space
 
-Array = NDArray[np.float64]
 # Outputs at most whose commuting matrices are looked for: 40 outputs have 820 symmetric matrices, which take 0.2 s.
 _MOST = 40
 # Eigenvalues of a generic matrix, which has size one: nearer than the first they are the same, and different ones must

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import settings
 from specavg._reporting import reported
 from specavg.molecules._equations import Equations
 
-Array = NDArray[np.float64]
 DECAYS = (1.0, 0.5, 0.25)  # prior standard deviation of a function of degree k: decay^k
 ENERGY_WEIGHTS = (1.0, 3.0)  # of an energy against a force, both in units of their spread in the data
 EXACT_PENALTIES = 10.0 ** np.arange(-18, 1)  # in units of the sums of squares of the functions of degree 1

@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from specavg._arrays import Array
+
 Indices = NDArray[np.intp]
 _TOUCHING = 1e-6  # of the typical distance: closer atoms have no direction between them that means anything
 

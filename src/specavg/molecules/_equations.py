@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._chebyshev_orbits import ChebyshevOrbitSums
 from specavg.molecules._distances import PairScale, distances, internal_directions
 
-Array = NDArray[np.float64]
 _CHUNK_BYTES = 64e6  # of the equations of one chunk of geometries: large enough for BLAS, small beside any data
 
 

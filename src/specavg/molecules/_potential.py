@@ -9,10 +9,11 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from specavg._arrays import Array
 from specavg.data._given_data import question_fit
 from specavg.molecules._choice_of_model import best_fit, contradiction
 from specavg.molecules._distances import PairScale, distances
@@ -21,7 +22,6 @@ from specavg.molecules._terms import MoleculeTerms, like_atoms
 from specavg.persistence._saved_model import Savable
 from specavg.regression._target_units import Units
 
-Array = NDArray[np.float64]
 # Distances that are evaluated at a time. Their arrays stay in cache and need no new pages of memory: energies and
 # forces of 10^4 methanes take 4.2 ms with 20,000 to 40,000, 3.6 ms with 60,000 and 9.4 ms all at once.
 _DISTANCES = 50_000

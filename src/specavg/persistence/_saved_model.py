@@ -202,7 +202,8 @@ class _Writer:
         if isinstance(value, Mapping):
             return {"table": {str(k): self.value(v, f"{name}_{k}") for k, v in value.items()}}
         if is_dataclass(value) and not isinstance(value, type):
-            content = {f.name: self.value(getattr(value, f.name), f"{name}_{f.name}") for f in fields(value)}
+            state = value.__getstate__()  # as for pickle: what was to be found later is found now
+            content = {f.name: self.value(state[f.name], f"{name}_{f.name}") for f in fields(value)}
             return {"record": type(value).__name__, "fields": content}
         raise TypeError(
             f"{name} holds a {type(value).__name__}, which the model format cannot keep; use pickle or joblib, or "

@@ -9,7 +9,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg._messages import shown
-from specavg.invariants import InvariantBasis
+from specavg.invariants import EquivariantBasis, InvariantBasis
 from specavg.plot._style import COLORS, INK, axes_or_new, pyplot, without_frame
 from specavg.spaces import Space
 
@@ -23,11 +23,12 @@ def spectrum(model: Any, *, weyl: bool = True, legend: bool = True, ax: Axes | N
     """The multiplicity of each eigenvalue, and how much of it is invariant, as bars; the totals as steps.
 
     Beside the totals D_λ and D_{λ,G} stands Weyl's law, ω_d vol(M) (√λ / 2π)^d for all functions (ω_d the volume of
-    the unit ball of R^d), and its invariant version, the same divided by the order of the group.
+    the unit ball of R^d), and its invariant version, the same divided by the order of the group. Both are p times as
+    large for functions with p outputs.
 
     Parameters
     ----------
-    model : InvariantBasis or fitted estimator
+    model : InvariantBasis, EquivariantBasis or fitted estimator
     weyl : bool, default True
         Whether to draw Weyl's law. The invariant version is left out where the order is not known, and both where
         eigenvalues are not those of the Laplacian (another order of the basis).
@@ -62,7 +63,7 @@ def spectrum(model: Any, *, weyl: bool = True, legend: bool = True, ax: Axes | N
     floor = 0.5  # the height from which a bar of one function is seen on a logarithmic axis
     for counts, side, color, hatch, name in (
         (sizes, -1, COLORS[0], None, "$m_\\lambda$, all functions"),
-        (invariant, 1, COLORS[1], "////", "$m_{\\lambda,G}$, invariant functions"),
+        (invariant, 1, COLORS[1], "////", f"$m_{{\\lambda,G}}$, {basis.kind} functions"),
     ):
         heights = np.array([_float(c) for c in counts])
         panel.bar(
@@ -96,7 +97,7 @@ def spectrum(model: Any, *, weyl: bool = True, legend: bool = True, ax: Axes | N
         x = np.linspace(0, values[-1], 400)[1:]
         for divisor, dash, name in ((0.0, "--", "Weyl's law"), (_log_order(basis), ":", "Weyl's law / |G|")):
             if divisor is not None and (divisor or dash == "--"):
-                y = _weyl_log(basis.space, x**2 if bent else x) - divisor
+                y = _weyl_log(basis.space, x**2 if bent else x) - divisor + log(_outputs(basis))
                 shown = (y < _LARGEST_LOG) & (y > np.log(floor))
                 panel.plot(x[shown], np.exp(y[shown]), color=INK, linestyle=dash, linewidth=1.2, label=name)
     panel.set(xlabel="eigenvalue λ", ylabel="number of functions", yscale="log")
@@ -107,17 +108,25 @@ def spectrum(model: Any, *, weyl: bool = True, legend: bool = True, ax: Axes | N
         panel.set_xticks(np.sqrt(ticks), [f"{t:g}" for t in ticks])
     without_frame(panel)
     panel.grid(False, axis="x")
-    panel.set_title(f"{basis.dim} of {_count(basis.total_dim)} functions are invariant", fontsize="medium", loc="left")
+    panel.set_title(
+        f"{basis.dim} of {_count(basis.total_dim)} functions are {basis.kind}", fontsize="medium", loc="left"
+    )
     if legend:
         panel.legend(frameon=False, fontsize="small", ncols=2, loc="upper left", bbox_to_anchor=(0, -0.16))
     return panel
 
 
-def _basis_of(model: Any) -> InvariantBasis:
-    basis = model if isinstance(model, InvariantBasis) else getattr(model, "basis_", None)
-    if not isinstance(basis, InvariantBasis):
-        raise TypeError(f"the spectrum of what? Give an invariant basis or a fitted estimator; got {shown(model)}")
+def _basis_of(model: Any) -> InvariantBasis | EquivariantBasis:
+    basis = model if isinstance(model, InvariantBasis | EquivariantBasis) else getattr(model, "basis_", None)
+    if not isinstance(basis, InvariantBasis | EquivariantBasis):
+        raise TypeError(
+            f"the spectrum of what? Give an invariant or equivariant basis or a fitted estimator; got {shown(model)}"
+        )
     return basis
+
+
+def _outputs(basis: InvariantBasis | EquivariantBasis) -> int:
+    return basis.n_rows if isinstance(basis, EquivariantBasis) else 1
 
 
 def _widths(values: Array) -> Array:
@@ -142,7 +151,7 @@ def _weyl_log(space: Space, eigenvalue: Array) -> Array:
     return ball + log(space.volume) + d * (np.log(eigenvalue) / 2 - log(2 * pi))
 
 
-def _log_order(basis: InvariantBasis) -> float | None:
+def _log_order(basis: InvariantBasis | EquivariantBasis) -> float | None:
     try:
         order = basis.group.finite_order
     except ValueError:

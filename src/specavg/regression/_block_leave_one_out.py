@@ -133,8 +133,13 @@ class LeftOutTogether(Scored):
     def top(self) -> float:
         return max((float(table.s[0] ** 2) for table in self.tables if len(table.s)), default=0.0)
 
+    @property
+    def rows(self) -> int:
+        """Rows of all tables together."""
+        return sum(table.rows for table in self.tables)
+
     def scores(self, alphas: Array) -> Scores:
-        rows = sum(table.rows for table in self.tables)
+        rows = self.rows
         squares, quadratic, logarithm = np.sum([table.sums(alphas) for table in self.tables], axis=0)
         profile = np.maximum(quadratic / (rows * self.variance), _TINY)
         density = 0.5 * (np.log(profile) - logarithm / rows)

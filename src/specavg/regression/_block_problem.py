@@ -18,6 +18,7 @@ from scipy import linalg
 from specavg._arrays import Array
 from specavg.functions._vector_functions import Summand
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, Indices, LeftOutTogether, blocks_of
+from specavg.regression._calibration import Calibration, left_out_by_truncation
 from specavg.regression._moments import Moments
 from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Path, Problem, Scores, believable
@@ -136,7 +137,7 @@ class _VectorPath(Path):
     """The solutions for one spectrum, summand by summand."""
 
     def __init__(self, problem: VectorProblem, scale: Array, summands: Sequence[_Decomposed]) -> None:
-        self._vector, self._scales = problem, problem.scales(scale)
+        self.scale, self._vector, self._scales = scale, problem, problem.scales(scale)
         self._summands = summands
 
     @property
@@ -152,12 +153,18 @@ class _VectorPath(Path):
         return found
 
     def posterior(self, alpha: float) -> BlockPosterior:
+        return self._posterior(alpha, None)
+
+    def _posterior(self, alpha: float, calibration: Calibration | None) -> BlockPosterior:
+        noise, floor = self.noise_variance(alpha), np.zeros(1)
+        if calibration is not None:
+            noise, floor = calibration.factor * noise, calibration.share * noise
         summands: list[SummandPosterior] = []
         for summand, scale, known in zip(self._summands, self._scales, self._vector.solved, strict=True):
             at = known.places
             first = np.concatenate([at.constants[0], at.others[0]])
             summands.append(SummandPosterior(at.frames, first, known.root, known.mean, scale, summand.V, summand.s))
-        return BlockPosterior(tuple(summands), alpha, self.noise_variance(alpha))
+        return BlockPosterior(tuple(summands), alpha, noise, floor)
 
 
 @final
@@ -245,6 +252,21 @@ class BlockPath(_VectorPath):
 
     def scores(self, alphas: Array) -> Scores:
         return self.left_out.scores(alphas)
+
+    def calibrated_posterior(self, alpha: float) -> BlockPosterior:
+        return self._posterior(alpha, self.calibration(np.array([alpha])))
+
+    def calibration(self, alphas: Array) -> Calibration:
+        """What is known of the posterior of all outputs, which have the same penalty, if that was chosen."""
+        tables, rows = self.left_out.tables, self.left_out.rows
+        squares = np.sum([table.sums(alphas)[1] for table in tables], axis=0) / rows
+        freedom = np.full(len(alphas), float(self._rows.free))
+        for summand in self._summands:
+            freedom += summand.c.shape[1] * np.sum(summand.s[:, None] ** 2 / (summand.s[:, None] ** 2 + alphas), axis=0)
+        noise = np.concatenate([self.noise_variance(alpha) for alpha in alphas])
+        # A function has the mean square one over all numbers of a point together.
+        beyond = left_out_by_truncation(self.scale**2) * self._rows.count / rows
+        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows)
 
     def noise_variance(self, alpha: float) -> Array:
         shrunk = sum(float(np.sum(alpha / (p.s**2 + alpha) @ p.c**2)) for p in self._summands)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, cast, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,32 +14,6 @@ from specavg.regression._reduced_rows import LongVectors
 from specavg.regression._regression_problem import Path, Posterior, Problem
 
 _FIRST = 8  # one in so many directions bounds what the data can show of a function, in an eighth of the time
-
-
-class RightVectors:
-    """V of a decomposition, as an attribute that is found when it is first asked for: only error bars need all of it.
-
-    The attribute is set to an array of shape (D, r), or to `LongVectors`.
-    """
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, instance: object, owner: type | None = None) -> Array:
-        if instance is None:
-            raise AttributeError(self._name)  # no default for the field of a dataclass
-        values = vars(instance)
-        if not isinstance(values[self._name], np.ndarray):
-            values[self._name] = values[self._name].all()
-        return values[self._name]
-
-    def __set__(self, instance: object, value: Array | LongVectors) -> None:
-        vars(instance)[self._name] = value
-
-    @staticmethod
-    def unasked(instance: object) -> Array | LongVectors:
-        """The V of an object as it is, not found for the purpose."""
-        return vars(instance)["V"]
 
 
 class DecomposedPath(Path):
@@ -57,11 +31,13 @@ class DecomposedPath(Path):
         Uᵀy.
     """
 
-    V = RightVectors()
-
     def __init__(self, problem: Problem, scale: Array, s: Array, V: Array | LongVectors, c: Array) -> None:
         self._problem = problem
         self.scale, self.s, self.V, self.c = scale, s, V, c
+
+    def right_vectors(self) -> Array:
+        """All of V, which takes time where it is long."""  # (D, r)
+        return self.V if isinstance(self.V, np.ndarray) else self.V.all()
 
     @property
     def top(self) -> float:
@@ -74,17 +50,16 @@ class DecomposedPath(Path):
 
     def combined_directions(self, weights: Array) -> Array:
         """V times some columns."""  # (r, k) -> (D, k)
-        V = RightVectors.unasked(self)
-        return V @ weights if isinstance(V, np.ndarray) else V.times(weights)
+        return self.V @ weights if isinstance(self.V, np.ndarray) else self.V.times(weights)
 
     def shown(self, alpha: float, functions: NDArray[np.intp]) -> Array:
         """L = Σ V² s²/(s² + α) of some functions: the share of each that the data can show."""  # (k,) -> (k,)
-        V, weights = RightVectors.unasked(self), self.s**2 / (self.s**2 + alpha)
+        V, weights = self.V, self.s**2 / (self.s**2 + alpha)
         return (V[functions] if isinstance(V, np.ndarray) else V.of(functions)) ** 2 @ weights
 
     def least_shown(self, alpha: float) -> Array:
         """At most L of all functions, in less time where V is long and not yet found."""  # (D,)
-        V = RightVectors.unasked(self)
+        V = self.V
         if isinstance(V, np.ndarray):
             return self.shown(alpha, np.arange(len(V)))
         first = len(self.s) // _FIRST
@@ -105,8 +80,7 @@ class DecomposedPath(Path):
         if calibration is not None:
             floor = calibration.share @ noise
             noise = calibration.factor[:, None] * noise
-        V = RightVectors.unasked(self)
-        return DecomposedPosterior(p.weight, p.mean_features, self.scale, self.s, alphas, noise, floor, cast(Any, V))
+        return DecomposedPosterior(p.weight, p.mean_features, self.scale, self.s, alphas, noise, floor, self.V)
 
 
 @final
@@ -124,16 +98,25 @@ class DecomposedPosterior(Posterior):
     alphas: Array  # (A,)
     noise: Array  # (A, q), the share of each in the noise variance of each output
     floor: Array  # (q,), the variance of what no function of the basis shows; slopes of it are not known
-    V: RightVectors = RightVectors()  # (D, r)
+    V: Array | LongVectors  # (D, r)
     unit: Array = field(default_factory=lambda: np.ones(1))
 
+    def right_vectors(self) -> Array:
+        """All of V, found when it is first asked for: only error bars need it."""  # (D, r)
+        if isinstance(self.V, np.ndarray):
+            return self.V
+        found = self.V.all()
+        object.__setattr__(self, "V", found)
+        return found
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "V": self.V}
+        return {**vars(self), "V": self.right_vectors()}
 
     def variance(self, features: Array, *, slopes: bool = False) -> Array:
         z = (features if slopes else features - self.mean) * self.scale
-        seen = z @ self.V
+        V = self.right_vectors()
+        seen = z @ V
         relative = (0.0 if slopes else 1.0 / self.weight) + seen**2 @ (1.0 / (self.s[:, None] ** 2 + self.alphas))
-        if self.V.shape[1] < self.V.shape[0]:  # there are directions no data point has
-            relative += np.sum((z - seen @ self.V.T) ** 2, axis=1)[:, None] / self.alphas
+        if V.shape[1] < V.shape[0]:  # there are directions no data point has
+            relative += np.sum((z - seen @ V.T) ** 2, axis=1)[:, None] / self.alphas
         return relative @ self.noise + (0.0 if slopes else self.floor)

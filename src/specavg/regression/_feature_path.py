@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
 from specavg.regression import _measured_limits as _limits
-from specavg.regression._calibration import Calibration, left_out_by_truncation, shrunk_surprise
-from specavg.regression._decomposed_path import DecomposedPath, DecomposedPosterior, RightVectors
+from specavg.regression._calibration import Calibration, left_out_by_truncation
+from specavg.regression._decomposed_path import DecomposedPath, DecomposedPosterior
 from specavg.regression._directions import Directions, directions_of
 from specavg.regression._functions_that_stand_out import of_its_own, standing_out
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
@@ -146,8 +146,7 @@ class FeaturePath(DecomposedPath):
 
     def combined(self, weights: Array) -> FeaturePath:
         """The same decomposition for combinations of the outputs, in units of their own."""  # (q, r)
-        V = RightVectors.unasked(self)
-        return FeaturePath(self._features, self.scale, V, self.left_out.combined(weights))
+        return FeaturePath(self._features, self.scale, self.V, self.left_out.combined(weights))
 
     def scores(self, alphas: Array) -> Scores:
         return self.left_out.scores(alphas)
@@ -166,13 +165,11 @@ class FeaturePath(DecomposedPath):
 
     def calibration(self, alphas: Array) -> Calibration:
         """What is known of the posterior of each output with a penalty of its own, if the penalties were chosen."""
-        # A row that is left out is predicted with the variance σ²/(αh): see `LeaveOneOut.residuals`.
         residual, h = self.left_out.residuals_by_output(alphas)
-        noise = np.maximum(self.noise_variance(alphas), np.finfo(float).tiny)
-        rows = self.left_out.rows.count
-        surprise = shrunk_surprise(np.mean(residual**2 * h, axis=0) * alphas / noise, rows)
+        squares, noise = np.mean(residual**2 * h, axis=0), self.noise_variance(alphas)
         freedom = 1.0 + np.sum(self.s[:, None] ** 2 / (self.s[:, None] ** 2 + alphas), axis=0)
-        return Calibration.of(surprise, freedom, left_out_by_truncation(self.scale**2) / alphas, rows)
+        beyond, rows = left_out_by_truncation(self.scale**2), self.left_out.rows.count
+        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, self._features.weight)
 
     def standing_out(self, alpha: float) -> NDArray[np.intp]:
         named = standing_out(self, alpha)

@@ -66,6 +66,15 @@ class Models:
         noise = self._noise(self._residual(self._coef), self.rank)
         return float(np.clip(1 - noise / total, 0.0, 1.0)) if total > 0 else 0.0
 
+    def chance_of_as_much(self) -> float:
+        """The probability that columns explain so much of targets that are independent of the points (F test)."""
+        from scipy.special import fdtrc
+
+        columns, left, residual = self.rank - 1, self.count - self.rank, self._residual(self._coef)
+        if columns < 1 or left < 1 or residual <= _ROUNDING * self.variance:
+            return 0.0 if self.variance > 0 else 1.0
+        return float(fdtrc(columns, left, (self.variance / residual - 1) * left / columns))
+
     def _residual(self, coef: Array) -> float:
         """Mean squared residual of a model with orthonormal columns."""
         return max(0.0, self.variance - float(coef @ coef) / self.count)

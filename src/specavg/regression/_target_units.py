@@ -48,12 +48,13 @@ class Units:
         if not Y.size:
             return cls(np.zeros(Y.shape[1]), np.full(Y.shape[1], _NO_SIZE))
         least, most = Y.min(axis=0), Y.max(axis=0)
-        size = _power_of_two(np.maximum(np.abs(least), np.abs(most)))
-        Z = Y / size
+        size = _unit_of(np.maximum(np.abs(least), np.abs(most)))
+        Z = Y if (size == 1).all() else Y / size
         mean = Z.mean(axis=0)
-        Z -= mean
-        Z -= Z.mean(axis=0)  # what rounding left of it: targets may vary by no more than that
-        step = _power_of_two(8.0 * np.sqrt(np.einsum("nj,nj->j", Z, Z) / len(Z)))
+        Z = Z - mean
+        rest = Z.mean(axis=0)  # what rounding left of it: targets may vary by no more than that
+        variance = np.maximum(np.einsum("nj,nj->j", Z, Z) / len(Z) - rest**2, 0.0)
+        step = _power_of_two(8.0 * np.sqrt(variance))
         shift = np.where(least < most, size * (step * np.rint(mean / step)), least)
         return cls(shift, _unit_of(np.maximum(most - shift, shift - least)))
 
@@ -71,8 +72,7 @@ class Units:
     def applied(self, Y: Array) -> Array:
         """(Y − shift) / unit."""  # (n, q)
         shifted = Y - self.shift
-        shifted /= self.unit
-        return shifted
+        return shifted if (self.unit == 1).all() else np.divide(shifted, self.unit, out=shifted)
 
     def rounding(self, weight: float) -> Array:
         """Below this sum of squares, in squares of `unit`, a target varies by rounding only."""  # (q,)

@@ -11,6 +11,8 @@ from specavg._arrays import Array
 from specavg.regression._block_leave_one_out import Indices
 from specavg.regression._regression_problem import Posterior
 
+_NOT_ALLOWED = 1e-12  # mean square of the functions along an output that is zero by symmetry: rounding leaves 1e-16
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -54,7 +56,21 @@ class SummandPosterior:
         if self.V.shape[1] < self.V.shape[0]:  # there are directions no data point has
             rest = centred - seen @ self.V.T
             total += rest @ rest.transpose(0, 2, 1) / alpha
-        return np.einsum("apd,nde,aqe->npq", self.frames, total, self.frames, optimize=True)
+        return self._of_outputs(total)
+
+    def allowed(self, values: Array) -> Array:
+        """The projector onto the outputs that functions have at each point.
+
+        At points that a part of the group keeps, the group may allow few outputs, or none.
+        """  # (n, p, dim) -> (n, p, p)
+        own = self.frames[0].T @ values[:, :, self.first]  # (n, d, k + D), of mean square one for each function
+        squares, vectors = np.linalg.eigh(own @ own.transpose(0, 2, 1) / max(len(self.first), 1))
+        kept = vectors * (squares > _NOT_ALLOWED)[:, None, :]
+        return self._of_outputs(kept @ kept.transpose(0, 2, 1))
+
+    def _of_outputs(self, matrices: Array) -> Array:
+        """Matrices of the outputs of one copy, for all copies."""  # (n, d, d) -> (n, p, p)
+        return np.einsum("apd,nde,aqe->npq", self.frames, matrices, self.frames, optimize=True)
 
 
 @final
@@ -67,28 +83,35 @@ class BlockPosterior(Posterior):
     summands : tuple of SummandPosterior
     alpha : float
     noise : ndarray of shape (1,)
-        The variance of the noise of an observation of weight one, in squares of `unit`.
+        What covariances are multiples of, in squares of `unit`: the variance of the noise of an observation of weight
+        one, calibrated where the penalty was chosen.
+    floor : ndarray of shape (1,)
+        The variance of what no function of the basis shows, along each output that the group allows at a point; slopes
+        of it are not known.
     unit : ndarray of shape (1,)
     """
 
     summands: tuple[SummandPosterior, ...]
     alpha: float
     noise: Array
+    floor: Array
     unit: Array = field(default_factory=lambda: np.ones(1))
 
-    def covariance(self, values: Array) -> Array:
+    def covariance(self, values: Array, *, slopes: bool = False) -> Array:
         """The covariance of the outputs, from values of all functions, or that of derivatives from derivatives.
 
         Constants are among the functions, and their derivatives are zero: both follow the same formula.
         """  # (n, p, dim) -> (n, p, p)
-        return self._in_units(values) * float(self.unit[0]) * float(self.unit[0])
+        return self._in_units(values, slopes) * float(self.unit[0]) * float(self.unit[0])
 
-    def _in_units(self, values: Array) -> Array:
+    def _in_units(self, values: Array, slopes: bool) -> Array:
         """The same in squares of `unit`, which are no numbers for very small and very large targets."""
         total = np.zeros((*values.shape[:2], values.shape[1]))
         for summand in self.summands:
-            total += summand.covariance(values, self.alpha)
-        return total * float(self.noise[0])
+            total += float(self.noise[0]) * summand.covariance(values, self.alpha)
+            if self.floor[0] and not slopes:
+                total += float(self.floor[0]) * summand.allowed(values)
+        return total
 
     def variance(self, features: Array, *, slopes: bool = False) -> Array:
-        return np.einsum("npp->np", self._in_units(features))
+        return np.einsum("npp->np", self._in_units(features, slopes))

@@ -9,10 +9,10 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg.isometries import Affine, SignedPermutation
 from specavg.spaces._lattice_reduction import ReducedLattice, reduced
 
-Array = NDArray[np.float64]
 _INDEPENDENT = 1e-12  # volume beside that of a box with sides of the same lengths: rounding changes it by 1e-16
 SHORTEST, LONGEST = 1e-140, 1e140  # lengths: eigenvalues are made from their squares, which stay numbers
 
@@ -87,7 +87,7 @@ class Cell:
         return np.asarray(4 * np.pi**2 * np.linalg.inv(self.short_metric), dtype=np.float64)
 
     def short_frequencies(self, K: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Frequencies of the short basis."""  # (n, d) -> (n, d)
+        """Frequencies of the given basis as those of the short one."""  # (n, d) -> (n, d)
         return K if self.short_basis is None else K @ self.short_basis.change.T
 
     @property
@@ -105,7 +105,7 @@ class Cell:
         return float(np.linalg.slogdet(self.short_basis.vectors)[1])
 
     def wrapped(self, u: Array) -> Array:
-        """The points of the cell, in their coordinates, of points in periods anywhere."""  # (n, d) -> (n, d)
+        """Points in periods, moved into the cell and written in the coordinates of the space."""  # (n, d) -> (n, d)
         return (u - np.floor(u - self.corner)) * self.periods
 
     def stretch(self, g: SignedPermutation | Affine) -> float:

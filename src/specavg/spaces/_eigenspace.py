@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
@@ -33,6 +33,10 @@ class Eigenspace:
     dim: int
     # Resolvers look eigenspaces up a hundred times each, labels are long, and few eigenspaces share both numbers.
     label: Hashable = field(repr=False, hash=False)
+
+
+Weighted = Sequence[tuple[Eigenspace, float]]
+"""Eigenspaces, each with a weight."""
 
 
 def degree_label(eigenspace: Eigenspace) -> int:

@@ -79,7 +79,7 @@ def wave_matrix(action: FrequencyAction) -> NDArray[np.float64]:
 
 
 def wave_derivative(K: NDArray[np.int64], field: ShiftField) -> NDArray[np.float64]:
-    """dD(ξ) on the same functions: ξ cos 2πk·u = −2π(k·v) sin 2πk·u and ξ sin 2πk·u = 2π(k·v) cos 2πk·u."""
+    """dD(ξ) on the functions of `wave_matrix`: ξ cos 2πk·u = −2π(k·v) sin 2πk·u and ξ sin 2πk·u = 2π(k·v) cos 2πk·u."""
     speed = 2 * np.pi * frequency_speeds(K, field).astype(float)
     h, column = len(speed), np.arange(len(speed))
     dD = np.zeros((2 * h, 2 * h))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from specavg.functions._frequency_types import Type, waves_of_types
 from specavg.functions._integer_vectors import ellipsoid, shell_vectors
-from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
+from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace, Weighted
 from specavg.spaces._order_of_functions import ByType
 
 if TYPE_CHECKING:
@@ -65,6 +65,12 @@ class Shell(FrequencySet):
     def eigenvalue(self, space: Torus) -> float:
         """The eigenvalue of the Laplacian of the cube `space`."""
         return float((2 * np.pi / space.side) ** 2 * self.norm)
+
+
+def shell_weights(weighted: Weighted) -> dict[int, float] | None:
+    """The weight of each |k|²; None unless all of them are shells of a cube."""
+    found = {V.label.norm: w for V, w in weighted if isinstance(V.label, Shell)}
+    return found if len(found) == len(weighted) else None
 
 
 @final
@@ -170,7 +176,7 @@ def listed_frequencies(space: Torus, chosen: FrequencySet) -> Frequencies:
 
 @lru_cache(maxsize=64)
 def listed_in_lattice(space: Torus, chosen: FrequencySet, shape: tuple[int, int], basis: bytes) -> Frequencies:
-    """Those of them in a lattice, whose basis is given as the bytes of its rows; the last 64 lists are kept."""
+    """The frequencies of a set that lie in a lattice, given by the bytes of a basis; the last 64 lists are kept."""
     return chosen.frequencies_in(space, np.frombuffer(basis, dtype=np.int64).reshape(shape))
 
 
@@ -222,7 +228,7 @@ def _ball(space: Torus, bound: float) -> tuple[Frequencies, NDArray[np.float64]]
 
 @lru_cache(maxsize=8)
 def _typed_ball(space: Torus, bound: float) -> tuple[Frequencies, NDArray[np.float64], NDArray[np.float64]]:
-    """Those of `_ball`, their eigenvalues and their `sizes_of_types`."""
+    """The frequencies of `_ball`, their eigenvalues and their `sizes_of_types`."""
     K, values = _ball(space, bound)
     assert space.first_waves is not None
     return K, values, space.first_waves.sizes_of_types(space.cell.short_frequencies(K), space.cell.dual_metric)

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._random import as_generator
+from specavg.functions._bessel_series import Series, bessel_series
 from specavg.functions._chebyshev import ChebyshevPolynomials
 from specavg.functions._functions import Functions
 from specavg.isometries import Isometry, SignedPermutation, flatten
-from specavg.spaces._bessel_ratios import log_bessel
 from specavg.spaces._eigenspace import Eigenspace, degree_label
 from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
-from specavg.spaces._von_mises import Series
 
 
 @final
@@ -128,8 +127,7 @@ class Interval(Space):
     _membership_remedy = "Widen the interval so that it holds all points, those to be predicted too."
 
     def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series:
-        degrees = [self.degree(V) for V in eigenspaces]  # of the angle, averaged over its reflection
-        return lambda kappa: log_bessel(0.0, max(degrees, default=0) + 1, kappa)[degrees]
+        return bessel_series(0.0, [self.degree(V) for V in eigenspaces])  # of the angle, averaged over its reflection
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         """`n` independent points of the arcsine measure."""

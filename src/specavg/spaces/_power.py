@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from specavg._messages import shown
 from specavg._random import as_generator
 from specavg.functions import _types_of_functions as types_of_functions
+from specavg.functions._bessel_series import Series
 from specavg.isometries import Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries.fields import CopiesField, Field
 from specavg.spaces._copy_types import CopyTypes, OneType, copy_types, functions_of_type, sums_of_copies
@@ -22,7 +23,6 @@ from specavg.spaces._order_of_functions import BY_EIGENVALUE, Order
 from specavg.spaces._product import product_rule, row_products, tensor_quadrature
 from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
-from specavg.spaces._von_mises import Series
 
 
 @final
@@ -98,6 +98,17 @@ class Power(Space):
     def _copies_of(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return X.reshape(len(X), self._m, self._base.n_features)
 
+    def _remedy(self, points: NDArray[np.float64]) -> str:
+        m, width = self._m, self._base.n_features
+        regrouped = points.reshape(len(points), width, m).swapaxes(1, 2).reshape(len(points), m * width)
+        errors = self._membership_error(regrouped)
+        if errors is not None and (errors <= self.membership_tolerance).all():
+            return (
+                "The columns are ordered by coordinate (x1, x2, ..., y1, y2, ...), and are wanted copy by copy "
+                f"(x1, y1, ..., x2, y2, ...): X.reshape(-1, {width}, {m}).swapaxes(1, 2) orders them."
+            )
+        return self._base._remedy(self._copies_of(points).reshape(-1, width))
+
     @property
     def parts(self) -> int:
         return self._m
@@ -122,6 +133,10 @@ class Power(Space):
                 continue
             for one in types:
                 yield Eigenspace(value, functions_of_type(one, self._m), OneType(one))
+
+    @property
+    def one_part(self) -> Space:
+        return self._base
 
     def type_of(self, eigenspace: Eigenspace) -> types_of_functions.Type | None:
         chosen = copy_types(eigenspace)

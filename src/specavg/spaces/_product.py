@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from specavg._config import require_memory
 from specavg._random import as_generator
+from specavg.functions._bessel_series import Series
 from specavg.functions._types_of_functions import Type
 from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
@@ -22,7 +23,6 @@ from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._order_of_functions import BY_EIGENVALUE, ByType, Order, first_eigenvalue
 from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
-from specavg.spaces._von_mises import Series
 
 
 @final

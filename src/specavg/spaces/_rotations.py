@@ -13,18 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._config import require_memory
 from specavg._random import as_generator
+from specavg.functions._bessel_series import Series, log_bessel
 from specavg.functions._functions import Functions
 from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error
 from specavg.functions._wigner_functions import WignerFunctions
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
+from specavg.functions._zonal_sums import character_sum
 from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity, orthogonal
 from specavg.isometries.fields import Field, two_sided
-from specavg.spaces._bessel_ratios import log_bessel
-from specavg.spaces._eigenspace import Eigenspace, degree_label
+from specavg.spaces._eigenspace import Eigenspace, Weighted, degree_label
 from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
-from specavg.spaces._von_mises import OnRotations, Series, VonMises
+from specavg.spaces._von_mises import OnRotations, VonMises
 
 _ROWS_TO_JUDGE = 10  # orientations that all have angles below 2π degrees: given in degrees, they would be almost alike
 
@@ -208,6 +209,10 @@ class Rotations(Space):
             return (series - series[0])[degrees]
 
         return logarithms
+
+    def zonal_sum(self, weighted: Weighted, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        weights = {degree_label(V): w * (2 * degree_label(V) + 1) for V, w in weighted}
+        return character_sum(np.clip((X @ Y.T - 1) / 2, -1, 1), weights)
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         quaternions = as_generator(random_state).standard_normal((n, 4))

@@ -15,18 +15,19 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._config import require_memory
 from specavg._html import facts_html
 from specavg._immutable import Immutable
+from specavg.functions._bessel_series import Series
 from specavg.functions._combinations import Listed, Part
 from specavg.functions._functions import Functions
 from specavg.functions._types_of_functions import Type
 from specavg.isometries import Isometry, identity
 from specavg.isometries.fields import Field
 from specavg.isometries.fields import flatten as flatten_field
-from specavg.spaces._eigenspace import Eigenspace
+from specavg.spaces._eigenspace import Eigenspace, Weighted
 from specavg.spaces._infinitesimal import REPRESENTATION_TOLERANCE, SOME_TIME, derivative_along
 from specavg.spaces._interpolation import interpolation
 from specavg.spaces._order_of_functions import Order, order_of
 from specavg.spaces._rotation_gradients import gradient_by_rotations, tangents_of_frames
-from specavg.spaces._von_mises import Series, VonMises
+from specavg.spaces._von_mises import VonMises
 
 
 class Space(Immutable, abc.ABC):
@@ -107,6 +108,11 @@ class Space(Immutable, abc.ABC):
     def parts(self) -> int:
         """How many parts an order tells apart: coordinates of a box, copies of a power, factors of a product."""
         return 1
+
+    @property
+    def one_part(self) -> Space | None:
+        """The space of one part, where isometries permute the parts: a coordinate of a cube, a copy; None elsewhere."""
+        return None
 
     @property
     def unlike_parts(self) -> int:
@@ -237,7 +243,7 @@ class Space(Immutable, abc.ABC):
             flat = "" if len(self.shape) == 1 else f" or (n, {self.n_features})"
             wanted = "(n, " + ", ".join(map(str, self.shape)) + ")"
             raise ValueError(f"points of {self!r} have shape {wanted}{flat}; got an array of shape {points.shape}")
-        if not _certainly_finite(points):
+        if not certainly_finite(points):
             bad = ~np.isfinite(points).all(axis=1)
             if bad.any():
                 row = int(bad.argmax())
@@ -249,11 +255,15 @@ class Space(Immutable, abc.ABC):
                 count = int((errors > self.membership_tolerance).sum())
                 raise ValueError(
                     f"{count} of {len(points)} points are not on {self!r}: row {row} is off by {errors[row]:.3g} "
-                    f"(tolerance {self.membership_tolerance:.0e}). {self._membership_remedy}"
+                    f"(tolerance {self.membership_tolerance:.0e}). {self._remedy(points)}"
                 )
         return points
 
     _membership_remedy = "Project the data on the manifold first."
+
+    def _remedy(self, points: NDArray[np.float64]) -> str:
+        """What to do about points that are not on this space."""
+        return self._membership_remedy
 
     def act(self, g: Isometry, X: ArrayLike) -> NDArray[np.float64]:
         """The points g·x; refuses what is not an isometry of this space.
@@ -327,6 +337,24 @@ class Space(Immutable, abc.ABC):
         """The eigenfunctions of several eigenspaces side by side, as a family that sums and combines them fast."""
         ways = (self._evaluate, self._gradient, self._combined_gradient)
         return Listed([Part(V.dim, *(partial(way, V) for way in ways)) for V in eigenspaces])
+
+    def zonal_sum(self, weighted: Weighted, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Σ_V w_V Σ_{φ in V} φ(x)φ(y) at checked points; by the addition theorem, where a space has one.
+
+        Parameters
+        ----------
+        weighted : sequence of (Eigenspace, float)
+        X, Y : ndarray of shape (n, n_features) and (m, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+        """
+        total = np.zeros((len(X), len(Y)))
+        for V, w in weighted:
+            if w:
+                total += w * (self._evaluate(V, X) @ self._evaluate(V, Y).T)
+        return total
 
     def _gradient(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The tangential gradients of the eigenfunctions at checked points, from the derivatives along rotations.
@@ -436,8 +464,8 @@ class Space(Immutable, abc.ABC):
         return facts_html(repr(self), facts)
 
 
-def _certainly_finite(points: NDArray[np.float64]) -> bool:
+def certainly_finite(array: NDArray[np.float64]) -> bool:
     """Whether the sum of squares is finite: one fast pass. False may also be an overflow of the squares."""
-    flat = points.ravel()
+    flat = array.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(flat @ flat))

@@ -12,18 +12,19 @@ from numpy.typing import NDArray
 
 from specavg._config import require_memory
 from specavg._random import as_generator
+from specavg.functions._bessel_series import Series, bessel_series
 from specavg.functions._functions import Functions
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._s2_harmonics import S2Harmonics
 from specavg.functions._sphere_harmonics import SphereHarmonics, gegenbauer_recurrence, harmonics, harmonics_count
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
+from specavg.functions._zonal_sums import gegenbauer_sum
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.isometries.fields import Field, RotationField
-from specavg.spaces._bessel_ratios import log_bessel
-from specavg.spaces._eigenspace import Eigenspace, degree_label
+from specavg.spaces._eigenspace import Eigenspace, Weighted, degree_label
 from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
-from specavg.spaces._von_mises import OnSphere, Series, VonMises
+from specavg.spaces._von_mises import OnSphere, VonMises
 
 
 @final
@@ -136,8 +137,11 @@ class Sphere(Space):
         return OnSphere(self._d)
 
     def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series:
-        degrees = [degree_label(V) for V in eigenspaces]  # coefficients I_{l + d/2 − 1}(κ), by Funk and Hecke
-        return lambda kappa: log_bessel(self._d / 2 - 1, max(degrees, default=0) + 1, kappa)[degrees]
+        return bessel_series(self._d / 2 - 1, [degree_label(V) for V in eigenspaces])  # by Funk and Hecke
+
+    def zonal_sum(self, weighted: Weighted, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        cosines = np.clip(normalized(X) @ normalized(Y).T, -1.0, 1.0)
+        return gegenbauer_sum(cosines, self._d, {degree_label(V): w * V.dim for V, w in weighted})
 
     def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
         return normalized(as_generator(random_state).standard_normal((n, self._d)))

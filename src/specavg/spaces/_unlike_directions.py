@@ -13,9 +13,9 @@ from itertools import product
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from specavg._arrays import Array
+
 _ORTHOGONAL = 1e-9  # cosine of an angle, and relative difference of lengths: cells are published with ten digits
 _MOST_DIMENSIONS = 3  # up to here the shortest independent vectors of a lattice are a basis of it
 _STEPS = 2  # largest multiple of a vector of the reduced basis that a shortest vector has in three dimensions

@@ -8,16 +8,11 @@ to be summed, which would take some (3/width)^d functions.
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
 from typing import final
 
 import numpy as np
 
 from specavg._arrays import Array
-
-Series = Callable[[float], Array]
-"""κ to the logarithms of coefficients of a kernel."""
-
 
 _TABLE = 4097  # nodes at which the distribution of distances is tabulated, to be inverted by interpolation
 _REACH = 12.0  # distances beyond so many standard deviations have a probability of 1e-31

@@ -27,7 +27,7 @@ class CircleSubgroup(Continuous):
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The field, as the only one."""
+        """The one field, in a tuple."""
         return (self.field,)
 
     def random(self, rng: np.random.Generator) -> Isometry:

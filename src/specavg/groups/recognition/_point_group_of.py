@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups.families._point_group import PointGroup
 from specavg.groups.families._point_group_turns import named_turns
 from specavg.groups.recognition._vectors import APART, SAME
 from specavg.isometries import Orthogonal, SignedPermutation
 
-Array = NDArray[np.float64]
 LIMIT = 480  # elements that are listed: C_n to n = 480, D_nh to n = 120. A rotation by one radian takes 20 ms to refuse
 _CHECKED = 1e-12  # how far elements may be from those with exact angles: rounding of the products that list them
 

@@ -35,15 +35,15 @@ class Vectors:
 
     @property
     def points(self) -> Matrix:
-        """All of them."""  # (N, d)
+        """All vectors, one in each row."""  # (N, d)
         return np.array(self._rows)
 
     def row(self, i: int) -> Matrix:
-        """One of them."""
+        """The vector of this number."""
         return self._rows[i]
 
     def find(self, v: Matrix) -> int | None:
-        """The number of `v`, or None."""
+        """The number of the vector `v`; None where it is not among them."""
         b = math.floor(float(v @ self._direction) / APART)
         for i in (*self._bins.get(b, ()), *self._bins.get(b - 1, ()), *self._bins.get(b + 1, ())):
             distance = float(np.abs(self._rows[i] - v).max())
@@ -63,7 +63,7 @@ class Vectors:
         self._rows.append(v)
 
     def permutation(self, R: Matrix) -> NDArray[np.intp]:
-        """Where v ↦ v R takes each of them."""
+        """The number of the vector to which v ↦ v R takes each vector."""
         moved = [self.find(v) for v in self.points @ R]
         if any(i is None for i in moved):
             raise ValueError("the matrix is not an element of the group: it takes a vector of an orbit out of it")

@@ -95,7 +95,7 @@ class _TypeByType(StoringSolver[TypeVectors], abc.ABC):
 
 @final
 class CopiesTogether(_TypeByType):
-    """Invariant functions."""
+    """Invariant functions of copies that move together."""
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)

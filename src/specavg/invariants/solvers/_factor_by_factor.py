@@ -39,9 +39,17 @@ class FactorwiseSolver(Solver[FactorSolutions], abc.ABC):
     _resolvers: list[Resolver]
     _eigenspaces: FactorEigenspaces
 
+    @staticmethod
+    def _of_functions(eigenspace: Eigenspace) -> Eigenspace:
+        """The eigenspace of the product that one output of functions in `eigenspace` lies in."""
+        return eigenspace
+
     @abc.abstractmethod
     def _ways(self, eigenspace: Eigenspace) -> Sequence[tuple[Eigenspace, ...]]:
         """The eigenspaces of the factors whose products lie in `eigenspace`, one for each factor."""
+
+    def suits(self, eigenspace: Eigenspace) -> bool:
+        return self._eigenspaces.splits(self._of_functions(eigenspace))
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         pairs = (pair for way in self._ways(eigenspace) for pair in zip(self._resolvers, way, strict=True))
@@ -106,9 +114,6 @@ class FactorByFactor(FactorwiseSolver):
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
         return acts_on_factors(space, group) is not None
-
-    def suits(self, eigenspace: Eigenspace) -> bool:
-        return self._eigenspaces.splits(eigenspace)
 
     def _ways(self, eigenspace: Eigenspace) -> Sequence[tuple[Eigenspace, ...]]:
         return self._eigenspaces.of(eigenspace)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from specavg.functions._products_of_outputs import ProductsOfOutputs
+from specavg.functions._tensor_products import ProductsOfOutputs
 from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Representation
 from specavg.groups.families import DirectProduct
@@ -44,11 +44,10 @@ class FactorsAndOutputs(FactorwiseSolver, OutputSolver[FactorSolutions]):
     def is_closed(self) -> bool:
         return all(resolver.is_closed for resolver in self._resolvers)
 
-    def suits(self, eigenspace: Eigenspace) -> bool:
-        return self._eigenspaces.splits(eigenspace_below(eigenspace))
+    _of_functions = staticmethod(eigenspace_below)
 
     def _ways(self, eigenspace: Eigenspace) -> Sequence[tuple[Eigenspace, ...]]:
-        ways = self._eigenspaces.of(eigenspace_below(eigenspace))
+        ways = self._eigenspaces.of(self._of_functions(eigenspace))
         return [tuple(carrier(V, p) for V, p in zip(way, self._outputs, strict=True)) for way in ways]
 
     def functions(self, solutions: Sequence[Solution[FactorSolutions]]) -> VectorFunctions:

@@ -59,7 +59,7 @@ class FrequencyOrbits(Solver[WaveSums]):
 
     @cached_property
     def _index(self) -> int:
-        """One in so many frequencies is listed."""
+        """How many frequencies there are for each one that is listed."""
         return max(1, abs(round(float(np.linalg.det(self._dual.astype(float))))))
 
     def seconds(self, eigenspace: Eigenspace) -> float:
@@ -107,7 +107,7 @@ class FrequencyOrbits(Solver[WaveSums]):
         return found
 
     def _frequencies(self, eigenspace: Eigenspace) -> NDArray[np.int64]:
-        """The frequencies that no pure shift changes, without the constant's."""
+        """The frequencies that no pure shift changes, without k = 0."""
         assert isinstance(self.space, Torus)
         if eigenspace.dim == 1:
             return np.empty((0, self.space.dim), dtype=np.int64)

@@ -88,7 +88,7 @@ class InvariantHarmonics:
 
     @classmethod
     def of(cls, degree: int, orbits: int, arrays: Mapping[str, Array]) -> InvariantHarmonics:
-        """What had these `arrays`, of this degree and with this many orbits."""
+        """The harmonics of a saved basis: what had these `arrays`, of this degree and with this many orbits."""
         hermite = arrays.get("hermite")
         if hermite is None or hermite.shape != (1,) or hermite[0] not in (0.0, 1.0):
             raise StoredArraysError("the array 'hermite' must hold 0 or 1")

@@ -41,7 +41,9 @@ class OneCopy:
         space, structure = solver.space, solver.group.structure
         assert isinstance(space, Power | Torus)
         self._space, self.copies = space, space.parts
-        self.base = space.base if isinstance(space, Power) else Torus(1, period=space.side)
+        base = space.one_part
+        assert base is not None
+        self.base = base
         part = sign_flips(1) if isinstance(structure, Hyperoctahedral) else trivial(self.base.shape[0])
         group = structure.group if isinstance(structure, Wreath) else part
         self.resolver = solver.resolver_of("copy", self.base, group)

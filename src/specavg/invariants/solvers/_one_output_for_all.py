@@ -80,7 +80,7 @@ class OneOutputForAll(OutputSolver[Solution[Any]]):
         return not self._one.group.generators and all(g.is_permutation for g in self._one.moves)
 
     def _by_matrices(self, solutions: Sequence[Solution[Solution[Any]]]) -> VectorFunctions:
-        """The same by f(g_b x) = D(g_b)ᵀφ(x), which evaluates φ once and not p times; by summands of the outputs."""
+        """The functions as f(g_b x) = D(g_b)ᵀφ(x), by summands of the outputs: φ is evaluated once and not p times."""
         from scipy.sparse import block_diag, coo_array
 
         order, p = self._one.order, self.output.dim

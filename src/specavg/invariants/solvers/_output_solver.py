@@ -56,7 +56,7 @@ def carrier(eigenspace: Eigenspace, outputs: int) -> Eigenspace:
     return Eigenspace(eigenspace.eigenvalue, eigenspace.dim * outputs, eigenspace)
 
 
-def eigenspace_below(carrier: Eigenspace) -> Eigenspace:
+def eigenspace_below(eigenspace: Eigenspace) -> Eigenspace:
     """The eigenspace that a carrier holds p copies of."""
-    assert isinstance(carrier.label, Eigenspace)
-    return carrier.label
+    assert isinstance(eigenspace.label, Eigenspace)
+    return eigenspace.label

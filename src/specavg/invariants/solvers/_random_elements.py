@@ -36,9 +36,9 @@ class RandomlyFixed:
     gap: float
 
 
-def number_of_draws(r: int, failure: float = FAILURE) -> int:
+def number_of_draws(r: int) -> int:
     """T = r² + r log(1/δ), with the constants of the order symbol taken as one."""
-    return ceil(r * r + r * log(1 / failure))
+    return ceil(r * r + r * log(1 / FAILURE))
 
 
 def randomly_fixed(

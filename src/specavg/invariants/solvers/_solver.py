@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._functions import Functions
 from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Group, Representation
@@ -19,7 +19,6 @@ from specavg.spaces import Eigenspace, Space
 if TYPE_CHECKING:
     from specavg.invariants._solver_choice import Resolver
 
-Array = NDArray[np.float64]
 Data = TypeVar("Data")
 # Seconds. Closed forms took 1e-5 (sign flips) to 7e-4 (wreath products, 19 functions) for one eigenspace. This and all
 # other constants of `seconds` are CPU seconds of one thread on a busy 2-core machine, good to a factor of about 10.

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from specavg._arrays import Array
+
 _ORTHONORMAL = 1e-8  # largest |QᵀQ − I| of columns that are read: those that are written are off by 1e-13
 
 

@@ -31,6 +31,10 @@ class _Parts(Field):
     def vector(self) -> Matrix:
         return np.concatenate([np.zeros(0), *(f.vector for f in self.parts if f is not None)])
 
+    def skew_matrices(self) -> Iterator[Matrix]:
+        for part in self.parts:
+            yield from () if part is None else part.skew_matrices()
+
     def _each(self, entry: Callable[[int, Field], Field]) -> Field:
         """The field with `entry(i, part)` in place of each part that moves."""
         return type(self)(tuple(None if f is None else entry(i, f) for i, f in enumerate(self.parts)))  # pyright: ignore[reportCallIssue]

@@ -50,6 +50,10 @@ class Field(Immutable, abc.ABC):
     def bracket_of_same_kind(self, other: Field) -> Field:
         """The bracket with a field of the same kind and size."""
 
+    def skew_matrices(self) -> Iterator[Matrix]:
+        """The matrix of each thing that the field turns; none where it shifts."""
+        yield from ()
+
     @property
     def is_zero(self) -> bool:
         """Whether the field moves nothing (exactly)."""

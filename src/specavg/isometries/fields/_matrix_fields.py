@@ -37,6 +37,10 @@ class RotationField(Field):
     def __post_init__(self) -> None:
         object.__setattr__(self, "matrix", read_only(self.matrix + 0.0))  # a copy, and no -0.0
 
+    def skew_matrices(self) -> Iterator[Matrix]:
+        if not self.is_zero:
+            yield self.matrix
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RotationField) and np.array_equal(self.matrix, other.matrix)
 
@@ -112,6 +116,10 @@ class LeftRightField(Field):
     @property
     def vector(self) -> Matrix:
         return np.concatenate([self.left.vector, self.right.vector])
+
+    def skew_matrices(self) -> Iterator[Matrix]:
+        yield from self.left.skew_matrices()
+        yield from self.right.skew_matrices()
 
     def flow(self, t: Scalar) -> Isometry:
         return LeftRight(linear(self.left.flow(t)), linear(self.right.flow(t)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, ive
 
-from specavg.spaces._bessel_ratios import log_bessel
+from specavg.functions._bessel_series import log_bessel
 
 
 @pytest.mark.parametrize("order", [0.0, 0.5, 3.0, 19.0])

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
 
+Series = Callable[[float], Array]
+"""κ to the logarithms of the coefficients of a kernel, relative to that of the constant."""
+
 _STEPS = 40  # orders above the last one at which the recurrence starts, so that each of them makes its start better
 _UNDERFLOW = 1e-280  # below it numbers lose digits soon
+
+
+def bessel_series(order: float, degrees: ArrayLike, unit: float = 1.0) -> Series:
+    """The series of a product of kernels e^(κ·unit·cos θ): the coefficients ∏_j I_{order + k_j} / I_order.
+
+    Parameters
+    ----------
+    order : float
+        0 for angles, d/2 − 1 on the sphere in R^d.
+    degrees : array-like of int, shape (n,) or (n, p)
+        k_j of each function, for one or several angles.
+    unit : float, default 1.0
+        What κ is multiplied by.
+    """
+    K = np.asarray(degrees, dtype=np.intp).reshape(len(np.asarray(degrees)), -1)
+    count = int(K.max(initial=0)) + 1
+    return lambda kappa: log_bessel(order, count, kappa * unit)[K].sum(axis=1)
 
 
 def log_bessel(order: float, count: int, kappa: float) -> Array:

@@ -1,0 +1,125 @@
+"""What the kernel ridge regressions share: the spectra to choose from, the fit that is kept, and questions about it."""
+
+from __future__ import annotations
+
+import abc
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg.data._given_data import question_fit, question_size, question_wrapping, why_nothing
+from specavg.estimators._streamed import PiecewiseEstimator
+from specavg.groups import Group
+from specavg.invariants import Order
+from specavg.regression._regression_problem import Problem
+from specavg.regression._spectra import Levels, Spectrum, spectrum_candidates
+from specavg.regression._spectrum_choice import RidgeFit, Trial, mean_fit, ridge_fit
+from specavg.spaces import Space
+
+Array = NDArray[np.float64]
+
+
+class SpectralRidge(PiecewiseEstimator):
+    """Ridge regression on a basis whose functions have a spectrum: all that is not given is chosen from the data."""
+
+    saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
+
+    solver_: str
+    spectrum_: Spectrum
+    alpha_: Any
+    loo_error_: float
+    noise_variance_: Any
+    trials_: tuple[Trial, ...]
+    _posterior: Any
+
+    def __init__(
+        self,
+        space: Space | None,
+        group: Group | None,
+        spectrum: str,
+        smoothness: float | None,
+        length_scale: float | None,
+        alpha: float | str,
+        max_dim: float | None,
+        max_invariant_dim: float | None,
+        max_eigenvalue: float | None,
+        order: str | Order | None,
+    ) -> None:
+        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
+        self.spectrum = spectrum
+        self.smoothness = smoothness
+        self.length_scale = length_scale
+        self.alpha = alpha
+
+    def _levels(self, basis: Any) -> Levels:
+        """What spectra need to know of the functions of a basis: one constant, and the others."""
+        return basis
+
+    def _candidates(self, basis: Any) -> list[Spectrum]:
+        """The spectra to choose from."""
+        return spectrum_candidates(
+            self._levels(basis), self.spectrum, self.smoothness, self.length_scale, few_first=basis.order.logarithmic
+        )
+
+    def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
+        """The best fit among `candidates`."""
+        alone = self.basis_.dim == self.basis_.n_constants
+        if not alone and problem.count > 1:
+            return ridge_fit(problem, self._levels(self.basis_), candidates, alpha)
+        why = self._only_the_constant() if alone else "all points lie on one orbit"
+        warnings.warn(f"only the constant is fitted: {why}. Predictions are {self._mean()}.", UserWarning, stacklevel=4)
+        return mean_fit(problem, candidates[0], alpha)
+
+    def _mean(self) -> str:
+        """What a fit of the constant predicts, for messages."""
+        return "the mean of y"
+
+    def _keep(self, fit: RidgeFit, outputs: tuple[int, ...], count: int) -> Any:
+        """The attributes that users see.
+
+        Parameters
+        ----------
+        fit : RidgeFit
+        outputs : tuple of int
+            The shape of one target.
+        count : int
+            Points.
+        """
+        self.solver_, self.spectrum_, self.alpha_ = fit.solver, fit.spectrum, fit.alpha
+        self.loo_error_, self.trials_ = fit.error, fit.trials
+        self._posterior = fit.posterior
+        for name in ("directions_", "n_iterations_"):
+            vars(self).pop(name, None)
+        if fit.directions is not None:
+            self.directions_ = fit.directions
+        if fit.iterations:
+            self.n_iterations_ = fit.iterations
+        self._keep_outputs(fit, outputs)
+        if fit.solver != "mean":
+            question_fit(fit.error, count, lambda: why_nothing(self._space(), self._group(), self._output()))
+        return self
+
+    @abc.abstractmethod
+    def _keep_outputs(self, fit: RidgeFit, outputs: tuple[int, ...]) -> None:
+        """Coefficients and noise in the shape that users see."""
+
+    def _output(self) -> Any:
+        """How the group moves the targets; None where it leaves them alone."""
+        return None
+
+    def _question_error(self, points: Array, count: int, rows: int) -> None:
+        """Warn where the fit is poor, and the points or the number of functions tell why.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, n_features)
+            As they were given.
+        count, rows : int
+            Points, and numbers that were observed at them.
+        """
+        if self.space is not None:  # the default torus is known to wrap
+            question_wrapping(self.space, points, self.loo_error_)
+        if self._cutoff() is None:
+            question_size(self.basis_, count, rows, self.loo_error_)

@@ -1,0 +1,90 @@
+"""Zonal functions, Σ_{φ in V} φ(x)φ(y) over an eigenspace V, and weighted sums of them: addition theorems.
+
+Spheres have Gegenbauer polynomials of x·y, rotations the characters of the angle between two of them, and cubic tori a
+generating function: Σ_{|k|²=m} cos 2πk·u is the coefficient of z^m in the product over coordinates of
+1 + Σ_j 2 cos(2πj u_i) z^{j²}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+from specavg._arrays import Array
+
+_PAIRS = 1 << 15  # pairs of points held at once by the generating function: it fits in cache
+
+
+def gegenbauer_sum(t: Array, d: int, weights: Mapping[int, float]) -> Array:
+    """Σ_k w_k P_k(t) with P_k(1) = 1, on the sphere in R^d; t = x·y.
+
+    By (k + d − 3) P_k = (2k + d − 4) t P_{k−1} − (k − 1) P_{k−2}.
+    """
+    total = np.full_like(t, weights.get(0, 0.0))
+    before, current, spare = np.ones_like(t), t.copy(), np.empty_like(t)
+    for k in range(1, max(weights) + 1):
+        if k in weights:
+            total += np.multiply(current, weights[k], out=spare)
+        n = k + 1
+        # Chebyshev apart: the general coefficients are 0/0 at degree one.
+        up, down = (2.0, 1.0) if d == 2 else ((2 * n + d - 4) / (n + d - 3), (n - 1) / (n + d - 3))
+        np.multiply(t, current, out=spare)
+        spare *= up
+        before *= down
+        spare -= before
+        before, current, spare = current, spare, before
+    return total
+
+
+def character_sum(c: Array, weights: Mapping[int, float]) -> Array:
+    """Σ_l w_l χ_l with χ_l = 1 + 2 Σ_{j ≤ l} cos jω; c = cos ω, the angle between two rotations."""
+    total = np.full_like(c, weights.get(0, 0.0))
+    character = np.ones_like(c)
+    before, current = np.ones_like(c), c.copy()
+    for l in range(1, max(weights) + 1):
+        character = character + 2 * current
+        if l in weights:
+            total += weights[l] * character
+        before, current = current, 2 * c * current - before
+    return total
+
+
+Harmonics = Callable[[Array, Array, int], Iterator[Array]]
+
+
+def differences(a: Array, b: Array, reach: int) -> Iterator[Array]:
+    """2 cos j(a − b) for j = 1, …, reach."""  # (n,), (m,) -> (n, m)
+    return (
+        2 * (np.multiply.outer(np.cos(j * a), np.cos(j * b)) + np.multiply.outer(np.sin(j * a), np.sin(j * b)))
+        for j in range(1, reach + 1)
+    )
+
+
+def even_differences(a: Array, b: Array, reach: int) -> Iterator[Array]:
+    """2 cos ja · cos jb for j = 1, …, reach: the mean of `differences` over the signs of a."""  # (n,), (m,) -> (n, m)
+    return (2 * np.multiply.outer(np.cos(j * a), np.cos(j * b)) for j in range(1, reach + 1))
+
+
+def shell_sum(a: Array, b: Array, weights: Mapping[int, float], harmonics: Harmonics) -> Array:
+    """Σ_m w_m [z^m] Π_i (1 + Σ_j h_j(a_i, b_i) z^{j²}) at angles, h the `harmonics`."""  # (n, d), (m, d) -> (n, m)
+    dense = np.zeros(1 + max(weights))
+    dense[list(weights)] = list(weights.values())
+    total = np.empty((len(a), len(b)))
+    step = max(1, _PAIRS // max(1, len(b)))
+    for start in range(0, len(a), step):
+        rows = slice(start, start + step)
+        total[rows] = _series(a[rows], b, dense, harmonics)
+    return total
+
+
+def _series(a: Array, b: Array, weights: Array, harmonics: Harmonics) -> Array:
+    top = len(weights) - 1
+    shells = np.zeros((top + 1, len(a), len(b)))
+    shells[0] = 1.0
+    for i in range(a.shape[1]):
+        terms = list(harmonics(a[:, i], b[:, i], int(np.sqrt(top) + 1e-9)))
+        for m in range(top, 0, -1):  # from above, so that what is read is still without this coordinate
+            for j in range(1, int(np.sqrt(m) + 1e-9) + 1):
+                shells[m] += terms[j - 1] * shells[m - j * j]
+    return np.tensordot(weights, shells, axes=1)

@@ -1,0 +1,106 @@
+"""A vector fit asks what an invariant fit asks, by the same code: every warning of one is one of the other."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import specavg as sa
+from specavg import groups
+from specavg.isometries import permutation
+
+T2, SQUARE = sa.Torus(2), groups.hyperoctahedral(2)
+
+
+def field(X):
+    return np.sin(np.pi * X)
+
+
+def noise(shape):
+    return np.random.default_rng(5).normal(size=shape)
+
+
+def degrees():
+    space = sa.Torus(2, period=2 * np.pi)
+    X = space.sample(40, random_state=0)
+    return space, groups.sign_flips(2), np.rad2deg(X), np.sin(X), {"max_dim": 40}
+
+
+def cartesian():
+    cell = sa.Torus(lattice=8.0 * np.eye(3))
+    X = cell.sample(60, random_state=0)
+    return cell, groups.sign_flips(3), 8.0 * X, np.sin(2 * np.pi * X), {"max_dim": 60}
+
+
+def block_order():
+    space = sa.Power(T2, 3)
+    X = space.sample(40, random_state=0)
+    names = ["phi1", "phi2", "phi3", "psi1", "psi2", "psi3"]
+    return space, groups.diagonal(SQUARE, 3), pd.DataFrame(X, columns=names), field(X[:, :2]), {"max_dim": 60}
+
+
+def only_noise():
+    X = T2.sample(200, random_state=0)
+    return T2, SQUARE, X, noise((200, 2)), {"max_dim": 60}
+
+
+def one_orbit():
+    return T2, SQUARE, np.array([[0.1, 0.2], [-0.1, 0.2]]), np.array([[0.3, 0.4], [-0.3, 0.4]]), {}
+
+
+def only_constants():
+    group = groups.point_group("C3v")
+    X = sa.Sphere(3).sample(40, random_state=0)
+    return sa.Sphere(3), group, X, X, {"max_eigenvalue": 1.0}
+
+
+def standardised():
+    X = T2.sample(60, random_state=0)
+    Y = np.sin(np.pi * X) * np.exp(np.cos(np.pi * X).sum(axis=1) / 2)[:, None]
+    return T2, SQUARE, (X - X.mean(axis=0)) / X.std(axis=0), Y, {"max_dim": 100}
+
+
+def ended_by_time():
+    copies, rotations = sa.Power(sa.Sphere(3), 4), groups.diagonal(groups.orthogonal(3), 4)
+    two_kinds = groups.joined(rotations, sa.Group([permutation([1, 0, 2, 3]), permutation([0, 1, 3, 2])]))
+    X = copies.sample(100, random_state=0)
+    P = X.reshape(-1, 4, 3)
+    Y = sum((P[:, i] + P[:, j]) / (0.1 + ((P[:, i] - P[:, j]) ** 2).sum(axis=1))[:, None] for i, j in [(0, 1), (2, 3)])
+    return copies, two_kinds, X, Y, {}
+
+
+QUESTIONS = {
+    degrees: r"spans 5\d periods.*np.deg2rad",
+    cartesian: r"spans [78] periods.*X @ np.linalg.inv\(lattice\)",
+    block_order: r"copy by copy: X\[\['phi1', 'psi1', 'phi2', 'psi2'",
+    only_noise: "explains almost nothing.*another unit.*does not move as 'vector' under hyperoctahedral",
+    one_orbit: "only the constant is fitted: all points lie on one orbit",
+    only_constants: "only the constant is fitted: max_eigenvalue = 1 ends before the first non-constant equivariant",
+    standardised: r"spans 1\.\d+ periods of Torus\(2\).*do not standardise angles",
+    ended_by_time: r"time ended the search for equivariant functions at \d+ of them for 100 points",
+}
+
+
+@pytest.mark.parametrize("case", QUESTIONS, ids=lambda case: case.__name__)
+def test_vector_fits_ask_what_invariant_fits_ask(case, monkeypatch):
+    if case is ended_by_time:
+        monkeypatch.setattr("specavg.estimators._base.BASIS_SECONDS", 0.02)
+    space, group, X, Y, settings = case()
+    model = sa.EquivariantKernelRidge(space, group, "vector", **settings)
+    with pytest.warns(UserWarning, match=QUESTIONS[case]) as caught:
+        model.fit(X, Y)
+    assert all(str(warning.filename) == __file__ for warning in caught if warning.category is UserWarning)
+
+
+def test_a_fit_that_is_good_asks_nothing():
+    X = T2.sample(60, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.EquivariantKernelRidge(T2, SQUARE, "vector", max_dim=200).fit(X, field(X))
+
+
+def test_streams_of_noise_are_questioned_too():
+    X = T2.sample(200, random_state=0)
+    with pytest.warns(UserWarning, match="explains almost nothing"):
+        sa.EquivariantKernelRidge(T2, SQUARE, "vector", max_dim=60).fit(iter([(X, noise((200, 2)))]))
