@@ -53,10 +53,10 @@ class Stiefel(Space):
 
     The matrices of a type are sparse in the basis used here, so that tall manifolds are affordable: all functions of
     degree 4 on ``Stiefel(10, 3)`` (43,000) or of degree 3 on ``Stiefel(20, 2)`` (12,000) take seconds to build and
-    some hundred megabytes. The number of functions is then what limits: it grows like (nk)^degree. Signed
-    permutations of the rows have sparse matrices too, and their invariants take no longer. Eigenvalues come in another order than
-    degrees: up to the last of degree 4, 48 on ``Stiefel(10, 3)``, there are types of degree 5. Other matrices from the
-    left are dense, and a type of m dimensions takes m³ steps.
+    some hundred megabytes. The number of functions is then what limits: it grows like (nk)^degree. Signed permutations
+    of the rows have sparse matrices too. Other matrices from the left are dense, and a type of m dimensions takes m³
+    steps. Eigenvalues are not in the order of degrees: up to 48, the last of degree 4 on ``Stiefel(10, 3)``, there are
+    types of degree 5 as well.
 
     Examples
     --------
