@@ -193,9 +193,8 @@ class Stiefel(Space):
         """D_left of each type (side 0), or D_right (side 1): matrices of the left are far larger."""
         checked = self.check_isometry(g)
         A = np.asarray((checked.right if side else checked.left).matrix, dtype=np.float64)
-        if side:
-            inside = np.eye(self._n)
-            inside[: self._k, : self._k] = A
+        inside = np.eye(self._n)
+        inside[: len(A), : len(A)] = A
         found: list[NDArray[np.float64]] = []
         for shape in _types(eigenspace):
             rho, det = short_type(shape, self._n)
@@ -203,7 +202,7 @@ class Stiefel(Space):
                 W = _fixed(shape, self._n, self._k)
                 matrix = W.T @ rho.matrix(inside, W)
             else:
-                matrix = rho.matrix(A)
+                matrix = rho.matrix(inside)
             found.append((matrix * np.sign(np.linalg.det(A)) if det else matrix).T)
         return found
 

@@ -91,9 +91,10 @@ class AllRotations:
 
         The array has a dimension for each factor.
         """
+        if not factors:
+            return np.ones(()), 0.0
         if len(factors) < _LARGEST:  # two of one degree: ∫ Y_a Y_b = δ_ab
-            shape = [V.dim for V in factors]
-            return np.eye(*shape) / np.sqrt(shape[0]) if shape else np.ones(()), 0.0
+            return np.eye(factors[0].dim) / np.sqrt(factors[0].dim), 0.0
         half = sum(map(self._sphere.degree, factors)) // 2
         a, b, c = (_at_nodes(self._sphere, V, half) for V in factors)
         weights = _rule(self._sphere, half)[1]
