@@ -248,9 +248,11 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
         weights, unit = relative_weights(sample_weight, points)
         alpha = checked_alpha(self.alpha, unit)
         data = RidgeData.of(self._canonical(points), targets, weights)
-        bases = self._bases(data.points, order, cutoff)
-        searched = searched_basis(bases, data, self._candidates, alpha)
-        basis, candidates = searched.basis, searched.spectra or self._candidates(searched.basis)
+        bases, candidates_of = self._bases(data.points, order, cutoff), self._candidates
+        if data.is_constant:
+            bases, candidates_of = bases[:1], self._one_candidate
+        searched = searched_basis(bases, data, candidates_of, alpha)
+        basis, candidates = searched.basis, searched.spectra or candidates_of(searched.basis)
         problem = data.problem(basis, searched.features, candidates, alpha)
         vars(self).pop("moments_", None)
         self._take_basis(basis)
@@ -367,6 +369,10 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
 
         first = default_order(self._space()) if free else order
         return [partial(basis, other) for other in (first, *(further_orders(self._space()) if free else ()))]
+
+    def _one_candidate(self, basis: InvariantBasis) -> list[Spectrum]:
+        """The first spectrum, where there is nothing to choose by."""
+        return self._candidates(basis)[:1]
 
     def _keep_outputs(self, fit: RidgeFit, outputs: tuple[int, ...]) -> None:
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)

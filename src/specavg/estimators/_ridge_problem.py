@@ -20,6 +20,7 @@ from specavg.regression._operator_path import OperatorProblem
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import relative_scale
+from specavg.regression._target_units import Units
 
 
 @final
@@ -51,6 +52,14 @@ class RidgeData:
     def count(self) -> int:
         """Rows."""
         return len(self.points)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether targets vary by rounding only: then there is nothing to choose."""
+        units = Units.of(self.targets)
+        centred = units.applied(self.targets)
+        centred -= centred.mean(axis=0)
+        return bool((np.sum(centred**2, axis=0) <= units.rounding(self.count)).all())
 
     def some(self, rows: int) -> NDArray[np.intp]:
         """Some of the rows, chosen without regard to the targets."""

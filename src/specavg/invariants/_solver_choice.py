@@ -176,7 +176,12 @@ class Resolver:
         return 0.0 if eigenspace in self._solved else next(self.solvers(eigenspace)).seconds(eigenspace)
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        """A forecast of the working memory of the solver that needs least, in bytes; 0 where it is solved already."""
+        """A forecast of the working memory of the solver that needs least, in bytes; 0 where it is solved already.
+
+        Where one solver answers for many at once, what it needs.
+        """
+        if (sweep := self._sweep(eigenspace)) is not None:
+            return sweep.memory(eigenspace)
         return 0.0 if eigenspace in self._solved else self._smallest(eigenspace).memory(eigenspace)
 
     def _smallest(self, eigenspace: Eigenspace) -> Solver[Any]:
@@ -222,8 +227,8 @@ class Resolver:
         before = 0.0
         for V in eigenspaces:
             if (sweep := self._sweep(V)) is not None:
-                some = [V, *_first(eigenspaces, sweep, min(before, settings().memory_limit / 8) - sweep.memory(V))]
-                before += sum(map(sweep.memory, some))
+                some, size = _first(V, eigenspaces, sweep, min(before, settings().memory_limit / 8))
+                before += size
                 yield from sweep.solve_together(some)
                 continue
             try:
@@ -292,13 +297,15 @@ class Resolver:
         return Places(self)
 
 
-def _first(eigenspaces: Iterator[Eigenspace], solver: Solver[Any], most: float) -> list[Eigenspace]:
-    """Eigenspaces until they take `most` bytes; none if nothing is left of them."""
-    some: list[Eigenspace] = []
-    while most >= 0 and (V := next(eigenspaces, None)) is not None:
-        some.append(V)
-        most -= solver.memory(V)
-    return some
+def _first(
+    V: Eigenspace, eigenspaces: Iterator[Eigenspace], solver: Solver[Any], most: float
+) -> tuple[list[Eigenspace], float]:
+    """An eigenspace and those after it until they take `most` bytes, and the bytes that they take."""
+    some, size = [V], solver.memory(V)
+    while size <= most and (following := next(eigenspaces, None)) is not None:
+        some.append(following)
+        size += solver.memory(following)
+    return some, size
 
 
 def _sorted(solvers: list[Solver[Any]], eigenspace: Eigenspace) -> list[Solver[Any]]:

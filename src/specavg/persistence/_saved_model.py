@@ -202,7 +202,7 @@ class _Writer:
         if isinstance(value, Mapping):
             return {"table": {str(k): self.value(v, f"{name}_{k}") for k, v in value.items()}}
         if is_dataclass(value) and not isinstance(value, type):
-            state = value.__getstate__()  # as for pickle: what was to be found later is found now
+            state: Any = value.__getstate__()  # as for pickle: what was to be found later is found now
             content = {f.name: self.value(state[f.name], f"{name}_{f.name}") for f in fields(value)}
             return {"record": type(value).__name__, "fields": content}
         raise TypeError(

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import combinations, product
 from typing import final
 
@@ -27,7 +26,9 @@ Frequencies = NDArray[np.int64]
 _MOST_DIMENSIONS = 3  # up to here the shortest independent vectors of a lattice are a basis of it, and grids are small
 _STEPS = 2  # largest multiple of a vector of a reduced basis that a shortest vector has in three dimensions
 _SAME = 1e-7  # relative difference of lengths that are one: far above rounding, far below true differences
-_SMALLEST = 1e-300  # a coefficient below it, beside the largest, is taken for it: its logarithm has to be a number
+# A coefficient below it, beside the largest, is taken for it: its logarithm has to be a number. It is about the root of
+# the smallest number that has all digits, so that products of two have them too.
+_SMALLEST = 1e-150
 
 
 @final
@@ -76,32 +77,74 @@ class FirstWaves:
         if not joined.any():
             return logs
         # Sums that leave the grid and come back are lost: steps that far are beyond three standard deviations.
-        sides = reach[joined] + 8 + np.ceil(3 * np.sqrt(sharpness.max())).astype(int)
-        halves = [
-            np.exp(log_bessel(0.0, int(n) + 1, float(s))) for n, s in zip(sides, sharpness[:d][joined], strict=True)
-        ]
-        grid = reduce(np.multiply.outer, [np.concatenate([half[:0:-1], half]) for half in halves])
-        for v, s in zip(self.others[:, joined], sharpness[d:], strict=True):
-            grid = _convolved(grid, v, float(s))
-        values = grid[tuple((M[:, joined] + sides).T)] / grid[tuple(sides)]
-        return logs + np.log(np.maximum(values, _SMALLEST))
+        sides = reach + 8 + np.ceil(3 * np.sqrt(sharpness.max())).astype(int)
+        factors = [_both_sides(int(n), float(s)) for n, s in zip(sides, sharpness, strict=False)]
+        grid, coordinates = np.ones(()), list[int]()
+        for v, s in zip(self.others[:-1], sharpness[d:], strict=False):
+            for i in sorted(set(np.flatnonzero(v).tolist()).difference(coordinates)):
+                grid, coordinates = np.multiply.outer(grid, factors[i]), [*coordinates, i]
+            grid = _convolved(grid, v[coordinates], float(s))
+        parts = [([i], factors[i]) for i in np.flatnonzero(joined).tolist() if i not in coordinates]
+        parts += [(coordinates, grid)] if coordinates else []
+        values = _convolved_at(np.concatenate([M, np.zeros_like(M[:1])]) + sides, parts, self.others[-1], sharpness[-1])
+        return logs + np.log(np.maximum(values[:-1] / values[-1], _SMALLEST))
+
+
+def _both_sides(reach: int, sharpness: float) -> Array:
+    """The series of exp(s cos θ) from −`reach` to `reach`, beside its constant."""  # (2 reach + 1,)
+    half = _without_smallest(np.exp(log_bessel(0.0, reach + 1, sharpness)))
+    return np.concatenate([half[:0:-1], half])
+
+
+def _without_smallest(values: Array) -> Array:
+    """Zero in the place of the smallest, so that no product of two is a subnormal number, which takes long."""
+    return np.where(values < _SMALLEST, 0.0, values)
 
 
 def _convolved(grid: Array, v: Frequencies, sharpness: float) -> Array:
     """The series times that of exp(s cos 2πv·x), up to a factor."""
-    shape = np.array(grid.shape)
-    most = int(min((n - 1) // abs(step) for n, step in zip(shape, v, strict=True) if step))
-    weights = np.exp(log_bessel(0.0, most + 1, sharpness))
-    found = grid.copy()
-    for m in range(1, most + 1):
-        if weights[m] < _SMALLEST:
-            break
-        shift = m * v
-        to = tuple(slice(max(0, s), n + min(0, s)) for s, n in zip(shift, shape, strict=True))
-        back = tuple(slice(max(0, -s), n + min(0, -s)) for s, n in zip(shift, shape, strict=True))
-        found[to] += weights[m] * grid[back]
-        found[back] += weights[m] * grid[to]
-    return found
+    axis = int(np.flatnonzero(np.abs(v) == 1)[0])  # along it every line in the direction of v has a point at each step
+    rows = np.moveaxis(grid, axis, 0)
+    steps = np.delete(v, axis) * v[axis]
+    # The lines become columns: row i is moved by −i steps.
+    starts = np.multiply.outer(-np.arange(len(rows)), steps)
+    starts -= starts.min(axis=0, initial=0)
+    places = [tuple(slice(s, s + n) for s, n in zip(start, rows.shape[1:], strict=True)) for start in starts.tolist()]
+    sheared = np.zeros((len(rows), *(starts.max(axis=0, initial=0) + rows.shape[1:])))
+    for i, place in enumerate(places):
+        sheared[i][place] = rows[i]
+    weights = _both_sides(len(rows) - 1, sharpness)
+    toeplitz = np.lib.stride_tricks.sliding_window_view(weights, len(rows))[::-1]
+    found = (toeplitz @ sheared.reshape(len(rows), -1)).reshape(sheared.shape)
+    convolved = np.stack([found[i][place] for i, place in enumerate(places)])
+    return _without_smallest(np.moveaxis(convolved, 0, axis))
+
+
+def _convolved_at(
+    places: Frequencies, parts: Sequence[tuple[list[int], Array]], v: Frequencies, sharpness: float
+) -> Array:
+    """The series times that of exp(s cos 2πv·x), up to a factor, at some places only.
+
+    Parameters
+    ----------
+    places : ndarray of int, shape (n, d)
+    parts : sequence of (coordinates, grid)
+        Factors of the series, and the coordinates that they depend on.
+    v : ndarray of int, shape (d,)
+    sharpness : float
+    """
+    padded = [(coordinates, np.pad(grid, 1), np.array(grid.shape)) for coordinates, grid in parts]
+    most = max(len(grid) for _, grid in parts)
+    values = np.zeros(len(places))
+    for m, weight in zip(range(-most, most + 1), _both_sides(most, sharpness), strict=True):
+        if weight == 0.0:
+            continue
+        terms = np.full(len(places), weight)
+        for coordinates, grid, shape in padded:
+            at = places[:, coordinates] - m * v[coordinates] + 1
+            terms *= grid[tuple(np.clip(at, 0, shape + 1).T)]  # zero beyond the sides
+        values += terms
+    return values
 
 
 def first_waves(dual_metric: Array) -> FirstWaves:
@@ -148,7 +191,7 @@ def _means_of_parts(products: Array) -> Array:
     return np.array(means)[part]
 
 
-def means_of_logarithms(logs: Array, sizes: Sequence[int]) -> Array:
+def means_of_logarithms(logs: Array, sizes: Sequence[int] | NDArray[np.intp]) -> Array:
     """Logarithms of the means of consecutive e^logs, so many at a time."""
     starts = np.cumsum([0, *sizes[:-1]])
     top = np.maximum.reduceat(logs, starts)

@@ -9,9 +9,11 @@ that few of them serve all eigenspaces.
 from __future__ import annotations
 
 import abc
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, final
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,12 @@ class FrequencySet(abc.ABC):
     @abc.abstractmethod
     def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
         """Those of `frequencies` that lie in a lattice, given by a basis as rows. Only these are listed."""
+
+    @classmethod
+    def together(cls, space: Torus, sets: Sequence[Any]) -> tuple[Frequencies, NDArray[np.intp]]:
+        """The frequencies of several such sets, one set after the other, and how many each has."""
+        listed = [listed_frequencies(space, one) for one in sets]
+        return np.concatenate(listed), np.array([len(K) for K in listed], dtype=np.intp)
 
 
 @final
@@ -121,6 +129,11 @@ class InOtherUnits(FrequencySet):
     def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
         return self.inner.frequencies_in(space.in_units_of(self.order), basis)
 
+    @classmethod
+    def together(cls, space: Torus, sets: Sequence[Any]) -> tuple[Frequencies, NDArray[np.intp]]:
+        (order,) = {one.order for one in sets}
+        return frequencies_together(space.in_units_of(order), [one.inner for one in sets])
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -133,19 +146,30 @@ class TypeRange(FrequencySet):
     most: float
 
     def frequencies(self, space: Torus) -> Frequencies:
-        K, values, sizes = _typed_ball(space, _rounded_up(self.high))
-        part = _between(values, self.low, self.high, _ROUNDING)
-        slack = _SAME / 4 * self.most
-        inside = (sizes[part] >= self.least - slack) & (sizes[part] <= self.most + slack)
-        return _halved(K[part][inside])
+        return self.together(space, [self])[0]
 
     def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
         return _in_lattice(self.frequencies(space), basis)
 
+    @classmethod
+    def together(cls, space: Torus, sets: Sequence[Any]) -> tuple[Frequencies, NDArray[np.intp]]:
+        low, high, least, most = np.array([(one.low, one.high, one.least, one.most) for one in sets]).T
+        K, values, sizes = _typed_ball(space, _rounded_up(float(high.max())))
+        starts = np.searchsorted(values, low * (1 - _ROUNDING), "left")
+        counts = np.searchsorted(values, high * (1 + _ROUNDING), "right") - starts
+        number = np.repeat(np.arange(len(sets)), counts)
+        place = np.arange(len(number)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
+        slack = _SAME / 4 * most
+        inside = (sizes[place] >= (least - slack)[number]) & (sizes[place] <= (most + slack)[number])
+        K, number = K[place[inside]], number[inside]
+        chosen = _is_first_of_pair(K)
+        K, number = K[chosen], number[chosen]
+        return K[np.lexsort((*K.T[::-1], number))], np.bincount(number, minlength=len(sets))
+
 
 @lru_cache(maxsize=64)
-def types_below(space: Torus, bound: float) -> tuple[list[Eigenspace], Frequencies]:
-    """The eigenspaces of `eigenspaces_below` type by type, and one frequency of the short basis of each."""
+def types_below(space: Torus, bound: float) -> list[tuple[float, int, tuple[float, float, float, float]]]:
+    """The eigenspaces of `eigenspaces_below` type by type: eigenvalue, dimension and what a `TypeRange` is made of."""
     W, waves = space.cell.dual_metric, space.first_waves
     assert waves is not None
     K = ellipsoid(W, bound)
@@ -164,14 +188,20 @@ def types_below(space: Torus, bound: float) -> tuple[list[Eigenspace], Frequenci
     inside = int(np.sum(mean < bound * (1 - 10 * SAME_EIGENVALUE)))  # of increasing means
     ranges = zip(low.tolist(), high.tolist(), sizes[starts].tolist(), sizes[ends - 1].tolist(), strict=True)
     dims = (ends - starts).tolist()
-    listed = zip(mean.tolist()[:inside], dims, ranges, strict=False)
-    return [Eigenspace(m, dim, TypeRange(*each)) for m, dim, each in listed], K[order[starts[:inside]]]
+    return list(zip(mean.tolist()[:inside], dims, ranges, strict=False))
 
 
 @lru_cache(maxsize=64)
 def listed_frequencies(space: Torus, chosen: FrequencySet) -> Frequencies:
     """The frequencies of a set; the last 64 lists are kept."""  # (h, d)
     return chosen.frequencies(space)
+
+
+def frequencies_together(space: Torus, sets: Sequence[FrequencySet]) -> tuple[Frequencies, NDArray[np.intp]]:
+    """The frequencies of several sets, one set after the other, and how many each has."""
+    parts = [kind.together(space, list(run)) for kind, run in groupby(sets, key=type)]
+    K, counts = ([part[i] for part in parts] for i in range(2))
+    return np.concatenate(K), np.concatenate(counts)
 
 
 @lru_cache(maxsize=64)
@@ -263,6 +293,11 @@ def _between(values: NDArray[np.float64], low: float, high: float, rounding: flo
 
 def _halved(K: Frequencies) -> Frequencies:
     """One of each pair ±k, first non-zero entry positive, sorted."""
-    first = np.take_along_axis(K, (K != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
-    K = K[(first > 0) | ~K.any(axis=1)]
+    K = K[_is_first_of_pair(K)]
     return K[np.lexsort(K.T[::-1])]
+
+
+def _is_first_of_pair(K: Frequencies) -> NDArray[np.bool_]:
+    """Whether the first non-zero entry is positive, or there is none."""  # (h, d) -> (h,)
+    first = np.take_along_axis(K, (K != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
+    return (first > 0) | ~K.any(axis=1)

@@ -13,7 +13,7 @@ from specavg._arrays import Array
 from specavg.functions._bessel_series import Series
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._first_waves import FirstWaves, means_of_logarithms
-from specavg.spaces._frequency_sets import types_below
+from specavg.spaces._frequency_sets import TypeRange
 
 if TYPE_CHECKING:
     from specavg.spaces._torus import Torus
@@ -26,14 +26,15 @@ def lattice_series(space: Torus, waves: FirstWaves, eigenspaces: Sequence[Eigens
     """
 
     @cache  # listed when a coefficient is first asked for: most bases need none, and it takes as long as the basis
-    def frequencies() -> list[NDArray[np.int64]]:
-        top = max((V.eigenvalue for V in eigenspaces), default=0.0)
-        known = dict(zip(*map(list, types_below(space, 2 * top + space.first_bound)), strict=True))
-        short = space.cell.short_frequencies
-        return [known[V][None] if V in known else short(space.frequencies(V)) for V in eigenspaces]
+    def frequencies() -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        K, counts = space.frequencies_together(eigenspaces)
+        # One of each type; those of other sets may be of several types.
+        sizes = np.where([isinstance(V.label, TypeRange) for V in eigenspaces], 1, counts)
+        chosen = np.arange(len(K)) - np.repeat(np.cumsum(counts) - counts, counts) < np.repeat(sizes, counts)
+        return space.cell.short_frequencies(K[chosen]), sizes
 
     def logarithms(kappa: float) -> Array:
-        K = frequencies()
-        return means_of_logarithms(waves.log_coefficients(np.concatenate(K), kappa), [len(one) for one in K])
+        K, sizes = frequencies()
+        return means_of_logarithms(waves.log_coefficients(K, kappa), sizes)
 
     return logarithms

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
-from typing import Any, cast, final
+from itertools import islice
+from typing import Any, TypeVar, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,7 +38,9 @@ from specavg.spaces._frequency_sets import (
     FrequencyTypes,
     InOtherUnits,
     Shell,
+    TypeRange,
     eigenspaces_below,
+    frequencies_together,
     listed_frequencies,
     listed_in_lattice,
     shell_weights,
@@ -170,7 +173,7 @@ class Torus(Space):
             for n, size in shell_sizes(self.dim):
                 yield Eigenspace(float(unit * n), size, Shell(n))
             return
-        yield from _ever_further(lambda bound: eigenspaces_below(self, bound), self.first_bound)
+        yield from _ever_further(lambda bound: eigenspaces_below(self, bound), self.first_bound, _eigenvalue)
 
     @property
     def first_bound(self) -> float:
@@ -224,9 +227,10 @@ class Torus(Space):
             return types_by_eigenvalue(self.dim, float(unit))
         if isinstance(order, ByType) and order.balanced and self._directions:
             listed = self.in_units_of(order).ordered(ByType())
-            return (replace(V, label=InOtherUnits(order, self.frequency_set(V))) for V in listed)
+            return (Eigenspace(V.eigenvalue, V.dim, InOtherUnits(order, self.frequency_set(V))) for V in listed)
         if isinstance(order, ByType) and self.first_waves is not None:
-            return _ever_further(lambda bound: types_below(self, bound)[0], self.first_bound)
+            listed = _ever_further(lambda bound: types_below(self, bound), self.first_bound, lambda each: each[0])
+            return (Eigenspace(value, dim, TypeRange(*each)) for value, dim, each in listed)
         return self.as_a_whole(order)
 
     @cached_property
@@ -249,7 +253,7 @@ class Torus(Space):
 
     def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
         if isinstance(order, ByType) and order.balanced and self._directions:
-            inner = [replace(V, label=cast(InOtherUnits, V.label).inner) for V in eigenspaces]
+            inner = [Eigenspace(V.eigenvalue, V.dim, cast(InOtherUnits, V.label).inner) for V in eigenspaces]
             return self.in_units_of(order).von_mises_series(inner, ByType())
         if self.first_waves is not None:
             return lattice_series(self, self.first_waves, eigenspaces)
@@ -298,6 +302,10 @@ class Torus(Space):
             "Lower the cutoff, or use a group whose invariants have a closed form.",
         )
         return listed_frequencies(self, self.frequency_set(eigenspace))
+
+    def frequencies_together(self, eigenspaces: Sequence[Eigenspace]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        """The `frequencies` of several eigenspaces, one after the other, and how many each has."""
+        return frequencies_together(self, [self.frequency_set(V) for V in eigenspaces])
 
     def frequencies_in(self, eigenspace: Eigenspace, basis: NDArray[np.int64]) -> NDArray[np.int64]:
         """Those of `frequencies` that lie in a lattice, given by a basis as rows. Only these are listed."""  # (h, d)
@@ -403,13 +411,23 @@ class Torus(Space):
         return None
 
 
-def _ever_further(below: Callable[[float], Sequence[Eigenspace]], bound: float) -> Iterator[Eigenspace]:
-    """Eigenspaces below larger and larger bounds, each once."""
+_Listed = TypeVar("_Listed")
+
+
+def _eigenvalue(V: Eigenspace) -> float:
+    return V.eigenvalue
+
+
+def _ever_further(
+    below: Callable[[float], Sequence[_Listed]], bound: float, value: Callable[[_Listed], float]
+) -> Iterator[_Listed]:
+    """What lies below larger and larger bounds, each once, by increasing value."""
     reached = -1.0
     while True:
-        new = [V for V in below(bound) if V.eigenvalue > reached]
-        yield from new
-        reached = new[-1].eigenvalue * (1 + SAME_EIGENVALUE) if new else reached
+        listed = below(bound)
+        start = bisect_right(listed, reached, key=value)
+        yield from islice(listed, start, None)
+        reached = value(listed[-1]) * (1 + SAME_EIGENVALUE) if start < len(listed) else reached
         bound *= 2.0
 
 

@@ -67,7 +67,10 @@ class FrequencyOrbits(Solver[WaveSums]):
         return QUICK + 3.5e-7 * (len(self.group.generators) + 1) * eigenspace.dim / self._index
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        return 4.0 * 8 * eigenspace.dim * self.space.dim / self._index
+        return self._bytes(eigenspace.dim / self._index)
+
+    def _bytes(self, frequencies: float) -> float:
+        return 4.0 * 8 * frequencies * self.space.dim
 
     def solve(self, eigenspace: Eigenspace) -> Solution[WaveSums]:
         return self.solve_together([eigenspace])[0]
@@ -75,9 +78,8 @@ class FrequencyOrbits(Solver[WaveSums]):
     def solve_together(self, eigenspaces: Sequence[Eigenspace]) -> list[Solution[WaveSums]]:
         """One sweep over the orbits of all frequencies; the same solutions as one by one."""
         assert isinstance(self.space, Torus)
-        listed = [self._frequencies(V) for V in eigenspaces]
-        segment = np.repeat(np.arange(len(listed)), [len(K) for K in listed])
-        K = np.concatenate(listed)
+        K, counts = self._frequencies(eigenspaces)
+        segment = np.repeat(np.arange(len(eigenspaces)), counts)
         actions = [self.space.moved_frequencies(self.space.check_isometry(g), K) for g in self.group.generators]
         still = self._still(K)
         if not still.all():
@@ -88,37 +90,40 @@ class FrequencyOrbits(Solver[WaveSums]):
         k, is_sine = rows % max(len(K), 1), rows >= len(K)
         order = np.lexsort((np.arange(len(k)), segment[k]))
         k, is_sine, columns, values = k[order], is_sine[order], columns[order], values[order]
-        bounds = np.searchsorted(segment[k], np.arange(len(eigenspaces) + 1)).tolist()
+        bounds = np.searchsorted(segment[k], np.arange(len(eigenspaces) + 1))
+        used, place, ends = _numbered(k, bounds)  # frequencies that occur
+        _, column, invariants = _numbered(columns, bounds)
+        rows = place + np.diff(ends, prepend=0)[segment[k]] * is_sine
         found: list[Solution[WaveSums]] = []
-        nothing = WaveSums(K[:0], rows[:0], columns[:0], values[:0])
-        for V, start, end in zip(eigenspaces, bounds[:-1], bounds[1:], strict=True):
+        dims = np.diff(invariants, prepend=0).tolist()
+        for V, dim, waves, start, end in zip(
+            eigenspaces, dims, np.split(K[used], ends[:-1]), bounds[:-1], bounds[1:], strict=True
+        ):
             if V.dim == 1:  # √2 cos 0, halved
                 zero = np.zeros(1, dtype=np.intp)
                 constant = np.zeros((1, self.space.dim), dtype=np.int64)
                 found.append(Solution(V, 1, self, WaveSums(constant, zero, zero, np.full(1, np.sqrt(0.5)))))
                 continue
-            if start == end:
-                found.append(Solution(V, 0, self, nothing))
-                continue
-            used, place = np.unique(k[start:end], return_inverse=True)  # frequencies that occur
-            numbers, column = np.unique(columns[start:end], return_inverse=True)
-            sums = WaveSums(K[used], place + len(used) * is_sine[start:end], column, values[start:end])
-            found.append(Solution(V, len(numbers), self, sums))
+            some = slice(start, end)
+            found.append(Solution(V, dim, self, WaveSums(waves, rows[some], column[some], values[some])))
         return found
 
-    def _frequencies(self, eigenspace: Eigenspace) -> NDArray[np.int64]:
-        """The frequencies that no pure shift changes, without k = 0."""
+    def _frequencies(self, eigenspaces: Sequence[Eigenspace]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        """The frequencies that no pure shift changes, without the constant's, and how many each eigenspace has."""
         assert isinstance(self.space, Torus)
-        if eigenspace.dim == 1:
-            return np.empty((0, self.space.dim), dtype=np.int64)
+        size = sum(V.dim for V in eigenspaces) / self._index
         require_memory(
-            self.memory(eigenspace),
-            f"listing {eigenspace.dim // self._index} frequencies in {self.space.dim} dimensions",
+            self._bytes(size),
+            f"listing {size:.0f} frequencies in {self.space.dim} dimensions",
             "Lower the cutoff, or use a group whose invariants have a closed form.",
         )
         if self._index == 1:
-            return self.space.frequencies(eigenspace)
-        return self.space.frequencies_in(eigenspace, self._dual)
+            K, counts = self.space.frequencies_together(eigenspaces)
+        else:
+            listed = [self.space.frequencies_in(V, self._dual) for V in eigenspaces]
+            K, counts = np.concatenate(listed), np.array([len(part) for part in listed])
+        constant = [V.dim == 1 for V in eigenspaces]
+        return K[~np.repeat(constant, counts)], np.where(constant, 0, counts)
 
     def _still(self, K: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which waves no field moves: k·v = 0, in exact arithmetic."""
@@ -137,6 +142,25 @@ class FrequencyOrbits(Solver[WaveSums]):
         Q.data[np.abs(Q.data) < 1e-15] = 0.0  # sums of opposite terms
         Q.eliminate_zeros()
         return TrigonometricSums(self.space.period, np.concatenate([s.data.K for s in solutions]), Q)
+
+
+def _numbered(
+    values: NDArray[np.intp], bounds: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """The different integers, the number of each among those of its part, and where the different ones of a part end.
+
+    Parameters
+    ----------
+    values : ndarray of int, shape (n,)
+        Larger in each part than in the parts before it.
+    bounds : ndarray of int, shape (parts + 1,)
+        Where the parts begin, and the end of the last.
+    """
+    different, number = np.unique(values, return_inverse=True)
+    last = np.append(np.maximum.accumulate(number), -1) if len(number) else np.full(1, -1)
+    ends = last[bounds[1:] - 1] + 1
+    starts = np.concatenate([[0], ends[:-1]])
+    return different, number - np.repeat(starts, np.diff(bounds)), ends
 
 
 def joined_coefficients(solutions: Sequence[Solution[WaveSums]], outputs: int = 1) -> Any:

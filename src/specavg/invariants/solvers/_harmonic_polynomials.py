@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specavg.functions._functions import Array
 from specavg.invariants.solvers._solver import Unsuitable
@@ -26,6 +27,7 @@ from specavg.invariants.solvers._stored_arrays import StoredArraysError, orthono
 from specavg.spaces import Space
 
 LARGEST_DEGREE = 170  # 171! is beyond floating-point numbers
+_SMALL = 2**14  # entries of a matrix that takes no longer as a whole than its blocks take to be found
 _AMPLIFICATION = 500.0  # terms larger than this beside their sum cost more than three digits
 
 
@@ -36,11 +38,29 @@ def harmonic_combinations(laplacian: Array) -> tuple[Array, float]:
     coefficients, and what rounding costs is that they are harmonic.
     """  # (p, q) -> (q, q - p)
     p, q = laplacian.shape
-    if p == 0:
-        return np.eye(q), 0.0
-    Q = np.ascontiguousarray(np.linalg.qr(laplacian.T, mode="complete")[0][:, p:])
+    Q, found = np.zeros((q, q - p)), 0
+    for rows, columns in _blocks(laplacian):
+        size = len(columns) - len(rows)
+        block = laplacian[np.ix_(rows, columns)]
+        basis = np.linalg.qr(block.T, mode="complete")[0][:, len(rows) :] if len(rows) else np.eye(size)
+        Q[columns, found : found + size] = basis
+        found += size
     left = np.abs(laplacian @ Q) / np.linalg.norm(laplacian, axis=1)[:, None]
     return Q, float(left.max(initial=0.0))
+
+
+def _blocks(matrix: Array) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Rows and columns that share an entry, directly or by way of others: the Laplacian keeps parities of exponents."""
+    p, q = matrix.shape
+    if matrix.size <= _SMALL or not p:
+        return [(np.arange(p), np.arange(q))]
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    rows, columns = np.nonzero(matrix)
+    graph = coo_array((np.ones(len(rows)), (rows, columns + p)), shape=(p + q, p + q))
+    count, label = connected_components(graph, directed=False)
+    return [(np.flatnonzero(label[:p] == i), np.flatnonzero(label[p:] == i)) for i in range(count)]
 
 
 class OrbitSums(Protocol):
