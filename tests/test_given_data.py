@@ -1,5 +1,6 @@
 """What users hand over is accepted as it comes, or refused in their own words."""
 
+import re
 import warnings
 
 import numpy as np
@@ -318,5 +319,12 @@ def test_a_search_that_time_has_ended_says_so(monkeypatch):
     X = copies.sample(100, random_state=0)
     P = X.reshape(-1, 4, 3)
     y = sum(1 / (0.3 + np.linalg.norm(P[:, i] - P[:, j], axis=1)) for i in range(4) for j in range(i))
-    with pytest.warns(UserWarning, match=r"time ended the search for invariant functions at \d of them for 100 points"):
-        sa.InvariantKernelRidge(copies, two_kinds).fit(X, y)
+    with pytest.warns(
+        UserWarning, match=r"time ended the search for invariant functions at \d of them for 100 points"
+    ) as given:
+        model = sa.InvariantKernelRidge(copies, two_kinds).fit(X, y)
+    proposed = re.search(r"max_eigenvalue=([\d.]+).* would take about ([\d.]+) seconds", str(given[-1].message))
+    assert proposed is not None
+    plan = sa.invariants.plan(copies, two_kinds, max_eigenvalue=float(proposed[1]), order=model.basis_.order)
+    assert float(proposed[1]) > model.basis_.cutoff.value
+    assert plan.seconds == pytest.approx(float(proposed[2]), rel=0.1)

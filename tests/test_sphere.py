@@ -245,3 +245,17 @@ def test_too_much_memory_is_refused_before_it_is_tried():
         Sphere(10).representation(rotation(10), Sphere(10).eigenspace(4))
     with pytest.raises(MemoryError, match="product rule"):
         Sphere(40).quadrature(Sphere(40).eigenspace(3).eigenvalue)
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2, 7, 400])
+@pytest.mark.parametrize("proper", [True, False])
+def test_the_circle_has_its_matrices_by_the_addition_theorem(degree, proper):
+    space = Sphere(2)
+    V, angle = space.eigenspace(degree), 0.7
+    R = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) @ np.diag(
+        [1.0, 1.0 if proper else -1.0]
+    )
+    X = space.sample(30, random_state=0)
+    D = space.representation(isometries.orthogonal(R), V)
+    # Angles are known to some ε, and functions of high degree to as many times more.
+    assert np.abs(space.evaluate(V, X @ R.T) - space.evaluate(V, X) @ D).max() < 1e-13 * (degree + 1)

@@ -10,6 +10,7 @@ from specavg import config, groups, isometries
 from specavg.functions._orthonormal_matrices import random_orthonormal
 from specavg.invariants import invariant_basis
 from specavg.spaces import Rotations, Sphere, Stiefel
+from specavg.spaces._orthogonal_irreps import irrep
 from specavg.spaces._orthogonal_types import (
     associate,
     casimir,
@@ -19,6 +20,7 @@ from specavg.spaces._orthogonal_types import (
     type_dim,
     types_up_to,
 )
+from specavg.testing import check_solvers_agree
 
 TOLERANCE = 1e-12
 CASES = [(2, 1, 6), (3, 1, 6), (3, 2, 6), (4, 2, 8), (4, 3, 6), (5, 2, 6), (5, 3, 5), (5, 4, 4), (6, 3, 5)]
@@ -313,3 +315,57 @@ def test_the_first_eigenfunction_is_one_and_not_minus_one(n, k):
     space = Stiefel(n, k)
     first = next(space.eigenspaces())
     assert (space.evaluate(first, space.sample(5, random_state=0)) == 1.0).all()
+
+
+# --- signed permutations of the rows ---------------------------------------------------------------------
+
+
+def rows_and_columns(n, k):
+    """All permutations of the rows, and all signed permutations of the columns."""
+    L, rows, columns = isometries.left_right, np.eye(n), np.eye(k)
+    flip = np.diag([-1.0] + [1.0] * (k - 1))
+    left = [L(rows[np.r_[1:n, 0]], columns), L(rows[np.r_[1, 0, 2:n]], columns)]
+    return groups.Group([*left, L(rows, columns[np.r_[1:k, 0]]), L(rows, flip), L(rows, columns[np.r_[1, 0, 2:k]])])
+
+
+@pytest.mark.parametrize("shape", [(), (2,), (1, 1), (2, 1), (3,), (2, 2), (4,)])
+def test_signed_permutations_have_the_same_matrices_sparse(shape):
+    rho = irrep(shape, 5)
+    rng = np.random.default_rng(3)
+    for _ in range(4):
+        A = np.eye(5)[rng.permutation(5)] * rng.choice([-1.0, 1.0], 5)
+        assert np.abs(rho.quarter_turned(A).toarray() - rho.matrix(A)).max() < TOLERANCE
+
+
+@pytest.mark.parametrize("n, k, top", [(4, 2, 20), (5, 2, 20), (5, 3, 12), (4, 3, 12)])
+def test_classes_of_parities_agree_with_the_null_space(n, k, top):
+    assert check_solvers_agree(Stiefel(n, k), rows_and_columns(n, k), top) < TOLERANCE
+    left = groups.Group([g for g in rows_and_columns(n, k).generators if g.right.is_identity])
+    assert check_solvers_agree(Stiefel(n, k), left, top) < TOLERANCE
+
+
+def test_fourth_powers_of_the_entries_are_among_the_invariants():
+    space, group = Stiefel(6, 3), rows_and_columns(6, 3)
+    basis = invariant_basis(space, group, max_eigenvalue=32)  # the type (4) has 4(4 + 6 − 2)
+    X = space.sample(60, random_state=0)
+    F, y = basis.evaluate(X), (X**4).sum(axis=1)
+    assert np.abs(F @ np.linalg.lstsq(F, y, rcond=None)[0] - y).max() < TOLERANCE
+    for g in group.generators:
+        assert np.abs(basis.evaluate(space.act(g, X)) - F).max() < 1e-11
+
+
+def test_a_basis_ends_with_as_many_functions_as_are_asked_for():
+    space, group = Stiefel(6, 3), rows_and_columns(6, 3)
+    whole = invariant_basis(space, group, max_eigenvalue=32)
+    asked = invariant_basis(space, group, max_invariant_dim=whole.dim)
+    assert asked.dim == whole.dim
+    assert asked.table[-1].invariant_dim > 0
+
+
+@pytest.mark.parametrize("rows", ["permuted", "turned"])
+def test_the_memory_limit_holds_before_matrices_are_formed(rows):
+    R = orthogonal(6, 1)
+    cycle = np.eye(6)[np.r_[1:6, 0]]
+    group = groups.Group([isometries.left_right(cycle if rows == "permuted" else R @ cycle @ R.T, np.eye(3))])
+    with config(memory_limit="300 kB"), pytest.raises(MemoryError, match="memory limit is 300 kB"):
+        invariant_basis(Stiefel(6, 3), group, max_invariant_dim=5000)

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._config import human_size
 from specavg._messages import shown
 from specavg.groups import Group, Representation, representation
 from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
 from specavg.invariants._basis_table import BasisTable
+from specavg.invariants._plan import reach
 from specavg.spaces import Power, Product, Rotations, Space
 
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
@@ -28,7 +30,7 @@ _ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, 
 _MORE_THAN_A_PERIOD = 1.05  # periods: angles from −180° to 180°, both ends measured and rounded, span hardly more
 _LARGE_ERROR = 0.2  # leave-one-out error in standard deviations of y: a smaller one is no reason to wait longer
 _FEW_FOR_ROWS = 8  # rows for a function: with more rows than that, more functions would hardly be overfitted
-_ASK_PLAN = ", and ask sa.invariants.plan(space, group, max_eigenvalue=...) how long they take"
+_PATIENCE = 20.0  # seconds by forecasts, good to a factor of ten, that a warning may propose to wait
 _UNEXPLAINED = 0.7  # leave-one-out error in standard deviations of y: half of the variance is then unexplained
 
 
@@ -277,10 +279,26 @@ def question_size(basis: BasisTable, count: int, rows: int, error: float) -> Non
         return
     warnings.warn(
         f"time ended the search for {basis.kind} functions at {basis.dim} of them for {count} points, and the "
-        f"leave-one-out error is {error:.3g} standard deviations of y. More functions may help: give max_invariant_dim="
-        f"{4 * basis.dim}{_ASK_PLAN if isinstance(basis, InvariantBasis) else ''}.",
+        f"leave-one-out error is {error:.3g} standard deviations of y. {_how_to_have_more(basis)}",
         UserWarning,
         stacklevel=4,
+    )
+
+
+def _how_to_have_more(basis: BasisTable) -> str:
+    """Advice that the forecasts of the solvers allow to be followed."""
+    if not isinstance(basis, InvariantBasis):
+        return f"More functions may help: give max_invariant_dim={4 * basis.dim}."
+    found = reach(basis.space, basis.group, basis.order, basis.cutoff.value, _PATIENCE)
+    if found.eigenvalue is None:
+        return (
+            f"More of them are out of reach: the next eigenspace has {found.dim} functions, and would take about "
+            f"{found.seconds:.2g} seconds and {human_size(found.memory)}. A larger group has fewer functions to search."
+        )
+    order = "" if basis.order.name in ("eigenvalue", "type") else f", order={basis.order!r}"
+    return (
+        f"More functions may help: max_eigenvalue={found.eigenvalue:.10g}{order} would take about {found.seconds:.2g} "
+        f"seconds and {human_size(found.memory)} (sa.invariants.plan tells what other cutoffs take)."
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from specavg._config import require_memory, settings
+from specavg._config import human_size, require_memory, settings
 from specavg._messages import shown
 from specavg._reporting import reported
 from specavg.groups import Group
@@ -31,6 +31,7 @@ _SAMPLED_AT_LEAST = 32  # eigenspaces: fewer do not tell the power of their grow
 _MOST_EIGENSPACES = 1_000_000  # in a basis: each takes 15 µs and 1.2 kB on a circle, where they are cheapest
 _MOST_FUNCTIONS = 1e7  # in a basis: their coefficients take 80 MB, and a prediction at one point as many products
 _LONGEST = 86_400.0  # seconds of a forecast, which is right to a factor of ten: longer work takes hours at least
+_ANNOUNCED = 60.0  # seconds of a forecast from which on a search for a number of functions says what it will take
 _BARREN = 5_000  # eigenspaces in a row without a single invariant before the search is given up
 _BARREN_SECONDS = 120.0  # by forecasts, for the same: the seven degrees of E8 before its first invariant take less
 
@@ -242,12 +243,18 @@ def _solutions_up_to(
     most = cutoff.most
     if cutoff.kind == "max_dim":
         eigenspaces = _up_to_dim(eigenspaces, most)
+    elif not quiet:
+        eigenspaces = _long_ones_announced(eigenspaces, resolver, cutoff)
     for solution in resolver.solutions(eigenspaces):
         V = solution.eigenspace
         total += V.dim if cutoff.kind == "max_dim" else solution.invariant_dim
         if total > most:
             return
         yield solution
+        if (
+            cutoff.kind == "max_invariant_dim" and total >= cutoff.value
+        ):  # eigenspaces that follow could add nothing but time
+            return
         barren, seconds = (0, 0.0) if solution.invariant_dim else (barren + 1, seconds + solution.solver.seconds(V))
         if cutoff.kind == "max_invariant_dim" and (barren > _BARREN or seconds > _BARREN_SECONDS):
             if quiet:
@@ -257,6 +264,31 @@ def _solutions_up_to(
                 f"have none: max_invariant_dim={cutoff.value:g} may lie out of reach ({total} found). "
                 "Use max_eigenvalue or max_dim."
             )
+
+
+def _long_ones_announced(eigenspaces: Iterator[Eigenspace], resolver: Resolver, cutoff: Cutoff) -> Iterator[Eigenspace]:
+    """The eigenspaces, with a warning before the first that takes long; what takes days or does not fit is refused.
+
+    How many eigenspaces `max_invariant_dim` needs is known only when their invariants are.
+    """
+    warned = False
+    for V in eigenspaces:
+        seconds = resolver.seconds(V)
+        if seconds > _ANNOUNCED:
+            resolver.check_memory(V)
+            what = f"the eigenspace of eigenvalue {V.eigenvalue:.6g}, of {V.dim} functions, would take"
+            if seconds > _LONGEST:
+                raise _out_of_reach(cutoff, f"{what} {seconds / 3600:.2g} hours")
+            if not warned:
+                warnings.warn(
+                    f"{cutoff.kind}={cutoff.value:g} is not reached yet, and {what} about {seconds / 60:.2g} minutes "
+                    f"and {human_size(resolver.memory(V))} by forecasts; later ones may take longer. max_eigenvalue "
+                    "bounds the search.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            warned = True
+        yield V
 
 
 def _up_to_dim(eigenspaces: Iterator[Eigenspace], most: float) -> Iterator[Eigenspace]:

@@ -7,6 +7,7 @@ from itertools import islice
 from math import fsum
 from typing import final
 
+from specavg._config import settings
 from specavg.groups import Group
 from specavg.invariants._acting_group import group_order
 from specavg.invariants._basis_table import Cutoff
@@ -174,7 +175,51 @@ def plan(
         if ended:
             break
         rows.append(PlanRow(V.eigenvalue, V.dim, chosen.name, count, chosen.memory(V), chosen.seconds(V)))
+        if cutoff.kind == "max_invariant_dim" and counted >= cutoff.value:
+            ended = True
+            break
     return Plan(space, group, cutoff, by, solver, tuple(rows), complete=ended and exact)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far a search could go beyond an eigenvalue.
+
+    Attributes
+    ----------
+    eigenvalue : float or None
+        The last that the time allows; None where it does not allow the next one.
+    seconds : float
+        The time up to there by forecasts; that of the next eigenspace where `eigenvalue` is None.
+    memory : float
+        Working memory, in bytes, likewise.
+    dim : int
+        Functions of the last eigenspace, invariant or not.
+    """
+
+    eigenvalue: float | None
+    seconds: float
+    memory: float
+    dim: int
+
+
+def reach(space: Space, group: Group, order: Order, beyond: float, seconds: float) -> Reach:
+    """How far beyond an eigenvalue a search in some order could go within a time, by forecasts."""
+    resolver = Resolver(space, group)
+    total, memory, last = 0.0, 0.0, None
+    for V in islice(space.ordered(order), _MOST_ROWS):
+        solver = next(resolver.solvers(V))
+        taken, held = solver.seconds(V), solver.memory(V)
+        if V.eigenvalue > beyond and (total + taken > seconds or held > settings().memory_limit):
+            if last is None:
+                return Reach(None, taken, held, V.dim)
+            break
+        total, memory = total + taken, max(memory, held)
+        if V.eigenvalue > beyond:
+            last = V
+    if last is None:  # the list of eigenspaces ended first
+        return Reach(None, seconds, memory, 0)
+    return Reach(last.eigenvalue, total, memory, last.dim)
 
 
 def _row_line(row: PlanRow) -> str:

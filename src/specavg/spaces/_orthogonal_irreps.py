@@ -106,6 +106,41 @@ class Irrep:
             start = np.where(self.odd[:, -1:], -start, start)  # A = g · diag(1, …, 1, −1) with g proper
         return self.turned(start, givens(A[None, :, : self.n - 1]))[0]
 
+    @property
+    def classes(self) -> list[tuple[int, int]]:
+        """From where to where basis vectors have the same parities."""
+        return _runs(self.odd)
+
+    def quarter_turned(self, A: Array) -> Any:
+        """ρ(A) for a signed permutation A, sparse: it takes basis vectors of like parities to such vectors.
+
+        A product of quarter turns in planes of neighbouring coordinates, whose cosines and sines are whole numbers.
+        """  # sparse (m, m)
+        from scipy import sparse
+
+        negative = np.linalg.det(A) < 0
+        product: Any = sparse.diags_array(np.where(self.odd[:, -1] & negative, -1.0, 1.0), format="csr")
+        for plane, angles in reversed(givens(A[None, :, : self.n - 1])):
+            quarters = int(np.rint(angles[0] / (np.pi / 2))) % 4
+            if quarters:
+                product = self._quarter_turn(plane, quarters) @ product
+        product.data[np.abs(product.data) < 1e-13] = 0.0  # entries of orthogonal matrices: below this it is rounding
+        product.eliminate_zeros()
+        return product
+
+    def _quarter_turn(self, plane: int, quarters: int) -> Any:
+        """A turn by so many right angles."""
+        from scipy import sparse
+
+        basis, mu = self._planes[plane]
+        h, turns = len(mu), (mu.astype(np.int64) * quarters) % 4
+        cosine, sine = np.array([1.0, 0, -1, 0])[turns], np.array([0, 1.0, 0, -1])[turns]
+        diagonal = np.concatenate([cosine, cosine, np.ones(self.dim - 2 * h)])
+        p, q = np.arange(h), np.arange(h, 2 * h)
+        entries = (np.concatenate([diagonal, sine, -sine]), (np.r_[: self.dim, q, p], np.r_[: self.dim, p, q]))
+        Q = sparse.csr_array(basis)
+        return Q @ (sparse.csr_array(entries, shape=(self.dim, self.dim)) @ Q.T)
+
     @cached_property
     def _planes(self) -> list[tuple[Any, Array]]:
         """For each plane (i, i + 1) a basis in which its turns are plane turns, and the integers they turn by."""

@@ -145,6 +145,16 @@ class Rotations(Space):
         left, right = wigner_matrices(pair, degree_label(eigenspace)).transpose(0, 2, 1)
         return [(left, right)]
 
+    def one_sided_representations(self, g: Isometry, eigenspace: Eigenspace, side: int) -> list[NDArray[np.float64]]:
+        """D_left (side 0) or D_right (side 1), in a list as on `Stiefel`."""
+        return [pair[side] for pair in self.factor_representations(g, eigenspace)]
+
+    def left_sizes(self, eigenspace: Eigenspace) -> list[int]:
+        """The size of D_left."""
+        return [2 * degree_label(eigenspace) + 1]
+
+    right_sizes = left_sizes
+
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
         # φ is vec M(X), row by row, and M(A X Bᵀ) = M(A) M(X) M(B)ᵀ.
         ((left, right),) = self.factor_representations(g, eigenspace)

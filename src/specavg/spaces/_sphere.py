@@ -117,10 +117,16 @@ class Sphere(Space):
         return g(X)
 
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
-        if self._d != 3:
+        degree = self.degree(eigenspace)
+        if self._d > 3 or (self._d == 2 and degree == 0):
             return super()._representation(g, eigenspace)
         assert isinstance(g, SignedPermutation | Orthogonal)
-        matrix, degree = np.asarray(g.matrix, dtype=np.float64), self.degree(eigenspace)
+        matrix = np.asarray(g.matrix, dtype=np.float64)
+        if self._d == 2:  # θ ↦ α + θ or α − θ: the addition theorem
+            turn = degree * np.arctan2(matrix[1, 0], matrix[0, 0])
+            c, s = np.cos(turn), np.sin(turn)
+            turned = [[c, s], [-s, c]] if np.linalg.det(matrix) > 0 else [[c, s], [s, -c]]
+            return np.array(turned)
         parity = 1 if np.linalg.det(matrix) > 0 else -1  # −x has the harmonics of x times (−1)^degree
         return parity**degree * wigner_matrices(parity * matrix[None], degree)[0].T
 

@@ -6,21 +6,23 @@ generator acts from one side only, the invariants are products of the fixed vect
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
 
+from specavg._config import require_memory
 from specavg.functions._functions import Array, Functions
 from specavg.functions._two_sided_sums import SidedBlock, TwoSidedSums
 from specavg.groups import Group
-from specavg.invariants._certified_null_space import null_space
+from specavg.invariants._certified_null_space import FixedSpace, null_space
 from specavg.invariants.solvers._functions_of_a_direction import turns_about_an_axis
+from specavg.invariants.solvers._parity_classes import fixed_by_classes
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
 from specavg.invariants.solvers._stored_arrays import orthonormal
-from specavg.isometries import Isometry, LeftRight
+from specavg.isometries import Isometry, LeftRight, SignedPermutation
 from specavg.isometries.fields import Field, integer_speed, two_sided
 from specavg.spaces import Eigenspace, Rotations, Space, Stiefel
 
@@ -66,22 +68,64 @@ class LeftTimesRight(StoringSolver[SidedBlocks]):
         halves = two_sided(self.space.check_field(field), self.space.shape[-1])
         return [name for name, half in zip(_SIDES, halves, strict=True) if not half.is_zero]
 
+    @cached_property
+    def _turns_over(self) -> bool:
+        """Whether X ↦ −X is among the signed permutations of the columns: functions of odd degree change their sign."""
+        right = [self.space.check_isometry(g) for g in self.group.generators if self._moving(g) == ["right"]]
+        sides = [g.right for g in right if isinstance(g, LeftRight) and isinstance(g.right, SignedPermutation)]
+        if not sides or not isinstance(self.space, Stiefel):
+            return False
+        size = sides[0].size
+        minus = SignedPermutation(tuple(range(size)), (-1,) * size)
+        return Group([*sides, minus]).order == Group(sides).order
+
+    def _has_none(self, eigenspace: Eigenspace) -> bool:
+        """Whether it is known beforehand that nothing is invariant."""
+        if not isinstance(self.space, Stiefel) or not self._turns_over:
+            return False
+        return all(degree % 2 for degree in self.space.type_degrees(eigenspace))
+
+    def count(self, eigenspace: Eigenspace) -> int | None:
+        return 0 if self._has_none(eigenspace) else super().count(eigenspace)
+
     def seconds(self, eigenspace: Eigenspace) -> float:
+        if self._has_none(eigenspace):
+            return QUICK
         # crystal_symmetry("O", "D2") at degree 1, 10, 30 (m = 9, 441, 3721) took 1.7, 2.6, 4.9 ms.
         # On Stiefel(5, 3), signed permutations of the columns, 24 types with 33,000 functions took 0.4 s; two fields,
-        # 107 types with 155,000 functions, 20 s. Generators from the left, two of hyperoctahedral(n) on Stiefel(n, 2)
-        # and (n, 3), n = 4 to 7, have dense matrices: those of 384, 735, 1470, 2156 rows took 0.07, 0.25, 1.6, 6.0 s.
+        # 107 types with 155,000 functions, 20 s. Generators from the left, two orthogonal matrices on Stiefel(n, 2)
+        # and (n, 3), n = 4 to 7, are dense: those of 384, 735, 1470, 2156 rows took 0.07, 0.25, 1.6, 6.0 s.
         if isinstance(self.space, Stiefel):
             sizes = 2e-6 * (1 + len(self.group.generators)) + 6e-5 * len(self.group.fields)
             left = np.array(self.space.left_sizes(eigenspace), dtype=np.float64)
+            if self._permutes_rows:  # symmetric(10), types of 660, 945, 1386 rows with their matrices: 0.4 to 1 s
+                return 120 * QUICK * len(left) + sizes * eigenspace.dim + 6e-4 * float(left.sum())
             dense = float(np.sum(2e-7 * left**2 + 2e-10 * left**3))
             return 120 * QUICK * len(left) + sizes * eigenspace.dim + self._from_the_left * dense
         return 15 * QUICK + 3e-9 * (1 + len(self.group.generators)) * float(eigenspace.dim) ** 1.5
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        if not isinstance(self.space, Stiefel):
+        if not isinstance(self.space, Stiefel) or self._has_none(eigenspace):
             return 0.0
-        return 8.0 * (self._from_the_left + 6) * float(max(self.space.left_sizes(eigenspace))) ** 2
+        left = np.array(self.space.left_sizes(eigenspace), dtype=np.float64)
+        if not self._permutes_rows:
+            return 8.0 * (self._from_the_left + 6) * float(left.max()) ** 2
+        # Matrices of all planes, in blocks; the largest class has some three times the vectors of the mean.
+        n, classes = self.space.shape[0], np.array(self.space.parity_classes(eigenspace), dtype=np.float64)
+        return 16.0 * (n * (n - 1) / 2 + 4 * n) * float((left * np.maximum(3 * left / classes, 3)).max())
+
+    @cached_property
+    def _permutes_rows(self) -> bool:
+        """Whether what acts from the left are signed permutations, whose matrices are sparse."""
+        if not isinstance(self.space, Stiefel) or not self._from_the_left:
+            return False
+        if any("left" in self._flowing(f) for f in self.group.fields):
+            return False
+        return all(
+            isinstance(self.space.check_isometry(g).left, SignedPermutation)
+            for g in self.group.generators
+            if "left" in self._moving(g)
+        )
 
     @cached_property
     def _from_the_left(self) -> int:
@@ -90,40 +134,66 @@ class LeftTimesRight(StoringSolver[SidedBlocks]):
         return sum("left" in sides for sides in moving)
 
     def solve(self, eigenspace: Eigenspace) -> Solution[SidedBlocks]:
-        space = self.space
-        assert isinstance(space, Rotations | Stiefel)
-        actions = [(self._moving(g), space.factor_representations(g, eigenspace)) for g in self.group.generators]
-        flows = [
-            (self._flowing(f), space.factor_infinitesimals(integer_speed(f), eigenspace)) for f in self.group.fields
-        ]
-        sizes = [(len(left), len(right)) for left, right in [*actions, *flows][0][1]]
+        require_memory(
+            self.memory(eigenspace),
+            f"the fixed vectors of both sides on an eigenspace of {eigenspace.dim} functions (eigenvalue "
+            f"{eigenspace.eigenvalue:.6g})",
+            "Lower the cutoff.",
+        )
+        sizes = self._sizes(eigenspace)
+        if self._has_none(eigenspace):
+            empty = {name: np.empty((size, 0)) for name, size in self._stored_sizes(sizes).items()}
+            return self._solution(eigenspace, sizes, empty)
         vectors: dict[str, Array] = {}
         residual, gap, inner_products = 0.0, np.inf, 0
-        for i, pair in enumerate(sizes):
-            for side, name in enumerate(_SIDES):
-                moving = [pairs[i][side] for names, pairs in actions if name in names]
-                fields = [pairs[i][side] for names, pairs in flows if name in names]
-                if moving or fields:
-                    # Matrices of one side are cut out of those of all functions of the type, and rounded as those are.
-                    found = null_space(moving, fields, pair[0] * pair[1], space.steepness(eigenspace))
-                    vectors[f"{name}{i}"] = np.ascontiguousarray(found.basis)
-                    residual, gap = max(residual, found.residual), min(gap, found.gap)
-                    inner_products += (len(moving) + len(fields)) * pair[side] ** 2
+        for side, name in enumerate(_SIDES):
+            moving = [g for g in self.group.generators if name in self._moving(g)]
+            fields = [f for f in self.group.fields if name in self._flowing(f)]
+            if not moving and not fields:
+                continue
+            for i, found in enumerate(self._fixed(eigenspace, side, moving, fields)):
+                vectors[f"{name}{i}"] = np.ascontiguousarray(found.basis)
+                residual, gap = max(residual, found.residual), min(gap, found.gap)
+                inner_products += (len(moving) + len(fields)) * sizes[i][side] ** 2
         if not vectors:  # nothing moves: this is stored too, so that it is known who found it
             vectors["left0"] = np.eye(sizes[0][0])
         return self._solution(eigenspace, sizes, vectors, residual, gap, inner_products)
 
-    def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[SidedBlocks]:
+    def _sizes(self, eigenspace: Eigenspace) -> list[tuple[int, int]]:
+        """The sizes of D_left and D_right of each type."""
         assert isinstance(self.space, Rotations | Stiefel)
-        pairs = self.space.factor_representations(self.space.identity, eigenspace)
-        sizes = [(len(left), len(right)) for left, right in pairs]
+        return list(zip(self.space.left_sizes(eigenspace), self.space.right_sizes(eigenspace), strict=True))
+
+    def _fixed(
+        self, eigenspace: Eigenspace, side: int, moving: list[Isometry], fields: list[Field]
+    ) -> Iterator[FixedSpace]:
+        """What is fixed from one side, for each type."""
+        space = self.space
+        assert isinstance(space, Rotations | Stiefel)
+        if side == 0 and isinstance(space, Stiefel) and self._permutes_rows:
+            for matrices in zip(*(space.left_classes(g, eigenspace) for g in moving), strict=True):
+                yield fixed_by_classes([D for D, _ in matrices], matrices[0][1])
+            return
+        actions = [space.one_sided_representations(g, eigenspace, side) for g in moving]
+        flows = [space.factor_infinitesimals(integer_speed(f), eigenspace) for f in fields]
+        for i, pair in enumerate(self._sizes(eigenspace)):
+            # Matrices of one side are cut out of those of all functions of the type, and rounded as those are.
+            parts = [flow[i][side] for flow in flows]
+            yield null_space([D[i] for D in actions], parts, pair[0] * pair[1], space.steepness(eigenspace))
+
+    def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[SidedBlocks]:
+        sizes = self._sizes(eigenspace)
+        vectors = {name: orthonormal(arrays, name, size) for name, size in self._stored_sizes(sizes).items()}
+        return self._solution(eigenspace, sizes, vectors)
+
+    def _stored_sizes(self, sizes: Sequence[tuple[int, int]]) -> dict[str, int]:
+        """The names of the arrays of an eigenspace, and how many rows each has."""
         moving = {
             *(name for g in self.group.generators for name in self._moving(g)),
             *(name for f in self.group.fields for name in self._flowing(f)),
         }
         rows = {f"{name}{i}": pair[_SIDES.index(name)] for i, pair in enumerate(sizes) for name in moving}
-        vectors = {name: orthonormal(arrays, name, size) for name, size in (rows or {"left0": sizes[0][0]}).items()}
-        return self._solution(eigenspace, sizes, vectors)
+        return rows or {"left0": sizes[0][0]}
 
     def _solution(
         self,

@@ -7,8 +7,10 @@ a field acts by the product rule, n Jᵀ (A ⊗ 1) J.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement
+from math import comb, factorial
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,12 @@ from numpy.typing import NDArray
 def multisets(dim: int, n: int) -> list[tuple[int, ...]]:
     """The multisets of n of `dim` things, in the order of the unit vectors of Sym^n."""
     return list(combinations_with_replacement(range(dim), n))
+
+
+def multiset_array(dim: int, n: int) -> NDArray[np.intp]:
+    """`multisets` as the rows of an array."""
+    flat = chain.from_iterable(combinations_with_replacement(range(dim), n))
+    return np.fromiter(flat, dtype=np.intp, count=n * comb(dim + n - 1, n)).reshape(-1, n)
 
 
 @lru_cache(maxsize=256)
@@ -70,3 +78,34 @@ def applied_power(M: NDArray[Any], n: int, X: NDArray[Any]) -> NDArray[Any]:
     rest = np.ascontiguousarray(tensor.transpose(1, 0, 2)).reshape(-1, d * k)
     moved = applied_power(M, n - 1, rest).reshape(-1, d, k).transpose(1, 0, 2)
     return J.T @ moved.reshape(J.shape[0], k)
+
+
+def in_symmetric_powers(tensor: NDArray[np.float64], powers: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
+    """A tensor that is symmetric in each run of n equal factors, in the unit vectors of ⊗ Sym^n(V).
+
+    Parameters
+    ----------
+    tensor : ndarray
+        With a dimension for each factor.
+    powers : sequence of (int, int)
+        The dimension of V, and n, of each run.
+
+    Examples
+    --------
+    >>> in_symmetric_powers(np.array([[1.0, 2.0], [2.0, 3.0]]), [(2, 2)]).round(4)
+    array([1.    , 2.8284, 3.    ])
+    """
+    for place, (dim, n) in enumerate(powers):
+        if n == 1:
+            continue
+        parts = multiset_array(dim, n)
+        # Of the n! orders of a multiset, those that exchange equal things are one: n! / ∏ (how often each occurs)!
+        occurrence = np.ones(len(parts))
+        run = np.ones(len(parts))
+        for i in range(1, n):
+            run = np.where(parts[:, i] == parts[:, i - 1], run + 1, 1)
+            occurrence *= run
+        tensor = tensor[(*(slice(None),) * place, *parts.T)]
+        orders = np.sqrt(factorial(n) / occurrence)
+        tensor = tensor * orders.reshape(-1, *(1,) * (tensor.ndim - 1 - place))
+    return np.ascontiguousarray(tensor).reshape(-1)
