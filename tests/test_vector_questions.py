@@ -116,7 +116,9 @@ def test_a_group_that_the_data_do_not_have_is_doubted(vectors):
         model, Y = sa.EquivariantKernelRidge(sa.Sphere(3), group, "vector"), np.c_[-2 * x * y, x**2 - y**2, z]
     else:
         model, Y = sa.InvariantKernelRidge(sa.Sphere(3), group), x**3 - 3 * x * y**2 + z
-    with pytest.warns(UserWarning, match=r"e-1\d without the group: the data do not seem to have the symmetry") as found:
+    with pytest.warns(
+        UserWarning, match=r"e-1\d without the group: the data do not seem to have the symmetry"
+    ) as found:
         model.fit(X, Y)
     assert found[0].filename == __file__
 

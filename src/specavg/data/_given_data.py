@@ -255,8 +255,8 @@ def question_group(group: Group, error: float, without: float) -> None:
     warnings.warn(
         f"the leave-one-out error is {error:.3g} standard deviations of y, and {without:.2g} without the group: the "
         f"data do not seem to have the symmetry of {group!r}. Compare its axes, mirrors and setting, the convention "
-        "of the points and the order of their columns; sa.discover_symmetry(X, y, space, group) finds the part that they "
-        "have.",
+        "of the points and the order of their columns; sa.discover_symmetry(X, y, space, group) finds the part "
+        "that they have.",
         UserWarning,
         stacklevel=4,
     )
