@@ -149,5 +149,5 @@ class SpectralRidge(PiecewiseEstimator):
                 return np.inf
 
     @abc.abstractmethod
-    def _without_group(self) -> SpectralRidge:
+    def _without_group(self) -> Any:
         """A default estimator of the same targets on the same space that knows of no group."""
