@@ -490,3 +490,13 @@ def test_impossible_parameters_are_refused(options, message):
     X = sa.Torus(2).sample(10, random_state=0)
     with pytest.raises(ValueError, match=message):
         sa.InvariantKernelRidge(**options).fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-300, 1e300])
+def test_targets_that_vary_by_rounding_are_constant(size):
+    X = sa.Sphere(3).sample(100, random_state=0)
+    y = size * (X**2).sum(axis=1)
+    assert np.ptp(y) > 0
+    model = sa.InvariantKernelRidge(sa.Sphere(3), sa.groups.point_group("Oh")).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), size, rtol=1e-13)
+    assert len({trial.spectrum for trial in model.trials_}) <= 1

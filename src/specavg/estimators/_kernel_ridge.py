@@ -364,8 +364,7 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
             return [lambda most: self._basis(cutoff, order)]
         distinct = len(np.unique(places, axis=0))
         target = affordable_dim(distinct if rows is None else distinct * rows // len(places))
-        given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
-        free = not given and self.spectrum == "auto"
+        free = self._is_free()
 
         def basis(order: Order, most: int | None) -> InvariantBasis:
             return affordable_basis(partial(self._basis_in_time, order=order), min(most or target, target))

@@ -60,6 +60,11 @@ class SpectralRidge(PiecewiseEstimator):
         self.length_scale = length_scale
         self.alpha = alpha
 
+    def _is_free(self) -> bool:
+        """Whether spectrum and order are both to be chosen."""
+        given = any(value is not None for value in (self.smoothness, self.length_scale, self.order))
+        return not given and self.spectrum == "auto"
+
     def _levels(self, basis: Any) -> Levels:
         """What spectra need to know of the functions of a basis: one constant, and the others."""
         return basis
