@@ -1,8 +1,9 @@
 """CPU seconds of a first session: a fresh process with nothing compiled, and the same again with the loops cached.
 
-README's five lines, with other spaces and groups in the place of its own, and a target that is constant on none. All threads count, and so do the start of
-Python and all imports. Python's bytecode is there, as an installed package has it; numba's cache is empty at first.
-Pandas is hidden: a plain installation has none, and scikit-learn imports it where it is installed (0.25 s more).
+README's five lines, with other spaces and groups in the place of its own, and a target that is constant on none. All
+threads count, and so do the start of Python and all imports. Python's bytecode is there, as an installed package has
+it; numba's cache is empty at first. Pandas is hidden: a plain installation has none, and scikit-learn imports it where
+it is installed (0.25 s more).
 """
 
 from __future__ import annotations

@@ -18,7 +18,11 @@ def checked_samples(space: Space, X: Any, y: Any) -> tuple[Array, Array]:
         raise TypeError("give the space that the points live on, for instance sa.Torus(2) or sa.Sphere(3); got None")
     targets = numbers(given_targets(y), "y")
     if targets.ndim != 1:
-        raise ValueError(f"y must have one dimension; got shape {targets.shape}. Give one output at a time")
+        raise ValueError(
+            f"y must have one dimension; got shape {targets.shape}. Give outputs that the group leaves alone one at a "
+            "time. For vectors that move with the points, compare the loo_error_ of EquivariantKernelRidge with the "
+            "group and without it"
+        )
     points = space.check_points(table)
     if len(points) != len(targets):
         raise ValueError(f"X has {len(points)} rows but y has {len(targets)}")
