@@ -137,13 +137,17 @@ class SpectralRidge(PiecewiseEstimator):
         without = self._error_without_group(points, targets)
         if without < _FAR_BETTER * self.loo_error_:
             question_group(self._group(), self.loo_error_, without)
-        elif self._cutoff() is None:
+        if self._cutoff() is None:
             question_size(self.basis_, count, rows, self.loo_error_)
 
     def _error_without_group(self, points: Array, targets: Array) -> float:
-        """The leave-one-out error of a fit of some rows without the group; infinite where there is no need to know."""
-        group = self._group()
-        if not self.loo_error_ > _POOR or len(points) < _ROWS_TO_COMPARE or not (group.generators or group.fields):
+        """The leave-one-out error of a fit of some rows without the group; infinite where there is no need to know.
+
+        Something else may be to blame for a poor fit where the cutoff, the spectrum or the penalty was given.
+        """
+        group, chosen = self._group(), self._is_free() and self._cutoff() is None and self.alpha == "auto"
+        enough = chosen and len(points) >= _ROWS_TO_COMPARE and (group.generators or group.fields)
+        if not enough or self.solver_ == "mean" or not self.loo_error_ > _POOR:
             return np.inf
         some = np.unique(np.linspace(0, len(points) - 1, _ROWS_COMPARED).astype(int))
         with warnings.catch_warnings():

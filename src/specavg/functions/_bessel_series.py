@@ -29,7 +29,8 @@ def bessel_series(order: float, degrees: ArrayLike, unit: float = 1.0) -> Series
     unit : float, default 1.0
         What κ is multiplied by.
     """
-    K = np.asarray(degrees, dtype=np.intp).reshape(len(np.asarray(degrees)), -1)
+    K = np.asarray(degrees, dtype=np.intp)
+    K = K[:, None] if K.ndim == 1 else K
     count = int(K.max(initial=0)) + 1
     return lambda kappa: log_bessel(order, count, kappa * unit)[K].sum(axis=1)
 
