@@ -185,7 +185,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         return self
 
     def _without_group(self) -> InvariantKernelRidge:
-        return InvariantKernelRidge(self._space(), None)
+        return InvariantKernelRidge(self._space(), None, spectrum="matern", order="eigenvalue")
 
     def _refuse_tensors(self, y: Any) -> None:
         """Refuse arrays of tensors, and vectors where one number is meant, in words of `output`."""

@@ -267,7 +267,7 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
         return self
 
     def _without_group(self) -> InvariantKernelRidge:
-        return InvariantKernelRidge(self._space(), None)
+        return InvariantKernelRidge(self._space(), None, spectrum="matern", order="eigenvalue")
 
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:
         points = self._points(X, reset=True)
