@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 # When the group is doubted. A wrong mirror, axis, convention or order of columns gave errors of 0.65 to 1, and 1e-5 to
-# 0.1 without the group; a right group of noisy data gives no more than without it. 100 rows take 0.05 s, 200 rows 0.2 s.
+# 0.1 without the group; a right group of noisy data gives no more than that. 100 rows take 0.05 s, 200 take 0.2 s.
 _POOR = 0.5  # leave-one-out error in standard deviations of y
 _FAR_BETTER = 0.5  # the part of the error that is left without the group
 _NO_BETTER = 1.0  # the part of the error from which on more rows are not asked
