@@ -141,4 +141,5 @@ print("learned at Γ:", ", ".join(f"{f:.2f}" for f in bands(invariant.predict(np
 # %%
 # Three equal roots magnify errors: where the coefficients of the polynomial are off by a part ε, squared frequencies
 # are off by ε to the power 1/3, and frequencies by its power 1/6, which is 0.09 for ε = 5 · 10⁻⁷. Γ in place of one
-# of the forty wave vectors changes little (0.2 THz), since ε stays what it is. Everywhere else the error is that of the table above.
+# of the forty wave vectors changes little (0.2 THz), since ε stays what it is. Everywhere else the error is that of the
+# table above.
