@@ -122,7 +122,7 @@ for n, draws in ((10, 16), (20, 16), (40, 16), (120, 2)):
 # %%
 # Eddies, the wind less its mean over the longitudes, are an error common to all fields with the symmetry: 5.5 m/s that
 # no such field can learn, and the noise of its stations. How well a model uses the symmetry shows in the last two
-# columns, against the mean over the longitudes; targets of the benchmarks are for these.
+# columns, against the mean over the longitudes; targets of the benchmarks are for the wind itself, and two are missed.
 #
 # With few stations a symmetry that is nearly right is worth more than the freedom to be exactly right. With 120
 # stations (two draws only) it is the other way round for the wind: the symmetry is not exact, and the data can tell.
