@@ -27,7 +27,7 @@ def described_model(model: Any, path: Path) -> str:
     predicts    one number
     """
     basis = getattr(model, "basis_", None)
-    rows = [*(_of_basis(model, basis) if basis is not None else _of_molecule(model))]
+    rows = _of_molecule(model) if basis is None else _of_basis(basis)
     for name, attribute in (("spectrum", "spectrum_"), ("penalty", "alpha_"), ("degrees", "degrees_")):
         if hasattr(model, attribute):
             rows.append((name, str(getattr(model, attribute))))
@@ -39,10 +39,9 @@ def described_model(model: Any, path: Path) -> str:
     return "\n".join([f"{path}: {type(model).__name__}", *(f"{name:<11} {text}" for name, text in rows)])
 
 
-def _of_basis(model: Any, basis: Any) -> list[tuple[str, str]]:
+def _of_basis(basis: Any) -> list[tuple[str, str]]:
     top = float(np.max(basis.eigenvalues, initial=0.0))
-    kind = "invariant" if not hasattr(model, "output") else "equivariant"
-    functions = f"{basis.dim} {kind} of {basis.total_dim}, eigenvalues up to {top:.6g}"
+    functions = f"{basis.dim} {basis.kind} of {basis.total_dim}, eigenvalues up to {top:.6g}"
     return [("space", repr(basis.space)), ("group", repr(basis.group)), ("functions", functions)]
 
 

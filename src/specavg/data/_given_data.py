@@ -126,12 +126,12 @@ def _widest(space: Space, points: Array) -> tuple[int, float]:
 
 
 def question_periods(space: Space, points: Array) -> None:
-    """Warn where a column spans so many periods of its torus that it is probably in another unit."""
+    """Warn where a column spans many periods of its torus, or all a small part: they are probably in another unit."""
     if not len(points):
         return
     column, span = _widest(space, points[:: max(1, len(points) // _ROWS_ASKED)])
+    side = space.column_periods[column]
     if span > _many_periods(space):
-        side = space.column_periods[column]
         advice = "If these are degrees, convert them with np.deg2rad, or give the space period=360"
         if not np.isclose(side, 2 * np.pi):
             advice = "Give the space the period of the data (for instance period=360 for degrees)"
@@ -145,7 +145,6 @@ def question_periods(space: Space, points: Array) -> None:
             stacklevel=5,
         )
     elif 0 < span < _SMALL_PART and len(points) >= _ROWS_TO_JUDGE and np.isfinite(space.column_periods).all():
-        side = space.column_periods[column]
         warnings.warn(
             f"no column of X spans more than {100 * span:.2g} % of its period of {space!r}: column {column} goes from "
             f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. If the "

@@ -8,7 +8,8 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups import Group, point_group
-from specavg.isometries import Isometry, Orthogonal, SignedPermutation
+from specavg.isometries import Isometry
+from specavg.isometries._linear import linear, rotation_axis
 from specavg.spaces import Space, Sphere
 
 POINT_GROUPS = (
@@ -64,7 +65,7 @@ def orientation(group: Group) -> str:
 def _turn(R: Array) -> tuple[int, Array]:
     """The order of a rotation, and its axis with the sign that makes its largest coordinate positive."""
     order = round(2 * np.pi / np.arccos(np.clip((np.trace(R) - 1) / 2, -1.0, 1.0)))
-    axis = np.linalg.svd(R - np.eye(3))[2][2]
+    axis = rotation_axis(R)
     return order, axis * np.sign(axis[np.argmax(np.abs(axis) > np.abs(axis).max() - 1e-9)])
 
 
@@ -97,5 +98,4 @@ def _signature(elements: list[Isometry]) -> tuple[float, ...]:
 
 
 def _matrix(g: Isometry) -> np.ndarray:
-    assert isinstance(g, Orthogonal | SignedPermutation)
-    return np.asarray(g.matrix, dtype=float)
+    return np.asarray(linear(g).matrix, dtype=float)

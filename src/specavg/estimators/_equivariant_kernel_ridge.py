@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from specavg import _config
+from specavg._arrays import Array
 from specavg._random import OWN_SEED
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._streaming import is_dask, vector_moments
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import checked_alpha, relative_weights
-from specavg.estimators._kernel_ridge import InvariantKernelRidge
 from specavg.estimators._spectral_ridge import SpectralRidge
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group, Representation
@@ -34,7 +34,6 @@ from specavg.regression._target_units import Units
 from specavg.regression._vector_posterior import BlockPosterior, SummandPosterior
 from specavg.spaces import Space
 
-Array = NDArray[np.float64]
 _NUMBERS = ("scalar", "pseudoscalar")  # outputs of one number
 # Of the length of all targets: pure noise has 0.58 along x, components along east and north taken for others about as
 # much, and a field with a tenth of noise 0.06.
@@ -183,9 +182,6 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         self._keep(self._solved(data.problem(), candidates, alpha).of_weights(unit), outputs, len(data.points))
         self._question_error(points, targets, len(data.points), rows)
         return self
-
-    def _without_group(self) -> InvariantKernelRidge:
-        return InvariantKernelRidge(self._space(), None, spectrum="matern", order="eigenvalue")
 
     def _refuse_tensors(self, y: Any) -> None:
         """Refuse arrays of tensors, and vectors where one number is meant, in words of `output`."""

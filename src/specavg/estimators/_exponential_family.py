@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from specavg._arrays import Array
 from specavg._random import OWN_SEED
 
-Array = NDArray[np.float64]
 _LEFT_OUT = 10_000  # rows whose leverage is computed: of more, so many at random, whose mean is right to a percent
 _STEPS = 100  # of Newton's method at most: it converges quadratically, and the bound only ends what does not
 

@@ -266,9 +266,6 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
         self._question_error(points, targets, data.count, data.count)
         return self
 
-    def _without_group(self) -> InvariantKernelRidge:
-        return InvariantKernelRidge(self._space(), None, spectrum="matern", order="eigenvalue")
-
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:
         points = self._points(X, reset=True)
         weights, unit = relative_weights(sample_weight, points)

@@ -55,9 +55,9 @@ class AroundAnAxis(VonMises):
 
         if self._order == 0:
             return i0e(u)
-        safe = np.maximum(u, 1e-8)  # 1 − u + …, right to 1e-8 of itself times u
+        safe = np.maximum(u, _SMALL)
         return np.where(
-            u < 1e-8, 1.0 - u, gamma(self._order + 1) * (2.0 / safe) ** self._order * ive(self._order, safe)
+            u < _SMALL, 1.0 - u, gamma(self._order + 1) * (2.0 / safe) ** self._order * ive(self._order, safe)
         )
 
     def share_slope(self, u: Array) -> Array:

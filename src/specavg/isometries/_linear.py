@@ -225,6 +225,11 @@ def linear(g: Isometry) -> SignedPermutation | Orthogonal:
     raise TypeError(f"{g!r} is not a linear map")
 
 
+def rotation_axis(R: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A unit vector that a rotation of R^3 other than the identity leaves alone, of either sign."""
+    return np.linalg.svd(R - np.eye(3))[2][2]
+
+
 def exact_signed(matrix: NDArray[np.float64]) -> SignedPermutation | None:
     """The signed permutation that `matrix` is, or None."""
     rounded = np.rint(matrix)

@@ -11,6 +11,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.groups import Group
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
+from specavg.isometries._linear import rotation_axis
 
 DRAWN = 240  # elements of a group whose symmetry is drawn unless asked otherwise: beyond, a picture shows a grey net
 _SAME = 1e-6  # of a cell or a unit vector: marks closer than this are drawn once
@@ -153,8 +154,7 @@ def _cells() -> Iterator[Array]:
 
 def _axis(R: Array) -> Array:
     """The axis of a rotation, one of ±: first non-zero coordinate from the last positive."""
-    _, _, rows = np.linalg.svd(R - np.eye(3))
-    axis = rows[2]
+    axis = rotation_axis(R)
     lead = axis[[2, 1, 0]][np.abs(axis[[2, 1, 0]]) > _SAME][0]
     return axis if lead > 0 else -axis
 

@@ -16,6 +16,7 @@ from specavg.groups.families._point_group import PointGroup
 from specavg.groups.families._point_group_turns import named_turns
 from specavg.groups.recognition._vectors import APART, SAME
 from specavg.isometries import Orthogonal, SignedPermutation
+from specavg.isometries._linear import rotation_axis
 
 LIMIT = 480  # elements that are listed: C_n to n = 480, D_nh to n = 120. A rotation by one radian takes 20 ms to refuse
 _CHECKED = 1e-12  # how far elements may be from those with exact angles: rounding of the products that list them
@@ -85,8 +86,7 @@ def _axes(rotations: Array) -> tuple[Array, list[int]]:
     axes: list[Array] = []
     folds: list[int] = []
     for R in rotations[_distance(rotations, np.eye(3)) >= SAME]:
-        _, _, vt = np.linalg.svd(R - np.eye(3))
-        axis = vt[2]
+        axis = rotation_axis(R)
         at = next((i for i, a in enumerate(axes) if np.linalg.norm(np.cross(a, axis)) < 1e-6), None)
         if at is None:
             axes.append(axis)

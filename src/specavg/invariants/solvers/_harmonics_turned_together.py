@@ -20,7 +20,8 @@ import numpy as np
 
 from specavg.functions._functions import Array
 from specavg.groups._algebra import generated_algebra
-from specavg.isometries import Isometry, Orthogonal, SignedPermutation
+from specavg.isometries import Isometry
+from specavg.isometries._linear import linear
 from specavg.isometries.fields import Field
 from specavg.spaces import Eigenspace, Space, Sphere
 
@@ -106,8 +107,7 @@ class AllRotations:
 
 
 def _determinant(g: Isometry) -> float:
-    assert isinstance(g, SignedPermutation | Orthogonal)
-    return float(np.linalg.det(np.asarray(g.matrix, dtype=np.float64)))
+    return float(np.linalg.det(np.asarray(linear(g).matrix, dtype=np.float64)))
 
 
 @lru_cache(maxsize=64)
