@@ -529,6 +529,7 @@ def test_a_checked_table_larger_than_memory_is_read_twice(here, capsys):
         ("plane_group:p6m", "hexagonal.toml", 12),
         ("space_group:225", "cube.toml", 192),
         ("space_group:Fm-3m", "cube.toml", 192),
+        ("space_group:Fd-3m:2", "cube.toml", 192),
     ],
 )
 def test_groups_of_copies_and_crystals_have_names_on_the_command_line(group, space, order, tmp_path, monkeypatch):

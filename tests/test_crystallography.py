@@ -157,9 +157,10 @@ def test_orders_of_all_space_groups():
 @pytest.mark.parametrize("number", [14, 70, 136, 152, 166, 194, 205, 227])
 def test_generators_reach_exactly_the_tabulated_operations(number):
     pytest.importorskip("spglib")
-    from specavg.groups._space_groups import _hall_number, _tables
+    from specavg.groups._space_group_settings import hall_number
+    from specavg.groups._space_groups import _tables
 
-    W, w = _tables(_hall_number(number, None))
+    W, w = _tables(hall_number(number, None))
     expected = {
         (tuple(map(tuple, A.tolist())), tuple(Fraction(int(t), 24) for t in shift))
         for A, shift in zip(W, w, strict=True)
@@ -184,12 +185,79 @@ def test_settings():
 
 
 def test_without_spglib_the_message_says_how_to_install_it(monkeypatch):
-    from specavg.groups import _space_groups
+    from specavg.groups import _space_group_settings
 
-    _space_groups._database.cache_clear()
+    _space_group_settings.database.cache_clear()
     monkeypatch.setitem(sys.modules, "spglib", None)
     with pytest.raises(ImportError, match=r"specavg\[crystal\]"):
         groups.space_group(225)
+
+
+@pytest.mark.filterwarnings("ignore:Set OLD_ERROR_HANDLING")
+def test_all_530_symbols_name_their_own_setting():
+    spglib = pytest.importorskip("spglib")
+    from specavg.groups._space_group_settings import hall_number
+
+    kinds = {hall: spglib.get_spacegroup_type(hall) for hall in range(1, 531)}
+    first = {kind.international_full: hall for hall, kind in reversed(kinds.items())}
+    for hall, kind in kinds.items():
+        full, number = kind.international_full, kind.number
+        assert hall_number(full, None) == first[full]
+        assert hall_number(number, kind.choice) == hall_number(full, kind.choice) == hall
+        if number > 15:  # short symbols of monoclinic groups are those of the first setting
+            assert kinds[hall_number(kind.international_short, None)].international_full == full
+        table = spglib.get_symmetry_from_database(hall)
+        if first[full] != hall or len(table["rotations"]) > 32:
+            continue
+        shifts = [tuple(Fraction(t).limit_denominator(24) % 1 for t in w) for w in table["translations"]]
+        expected = {(tuple(map(tuple, A.tolist())), w) for A, w in zip(table["rotations"], shifts, strict=True)}
+        group = groups.space_group(full)
+        assert group.order == len(expected)
+        assert {parts(g) for g in group.generators} <= expected
+
+
+# International Tables, volume A, table 4.3.2.1: the axes abc, ba-c, cab, -cba, bca, a-cb.
+OLD_SYMBOLS = {
+    39: "Abm2 Bma2 B2cm C2mb Cm2a Ac2m",
+    41: "Aba2 Bba2 B2cb C2cb Cc2a Ac2a",
+    64: "Cmca Ccmb Abma Acam Bbcm Bmab",
+    67: "Cmma Cmmb Abmm Acmm Bmcm Bmam",
+    68: "Ccca Cccb Abaa Acaa Bbcb Bbab",
+}
+
+
+@pytest.mark.parametrize("number", OLD_SYMBOLS)
+def test_old_symbols_with_glides_that_are_called_e_today(number):
+    pytest.importorskip("spglib")
+    for symbol, axes in zip(OLD_SYMBOLS[number].split(), ("", "ba-c", "cab", "-cba", "bca", "a-cb"), strict=True):
+        choice = f"1{axes}" if number == 68 else axes  # origin choice 1
+        assert groups.space_group(symbol) == groups.space_group(number, choice)
+
+
+@pytest.mark.parametrize(
+    "symbol, number, setting",
+    [
+        ("Pbnm", 62, "cab"), ("P2_1/n", 14, "b2"), ("P21/n", 14, "b2"), ("P 1 21/n 1", 14, "b2"), ("P2_1/a", 14, "b3"),
+        ("P2_1/b", 14, "c3"), ("P2_1/c", 14, "b1"), ("I2/a", 15, "b3"), ("I12/a1", 15, "b3"), ("P112/m", 10, "c"),
+        ("B2/b", 15, "-c1"), ("Pnam", 62, "a-cb"), ("Pcab", 61, "ba-c"), ("Ammm", 65, "cab"), ("Imcm", 74, "bca"),
+        ("Fm3m", 225, ""), ("Ia3d", 230, ""), ("Fd-3m", 227, "1"), ("Fd3m:2", 227, "2"), ("R -3 m :R", 166, "R"),
+        ("R-3m", 166, "H"),
+    ],
+)  # fmt: skip
+def test_a_symbol_stands_for_its_own_setting(symbol, number, setting):
+    pytest.importorskip("spglib")
+    group = groups.space_group(symbol)
+    assert group == groups.space_group(number, setting)
+    assert eval(repr(group), vars(groups)) == group
+    assert groups.reciprocal_point_group(symbol) == groups.reciprocal_point_group(number, setting)
+
+
+def test_a_symbol_and_the_setting_of_another_contradict():
+    pytest.importorskip("spglib")
+    assert groups.space_group("Fd-3m", "2") == groups.space_group(227, "2")
+    assert groups.space_group("P2_1/c", "c1") == groups.space_group(14, "c1")
+    with pytest.raises(ValueError, match=r"symbol of the setting 'cab' of space group 62, and not of 'bca'"):
+        groups.space_group("Pbnm", "bca")
 
 
 # --- wave vectors ---------------------------------------------------------------------------------

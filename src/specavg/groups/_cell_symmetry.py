@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.groups._group import Group
+from specavg.groups._space_group_settings import installed_spglib
 from specavg.groups._space_groups import (
     generating,
     group_of_affine_maps,
     in_parts,
-    installed_spglib,
     parts_as_fractions,
     reciprocal_lattice,
 )

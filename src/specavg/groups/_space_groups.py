@@ -5,20 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
-from importlib import import_module
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg.groups._group import Group
+from specavg.groups._space_group_settings import database, hall_number, installed_spglib, setting_name
 from specavg.groups.families import Trivial
 from specavg.groups.recognition._affine_maps import affine_group
 from specavg.isometries import Isometry, affine
 
 _PARTS = 24  # every translation of a space group is a multiple of 1/24
-_HALL_NUMBERS = 530  # settings of the 230 space groups in the International Tables
 
 # Primitive cells, (a_p, b_p, c_p) = (a, b, c) P, by the letter of the lattice (spglib's choice), in sixths.
 _PRIMITIVE = {
@@ -102,10 +99,12 @@ def space_group(number: int | str, setting: str | int | None = None) -> Group:
     ----------
     number : int or str
         1 to 230, as in the International Tables, or the short or full symbol of Hermann and Mauguin ("Fm-3m",
-        "P6_3/mmc"); symbols of other settings ("P2_1/n", "Pbnm") by number and `setting`.
+        "P6_3/mmc"), which stands for its own setting ("P2_1/n", "Pbnm", "P 1 1 2/m", "Fd-3m:2"); old symbols
+        ("Fm3m", "Cmca") too.
     setting : str or int, optional
         Another setting of the same group: its choice of axes or origin ("2", "R", "c1", ...), or spglib's Hall
-        number. Default: the first that spglib lists (unique axis b, origin choice 1, hexagonal axes).
+        number. Default: that of the symbol, and of a number, or a symbol of several settings, the first that spglib
+        lists (unique axis b, origin choice 1, hexagonal axes).
 
     Examples
     --------
@@ -116,15 +115,17 @@ def space_group(number: int | str, setting: str | int | None = None) -> Group:
     16
     >>> space_group("Fm-3m") == G
     True
+    >>> space_group("Pbnm")  # perovskites, with the axes of the International Tables exchanged
+    space_group(62, setting='cab')
     """
-    number = _number(number)
-    W, w = _tables(_hall_number(number, setting))
+    hall = hall_number(number, setting)
+    W, w = _tables(hall)
     chosen = generating(W, w)
-    name = f"space_group({number})" if setting is None else f"space_group({number}, setting={setting!r})"
+    name = f"space_group({setting_name(hall, setting)})"
     return group_of_affine_maps([affine(W[i], parts_as_fractions(w[i])) for i in chosen], name, 3)
 
 
-def reciprocal_point_group(number: int, setting: str | int | None = None, *, time_reversal: bool = True) -> Group:
+def reciprocal_point_group(number: int | str, setting: str | int | None = None, *, time_reversal: bool = True) -> Group:
     """The point group of a space group on wave vectors: the symmetry of bands in the Brillouin zone.
 
     A rotation W of direct space acts on wave vectors by q ↦ W⁻ᵀ q, q in fractions of the reciprocal vectors of the
@@ -143,7 +144,7 @@ def reciprocal_point_group(number: int, setting: str | int | None = None, *, tim
     >>> reciprocal_point_group(216).order, reciprocal_point_group(216, time_reversal=False).order
     (48, 24)
     """
-    hall = _hall_number(number, setting)
+    hall = hall_number(number, setting)
     W, _ = _tables(hall)
     P = _primitive(hall)
     moved = np.rint(np.linalg.inv(P) @ W @ P)
@@ -152,14 +153,11 @@ def reciprocal_point_group(number: int, setting: str | int | None = None, *, tim
         rotations = np.concatenate([rotations, -rotations])
     rotations = np.unique(rotations, axis=0)[::-1]
     chosen = generating(rotations, np.zeros((len(rotations), 3), dtype=np.int64))
-    extra = "" if setting is None else f", setting={setting!r}"
-    extra += "" if time_reversal else ", time_reversal=False"
-    return group_of_affine_maps(
-        [affine(rotations[i], [0, 0, 0]) for i in chosen], f"reciprocal_point_group({number}{extra})", 3
-    )
+    name = f"reciprocal_point_group({setting_name(hall, setting)}{'' if time_reversal else ', time_reversal=False'})"
+    return group_of_affine_maps([affine(rotations[i], [0, 0, 0]) for i in chosen], name, 3)
 
 
-def primitive_lattice(number: int, lattice: ArrayLike, setting: str | int | None = None) -> NDArray[np.float64]:
+def primitive_lattice(number: int | str, lattice: ArrayLike, setting: str | int | None = None) -> NDArray[np.float64]:
     """The primitive lattice vectors of a space group's conventional cell, as rows.
 
     Examples
@@ -169,7 +167,7 @@ def primitive_lattice(number: int, lattice: ArrayLike, setting: str | int | None
            [0.5, 0. , 0.5],
            [0.5, 0.5, 0. ]])
     """
-    return _primitive(_hall_number(number, setting)).T @ np.asarray(lattice, dtype=float)
+    return _primitive(hall_number(number, setting)).T @ np.asarray(lattice, dtype=float)
 
 
 def reciprocal_lattice(lattice: ArrayLike) -> NDArray[np.float64]:
@@ -190,59 +188,6 @@ def reciprocal_lattice(lattice: ArrayLike) -> NDArray[np.float64]:
 def group_of_affine_maps(generators: Sequence[Isometry], name: str, d: int) -> Group:
     structure = affine_group(generators) if generators else Trivial(d)
     return Group(generators, name=name, structure=structure, size=d)
-
-
-@lru_cache(maxsize=1)
-def _database() -> dict[int, Any]:
-    """What spglib knows of each Hall number: number, choice, hall_symbol, ..."""
-    spglib = installed_spglib()
-    with warnings.catch_warnings():  # spglib announces, at every call, a change of its error handling
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return {hall: spglib.get_spacegroup_type(hall) for hall in range(1, _HALL_NUMBERS + 1)}
-
-
-def installed_spglib() -> Any:
-    try:
-        return import_module("spglib")
-    except ImportError:
-        raise ImportError(
-            'space groups need spglib, which holds their tables: pip install "specavg[crystal]" (or pip install spglib)'
-        ) from None
-
-
-def _settings(number: int) -> list[tuple[int, str]]:
-    """(Hall number, choice) of every setting of a space group."""
-    return [(hall, str(kind.choice)) for hall, kind in _database().items() if kind.number == number]
-
-
-def _number(given: int | str) -> int:
-    """The number of a space group, from its symbol if need be."""
-    if not isinstance(given, str):
-        return given
-    if given.strip().isdigit():
-        return int(given)
-    plain = "".join(given.split()).replace("_", "")
-    for kind in _database().values():
-        symbols = (kind.international_short, kind.international_full)
-        if plain in ("".join(str(symbol).split()).replace("_", "") for symbol in symbols):
-            return int(kind.number)
-    raise ValueError(
-        f"no space group has the symbol {given!r} in its first setting: write it as spglib does ('Fm-3m', 'P6_3/mmc'), "
-        "or give its number, 1 to 230, and for other axes or origins a setting"
-    )
-
-
-def _hall_number(number: int, setting: str | int | None) -> int:
-    if isinstance(number, bool) or number not in range(1, 231):
-        raise ValueError(f"space groups have the numbers 1 to 230; got {number!r}")
-    settings = _settings(number)
-    if setting is None:
-        return settings[0][0]
-    for hall, choice in settings:
-        if setting in (hall, choice):
-            return hall
-    known = ", ".join(f"{choice!r} (Hall number {hall})" for hall, choice in settings)
-    raise ValueError(f"space group {number} has no setting {setting!r}; it has {known}")
 
 
 def _tables(hall: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -268,7 +213,7 @@ def parts_as_fractions(w: NDArray[np.int64]) -> list[Fraction]:
 
 
 def _primitive(hall: int) -> NDArray[np.float64]:
-    letter = str(_database()[hall].hall_symbol).lstrip("-")[0]
+    letter = str(database()[hall].hall_symbol).lstrip("-")[0]
     return np.array(_PRIMITIVE[letter]) / 6.0
 
 
