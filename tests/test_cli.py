@@ -242,6 +242,31 @@ def test_check_says_which_generator_fails(here, capsys):
     assert "It fails for generator 1." in out
 
 
+def test_check_tests_fields(here, capsys):
+    rest = ["--features", "a,b", "--space", "torus:2", "--target", "y"]
+    code, out, err = run(capsys, "check", "both.csv", *rest, "--group", "shifts:1,-1")
+    assert code == 3, err
+    assert "It fails for field 0." in out
+    code, _, err = run(capsys, "check", "both.csv", *rest, "--group", "trivial:2")
+    assert code == 2
+    assert "moves nothing: there is no symmetry to check" in err
+
+
+def test_a_discovered_model_keeps_the_names_of_columns(here, capsys):
+    rest = ["--features", "a,b", "--space", "torus:2", "--group", "sign_flips:2", "--quiet"]
+    assert run(capsys, "discover", "both.csv", "--target", "z", *rest, "-o", "found.specavg")[0] == 0
+    model, table = sa.load("found.specavg"), pd.read_csv("new.csv")
+    assert list(model.feature_names_in_) == ["a", "b"]
+    table[["b", "a"]].to_csv("swapped.csv", index=False)
+    code, out, err = run(capsys, "predict", "found.specavg", "swapped.csv")
+    assert code == 0, err
+    np.testing.assert_allclose(pd.read_csv(io.StringIO(out)).iloc[:, 0], model.predict(table[["a", "b"]]), rtol=1e-12)
+    with pytest.MonkeyPatch.context() as patch:  # in chunks
+        patch.setattr("specavg.cli._tables.Table.fits_in_memory", lambda self, n_columns: False)
+        assert run(capsys, "discover", "both.csv", "--target", "z", *rest, "-o", "chunks.specavg")[0] == 0
+    assert list(sa.load("chunks.specavg").feature_names_in_) == ["a", "b"]
+
+
 def test_discover_finds_the_symmetry_and_saves_its_model(here, capsys):
     rest = ["--features", "a,b", "--space", "torus:2", "--group", "sign_flips:2", "--quiet"]
     code, out, _ = run(capsys, "discover", "both.csv", "--target", "y", *rest, "-o", "found.specavg")
@@ -340,7 +365,7 @@ BAD = {
         2,
         "--level must lie between 0 and 1",
     ),
-    "nothing to check": (["check", "data.csv", "--target", "y", *TORUS], 2, "no generators"),
+    "nothing to check": (["check", "data.csv", "--target", "y", *TORUS], 2, "moves nothing"),
     "an impossible level": (
         ["check", "data.csv", "--target", "y", *TORUS, "--group", "sign_flips:2", "--level", "2"],
         2,

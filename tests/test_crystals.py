@@ -191,6 +191,8 @@ def test_lattices_from_parameters(parameters):
 def test_parameters_of_no_cell_are_refused():
     with pytest.raises(ValueError, match="no cell has the angles 30, 40 and 120 degrees"):
         crystals.lattice(1, 1, 1, 30, 40, 120)
+    with pytest.warns(UserWarning, match=r"one of 1.571° makes a very flat cell. Are they radians"):
+        crystals.lattice(3, 3, 5, gamma=np.pi / 2)
     with pytest.raises(ValueError, match="Are they in radians"):
         crystals.lattice(1, 1, 1, np.pi / 3, np.pi / 3, 2.2)
     with pytest.raises(ValueError, match="positive lengths"):

@@ -516,6 +516,19 @@ def test_chunks_and_dask_collections_give_what_the_whole_gives():
         sa.discover_symmetry(iter(chunks), None, S2, OH)
 
 
+@pytest.mark.parametrize("as_chunks", [False, True])
+def test_the_model_keeps_the_names_of_columns(as_chunks):
+    pd = pytest.importorskip("pandas")
+    space, rng = sa.Torus(2), np.random.default_rng(0)
+    X = pd.DataFrame(space.sample(200, random_state=rng), columns=["a", "b"])
+    y = np.sin(np.pi * X["a"]) + np.cos(np.pi * X["b"]) + 0.05 * rng.normal(size=200)
+    data = ([(X[:120], y[:120]), (X[120:], y[120:])], None) if as_chunks else (X, y)
+    model = sa.discover_symmetry(*data, space, groups.hyperoctahedral(2)).model
+    assert list(model.feature_names_in_) == ["a", "b"]
+    with pytest.raises(ValueError, match="(?i)feature names|columns"):
+        model.predict(X[["b", "a"]])
+
+
 # --- the sequel's algorithm -----------------------------------------------------------------------
 
 

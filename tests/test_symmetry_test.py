@@ -264,3 +264,24 @@ def test_noise_is_seen_as_often_as_the_level_says():
         rng = np.random.default_rng(seed)
         seen += sa.symmetry_test(space.sample(60, rng), rng.normal(size=60), space, group).seen
     assert 2 <= seen <= 34  # 5 % of 200 for each of two tests: 10 to 20 expected
+
+
+def test_fields_have_parts_of_their_own():
+    """x₃² keeps the rotations about z, not those about x."""
+    space, group = sa.Sphere(3), groups.point_group("Kh")
+    X = space.sample(800, random_state=0)
+    found = sa.symmetry_test(X, X[:, 2] ** 2 + 0.1 * np.random.default_rng(0).normal(size=800), space, group)
+    assert [g.generator for g in found.generators] == [*group.generators, *group.fields]
+    assert [g.kind for g in found.generators] == ["generator", "field", "field"]
+    assert found.failing(0.01) == (2,)
+    assert found.generators[1].n_tested == 144 - 12  # degrees up to 11, of which one function each depends on z alone
+    assert "  field     2: " in str(found)
+    assert "  generator 0: " in str(found)
+
+
+def test_a_group_of_fields_alone_is_tested():
+    space, group = sa.Torus(2), groups.shifts([1, -1])
+    X = space.sample(500, random_state=0)
+    noise = 0.1 * np.random.default_rng(0).normal(size=500)
+    assert sa.symmetry_test(X, np.cos(np.pi * X.sum(axis=1)) + noise, space, group).failing(0.01) == ()
+    assert sa.symmetry_test(X, np.cos(np.pi * X[:, 0]) + noise, space, group).failing(0.01) == (0,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -122,7 +123,7 @@ def lattice(
     a, b, c : float
         Lengths of the edges.
     alpha, beta, gamma : float, default 90
-        Angles in degrees: between b and c, a and c, a and b.
+        Angles in degrees: between b and c, a and c, a and b. One below π is questioned: it looks like radians.
 
     Returns
     -------
@@ -146,6 +147,13 @@ def lattice(
         raise ValueError(
             f"no cell has the angles {alpha:g}, {beta:g} and {gamma:g} degrees: each must be less than the sum of "
             f"the other two, and their sum less than 360.{hint}"
+        )
+    if min(angles) < np.pi:
+        warnings.warn(
+            f"the angles {alpha:g}, {beta:g} and {gamma:g} are degrees, and one of {min(angles):.4g}° makes a very "
+            "flat cell. Are they radians? Then pass np.degrees of them.",
+            UserWarning,
+            stacklevel=2,
         )
     up = float(np.sqrt(1 - z * z))
     rows = np.array([[1.0, 0.0, 0.0], [z, up, 0.0], [y, (x - y * z) / up, np.sqrt(volume) / up]])

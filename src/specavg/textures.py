@@ -78,7 +78,8 @@ def texture_index(density: Any) -> float:
         warnings.warn(
             f"the texture index is not settled: {before:.6g} and {value:.6g} by rules of {degree_before} and {degree} "
             f"degrees. Peaks of this density are narrower than their nodes are apart, {180 / degree:.3g}°, so that "
-            f"the index is known to {100 * abs(value - before) / value:.2g} % only.{remedy}",
+            f"the integral of its square is computed to {100 * abs(value - before) / value:.2g} % only (how well the "
+            f"density itself is known is another question).{remedy}",
             UserWarning,
             stacklevel=2,
         )
@@ -126,7 +127,7 @@ def pole_density(
     crystal : array-like of shape (3,)
         h, Cartesian; its length does not matter.
     specimen : array-like of shape (n, 3)
-        r, as unit vectors.
+        r; their lengths do not matter.
     antipodal : bool, default True
         The mean over h and −h, which diffraction cannot tell apart.
     steps : int, default 60
@@ -143,7 +144,7 @@ def pole_density(
     """
     values = _values_of(density, "a pole density")
     h = unit_direction(crystal)
-    r = np.asarray(specimen, dtype=float).reshape(-1, 3)
+    r = _unit_directions(specimen)
     directions = (h, -h) if antipodal else (h,)
     return np.mean([circle_means(values, v, r, steps) for v in directions], axis=0)
 
@@ -174,9 +175,7 @@ def volume_fraction(density: Any, orientation: ArrayLike, angle: float, *, group
     0.18169011382
     """
     values = _values_of(density, "a volume fraction")
-    X = Rotations().check_points(np.asarray(getattr(orientation, "as_matrix", lambda: orientation)()).reshape(-1, 9))
-    if len(X) != 1:
-        raise ValueError(f"a volume fraction is that around one orientation; got {len(X)}")
+    X = _one_orientation(orientation)
     equivalent = _different(_images(density, group, X).reshape(-1, 3, 3))
     cosines = np.einsum("nij,ij->n", equivalent, equivalent[0]) / 2 - 0.5
     _require_apart(cosines[1:], angle, "equivalent orientations")
@@ -295,6 +294,32 @@ def misorientation_angles(X: ArrayLike, group: Group, *, pairs: int | None = Non
     # The angle of A·Δ·Bᵀ over A and B in the group is that of Δ·C over C = BᵀA: one group is enough for the angle.
     traces = [np.einsum("nij,ji->n", between, C) for C in _rotations(group)]
     return np.rad2deg(np.arccos(np.clip((np.max(traces, axis=0) - 1) / 2, -1, 1)))
+
+
+def _unit_directions(specimen: ArrayLike) -> Array:
+    """Directions of the specimen as rows, of length one."""  # (n, 3)
+    r = np.asarray(specimen, dtype=float)
+    if r.shape[-1:] != (3,):
+        raise ValueError(f"specimen directions have three numbers each, shape (n, 3); got the shape {r.shape}")
+    r = r.reshape(-1, 3)
+    lengths = np.linalg.norm(r, axis=1, keepdims=True)
+    wrong = ~((lengths > 0) & (lengths < np.inf)).ravel()
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(f"row {row} of the specimen directions is {r[row].tolist()}, which points nowhere")
+    return np.asarray(r / lengths, dtype=np.float64)
+
+
+def _one_orientation(given: Any) -> Array:
+    """An orientation as a row of nine numbers."""  # (1, 9)
+    matrix = np.asarray(getattr(given, "as_matrix", lambda: given)(), dtype=float)
+    if matrix.size != 9:
+        raise ValueError(
+            "a volume fraction is that around one orientation, a rotation matrix of shape (3, 3) or (9,) or a SciPy "
+            f"Rotation; got the shape {matrix.shape}. Of angles of Bunge, "
+            "spaces.rotations_from_bunge([[35, 45, 0]], degrees=True) makes it"
+        )
+    return Rotations().check_points(matrix.reshape(1, 9))
 
 
 def _values_of(density: Any, what: str) -> Callable[[Array], Array]:

@@ -28,7 +28,7 @@ def add_parser(commands: Any) -> None:
     """Add this command to the command line."""
     parser = commands.add_parser(
         "check",
-        help="test whether a table has a symmetry, generator by generator",
+        help="test whether a table has a symmetry, generator by generator and field by field",
         description="How much of what can be explained lies outside the invariant functions, with p-values.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -56,8 +56,8 @@ def run(options: argparse.Namespace) -> int:
         raise Problem(f"--level must lie between 0 and 1; got {options.level:g}", 2)
     space = space_of(options.space)
     group = fitting_group(options.group, space)
-    if not group.generators:
-        raise Problem(f"{group!r} has no generators: there is no symmetry to check", 2)
+    if not group.generators and not group.fields:
+        raise Problem(f"{group!r} moves nothing: there is no symmetry to check", 2)
     table = open_table(options.data)
     features, targets = split_columns(table, separated(options.target), separated(options.features), space)
     if len(targets) != 1:
@@ -79,8 +79,8 @@ def run(options: argparse.Namespace) -> int:
     fails = found.p_value < options.level
     if not options.quiet:
         print(found)
-        failing = found.failing(options.level)
-        which = f" It fails for generator{'s' * (len(failing) > 1)} {', '.join(map(str, failing))}." if failing else ""
+        failing = [f"{found.generators[i].kind} {i}" for i in found.failing(options.level)]
+        which = f" It fails for {', '.join(failing)}." if failing else ""
         holds = "Nothing speaks against the symmetry." if found.seen else "The data cannot tell whether it holds."
         print("The symmetry does not hold." + which if fails else holds)
     return 3 if fails else 0
@@ -88,12 +88,14 @@ def run(options: argparse.Namespace) -> int:
 
 @final
 class Anew:
-    """The chunks of a table that does not fit in memory, read anew each time they are asked for."""
+    """The chunks of a table that does not fit in memory, with its names, read anew each time they are asked for."""
 
     def __init__(self, stream: TableStream, progress: Progress) -> None:
         self._stream, self._progress, self._readings = stream, progress, 0
 
     def __iter__(self) -> Iterator[Any]:
         self._readings += 1
+        import pandas as pd
+
         self._progress.phase("reading" if self._readings == 1 else "reading again", self._stream.rows)
-        return self._stream.chunks()
+        return ((pd.DataFrame(X, columns=self._stream.feature_names), y) for X, y in self._stream.chunks())

@@ -63,9 +63,12 @@ def run(options: argparse.Namespace) -> int:
             raise Problem(f"{table.path} has no rows")
         progress.phase("reading", stream.rows)
         if table.fits_in_memory(len(features) + 1):
+            import pandas as pd
+
             X, y = read_all(stream)
+            space.check_points(X)  # what is wrong is then told with the row of the table
             progress.phase("searching")
-            found = discover_symmetry(X, y, space, group, level=options.level)
+            found = discover_symmetry(pd.DataFrame(X, columns=features), y, space, group, level=options.level)
         else:
             found = discover_symmetry(Anew(stream, progress), None, space, group, level=options.level)
         if options.output is not None:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from specavg._arrays import Array
 from specavg.data._checked_samples import checked_chunks, checked_samples
 from specavg.data._dask_collections import DaskStream
-from specavg.data._streaming import is_dask
+from specavg.data._streaming import column_names, is_dask
 from specavg.regression._information import Information
 from specavg.spaces import Eigenspace, Space
 
@@ -53,7 +53,8 @@ class Samples:
             points, targets = checked_samples(space, X, y)
             pieces = range(0, max(len(points), 1), _PIECE)
             whole = [(points[i : i + _PIECE], targets[i : i + _PIECE]) for i in pieces]
-            return cls(space, len(points), (points, targets), lambda: iter(whole))
+            given = points if column_names(X) is None else X  # the model keeps the names of a table
+            return cls(space, len(points), (given, targets), lambda: iter(whole))
         if not isinstance(X, Iterable) or iter(X) is X:
             raise ValueError(
                 "without y, X must be chunks (X, y) that can be read more than once: a list of them, or an object "

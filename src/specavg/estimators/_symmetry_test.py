@@ -18,6 +18,7 @@ from specavg.data._checked_samples import checked_chunks, checked_samples
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.isometries import Isometry
+from specavg.isometries.fields import Field
 from specavg.regression._nested_models import Models, permutation_p_values
 from specavg.spaces import Space
 
@@ -37,11 +38,12 @@ UNSEEN = (
 @final
 @dataclass(frozen=True)
 class GeneratorTest:
-    """One generator's part in a `SymmetryTest`.
+    """The part of one generator, or of one field, in a `SymmetryTest`.
 
     Attributes
     ----------
-    generator : Isometry
+    generator : Isometry or Field
+        A field stands for its flow: all rotations about an axis, say.
     outside : float
         Share of the explained variance that functions invariant under this generator cannot have.
     statistic : float
@@ -59,11 +61,16 @@ class GeneratorTest:
     [True, True]
     """
 
-    generator: Isometry
+    generator: Isometry | Field
     outside: float
     statistic: float
     n_tested: int
     p_value: float
+
+    @property
+    def kind(self) -> str:
+        """What is tested: "generator" or "field"."""
+        return "field" if isinstance(self.generator, Field) else "generator"
 
 
 @final
@@ -88,7 +95,7 @@ class SymmetryTest:
     p_value : float
         Probability of a statistic this large if the function is invariant.
     generators : tuple of GeneratorTest
-        The same for each generator alone: which symmetry fails.
+        The same for each generator alone, and then for each field: which symmetry fails.
     seen : bool
         Whether the functions explain more of y than chance does, at the level 0.05. If not, a large p-value means
         nothing: y is noise, or has detail too fine for so many samples.
@@ -118,12 +125,12 @@ class SymmetryTest:
     method: str
 
     def failing(self, level: float = 0.05) -> tuple[int, ...]:
-        """The generators whose symmetry fails at a family-wise error `level` (Holm's procedure).
+        """The generators and fields whose symmetry fails at a family-wise error `level` (Holm's procedure).
 
         Returns
         -------
         tuple of int
-            Their places in the group's generating set.
+            Their places in `generators`: those of the group's generators, and after them those of its fields.
         """
         order = np.argsort([g.p_value for g in self.generators], kind="stable")
         failing: list[int] = []
@@ -142,8 +149,10 @@ class SymmetryTest:
         ]
         if not self.seen:
             lines[1] = UNSEEN
+        width = len("generator" if self.generators and self.generators[0].kind == "generator" else "field")
         for i, g in enumerate(self.generators):
-            lines.append(f"  generator {i}: {100 * g.outside:5.1f} % outside, p = {g.p_value:.2g}   {g.generator!r}")
+            share = f"{100 * g.outside:5.1f} % outside, p = {g.p_value:.2g}"
+            lines.append(f"  {g.kind:<{width}} {i}: {share}   {g.generator!r}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
@@ -165,7 +174,7 @@ def symmetry_test(
     n_permutations: int = 0,
     random_state: Any = None,
 ) -> SymmetryTest:
-    """Test whether y, as a function of X, has the symmetry of `group`, and each generator alone.
+    """Test whether y, as a function of X, has the symmetry of `group`, and each generator and field alone.
 
     Two nested linear models are compared: the invariant functions only, and all functions up to a cutoff. The
     null hypothesis is that y = f(x) + noise with f invariant and the noise independent from row to row, of mean zero
@@ -196,7 +205,7 @@ def symmetry_test(
     Notes
     -----
     A generator is tested against functions that are invariant under *it*, not under the whole group, so one
-    broken generator does not condemn the others.
+    broken generator does not condemn the others; a field, against those invariant under its flow.
 
     The p-value takes the residuals r of the invariant model as they are: a large residual is expected to be as large
     wherever in its orbit the point lies, and only the sign of what it says about a non-invariant function ψ is left to
@@ -230,7 +239,8 @@ def symmetry_test(
     columns = _Columns.choose(space, group, rows, max_dim)
     models = Models(columns.evaluate, columns.pieces(chunks))
     _require_rows(models.count, columns.size)
-    spans = [columns.span(group), *(columns.span(Group([g])) for g in group.generators)]
+    parts_of_group = [*(Group([g]) for g in group.generators), *(Group(fields=[f]) for f in group.fields)]
+    spans = [columns.span(group), *map(columns.span, parts_of_group)]
     whole, *parts = models.compare(spans, columns.pieces(chunks) if again else None)
     p_values = [whole.p_value, *(part.p_value for part in parts)]
     if n_permutations:
@@ -247,7 +257,7 @@ def symmetry_test(
         p_value=p_values[0],
         generators=tuple(
             GeneratorTest(g, part.outside, part.statistic, part.tested, p)
-            for g, part, p in zip(group.generators, parts, p_values[1:], strict=True)
+            for g, part, p in zip((*group.generators, *group.fields), parts, p_values[1:], strict=True)
         ),
         seen=whole.p_value < _LEVEL or models.chance_of_as_much() < _LEVEL,
         method="permutation" if n_permutations else "robust" if again else "F",
