@@ -44,8 +44,12 @@ def test_cells_that_do_not_do_are_refused_with_what_does():
     with pytest.raises(ValueError, match=r"not primitive.*spglib\.find_primitive"):
         crystals.wave_vectors(SALT)
     moved = (HEXAGONAL, np.add(MAGNESIUM[1], [0.0123, 0.0456, 0.0789]), [12, 12])
-    with pytest.raises(ValueError, match=r"no multiple of 1/24.*spglib\.standardize_cell"):
+    told = r"no multiple of 1/24.*Subtract \[0.0123, 0.0456, 0.0789\] from the fractional positions"
+    with pytest.raises(ValueError, match=told):
         crystals.positions(moved)
+    five = (np.diag([15.0, 4.0, 5.0]), [[i / 5, 0, 0] for i in range(5)], [1] * 5)
+    with pytest.raises(ValueError, match=r"no multiple of 1/24.*supercell.*spglib\.standardize_cell"):
+        crystals.positions(five)
 
 
 def test_cells_of_ase_and_wrong_cells():
@@ -199,3 +203,62 @@ def test_parameters_of_no_cell_are_refused():
         crystals.lattice(1, 0, 1)
     space = sa.Torus(lattice=crystals.lattice(3.2, 3.2, 5.1, gamma=120))
     assert sa.invariant_basis(space, groups.space_group(194), max_dim=30).dim > 1
+
+
+def cell_of_plane_group(number):
+    """Two orbits of atoms in general places, under one of the 17 groups."""
+    group = groups.plane_group(number)
+    oblique, rectangle, hexagon = [[1, 0.3], [0.1, 1.4]], [[1, 0], [0, 1.4]], [[1, 0], [-0.5, 0.75**0.5]]
+    lattice = oblique if number <= 2 else rectangle if number <= 9 else np.eye(2) if number <= 12 else hexagon
+    space = sa.Torus(lattice=lattice)
+    points = np.array([[0.13, 0.21], [0.31, 0.07]])
+    atoms = np.concatenate([np.mod(space.act(g, points), 1.0) for g in group.elements()])
+    return (lattice, atoms, [1, 2] * group.order), group
+
+
+@pytest.mark.parametrize("number", range(1, 18))
+def test_a_plane_of_atoms_has_its_plane_group(number):
+    cell, known = cell_of_plane_group(number)
+    crystal = crystals.positions(cell)
+    assert set(crystal.group.elements()) == set(known.elements())
+    assert groups.plane_group(crystal.name) == known
+
+
+def test_wave_vectors_of_graphene():
+    """The nearest-neighbour band |1 + e^{2πik₁} + e^{2πik₂}|² has the group, and no other of its size does."""
+    a = np.array([[2.46, 0], [-1.23, 2.46 * 0.75**0.5]])
+    space, group = crystals.wave_vectors((a, [[1 / 3, 2 / 3], [2 / 3, 1 / 3]], [6, 6]))
+    np.testing.assert_allclose(space.lattice @ a.T, np.eye(2), atol=1e-9)
+    assert group.order == 12
+    k = np.random.default_rng(0).uniform(size=(20, 2))
+
+    def band(k):
+        return np.abs(1 + np.exp(2j * np.pi * k[:, 0]) + np.exp(-2j * np.pi * k[:, 1])) ** 2
+
+    for g in group.elements():
+        np.testing.assert_allclose(band(space.act(g, k)), band(k), atol=1e-9)
+    alone = crystals.wave_vectors((a, [[1 / 3, 2 / 3], [2 / 3, 1 / 3]], [5, 7]), time_reversal=False)  # boron nitride
+    assert (alone.name, alone.group.order) == ("p3m1", 6)
+    sixty = sa.Torus(lattice=groups.reciprocal_lattice(a))
+    with pytest.raises(ValueError, match=r"those of crystals\.wave_vectors"):
+        sa.invariant_basis(sixty, groups.plane_group("p6m"), max_dim=20)
+
+
+def test_a_monoclinic_cell_with_another_axis_is_told_of_settings():
+    space = sa.Torus(lattice=crystals.lattice(3, 4, 5, gamma=105))
+    with pytest.raises(ValueError, match=r"space_group\(14, setting='c1'\) has c"):
+        sa.invariant_basis(space, groups.space_group(14), max_dim=20)
+    assert sa.invariant_basis(space, groups.space_group(14, setting="c1"), max_dim=200).dim > 1
+
+
+@pytest.mark.parametrize("shift", [[0.013, 0.021, 0.007], [0.3, -0.21, 0.44]])
+def test_an_origin_beside_the_symmetry_elements_is_told_what_to_subtract(shift):
+    cubic = [[0, 1.78, 1.78], [1.78, 0, 1.78], [1.78, 1.78, 0]]
+    with_centre = ([[5, 0, 0], [0, 6, 0], [0.5, 0, 7]], np.array([[0.1, 0.2, 0.3], [-0.1, -0.2, -0.3]]), [1, 1])
+    for lattice, atoms, numbers in ((cubic, np.array([[0, 0, 0], [0.25] * 3]), [6, 6]), with_centre):
+        moved = (lattice, atoms + shift, numbers)
+        with pytest.raises(ValueError, match=r"Subtract \[.*\] from the fractional positions") as raised:
+            crystals.positions(moved)
+        told = np.array([float(x) for x in str(raised.value).split("[")[1].split("]")[0].split(",")])
+        found = crystals.positions((lattice, moved[1] - told, numbers)).group
+        assert found.order == crystals.positions((lattice, atoms, numbers)).group.order

@@ -525,7 +525,7 @@ def test_the_model_keeps_the_names_of_columns(as_chunks):
     data = ([(X[:120], y[:120]), (X[120:], y[120:])], None) if as_chunks else (X, y)
     model = sa.discover_symmetry(*data, space, groups.hyperoctahedral(2)).model
     assert list(model.feature_names_in_) == ["a", "b"]
-    with pytest.raises(ValueError, match="(?i)feature names|columns"):
+    with pytest.raises(ValueError, match=r"(?i)feature names|columns"):
         model.predict(X[["b", "a"]])
 
 

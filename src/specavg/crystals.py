@@ -28,7 +28,8 @@ class Crystal:
         Of the cell; points are fractional coordinates.
     group : Group
     name : str
-        Symbol and number of the crystal's space group, and whether unlike magnetic moments were told apart.
+        Symbol and number of the crystal's space group, or that of a plane's plane group, and whether unlike magnetic
+        moments were told apart.
 
     Examples
     --------
@@ -63,7 +64,9 @@ def positions(cell: Any, *, symprec: float = 1e-5) -> Crystal:
         As spglib has it: lattice vectors as rows, fractional coordinates of the atoms, one number (or name) for each
         kind; a fourth part may hold the magnetic moment of each atom. Or the ``Atoms`` of ASE. Atoms with different
         moments are different kinds, and `Crystal.name` says so: the density of spins has the symmetry of these kinds.
-        For functions that do not depend on spins leave the moments out.
+        For functions that do not depend on spins leave the moments out. Of a plane of atoms (graphene, a surface seen
+        from above), two lattice vectors and positions of two numbers: the group is then a plane group. The origin
+        must lie on the symmetry elements; if it does not, an error says what to subtract.
     symprec : float, default 1e-5
         How far atoms may lie from symmetric places, in the unit of the lattice. The lattice itself is made exactly
         symmetric: files give few digits, and a group must consist of isometries. Where 0.03 finds more symmetry, or
@@ -108,6 +111,9 @@ def wave_vectors(cell: Any, *, time_reversal: bool = True, symprec: float = 1e-5
     >>> zincblende = ([[0, 2.8, 2.8], [2.8, 0, 2.8], [2.8, 2.8, 0]], [[0, 0, 0], [0.25, 0.25, 0.25]], [31, 33])
     >>> wave_vectors(zincblende).group.order, wave_vectors(zincblende, time_reversal=False).group.order
     (48, 24)
+    >>> graphene = ([[2.46, 0], [-1.23, 2.46 * 0.75**0.5]], [[1 / 3, 2 / 3], [2 / 3, 1 / 3]], [6, 6])
+    >>> wave_vectors(graphene).name, wave_vectors(graphene).group.order
+    ('p6mm', 12)
     """
     vectors, group, name = cell_symmetry(cell, symprec=symprec, wave_vectors=True, time_reversal=time_reversal)
     return Crystal(Torus(lattice=vectors), group, name)

@@ -24,7 +24,14 @@ from specavg.isometries import affine
 # to two digits, 0.01 finds the group of 27 %, 0.02 of 90 % and 0.03 of all but one.
 _ROUNDED = 3e-2
 _TOGETHER = 1e-2  # of the edge of a cube that holds one atom: nearer atoms are at one place, bonds are 50 times as long
+_CLEAR = 3.7  # distance of copies of a plane over its longest lattice vector; any number, better not a simple ratio
 _FLAT = 1e-9  # the volume of a cell over that of a box with its edges: below, the edges lie in a plane
+
+# The plane group of a plane of atoms, by the space group of its copies above each other: each with the mirror z ↦ −z.
+_PLANE_GROUPS = {
+    6: "p1", 10: "p2", 25: "pm", 26: "pg", 38: "cm", 47: "p2mm", 51: "p2mg", 55: "p2gg", 65: "c2mm", 83: "p4",
+    123: "p4mm", 127: "p4gm", 174: "p3", 187: "p3m1", 189: "p31m", 175: "p6", 191: "p6mm",
+}  # fmt: skip
 
 
 def cell_symmetry(
@@ -32,28 +39,33 @@ def cell_symmetry(
 ) -> tuple[Array, Group, str]:
     """The lattice of a cell, made exactly symmetric, the group of the crystal on it and the name of its space group."""
     lattice, positions, numbers, told_apart = _parts(cell)
+    d = len(lattice)
+    if d == 2:
+        lattice, positions = _stacked(lattice, positions)
     name, found = _operations((lattice, positions, numbers), symprec)
     if found is None:
         raise ValueError(
             f"spglib finds no symmetry of this cell with symprec={symprec:g}: is symprec as large as the distances?"
         )
-    W = np.asarray(found["rotations"], dtype=np.int64)
+    W, translations = np.asarray(found["rotations"], dtype=np.int64), np.asarray(found["translations"], dtype=float)
     _question_symmetry((lattice, positions, numbers), symprec, name, len(W))
+    if d == 2:
+        name, W, translations = _in_the_plane(name, W, translations)
+        lattice, positions = lattice[:2, :2], positions[:, :2]
     name += ", unlike moments told apart" if told_apart else ""
-    w, error = in_parts(np.asarray(found["translations"], dtype=float))
+    w, error = in_parts(translations)
     if error > 50 * symprec and not wave_vectors:
         raise ValueError(
-            f"a translation of this crystal is no multiple of 1/24 of the cell (by {error:.1g}): the origin lies "
-            "beside the symmetry elements or the cell is a supercell. Use the cell that "
-            "spglib.standardize_cell(cell) returns."
+            f"a translation of this crystal is no multiple of 1/24 of the cell (by {error:.1g}): "
+            + _other_origin(W, translations, positions, 50 * symprec)
             + (" Or are these Cartesian positions? They must be fractional." if np.abs(positions).max() > 1 else "")
         )
     B = _symmetric_lattice(np.asarray(lattice, dtype=float), W)
     if not wave_vectors:
         chosen = generating(W, w)
         maps = [affine(W[i], parts_as_fractions(w[i])) for i in chosen]
-        return B, group_of_affine_maps(maps, "crystal", 3), name
-    still = np.all(np.equal(W, np.eye(3, dtype=np.int64)), axis=(1, 2))
+        return B, group_of_affine_maps(maps, "crystal", d), name
+    still = np.all(np.equal(W, np.eye(d, dtype=np.int64)), axis=(1, 2))
     if np.count_nonzero(still) > 1:
         raise ValueError(
             "the cell is not primitive, and energies repeat with the reciprocal vectors of the primitive cell. Use the "
@@ -61,9 +73,45 @@ def cell_symmetry(
         )
     R = np.rint(np.linalg.inv(W).transpose(0, 2, 1)).astype(np.int64)
     R = np.unique(np.concatenate([R, -R]) if time_reversal else R, axis=0)[::-1]
-    chosen = generating(R, np.zeros((len(R), 3), dtype=np.int64))
-    maps = [affine(R[i], [0, 0, 0]) for i in chosen]
-    return reciprocal_lattice(B), group_of_affine_maps(maps, "crystal of wave vectors", 3), name
+    chosen = generating(R, np.zeros((len(R), d), dtype=np.int64))
+    maps = [affine(R[i], [0] * d) for i in chosen]
+    return reciprocal_lattice(B), group_of_affine_maps(maps, "crystal of wave vectors", d), name
+
+
+def _stacked(lattice: Array, positions: Array) -> tuple[Array, Array]:
+    """Copies of a plane of atoms above each other, which spglib takes for a crystal."""
+    above = np.zeros((3, 3))
+    above[:2, :2] = lattice
+    above[2, 2] = _CLEAR * np.linalg.norm(lattice, axis=1).max()
+    return above, np.pad(positions, ((0, 0), (0, 1)))
+
+
+def _in_the_plane(name: str, W: NDArray[np.int64], translations: Array) -> tuple[str, NDArray[np.int64], Array]:
+    """What the operations of stacked planes do within a plane, each once, and the name of the plane group."""
+    kept = (W[:, 2, :2] == 0).all(axis=1) & (W[:, :2, 2] == 0).all(axis=1) & (W[:, 2, 2] == 1)
+    number = int(name.split("(")[-1].rstrip(") "))
+    return _PLANE_GROUPS.get(number, f"planes of {name}"), W[kept, :2, :2], translations[kept, :2]
+
+
+def _other_origin(W: NDArray[np.int64], translations: Array, positions: Array, tolerance: float) -> str:
+    """Which origin makes the translations multiples of 1/24: at an atom or a centre, the nearest of them.
+
+    With u' = u − s the operation u ↦ W u + w is u' ↦ W u' + w + (W − 1) s.
+    """
+    turns = W - np.eye(W.shape[1], dtype=np.int64)
+    centres = [np.linalg.solve(A, -w) for A, w in zip(turns, translations, strict=True) if round(np.linalg.det(A))]
+    centres += [np.linalg.lstsq(np.concatenate(turns), -translations.ravel(), rcond=None)[0]]
+    near = [s - np.rint(s) for s in (*positions, *centres)]
+    for s in sorted(near, key=lambda s: float(np.abs(s).max())):
+        if in_parts(translations + turns @ s)[1] <= tolerance:
+            return (
+                f"the origin lies beside the symmetry elements. Subtract [{', '.join(f'{x:.10g}' for x in s + 0.0)}] "
+                "from the fractional positions of the atoms, and from those of the data too."
+            )
+    return (
+        "the cell is a supercell, or its origin lies beside the symmetry elements. Use the cell that "
+        "spglib.standardize_cell(cell) returns."
+    )
 
 
 def _operations(cell: tuple[Any, Any, Any], symprec: float) -> tuple[str, Any]:
@@ -105,21 +153,23 @@ def _parts(cell: Any) -> tuple[Array, Array, Any, bool]:
         _refuse_molecules(cell)
         given = (np.asarray(cell.cell), cell.get_scaled_positions(), cell.numbers)
         moments = cell.get_initial_magnetic_moments()
-    elif not isinstance(cell, list | tuple) or len(cell) < 3 or np.shape(cell[0]) != (3, 3):
+    elif not isinstance(cell, list | tuple) or len(cell) < 3 or np.shape(cell[0]) not in ((3, 3), (2, 2)):
         raise ValueError(
-            "a cell is (lattice, positions, numbers) as spglib has it, lattice vectors as rows of a 3 × 3 array, or "
-            f"the Atoms of ASE; got a {type(cell).__name__} of {len(cell) if hasattr(cell, '__len__') else 1} parts"
+            "a cell is (lattice, positions, numbers) as spglib has it, lattice vectors as rows of a 3 × 3 array (of a "
+            f"plane, 2 × 2), or the Atoms of ASE; got a {type(cell).__name__} of "
+            f"{len(cell) if hasattr(cell, '__len__') else 1} parts"
         )
     else:
         given, moments = cell[:3], cell[3] if len(cell) > 3 else None
     lattice, positions = (np.asarray(part, dtype=float) for part in given[:2])
     kinds = np.asarray(given[2])
-    if positions.shape != (len(kinds), 3) or kinds.ndim != 1:
+    if positions.shape != (len(kinds), len(lattice)) or kinds.ndim != 1:
         raise ValueError(
             f"a cell has a position and a number for each atom; the shapes are {positions.shape} and {kinds.shape}"
         )
     if not np.abs(np.linalg.det(lattice)) > _FLAT * np.prod(np.linalg.norm(lattice, axis=1)):
-        raise ValueError("the three lattice vectors lie in a plane, or have NaN: they are the rows of the first part")
+        flat = "three lattice vectors lie in a plane" if len(lattice) == 3 else "two lattice vectors lie on a line"
+        raise ValueError(f"the {flat}, or have NaN: they are the rows of the first part")
     _refuse_atoms_together(lattice, positions)
     kinds = np.unique(kinds, return_inverse=True)[1]  # spglib takes integers only
     if moments is None:
@@ -154,7 +204,7 @@ def _refuse_molecules(atoms: Any) -> None:
 
 def _refuse_atoms_together(lattice: Array, positions: Array) -> None:
     """Two atoms at one place, also of different kinds, are no crystal."""
-    near = _TOGETHER * (abs(np.linalg.det(lattice)) / max(len(positions), 1)) ** (1 / 3)
+    near = _TOGETHER * (abs(np.linalg.det(lattice)) / max(len(positions), 1)) ** (1 / len(lattice))
     for i in range(len(positions) - 1):
         apart = positions[i + 1 :] - positions[i]
         distances = np.linalg.norm((apart - np.rint(apart)) @ lattice, axis=1)  # exact where it is near zero

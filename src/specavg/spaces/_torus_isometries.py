@@ -49,5 +49,7 @@ def _about_cells(stretch: float) -> str:
         )
     return (
         " Space and plane groups need the conventional cell of their setting: γ = 120°, not 60°, for hexagonal and "
-        "trigonal ones, and not the primitive cell of a centred lattice. crystals.positions takes any cell."
+        "trigonal ones, unique axis b for monoclinic ones (space_group(14, setting='c1') has c), and not the primitive "
+        "cell of a centred lattice. crystals.positions takes any of them; wave vectors, whose cell has 60° where the "
+        "crystal's has 120°, are those of crystals.wave_vectors."
     )
