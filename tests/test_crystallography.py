@@ -216,6 +216,16 @@ def test_all_530_symbols_name_their_own_setting():
         assert {parts(g) for g in group.generators} <= expected
 
 
+@pytest.mark.parametrize("hall", [419, 458, 488, 523])
+@pytest.mark.filterwarnings("ignore:Set OLD_ERROR_HANDLING")
+def test_operations_as_spglib_returns_them_generate_the_group(hall):
+    spglib = pytest.importorskip("spglib")
+    table = spglib.get_symmetry_from_database(hall)
+    maps = [isometries.affine(W, w) for W, w in zip(table["rotations"], table["translations"], strict=True)]
+    assert groups.Group(maps).order == len(maps)
+    assert {parts(g) for g in groups.Group(maps).elements()} == {parts(g) for g in maps}
+
+
 # International Tables, volume A, table 4.3.2.1: the axes abc, ba-c, cab, -cba, bca, a-cb.
 OLD_SYMBOLS = {
     39: "Abm2 Bma2 B2cm C2mb Cm2a Ac2m",

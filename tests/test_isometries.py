@@ -131,6 +131,22 @@ def test_shifts_stay_fractions():
     assert not iso.shift([0.1, 0]).is_exact
 
 
+def test_floats_of_space_groups_are_fractions_to_rounding():
+    for t in (0.25, 1 / 3, 2 / 3 + 1e-15, 5 / 24, -0.125, 0.3):
+        near = Fraction(t).limit_denominator(24)
+        assert iso.affine(-np.eye(1), [t]) == iso.affine(-np.eye(1), [near])
+    for t in (1 / 3 + 1e-9, 0.01, 2**0.5):
+        assert not iso.affine(-np.eye(1), [t]).is_exact
+    with pytest.raises(ValueError, match=r"no exact order.*limit_denominator\(24\).*crystals\.positions"):
+        _ = groups.Group([iso.affine(np.eye(2), [1 / 3 + 1e-6, 0])]).order
+    for t in (1 / 3, 1 / 3 + 1e-6):
+        with pytest.warns(UserWarning, match=r"binary digits of a float.*If 1/3 is meant, write '1/3'"):
+            g = iso.affine(np.eye(2), [Fraction(t), 0])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert (g @ g).inverse() @ g @ g == iso.permutation([0, 1])  # asked once, where it is made
+
+
 def test_factors_flatten_to_one_map():
     turn = iso.orthogonal([[0.6, -0.8], [0.8, 0.6]])
     assert iso.flatten(iso.factors([turn, iso.identity(1)])).matrix[0].tolist() == [0.6, -0.8, 0.0]

@@ -20,6 +20,9 @@ from specavg.isometries._linear import SignedPermutation, exact_signed
 _LARGEST_ENTRY = 2.0**53  # floats count to here without gaps
 _LARGEST_DENOMINATOR = 360  # radians are read as a fraction of 2π with at most this denominator: whole degrees are
 _FINEST = 720  # denominator of shifts that are not questioned
+_OF_SPACE_GROUPS = 24  # largest denominator of their translations
+_ROUNDING = 1e-12  # periods: the translations that spglib computes from positions of 16 digits differ by less
+_OF_A_FLOAT = 2**30  # denominators beyond it are those of floats: nobody writes them
 _ROUNDED = 4e-3  # periods: a number this near to a half, ..., sixth, and not equal, is questioned: 0.33, 2.09 radians
 
 
@@ -83,7 +86,7 @@ class Affine(Matrices):
 
     def inverse(self) -> Isometry:
         inverse = _inverse(self.matrix)
-        return affine(inverse, [-t for t in _integer_product(inverse, self.shift)])
+        return _affine(inverse, [-t for t in _integer_product(inverse, self.shift)])
 
     def _after(self, other: Isometry) -> Isometry | None:
         if isinstance(other, SignedPermutation):
@@ -91,7 +94,7 @@ class Affine(Matrices):
         if not isinstance(other, Affine):
             return None
         moved = _integer_product(self.matrix, other.shift)
-        return affine(_product(self.matrix, other.matrix), [a + b for a, b in zip(moved, self.shift, strict=True)])
+        return _affine(_product(self.matrix, other.matrix), [a + b for a, b in zip(moved, self.shift, strict=True)])
 
     def _before(self, other: Isometry) -> Isometry | None:
         return as_affine(other) @ self if isinstance(other, SignedPermutation) else None
@@ -158,18 +161,48 @@ def shift(
                 UserWarning,
                 stacklevel=2,
             )
-    return affine(np.eye(len(periods), dtype=np.int64), periods)
+    return _affine(np.eye(len(periods), dtype=np.int64), periods)
 
 
 def affine(A: ArrayLike, t: Sequence[Fraction | float | str]) -> SignedPermutation | Affine:
     """The map u ↦ A u + t on a torus, in units of the periods: `A` an integer matrix, `t` in periods.
+
+    Parameters
+    ----------
+    A : array-like of shape (d, d)
+    t : sequence of int, Fraction, str or float
+        A `float` that is a fraction with a denominator of at most 24 to rounding, as spglib returns the translations
+        of space groups, is that fraction; another one stays a float, and has no exact order. A `Fraction` that was
+        made from such a `float` is questioned by a warning.
 
     Examples
     --------
     >>> g = affine([[0, -1], [1, -1]], [0, Fraction(1, 2)])
     >>> (g @ g.inverse()).is_identity
     True
+    >>> affine([[-1, 0], [0, 1]], [1 / 3, 0.25])
+    affine([[-1, 0], [0, 1]], ['1/3', '1/4'])
     """
+    given = entries(t, "a shift has a number for each coordinate", 'affine(A, ["1/3", 0])')
+    return _affine(A, [*map(_of_crystals, map(period_fraction, given))])
+
+
+def _of_crystals(t: Fraction | float) -> Fraction | float:
+    """The fraction that a float is to rounding; a warning where a Fraction has the binary digits of a float."""
+    near = Fraction(t).limit_denominator(_OF_SPACE_GROUPS)
+    if isinstance(t, float):
+        return near if abs(t - near) < _ROUNDING else t
+    if t.denominator > _OF_A_FLOAT:
+        warnings.warn(
+            f"a shift by {t} of a period looks like Fraction({float(t)!r}), the binary digits of a float, and generates "
+            f"a far larger group than {near}. If {near} is meant, write '{near}' or t.limit_denominator(24).",
+            UserWarning,
+            stacklevel=3,
+        )
+    return t
+
+
+def _affine(A: ArrayLike, t: Sequence[Fraction | float]) -> SignedPermutation | Affine:
     matrix = finite_square(A, "affine")
     if np.abs(matrix).max(initial=0.0) > _LARGEST_ENTRY:
         raise ValueError(
@@ -185,8 +218,7 @@ def affine(A: ArrayLike, t: Sequence[Fraction | float | str]) -> SignedPermutati
     determinant = _determinant(integers)
     if abs(determinant) != 1:
         raise ValueError(f"affine needs an invertible integer matrix, of determinant ±1; got {determinant}")
-    given = entries(t, "a shift has a number for each coordinate", 'affine(A, ["1/3", 0])')
-    exact = tuple(_wrapped(period_fraction(entry)) for entry in given)
+    exact = tuple(map(_wrapped, t))
     if len(exact) != len(integers):
         raise ValueError(f"a {len(integers)} x {len(integers)} matrix with a shift of {len(exact)} entries")
     signed = None if any(exact) else exact_signed(integers.astype(float))

@@ -261,7 +261,8 @@ def _affine(g: Isometry) -> tuple[list[list[int]], tuple[Fraction, ...]]:
         if not g.is_exact:
             raise ValueError(
                 f"{g!r} shifts by a floating-point number of periods, which has no exact order. Give shifts as "
-                "Fraction, for instance Fraction(1, 3)."
+                "exact fractions, such as '1/3' or Fraction(w).limit_denominator(24) of a translation w; Fraction(w) "
+                "alone keeps the rounding of w. Of the cell of a crystal, crystals.positions makes the group."
             )
         return g.matrix.tolist(), cast("tuple[Fraction, ...]", g.shift)
     return _matrix(g).astype(int).tolist(), (Fraction(0),) * g.size
