@@ -529,6 +529,24 @@ def test_the_model_keeps_the_names_of_columns(as_chunks):
         model.predict(X[["b", "a"]])
 
 
+def test_groups_of_rotations_have_names_by_side():
+    from specavg.discovery._subgroup_names import point_group_name
+
+    def label(crystal, specimen):
+        G = groups.crystal_symmetry(crystal, specimen=specimen)
+        name = point_group_name(sa.Rotations(), list(G.elements()))
+        return name if name is None else group_label(groups.Group(G.generators, name=name))
+
+    assert label("D4", "C1") == "left D4 [axis z, half turn x]"
+    assert label("O", "C1") == "left O"
+    assert label("C1", "C2") == "right C2 [axis z]"
+    assert label("C3", "D2").startswith("left C3, right D2 [left axis z; right axis ")
+    assert label("C1", "C1") is None
+    turn = groups.point_group("C2").generators[0]
+    twisted = groups.Group([sa.isometries.left_right(turn, turn)])  # A goes with one B only
+    assert point_group_name(sa.Rotations(), list(twisted.elements())) is None
+
+
 # --- the sequel's algorithm -----------------------------------------------------------------------
 
 

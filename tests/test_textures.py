@@ -1,5 +1,6 @@
 """Numbers and pictures of textures, and slices of functions on three-dimensional tori."""
 
+import re
 import warnings
 
 import matplotlib as mpl
@@ -306,3 +307,21 @@ def test_pixels_without_an_orientation_are_questioned():
         warnings.simplefilter("error")
         sa.spaces.rotations_from_bunge(np.concatenate([euler, np.zeros((1, 3))]))  # one may be the identity
         sa.spaces.rotations_from_bunge(np.zeros((20, 3)))
+
+
+def test_a_fibre_sharper_than_the_density_is_questioned_with_the_true_ratio():
+    rng = np.random.default_rng(5)
+
+    def fibre(n):  # [001] along the normal, tilted by 8° in each direction
+        spin = Rotation.from_rotvec(np.outer(rng.uniform(0, 2 * np.pi, n), [0, 0, 1.0]))
+        return Rotation.from_rotvec(np.deg2rad(8) * rng.standard_normal((n, 3))) * spin
+
+    model = sa.InvariantDensity(sa.Rotations(), CUBIC, max_invariant_dim=40)
+    with pytest.warns(UserWarning, match="the data are sharper than this density") as caught:
+        model.fit(fibre(1000))
+    said = float(re.search(r"it is ([\d.]+) times", str(caught[0].message))[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        index = textures.texture_index(model)
+    met = float(model.density(fibre(20_000)).mean())
+    assert said == pytest.approx(met / index, rel=0.1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups import Group, point_group
-from specavg.isometries import Isometry
+from specavg.isometries import Isometry, LeftRight
 from specavg.isometries._linear import linear, rotation_axis
 from specavg.spaces import Space, Sphere
 
@@ -21,7 +22,8 @@ POINT_GROUPS = (
 def point_group_name(space: Space, elements: list[Isometry]) -> str | None:
     """The Schoenflies name of a finite group of rotations and reflections of the sphere in space; else None.
 
-    The numbers of rotations and of improper rotations by each angle decide it.
+    The numbers of rotations and of improper rotations by each angle decide it. Of the maps X ↦ A X Bᵀ of rotations the
+    groups of A and of B have names, where every A goes with every B.
 
     Examples
     --------
@@ -29,9 +31,26 @@ def point_group_name(space: Space, elements: list[Isometry]) -> str | None:
     >>> point_group_name(sa.Sphere(3), list(sa.groups.point_group("D2d").elements()))
     'D2d'
     """
-    if space != Sphere(3):
-        return None
-    return _known().get(_signature(elements))
+    if space == Sphere(3):
+        return _known().get(_signature(elements))
+    named = {side: _known().get(_signature(part)) for side, part in _sides(elements).items()}
+    return ", ".join(f"{side} {name}" for side, name in named.items()) if named and all(named.values()) else None
+
+
+def _sides(elements: Sequence[Isometry]) -> dict[str, list[Isometry]]:
+    """The matrices from the left and from the right of a group of rotations, those that do something.
+
+    Nothing where the elements are not all products of them.
+    """
+    sides: dict[str, list[Isometry]] = {}
+    pairs = [(g.left, g.right) for g in elements if isinstance(g, LeftRight) and g.left.size == g.right.size == 3]
+    count = 1
+    for i, side in enumerate(("left", "right")):
+        different = {np.round(_matrix(pair[i]), 9).tobytes(): pair[i] for pair in pairs}
+        count *= len(different)
+        if len(different) > 1:
+            sides[side] = list(different.values())
+    return sides if count == len(elements) == len(pairs) else {}
 
 
 def orientation(group: Group) -> str:
@@ -45,6 +64,10 @@ def orientation(group: Group) -> str:
     >>> orientation(sa.groups.point_group("C4v")), orientation(sa.groups.point_group("Oh"))
     ('axis z, mirror ⊥ x', '')
     """
+    if group.name is not None and group.name.startswith(("left ", "right ")):
+        sides = _sides(list(group.elements()))
+        found = {side: orientation(Group(part, name=_known()[_signature(part)])) for side, part in sides.items()}
+        return "; ".join(axes if len(found) == 1 else f"{side} {axes}" for side, axes in found.items() if axes)
     if group.name not in POINT_GROUPS or group.name[0] in "TOI" or group.size != 3:
         return ""
     matrices = [_matrix(g) for g in group.elements()]

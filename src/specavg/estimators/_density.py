@@ -279,12 +279,12 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
             for name in _OF_THE_EXPONENTIAL_FAMILY:
                 vars(self).pop(name, None)
             self.form_, self.kernels_, self.loo_log_likelihood_ = "kernels", found, found.loo_log_likelihood
-        elif chosen is not None and chosen.is_too_broad(self.basis_.dimension, len(points)):
+        elif chosen is not None and chosen.is_too_broad(len(points)):
             what = f"{self.basis_.dim} functions give no more: raise the cutoff" + ", or leave it out" * (not free)
             if chosen.ended_by_nodes:
                 what = f"no more can be told by {self.quadrature_}" + ": leave out the cutoff" * (not free)
             warnings.warn(
-                f"the data are sharper than this density: it is {chosen.fit.met:.2f} times as large at points that "
+                f"the data are sharper than this density: it is {chosen.met:.2f} times as large at points that "
                 "were left out as at points drawn from it, where 1 is right. Its peaks are too low, and numbers such "
                 f"as texture indices too small; {what}.",
                 UserWarning,

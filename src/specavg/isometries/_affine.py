@@ -194,8 +194,8 @@ def _of_crystals(t: Fraction | float) -> Fraction | float:
         return near if abs(t - near) < _ROUNDING else t
     if t.denominator > _OF_A_FLOAT:
         warnings.warn(
-            f"a shift by {t} of a period looks like Fraction({float(t)!r}), the binary digits of a float, and generates "
-            f"a far larger group than {near}. If {near} is meant, write '{near}' or t.limit_denominator(24).",
+            f"a shift by {t} of a period looks like Fraction({float(t)!r}), the binary digits of a float, and "
+            f"generates a far larger group than {near}. If {near} is meant, write '{near}' or t.limit_denominator(24).",
             UserWarning,
             stacklevel=3,
         )
