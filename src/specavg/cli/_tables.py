@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -215,10 +215,10 @@ def _listed(names: Sequence[str]) -> str:
 class TableStream(Stream):
     """A table as a stream for estimators, with a call after each piece."""
 
-    def __init__(
-        self, table: Table, features: list[str], targets: list[str], done: Callable[[int], None] = lambda rows: None
-    ) -> None:
+    def __init__(self, table: Table, features: list[str], targets: list[str], done: Callable[[int], None]) -> None:
         self.rows = table.rows
+        if self.rows == 0:
+            raise Problem(f"{table.path} has no rows")
         self.n_features = len(features)
         self.feature_names = features
         self.outputs = () if len(targets) == 1 else (len(targets),)
@@ -233,6 +233,11 @@ class TableStream(Stream):
             seen += len(piece)
             self._done(seen)
 
+    def whole(self) -> tuple[Array, Array]:
+        """All rows of X and of Y."""
+        pieces = list(self.chunks())
+        return np.concatenate([X for X, _ in pieces]), np.concatenate([Y for _, Y in pieces])
+
     def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
         return pairwise_total(chunk_moments(X, y) for X, y in self.chunks())
 
@@ -240,20 +245,10 @@ class TableStream(Stream):
 # --- writing ----------------------------------------------------------------------------------------------
 
 
-class Writer(Protocol):
-    """Rows to a file, piece by piece."""
-
-    def write(self, frame: Any) -> None:
-        """Append the rows of a data frame."""
-        ...
-
-    def close(self) -> None:
-        """Finish the file."""
-        ...
-
-
 @final
-class _CsvWriter:
+class CsvWriter:
+    """Rows of data frames to a text file."""
+
     def __init__(self, file: Any, separator: str = ",") -> None:
         self._file, self._separator, self._first = file, separator, True
 
@@ -266,7 +261,9 @@ class _CsvWriter:
 
 
 @final
-class _ParquetWriter:
+class ParquetWriter:
+    """Rows of data frames to a Parquet file."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._writer: Any = None
@@ -285,16 +282,16 @@ class _ParquetWriter:
             self._writer.close()
 
 
-def open_writer(final_name: Path, unfinished: Path) -> Writer:
+def open_writer(final_name: Path, unfinished: Path) -> CsvWriter | ParquetWriter:
     """A writer of `unfinished`, in the format that `final_name` asks for."""
     if _kind(final_name) == "parquet":
-        return _ParquetWriter(unfinished)
+        return ParquetWriter(unfinished)
     if final_name.name.lower().endswith(".gz"):
         import gzip
 
-        return _CsvWriter(gzip.open(unfinished, "wt", encoding="utf-8", newline=""))
+        return CsvWriter(gzip.open(unfinished, "wt", encoding="utf-8", newline=""))
     separator = "\t" if final_name.name.lower().endswith(".tsv") else ","
-    return _CsvWriter(unfinished.open("w", encoding="utf-8", newline=""), separator)
+    return CsvWriter(unfinished.open("w", encoding="utf-8", newline=""), separator)
 
 
 def check_output(path: Path, *inputs: Path) -> None:
