@@ -8,7 +8,7 @@ import numpy as np
 
 from specavg import groups, theory
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
-from specavg.experiments._result import Experiment, Figure, Result, Table, Track
+from specavg.experiments._result import Experiment, Result, Track
 from specavg.invariants import invariant_basis
 from specavg.spaces import Sphere, Torus
 
@@ -58,14 +58,14 @@ def run(quick: bool, track: Track) -> Result:
                 result.record(NAME, title, quantity, float(value), settings=settings)
     for ax in axes[:, 0]:
         ax.set_ylabel("number of functions up to λ")
-    result.figures = [Figure(NAME, figure, "Steps: counted; dashed: Weyl's law with vol(M) and with vol(M/G).")]
+    result.figure(NAME, figure, "Steps: counted; dashed: Weyl's law with vol(M) and with vol(M/G).")
     header = ["case", "|G|", "λ", "D_λ", "D_λ / law", "D_λ,G", "D_λ,G / law", "limit of D_λ,G / law"]
     result.notes = [
         "The limit is sensitive to how it is taken: with the 1/√λ term alone, an earlier run (S³ to λ = 400) "
         "gave 0.83 on S³, where reflections weigh most, and 0.98 to 1.00 elsewhere. A limit within 5 % of one "
         "counts as agreement."
     ]
-    result.tables = [Table("Counts at the largest λ", header, rows)]
+    result.table("Counts at the largest λ", header, rows)
     return result
 
 
@@ -86,8 +86,7 @@ def _draw(
     ax.step(eigenvalues, survivors, where="post", color=PALETTE[1], label="invariant ones")
     ax.plot(eigenvalues, whole, "--", color=REFERENCE, lw=1.1, label="Weyl's law")
     ax.plot(eigenvalues, part, "--", color=REFERENCE, lw=1.1)
-    ax.set(xscale="log", yscale="log", xlabel="eigenvalue λ")
-    ax.set_title(f"{title}, |G| = {order}")
+    ax.set(xscale="log", yscale="log", xlabel="eigenvalue λ", title=f"{title}, |G| = {order}")
     ax.legend(loc="upper left")
 
 
