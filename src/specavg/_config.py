@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -105,13 +104,9 @@ class config(contextlib.AbstractContextManager["Settings"]):
         return f"config(memory_limit={shown.memory_limit}, n_threads={shown.n_threads}, progress={shown.progress})"
 
 
-def _sizes() -> Iterator[tuple[str, float]]:
-    yield from (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
-
-
 def human_size(n_bytes: float) -> str:
     """`n_bytes` for a person."""
-    for unit, size in _sizes():
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if n_bytes >= size:
             return f"{n_bytes / size:.3g} {unit}"
     return f"{n_bytes:.0f} bytes"

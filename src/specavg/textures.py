@@ -58,7 +58,7 @@ def texture_index(density: Any) -> float:
     values = _values_of(density, "a texture index")
     if getattr(density, "form_", None) == "kernels":
         return _mean_of_drawn(density)
-    group = getattr(getattr(density, "basis_", None), "group", None)
+    group = _group_of(density)
     flows = None if group is None else orbit_space(Rotations(), group).rule
     before = value = mass = np.nan
     degree = degree_before = 0
@@ -79,7 +79,6 @@ def texture_index(density: Any) -> float:
             f"the texture index is not settled: {before:.6g} and {value:.6g} by rules of {degree_before} and {degree} "
             f"degrees. Peaks of this density are narrower than their nodes are apart, {180 / degree:.3g}°, so that "
             f"the index is known to {100 * abs(value - before) / value:.2g} % only.{remedy}",
-            UserWarning,
             stacklevel=2,
         )
     elif not abs(mass - 1) < _OFF:
@@ -88,7 +87,6 @@ def texture_index(density: Any) -> float:
         warnings.warn(
             f"the density has the integral {mass:.4g}{known}, and a texture index is that of a density of integral "
             f"one: divided by the square of the integral it is {value / mass**2:.6g}, not {value:.6g}",
-            UserWarning,
             stacklevel=2,
         )
     return value
@@ -105,7 +103,6 @@ def _mean_of_drawn(density: Any) -> float:
         warnings.warn(
             f"the texture index has a standard error of {100 * error:.2g} %: {len(found):,} orientations drawn from "
             "the density have very different densities, as where there are few sharp grains among many broad ones",
-            UserWarning,
             stacklevel=3,
         )
     return float(found.mean())
@@ -358,7 +355,6 @@ def _share(density: Any, near: Callable[[Array], Array], mass: Callable[[int], f
     warnings.warn(
         f"the fraction is not settled: {before:.4g} and {value:.4g} by two rules. The density is sharper than their "
         "nodes are apart.",
-        UserWarning,
         stacklevel=3,
     )
     return value

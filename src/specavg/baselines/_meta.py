@@ -20,7 +20,7 @@ from specavg.spaces import Space, default_space
 class MetaRegressor(MetaEstimatorMixin, SpaceRegressor):
     """A regressor made from another one, a space and a group."""
 
-    def __init__(self, estimator: Any, space: Space | None, group: Group | None) -> None:
+    def __init__(self, estimator: Any = None, space: Space | None = None, group: Group | None = None) -> None:
         self.estimator = estimator
         self.space = space
         self.group = group

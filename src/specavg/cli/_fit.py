@@ -101,20 +101,17 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _summary(model: Any, rows: int, output: Path) -> str:
+    import numpy as np
+
     basis = model.basis_
-    kind = "equivariant" if hasattr(basis, "output") else "invariant"
-    text = f"{rows} rows, {basis.dim} {kind} functions of {basis.total_dim} on {basis.space!r} under {basis.group!r}"
+    text = (
+        f"{rows} rows, {basis.dim} {basis.kind} functions of {basis.total_dim} on {basis.space!r} under {basis.group!r}"
+    )
     if hasattr(model, "loo_error_"):
+        low, high = np.min(model.alpha_), np.max(model.alpha_)  # outputs may have a penalty each
+        alpha = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
         text += (
-            f"\n{model.spectrum_!r}, alpha = {_number(model.alpha_)}; "
+            f"\n{model.spectrum_!r}, alpha = {alpha}; "
             f"leave-one-out error {model.loo_error_:.3g} standard deviations of the target"
         )
     return f"{text}\nsaved to {output}"
-
-
-def _number(alpha: Any) -> str:
-    """A penalty, or the range of several."""
-    import numpy as np
-
-    low, high = np.min(alpha), np.max(alpha)
-    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"

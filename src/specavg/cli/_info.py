@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from specavg._messages import size_text
 from specavg.cli._problem import Problem
 from specavg.cli._specs import add_symmetry_options, cutoff_of, fitting_group, space_of
 
@@ -74,9 +75,4 @@ def _order(group: Any) -> str:
         order = group.order
     except ValueError:
         return "unknown"
-    if order == math.inf:
-        return "infinite"
-    if order < 10**15:
-        return str(order)
-    bits = order.bit_length()  # str() of a huge integer is slow and refused by Python past 4300 digits
-    return f"about 10^{int((bits - 1) * 0.30102999566398120)}"
+    return "infinite" if order == math.inf else size_text(order)

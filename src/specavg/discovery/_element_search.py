@@ -55,7 +55,7 @@ def search_elements(samples: Samples, group: Group, level: float) -> Discovery:
         group=found,
         table=tuple(Candidate(g, None, None, s.up_to(decay.last).shape[1], p, math.nan, yes) for g, s, p, yes in rows),
         probability=path.probability,
-        explained=information.signal / information.variance if information.variance > 0 else 0.0,
+        explained=information.signal_share,
         n_functions=search.everything.up_to(decay.last).shape[1],
         indistinguishable=(least,) if least.order < found.order else (),
         notes=tuple(notes),
@@ -93,13 +93,10 @@ class _Path:
 
     def contains(self, candidates: CandidateElements, last: int) -> list[bool]:
         """Whether each candidate leaves alone all that is left of the functions up to a level."""
+        levels = list(zip(self.blocks[:last], candidates.matrices[:last], strict=True))
         return [
-            all(left_alone(Q, D[i]).shape[1] == Q.shape[1] for Q, D in self._levels(candidates, last))
-            for i in range(len(candidates.elements))
+            all(left_alone(Q, D[i]).shape[1] == Q.shape[1] for Q, D in levels) for i in range(len(candidates.elements))
         ]
-
-    def _levels(self, candidates: CandidateElements, last: int) -> list[tuple[Array, Array]]:
-        return list(zip(self.blocks[:last], candidates.matrices[:last], strict=True))
 
 
 @final

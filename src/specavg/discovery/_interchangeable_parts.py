@@ -65,9 +65,8 @@ def search_transpositions(samples: Samples, group: Group, level: float) -> Disco
         group=_young(group, blocks),
         table=_table(*parts.distances(singles, decay.last), information.freedom, blocks),
         probability=1 - doubt,
-        explained=information.signal / information.variance if information.variance > 0 else 0.0,
+        explained=information.signal_share,
         n_functions=len(information.b),
-        indistinguishable=(),
         notes=tuple(notes),
         method="transpositions",
     )

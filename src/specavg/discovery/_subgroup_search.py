@@ -63,7 +63,7 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
         group=subgroups.group(choice),
         table=table,
         probability=float(found.allowed[choice]),
-        explained=information.signal / information.variance if information.variance > 0 else 0.0,
+        explained=information.signal_share,
         n_functions=subspaces[0].up_to(last).shape[1],
         indistinguishable=tuple(subgroups.group(i) for i in same if i != choice),
         notes=notes,

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from specavg import groups
+from specavg._messages import size_text
 from specavg.discovery._subgroup_names import POINT_GROUPS
 from specavg.estimators import SpecAvgRegressor, invariance_discrepancy
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._result import Experiment, Result, Track
-from specavg.experiments._timing import seconds, size_text
+from specavg.experiments._timing import seconds
 from specavg.groups import Group
 from specavg.invariants import invariant_basis
 from specavg.invariants._basis import built_basis

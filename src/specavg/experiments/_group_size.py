@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from specavg import baselines, groups
+from specavg._messages import size_text
 from specavg.estimators import SpecAvgRegressor
 from specavg.experiments._figure_style import PALETTE, new_figure
 from specavg.experiments._result import Experiment, Result, Track
-from specavg.experiments._timing import seconds, size_text
+from specavg.experiments._timing import seconds
 from specavg.groups import Group
 from specavg.invariants._basis import built_basis
 from specavg.spaces import Space, Sphere, Torus

@@ -198,7 +198,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             energies[rows] = self._terms().functions.combine(x, self.coef_[:, None])[:, 0]
             outside = outside or self._outside(pairs, rows.start)
         if outside:
-            warnings.warn(outside, UserWarning, stacklevel=2)
+            warnings.warn(outside, stacklevel=2)
         return energies + self.mean_energy_
 
     def forces(self, R: Any) -> Array:
@@ -209,7 +209,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         """Both together."""  # (n, N, 3) -> (n,), (n, N, 3)
         energies, forces, outside = self._evaluated(self._asked(R))
         if outside:
-            warnings.warn(outside, UserWarning, stacklevel=2)
+            warnings.warn(outside, stacklevel=2)
         return energies, forces
 
     def calculator(self, *, energy_unit: float = 1.0, length_unit: float = 1.0) -> Any:

@@ -11,16 +11,8 @@ from numpy.typing import ArrayLike
 from specavg._arrays import Array
 from specavg.functions._one_direction import unit_direction
 from specavg.groups import Group, crystal_symmetry
-from specavg.groups.families import CrystalSymmetry, PointGroup
 from specavg.plot._bands import bands, value_range
-from specavg.plot._poles import (
-    crystal_symbol,
-    directions_at,
-    expanded_pole_density,
-    indices,
-    project,
-    sides,
-)
+from specavg.plot._poles import directions_at, expanded_pole_density, indices, project, sides, symbols
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, colorbar_beside, panels_in_a_row, without_frame
 from specavg.spaces import Rotations, rotations_from_bunge
@@ -50,7 +42,7 @@ def inverse_pole_figure(
     Parameters
     ----------
     model : fitted density or callable
-        On `Rotations`; see `pole_density`.
+        On `Rotations`; see `textures.pole_density`.
     specimen : one direction of three numbers, or several
         Directions of the specimen in Cartesian coordinates; one figure each, on one scale.
     group : Group, optional
@@ -81,7 +73,7 @@ def inverse_pole_figure(
     source = source_of(model, space=Rotations(), group=group)
     directions = np.atleast_2d(np.asarray(specimen, dtype=float))
     axes = panels_in_a_row(ax, len(directions), (3.1, 3.3), colorbar)
-    around, edge, corners = _sector("" if whole else crystal_symbol(source.group))
+    around, edge, corners = _sector("" if whole else symbols(source.group)[0])
     phi = np.linspace(0, around, resolution + 1)
     share, phi = np.meshgrid(np.linspace(0, 1, resolution + 1), phi, indexing="ij")
     theta = share * edge(phi)
@@ -157,7 +149,7 @@ def odf_sections(
     'φ₂ = 45°'
     """
     source = source_of(model, space=Rotations(), group=group)
-    crystal, specimen = crystal_symbol(source.group), _specimen_symbol(source.group)
+    crystal, specimen = symbols(source.group)
     widest = {"D2": 90.0, "C2": 180.0}.get(specimen, 360.0)
     deepest = 90.0 if crystal[:1] in ("D", "O", "T", "I") and crystal != "D∞" else 180.0
     axes = panels_in_a_row(ax, len(phi2), (3.1, 3.3), colorbar)
@@ -239,25 +231,12 @@ def misorientations(
     return panel
 
 
-def _specimen_symbol(group: Group) -> str:
-    return _symbol(group.structure.specimen) if isinstance(group.structure, CrystalSymmetry) else ""
-
-
-def _symbol(group: Group) -> str:
-    return group.structure.symbol if isinstance(group.structure, PointGroup) else ""
-
-
 def _sector(symbol: str) -> tuple[float, Any, list[tuple[float, float, float]]]:
     """The sector of directions that repeats (with their opposites): its angle, its edge θ(φ), and its corners."""
     if symbol == "O":  # up to the plane x = z, from [101] to [111]
         return np.pi / 4, (lambda phi: np.arctan(1 / np.cos(phi))), [(0, 0, 1), (1, 0, 1), (1, 1, 1)]
-    order = int(symbol[1:]) if symbol[1:].isdigit() else 1
-    if symbol[:1] == "D":
-        around = np.pi / order
-    elif symbol[:1] == "C":
-        around = 2 * np.pi / order
-    else:
-        around = 2 * np.pi
+    order = int(symbol[1:]) if symbol[:1] in ("C", "D") and symbol[1:].isdigit() else 1
+    around = 2 * np.pi / (2 * order if symbol[:1] == "D" else order)
 
     def edge(phi: Array) -> Array:
         return np.full_like(phi, np.pi / 2)
