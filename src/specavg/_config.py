@@ -81,15 +81,11 @@ class config(contextlib.AbstractContextManager["Settings"]):
         global _current
         if n_threads is not None and n_threads < 1:
             raise ValueError(f"n_threads must be at least 1; got {n_threads}")
+        limit = None if memory_limit is None else _bytes(memory_limit)
+        given = {"memory_limit": limit, "n_threads": n_threads, "progress": progress}
         with _lock:
             self._before = _current
-            if memory_limit is not None:
-                _current = replace(_current, memory_limit=_bytes(memory_limit))
-            if n_threads is not None:
-                _current = replace(_current, n_threads=int(n_threads))
-            if progress is not None:
-                _current = replace(_current, progress=bool(progress))
-            self._set = _current
+            self._set = _current = replace(_current, **{k: v for k, v in given.items() if v is not None})
 
     def __enter__(self) -> Settings:
         return self._set

@@ -181,15 +181,16 @@ def volume_fraction(density: Any, orientation: ArrayLike, angle: float, *, group
     def near(Y: Array) -> Array:
         return (Y @ equivalent.reshape(-1, 9).T).max(axis=1) / 2 - 0.5 >= np.cos(np.deg2rad(angle))
 
-    def rule(degree: int) -> tuple[Array, Array]:
+    def mass(degree: int) -> float:
         axes, weights = Sphere(3).quadrature(degree * (degree + 1))
         t, w = np.polynomial.legendre.leggauss(degree + 1)
         omega = np.deg2rad(angle) * (t + 1) / 2
         turns = turned(np.repeat(axes, len(t), axis=0), np.tile(omega, len(axes)))
         measure = np.asarray(np.deg2rad(angle) / 2 * w * (1 - np.cos(omega)) / np.pi, dtype=np.float64)
-        return (turns @ equivalent[0]).reshape(-1, 9), np.outer(weights, measure).ravel()
+        around = values((turns @ equivalent[0]).reshape(-1, 9))
+        return len(equivalent) * float(np.outer(weights, measure).ravel() @ around)
 
-    return _share(density, near, lambda degree: len(equivalent) * float(_sum(values, rule(degree))))
+    return _share(density, near, mass)
 
 
 def fibre_fraction(
@@ -337,10 +338,6 @@ def _require_apart(cosines: Array, angle: float, what: str) -> None:
             f"angle={angle:g} degrees: {what} are {apart:.4g}° apart, so that what lies around them overlaps. Choose "
             f"an angle of at most {apart / 2:.4g}."
         )
-
-
-def _sum(values: Callable[[Array], Array], rule: tuple[Array, Array]) -> float:
-    return float(rule[1] @ values(rule[0]))
 
 
 def _share(density: Any, near: Callable[[Array], Array], mass: Callable[[int], float]) -> float:

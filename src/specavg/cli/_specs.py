@@ -171,10 +171,8 @@ def group_of(text: str | None, space: Space) -> Group:
         _expect(text, 1 <= len(values) <= 2 and not settings, "crystal and specimen, as in crystal_symmetry:O,Cinf")
         return groups.crystal_symmetry(*values)
     _expect(text, len(values) == 1 and not settings, "one value after the colon, as in sign_flips:10")
-    if name == "point_group":
-        return groups.point_group(values[0])
-    if name == "plane_group":
-        return groups.plane_group(values[0])
+    if name in ("point_group", "plane_group"):
+        return getattr(groups, name)(values[0])
     if name == "space_group":
         return groups.space_group(int(values[0]) if values[0].isdecimal() else values[0])
     if name not in _OF_SIZE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -41,37 +42,32 @@ def _kind(path: Path) -> str:
 
 
 @final
+@dataclass(eq=False)
 class Table:
     """A table on disk: its columns, and its rows in pieces."""
 
-    def __init__(self, path: Path, columns: list[str], rows: int | None, pieces: Callable[[list[str]], Iterator[Any]]):
-        self.path = path
-        self.columns = columns
-        self._rows = rows
-        self._pieces = pieces
+    path: Path
+    columns: list[str]
+    known_rows: int | None  # None where they have to be read to be counted
+    frames: Callable[[list[str]], Iterator[Any]]  # columns of the table, piece by piece
 
     @property
     def rows(self) -> int:
         """How many rows; CSV files are read once to find out."""
-        if self._rows is None:
-            self._rows = sum(len(piece) for piece in self._pieces(self.columns[:1]))
-        return self._rows
-
-    @property
-    def known_rows(self) -> int | None:
-        """How many rows, if that is known without reading them."""
-        return self._rows
+        if self.known_rows is None:
+            self.known_rows = sum(len(piece) for piece in self.frames(self.columns[:1]))
+        return self.known_rows
 
     def pieces(self, columns: Sequence[str]) -> Iterator[Array]:
         """Numbers of the chosen columns, piece by piece; what is not a finite number is an error with its row."""
         first = 1
-        for frame in self._pieces(list(columns)):
+        for frame in self.frames(list(columns)):
             yield _numbers(frame, list(columns), self.path, first)
             first += len(frame)
 
     def fits_in_memory(self, n_columns: int) -> bool:
         """Whether all rows of so many columns may be held, with room to work."""
-        if self._rows is None and self.path.stat().st_size > settings().memory_limit / 8:
+        if self.known_rows is None and self.path.stat().st_size > settings().memory_limit / 8:
             return False  # do not read a large CSV file twice to find out
         return 8.0 * self.rows * n_columns < settings().memory_limit / 8
 

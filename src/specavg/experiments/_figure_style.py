@@ -105,10 +105,8 @@ def _number_text(value: float, _: int = 0) -> str:
 def _power_text(value: float, _: int = 0) -> str:
     """2·10⁻³, and 10⁰ for 1, so that an axis has one notation."""
     power = int(np.floor(np.log10(value) + 1e-9))
-    first = f"{value / 10.0**power:g}"
-    if first != "1":
-        return f"{first}·10" + str(power).translate(_SUPERSCRIPTS)
-    return "10" + str(power).translate(_SUPERSCRIPTS)
+    first = f"{value / 10.0**power:g}·".removeprefix("1·")
+    return f"{first}10{str(power).translate(_SUPERSCRIPTS)}"
 
 
 def sequence(count: int, name: str = "viridis") -> list[Any]:

@@ -62,8 +62,8 @@ def run(quick: bool, track: Track) -> Result:
                 refused.setdefault(family, {}).setdefault(method, group.finite_order)
                 continue
             found.setdefault(family, {}).setdefault(method, []).append((group.finite_order, elapsed))
-            settings = {"family": family, "space": repr(space), "group": repr(group)}
-            settings["log10_order"] = log10(group.finite_order)
+            names = {"family": family, "space": repr(space), "group": repr(group)}
+            settings = {**names, "log10_order": log10(group.finite_order)}
             result.record(NAME, method, "fit seconds", elapsed, N, 1, settings)
     result.figure(NAME, _figure(found, refused), _CAPTION)
     _add_claims(result, found)

@@ -130,11 +130,6 @@ def _slope(n: Array | NDArray[np.int64], risks: Array) -> float:
     return float(np.polyfit(np.log(n), np.log(risks), 1)[0])
 
 
-def _signs(top: int) -> Array:
-    """Signs at the pole of the zonal functions of the library."""
-    return np.sign(invariant_basis(Sphere(3), AXIS, max_eigenvalue=float(top * (top + 1))).evaluate([[0, 0, 1]])[0])
-
-
 def _coefficients() -> Array:
     """By degree; of random signs, so that the target is not all at the pole."""
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=_TOP)
@@ -143,7 +138,7 @@ def _coefficients() -> Array:
 
 def _target(X: Array) -> Array:
     zonal = invariant_basis(Sphere(3), AXIS, max_eigenvalue=float(_TOP * (_TOP + 1)))
-    return zonal.combine(X, (_coefficients() * _signs(_TOP))[:, None])[:, 0]
+    return zonal.combine(X, _truth(zonal)[:, None])[:, 0]
 
 
 def _risk(way: Way, X: Array, y: Array) -> float:

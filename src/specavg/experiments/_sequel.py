@@ -236,7 +236,7 @@ def _describe(result: Result, cases: tuple[Case, ...], found: list[Comparison], 
         + (f"Of the tolerances tried, {right[0]:g} to {right[-1]:g} were right in all runs. " if right else "")
         + "Nothing in the algorithm tells a good tolerance from a bad one. The T draws of the proof are far more "
         f"than these cases need: after one draw up to {_percent(max(c.few[1] for c in found))} of the runs were "
-        f"wrong, after three {_none_or(max(c.few[3] for c in found))}.",
+        f"wrong, after three up to {_percent(max(c.few[3] for c in found))}.",
         None,
     )
     result.claim(
@@ -255,10 +255,6 @@ def _percent(share: float) -> str:
 
 def _gap(value: float) -> str:
     return f"{value:.2g}" if np.isfinite(value) else "–"
-
-
-def _none_or(share: float) -> str:
-    return f"up to {_percent(share)}" if share else "none"
 
 
 def _small(value: float) -> str:

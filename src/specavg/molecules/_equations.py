@@ -63,15 +63,8 @@ class Equations:
 
     def some(self, chosen: NDArray[np.intp]) -> Equations:
         """Those of some geometries."""
-        forces = None if self.forces is None else self.forces[chosen]
-        return replace(
-            self,
-            R=self.R[chosen],
-            energies=self.energies[chosen],
-            forces=forces,
-            weights=self.weights[chosen],
-            rows=self.rows[chosen],
-        )
+        parts = {name: getattr(self, name)[chosen] for name in ("R", "energies", "weights", "rows")}
+        return replace(self, forces=None if self.forces is None else self.forces[chosen], **parts)
 
     def all(self) -> tuple[Array, Array, float]:
         """The matrix and the right-hand side of all geometries, and the unreachable sum of squares."""

@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike
 from specavg._arrays import Array
 from specavg.functions._one_direction import unit_direction
 from specavg.groups import Group, crystal_symmetry
-from specavg.plot._bands import bands, value_range
 from specavg.plot._poles import directions_at, expanded_pole_density, indices, project, sides, symbols
 from specavg.plot._source import source_of
-from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, colorbar_beside, panels_in_a_row, without_frame
+from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, bands_on_one_scale, panels_in_a_row, without_frame
 from specavg.spaces import Rotations, rotations_from_bunge
 from specavg.textures import misorientation_angles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_UNIT = "multiples of random"  # of a density relative to uniform orientations
 _DRAWN = 2_001  # orientations drawn from a density: their histogram of 36 bins is right to a tenth of its height
 
 
@@ -87,12 +87,10 @@ def inverse_pole_figure(
         expanded_pole_density(transposed, unit_direction(r), flat, True, degree, swapped).reshape(phi.shape)
         for r in directions
     ]
-    limits = value_range(np.round(densities, 9))
     plane = project(flat, projection).reshape(*phi.shape, 2)
     rim = np.concatenate([plane[:, 0], plane[-1], plane[::-1, -1]])
-    filled: Any = None
-    for panel, r, density in zip(axes, directions, densities, strict=True):
-        filled = bands(panel, plane[..., 0], plane[..., 1], density, cmap, limits)
+    bands_on_one_scale(axes, plane, densities, cmap, _UNIT if colorbar else None)
+    for panel, r in zip(axes, directions, strict=True):
         panel.plot(*(plane[-1] if around > 6 else rim).T, color=INK, linewidth=1)
         for corner in corners:
             at = project(unit_direction(corner)[None], projection)[0]
@@ -104,8 +102,6 @@ def inverse_pole_figure(
         panel.set_aspect("equal")
         panel.set_axis_off()
         panel.margins(0.12)
-    if colorbar:
-        colorbar_beside(filled, axes, "multiples of random")
     return axes[0] if np.ndim(specimen) == 1 else axes
 
 
@@ -161,18 +157,14 @@ def odf_sections(
         angles = np.stack([first.ravel(), middle.ravel(), np.full(first.size, float(last))], axis=1)
         values = source.values(rotations_from_bunge(angles, degrees=True).reshape(-1, 9))
         sections.append(values.reshape(first.shape))
-    limits = value_range(np.round(sections, 9))
-    filled: Any = None
-    for panel, last, section in zip(axes, phi2, sections, strict=True):
-        filled = bands(panel, first, middle, section, cmap, limits)
+    bands_on_one_scale(axes, np.stack([first, middle], axis=-1), sections, cmap, _UNIT if colorbar else None)
+    for panel, last in zip(axes, phi2, strict=True):
         panel.set_title(f"φ₂ = {last:g}°", fontsize="medium")
         panel.set(xlim=(0, widest), ylim=(deepest, 0), xlabel="φ₁ in degrees", aspect="equal")
         panel.set_xticks(np.linspace(0, widest, 4 if widest == 90 else 5))
         panel.set_yticks(np.linspace(0, deepest, 4 if deepest == 90 else 5))
         panel.spines[:].set_visible(False)
     axes[0].set_ylabel("Φ in degrees")
-    if colorbar:
-        colorbar_beside(filled, axes, "multiples of random")
     return axes
 
 

@@ -13,9 +13,8 @@ from specavg.functions._one_direction import circle_means, unit_direction
 from specavg.groups import Group
 from specavg.groups.families import CrystalSymmetry, PointGroup
 from specavg.isometries import LeftRight
-from specavg.plot._bands import bands, value_range
 from specavg.plot._source import source_of
-from specavg.plot._style import CMAP, INK, colorbar_beside, panels_in_a_row
+from specavg.plot._style import CMAP, INK, bands_on_one_scale, panels_in_a_row
 from specavg.plot._symmetry import DRAWN
 from specavg.spaces import Rotations, Sphere
 
@@ -94,12 +93,10 @@ def pole_figure(
         expanded_pole_density(source.values, unit_direction(h), flat, antipodal, degree, pairs).reshape(theta.shape)
         for h in directions
     ]
-    limits = value_range(np.round(densities, 9))  # one for all panels; a uniform density comes with rounding
+    plane = project(flat, projection).reshape(*theta.shape, 2)
+    bands_on_one_scale(axes, plane, densities, cmap, "multiples of random" if colorbar else None)
     cubic = symbols(source.group)[0][:1] in ("O", "T", "")  # and where nothing is known of the crystal
-    filled: Any = None
-    for panel, h, density in zip(axes, directions, densities, strict=True):
-        plane = project(flat, projection).reshape(*theta.shape, 2)
-        filled = bands(panel, plane[..., 0], plane[..., 1], density, cmap, limits)
+    for panel, h in zip(axes, directions, strict=True):
         if data is not None:
             poles = _poles(Rotations().check_points(data).reshape(-1, 3, 3), h, source.group, antipodal)
             size = float(np.clip(60 / np.sqrt(len(poles)), 0.6, 2.5))  # many dots must not bury the density
@@ -114,8 +111,6 @@ def pole_figure(
         )
         panel.set_aspect("equal")
         panel.set_axis_off()
-    if colorbar:
-        colorbar_beside(filled, axes, "multiples of random")
     return axes[0] if np.ndim(crystal) == 1 else axes
 
 
