@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -88,15 +89,22 @@ def open_table(path: Path) -> Table:
     return table
 
 
+@contextmanager
+def _reading(path: Path, kind: str, *errors: type[Exception]) -> Generator[None]:
+    """Name the file in what its reader refuses."""
+    try:
+        yield
+    except (ValueError, OSError, *errors) as error:
+        raise Problem(f"{path} cannot be read as {kind}: {error}") from None
+
+
 def _open_csv(path: Path) -> Table:
     pandas = _pandas()
     separator = "\t" if path.name.lower().endswith(".tsv") else ","
-    try:
+    with _reading(path, "CSV"):
         # As they are written: a second column of one name would be given another.
         first = pandas.read_csv(path, sep=separator, nrows=1, header=None, dtype=str, keep_default_na=False)
         header = [str(name) for name in pandas.read_csv(path, sep=separator, nrows=0).columns]
-    except (ValueError, OSError, UnicodeDecodeError) as error:
-        raise Problem(f"{path} cannot be read as CSV: {error}") from None
     _check_header(path, [str(name) for name in first.iloc[0]])
 
     # Up to pandas 2 the default parser may be wrong in the last bit.
@@ -106,6 +114,7 @@ def _open_csv(path: Path) -> Table:
         # All columns are parsed: with `usecols` a row with too many fields would pass unnoticed.
         try:
             with (
+                _reading(path, "CSV"),
                 warnings.catch_warnings(),
                 pandas.read_csv(path, sep=separator, index_col=False, chunksize=_PIECE_ROWS, **exact) as reader,
             ):
@@ -115,8 +124,6 @@ def _open_csv(path: Path) -> Table:
                     yield frame[columns]
         except pandas.errors.ParserWarning:
             raise Problem(f"{path} cannot be read as CSV: its rows have more fields than its first line") from None
-        except (ValueError, OSError, UnicodeDecodeError) as error:
-            raise Problem(f"{path} cannot be read as CSV: {error}") from None
 
     return Table(path, header, None, pieces)
 
@@ -147,20 +154,14 @@ def _open_parquet(path: Path) -> Table:
         import pyarrow.parquet as parquet
     except ImportError:
         raise Problem("reading Parquet files needs pyarrow: pip install 'specavg[cli]'") from None
-    try:
-        with parquet.ParquetFile(path) as opened:
-            names = [str(name) for name in opened.schema_arrow.names if not str(name).startswith("__index_level")]
-            rows = int(opened.metadata.num_rows)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise Problem(f"{path} cannot be read as Parquet: {error}") from None
+    with _reading(path, "Parquet", pyarrow.ArrowException), parquet.ParquetFile(path) as opened:
+        names = [str(name) for name in opened.schema_arrow.names if not str(name).startswith("__index_level")]
+        rows = int(opened.metadata.num_rows)
 
     def pieces(columns: list[str]) -> Iterator[Any]:
-        try:
-            with parquet.ParquetFile(path) as file:
-                for batch in file.iter_batches(_PIECE_ROWS, columns=columns):
-                    yield batch.to_pandas()
-        except (pyarrow.ArrowException, OSError) as error:
-            raise Problem(f"{path} cannot be read as Parquet: {error}") from None
+        with _reading(path, "Parquet", pyarrow.ArrowException), parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(_PIECE_ROWS, columns=columns):
+                yield batch.to_pandas()
 
     return Table(path, names, rows, pieces)
 
@@ -182,24 +183,22 @@ def _numbers(frame: Any, columns: list[str], path: Path, first_row: int) -> Arra
     return values
 
 
-def split_columns(
-    table: Table, targets: Sequence[str], features: Sequence[str] | None, space: Space | None
-) -> tuple[list[str], list[str]]:
-    """The feature columns and the target columns; errors name what is missing or too many."""
+def split_columns(table: Table, targets: list[str], features: list[str], space: Space) -> tuple[list[str], list[str]]:
+    """The feature columns (by default all but the targets) and the target columns; errors name what is wrong."""
     if not targets:
         raise Problem("--target names no column", 2)
-    for name in [*targets, *(features or ())]:
-        if [*targets, *(features or ())].count(name) > 1:
+    for name in targets + features:
+        if (targets + features).count(name) > 1:
             raise Problem(f"the column {name!r} is asked for twice; targets and features must differ", 2)
         if name not in table.columns:
             raise Problem(f"{table.path} has no column {name!r}; it has {_listed(table.columns)}")
-    chosen = list(features) if features else [name for name in table.columns if name not in targets]
-    if space is not None and len(chosen) != space.n_features:
+    chosen = features or [name for name in table.columns if name not in targets]
+    if len(chosen) != space.n_features:
         raise Problem(
             f"{table.path} has {len(chosen)} feature columns ({_listed(chosen)}) but points of {space!r} have "
             f"{space.n_features}: choose them with --features, or another --space"
         )
-    return chosen, list(targets)
+    return chosen, targets
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -47,9 +47,8 @@ def edge_target(basis: InvariantBasis, s: float, random_state: int = 0) -> Array
     A smoother target would hide the bias, and a faster decay would leave variance only.
     """
     alpha = theory.exponent(basis.space.dim, s)
-    counts = np.repeat(np.cumsum([row.dim for row in basis.table]), [row.invariant_dim for row in basis.table]).astype(
-        float
-    )
+    up_to = np.cumsum([row.dim for row in basis.table], dtype=float)
+    counts = np.repeat(up_to, [row.invariant_dim for row in basis.table])
     signs = np.random.default_rng(random_state).choice([-1.0, 1.0], size=basis.dim)
     return signs * counts ** (-(alpha + 1) / 2)
 
