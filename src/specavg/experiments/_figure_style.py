@@ -79,7 +79,14 @@ def _plain_log(axes: list[Any]) -> None:
 
     Matplotlib would parse each as a formula, which takes longer than all the rest of a figure.
     """
-    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+    from matplotlib.ticker import (
+        FixedLocator,
+        FuncFormatter,
+        LogLocator,
+        NullFormatter,
+        NullLocator,
+        StrMethodFormatter,
+    )
 
     logarithmic = [
         axis
@@ -92,14 +99,10 @@ def _plain_log(axes: list[Any]) -> None:
         decades = np.log10(high / low)
         short = decades < 1.8
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,)))
-        axis.set_major_formatter(FuncFormatter(_number_text if plain else _power_text))
+        axis.set_major_formatter(StrMethodFormatter("{x:g}") if plain else FuncFormatter(_power_text))
         if decades > 2.5:
             axis.set_minor_locator(NullLocator())
         axis.set_minor_formatter(NullFormatter())
-
-
-def _number_text(value: float, _: int = 0) -> str:
-    return f"{value:g}"
 
 
 def _power_text(value: float, _: int = 0) -> str:

@@ -51,7 +51,12 @@ def run(quick: bool, track: Track) -> Result:
             f"for the boundary of the fundamental domain, the second ratio tends to {limit:.3f}.",
             bool(holds),
         )
-        _draw(ax, title, group.finite_order, eigenvalues, counts, survivors, whole, part)
+        ax.step(eigenvalues, counts, where="post", color=PALETTE[0], label="all functions")
+        ax.step(eigenvalues, survivors, where="post", color=PALETTE[1], label="invariant ones")
+        ax.plot(eigenvalues, whole, "--", color=REFERENCE, lw=1.1, label="Weyl's law")
+        ax.plot(eigenvalues, part, "--", color=REFERENCE, lw=1.1)
+        ax.set(xscale="log", yscale="log", xlabel="eigenvalue λ", title=f"{title}, |G| = {group.finite_order}")
+        ax.legend(loc="upper left")
         for quantity, values in (("D_lambda", counts), ("D_lambda_G", survivors)):
             for eigenvalue, value in zip(eigenvalues, values, strict=True):
                 settings = {"space": repr(space), "group": repr(group), "eigenvalue": float(eigenvalue)}
@@ -77,17 +82,6 @@ def _limit(eigenvalues: Any, ratio: Any) -> float:
     """
     start = len(eigenvalues) // 4
     return float(np.polyfit(1 / np.sqrt(eigenvalues[start:]), ratio[start:], 2)[-1])
-
-
-def _draw(
-    ax: Any, title: str, order: int, eigenvalues: Any, counts: Any, survivors: Any, whole: Any, part: Any
-) -> None:
-    ax.step(eigenvalues, counts, where="post", color=PALETTE[0], label="all functions")
-    ax.step(eigenvalues, survivors, where="post", color=PALETTE[1], label="invariant ones")
-    ax.plot(eigenvalues, whole, "--", color=REFERENCE, lw=1.1, label="Weyl's law")
-    ax.plot(eigenvalues, part, "--", color=REFERENCE, lw=1.1)
-    ax.set(xscale="log", yscale="log", xlabel="eigenvalue λ", title=f"{title}, |G| = {order}")
-    ax.legend(loc="upper left")
 
 
 EXPERIMENT = Experiment(NAME, "Weyl's law and its invariant version", run)
