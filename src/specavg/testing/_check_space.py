@@ -132,12 +132,12 @@ def _laws_of_space(
         yield Checked(law, np.nan, tolerance, "the space is said not to be homogeneous")
     elements = [group.identity, *group.generators, group.random(rng), group.random(rng)]
     pairs = list(zip(elements, [*elements[1:], elements[0]], strict=True))
-    laws: tuple[tuple[str, Callable[..., float], Any], ...] = (
+    laws: list[tuple[str, Callable[..., float], Any]] = [
         ("φ(gx) = D(g)ᵀφ(x)", space_laws.check_equivariance, zip(elements, strict=True)),
         ("D(g) is orthogonal", space_laws.check_orthogonality, zip(elements, strict=True)),
         ("(gh)x = g(hx)", space_laws.check_action, pairs),
         ("D(gh) = D(h)D(g)", space_laws.check_composition, pairs),
-    )
+    ]
     for law, check, moved_by in laws:
         yield Checked(law, max(check(space, *maps, V) for maps in moved_by for V in chosen), tolerance)
 
@@ -146,12 +146,12 @@ def _laws_of_fields(space: Space, chosen: list[Eigenspace], rng: np.random.Gener
     fields = field_laws.random_fields(space, rng)
     pairs = list(zip(fields, [*fields[1:], *fields[:1]], strict=True))
     exact = field_laws.TOLERANCE
-    laws: tuple[tuple[str, Callable[..., float], Any, float], ...] = (
+    laws: list[tuple[str, Callable[..., float], Any, float]] = [
         ("dD(ξ) is antisymmetric", field_laws.check_antisymmetry, zip(fields, strict=True), exact),
         ("D(exp tξ) = exp(t dD(ξ))", field_laws.check_flow, zip(fields, strict=True), exact),
         ("[dD(ξ), dD(η)] = dD([ξ, η])", field_laws.check_bracket, pairs, exact),
         ("ξ·φ = dD(ξ)ᵀφ", field_laws.check_velocity, zip(fields, strict=True), DIFFERENCES),
-    )
+    ]
     for law, check, moved_by, tolerance in laws:
         if fields:
             yield Checked(law, max(check(space, *maps, V) for maps in moved_by for V in chosen), tolerance)
