@@ -63,13 +63,7 @@ class _Grid:
         """Zeros of the shape of a real spectrum at each height, flattened."""
         return np.zeros((len(self.cosines), q, self.turns[1] * (self.turns[0] // 2 + 1)), dtype=complex)
 
-    def put(
-        self,
-        spectrum: NDArray[np.complex128],
-        waves: Array,
-        j: NDArray[np.intp],
-        k: NDArray[np.intp],
-    ) -> None:
+    def put(self, spectrum: NDArray[np.complex128], waves: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> None:
         """Write A cos + B sin into spectra; `waves` are those at each height."""  # (P, N, 2, q)
         c = 0.5 * (waves[:, :, 0] - 1j * waves[:, :, 1]).transpose(1, 2, 0)  # (N, q, P)
         c[..., (j == 0) & (k == 0)] *= 2

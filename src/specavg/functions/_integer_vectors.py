@@ -11,6 +11,8 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
+
 
 @dataclass(frozen=True)
 class Shell:
@@ -159,7 +161,7 @@ def tree_of(K: NDArray[np.int64], norm: NDArray[np.int64]) -> Tree:
     return Tree(norm, rows_in(above, K).astype(np.int64), last, K[rows, last], (K != 0).sum(axis=1))
 
 
-def ellipsoid(W: NDArray[np.float64], bound: float) -> NDArray[np.int64]:
+def ellipsoid(W: Array, bound: float) -> NDArray[np.int64]:
     """All integer k with kᵀ W k ≤ bound (Fincke-Pohst), one coordinate at a time for all candidates at once."""
     d = len(W)
     R = np.linalg.cholesky(W).T  # upper triangular, W = RᵀR

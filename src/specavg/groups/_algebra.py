@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.isometries.fields import Field
 
 INDEPENDENT = 1e-9  # fields of unit length that are this far from a span are not in it; brackets round to 1e-15
@@ -82,14 +82,14 @@ def _join(found: list[Field], field: Field, scale: float = 1.0) -> None:
         found.append(field)
 
 
-def _basis(fields: Sequence[Field]) -> NDArray[np.float64] | None:
+def _basis(fields: Sequence[Field]) -> Array | None:
     """Orthonormal columns that span the fields."""
     if not fields:
         return None
     return np.linalg.qr(np.stack([f.vector / _length(f) for f in fields], axis=1))[0]
 
 
-def _distance(field: Field, basis: NDArray[np.float64] | None) -> float:
+def _distance(field: Field, basis: Array | None) -> float:
     """How far the direction of a field is from a span."""
     length = _length(field)
     if basis is None or length == 0:

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg._html import facts_html
 from specavg._immutable import Immutable
 from specavg._random import as_generator
@@ -23,15 +24,7 @@ from specavg.groups.recognition._continuous_part import continuous_structure
 from specavg.groups.recognition._large_permutation_groups import large_permutation_group
 from specavg.groups.recognition._point_group_of import point_group_of
 from specavg.groups.recognition._structure_of import structure_of
-from specavg.isometries import (
-    Copies,
-    Factors,
-    Isometry,
-    LeftRight,
-    Orthogonal,
-    SignedPermutation,
-    identity,
-)
+from specavg.isometries import Copies, Factors, Isometry, LeftRight, Orthogonal, SignedPermutation, identity
 from specavg.isometries.fields import Field, complete
 
 _GENERATORS_SHOWN = 6  # generators that a notebook shows: groups of the catalogue have at most three
@@ -312,7 +305,7 @@ class Group(Immutable):
             return True
         return self._least_images is not None
 
-    def canonical(self, X: ArrayLike) -> NDArray[np.float64]:
+    def canonical(self, X: ArrayLike) -> Array:
         """A point of the orbit of each point: the same, to the last bit, for every point of that orbit.
 
         Parameters

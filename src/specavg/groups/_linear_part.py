@@ -8,16 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import ArrayLike
 
-from specavg.isometries import (
-    Affine,
-    Copies,
-    Factors,
-    Isometry,
-    LeftRight,
-    Orthogonal,
-    SignedPermutation,
-    orthogonal,
-)
+from specavg.isometries import Affine, Copies, Factors, Isometry, LeftRight, Orthogonal, SignedPermutation, orthogonal
 from specavg.isometries.fields import CopiesField, FactorsField, Field, LeftRightField, RotationField, ShiftField
 
 Linear = SignedPermutation | Orthogonal

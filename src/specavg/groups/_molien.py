@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups._structure import Structure
 from specavg.groups.families import Alternating, Hyperoctahedral, SignFlips, Symmetric, Trivial
 from specavg.isometries import Orthogonal, SignedPermutation
@@ -98,7 +98,7 @@ def _reciprocal(factors: Iterable[Factor], degree: int) -> list[int]:
     return series
 
 
-def _float_series(matrix: NDArray[np.float64], degree: int) -> NDArray[np.float64]:
+def _float_series(matrix: Array, degree: int) -> Array:
     """The series of 1/det(1 − t g): complete symmetric functions of the eigenvalues, from their power sums."""
     eigenvalues = np.linalg.eigvals(matrix)
     powers = [float(np.sum(eigenvalues**k).real) for k in range(1, degree + 1)]

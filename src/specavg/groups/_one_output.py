@@ -16,7 +16,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._arrays import components
+from specavg._arrays import Array, components
 from specavg._random import OWN_SEED
 from specavg.groups._catalogue import direct_product
 from specavg.groups._group import Group
@@ -36,7 +36,7 @@ class OneOutput:
     output: Representation  # of H, on the coordinates in the order `order`
     order: NDArray[np.intp]
     moves: tuple[SignedPermutation, ...]  # g_b, before the coordinates are put in order
-    signs: NDArray[np.float64]  # F_b(x) = sign · F_0(g_b x)
+    signs: Array  # F_b(x) = sign · F_0(g_b x)
 
     @property
     def group(self) -> Group:

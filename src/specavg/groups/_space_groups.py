@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg.groups._group import Group
 from specavg.groups.families import Trivial
 from specavg.groups.recognition._affine_maps import affine_group
@@ -159,7 +160,7 @@ def reciprocal_point_group(number: int, setting: str | int | None = None, *, tim
     )
 
 
-def primitive_lattice(number: int, lattice: ArrayLike, setting: str | int | None = None) -> NDArray[np.float64]:
+def primitive_lattice(number: int, lattice: ArrayLike, setting: str | int | None = None) -> Array:
     """The primitive lattice vectors of a space group's conventional cell, as rows.
 
     Examples
@@ -172,7 +173,7 @@ def primitive_lattice(number: int, lattice: ArrayLike, setting: str | int | None
     return _primitive(_hall_number(number, setting)).T @ np.asarray(lattice, dtype=float)
 
 
-def reciprocal_lattice(lattice: ArrayLike) -> NDArray[np.float64]:
+def reciprocal_lattice(lattice: ArrayLike) -> Array:
     """The rows b_i with b_i · a_j = 1 if i = j and 0 if not (no factor 2π).
 
     Examples
@@ -257,7 +258,7 @@ def _tables(hall: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return W, w
 
 
-def in_parts(translations: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
+def in_parts(translations: Array) -> tuple[NDArray[np.int64], float]:
     """Translations rounded to 24ths, and the largest change that rounding made."""
     w = np.rint(_PARTS * translations).astype(np.int64)
     return w % _PARTS, float(np.abs(translations - w / _PARTS).max())
@@ -267,7 +268,7 @@ def parts_as_fractions(w: NDArray[np.int64]) -> list[Fraction]:
     return [Fraction(int(part), _PARTS) for part in w]
 
 
-def _primitive(hall: int) -> NDArray[np.float64]:
+def _primitive(hall: int) -> Array:
     letter = str(_database()[hall].hall_symbol).lstrip("-")[0]
     return np.array(_PRIMITIVE[letter]) / 6.0
 

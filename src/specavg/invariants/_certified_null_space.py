@@ -80,10 +80,7 @@ class FixedSpace:
 
 
 def null_space(
-    matrices: list[Array],
-    fields: Sequence[Array] = (),
-    rounding_size: int | None = None,
-    steepness: float = 0.0,
+    matrices: list[Array], fields: Sequence[Array] = (), rounding_size: int | None = None, steepness: float = 0.0
 ) -> FixedSpace:
     """The fixed space from a null space of the stacked D(g) − I and dD(ξ), never by luck: unclear ranks raise.
 

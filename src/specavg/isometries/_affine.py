@@ -14,6 +14,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg.isometries._isometry import Isometry, Matrices, checked_points, entries, finite_square, read_only
 from specavg.isometries._linear import SignedPermutation, exact_signed
 
@@ -61,7 +62,7 @@ class Affine(Matrices):
         """Whether A is the identity."""
         return np.array_equal(self.matrix, np.eye(self.size, dtype=np.int64))
 
-    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, X: ArrayLike) -> Array:
         if any(self.shift):
             return super().__call__(X)
         points = checked_points(self, X)
@@ -70,7 +71,7 @@ class Affine(Matrices):
         terms = np.concatenate(_exact_terms(self.matrix, points), axis=-1)
         return np.apply_along_axis(fsum, -1, terms)
 
-    def applied(self, U: NDArray[np.float64]) -> NDArray[np.float64]:
+    def applied(self, U: Array) -> Array:
         """A u + t up to whole periods, for points `U` in periods.
 
         Where `A` has entries above 1, whole periods are taken away before anything is rounded: an entry of 10^10 does
@@ -210,7 +211,7 @@ def _determinant(A: NDArray[np.int64]) -> int:
     return int(_exact(A).det())
 
 
-def _exact_terms(A: NDArray[np.int64], X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _exact_terms(A: NDArray[np.int64], X: Array) -> tuple[Array, Array]:
     """The products A_ij x_j, and what their rounding loses: together exact (Dekker's product)."""  # (..., d, d), twice
     a, x = A.astype(float), X[..., None, :]
     high_a, high_x = _leading_bits(a), _leading_bits(x)
@@ -219,7 +220,7 @@ def _exact_terms(A: NDArray[np.int64], X: NDArray[np.float64]) -> tuple[NDArray[
     return product, ((high_a * high_x - product) + high_a * low_x + low_a * high_x) + low_a * low_x
 
 
-def _leading_bits(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _leading_bits(x: Array) -> Array:
     """The first 26 of the 53 bits of each number (Veltkamp)."""
     scaled = 134217729.0 * x  # 2^27 + 1
     return scaled - (scaled - x)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg._immutable import Immutable
 from specavg._messages import shown
 
@@ -61,7 +62,7 @@ class Isometry(Immutable, abc.ABC):
             raise TypeError(f"cannot compose {self!r} with {other!r}: they are maps of different spaces")
         return composed
 
-    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, X: ArrayLike) -> Array:
         raise TypeError(f"{self!r} cannot act on bare points: what it does depends on the space. Use space.act(g, X).")
 
     @property
@@ -89,7 +90,7 @@ class Matrices(Isometry):
         return hash(self._key)
 
 
-def checked_points(g: Isometry, X: ArrayLike) -> NDArray[np.float64]:
+def checked_points(g: Isometry, X: ArrayLike) -> Array:
     """`X` as float64 with one column per coordinate that `g` acts on, or an error."""
     points = np.asarray(X, dtype=float)
     if points.ndim == 0 or points.shape[-1] != g.size:
@@ -104,7 +105,7 @@ def entries(given: Any, what: str, example: str) -> tuple[Any, ...]:
     return tuple(given)
 
 
-def finite_square(matrix: ArrayLike, what: str) -> NDArray[np.float64]:
+def finite_square(matrix: ArrayLike, what: str) -> Array:
     """A finite square matrix as float64, or an error; `what` needs it."""
     array = np.asarray(matrix, dtype=float)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:

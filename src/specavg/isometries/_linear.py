@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg._messages import shown
 from specavg.isometries._isometry import Isometry, Matrices, checked_points, entries, finite_square, read_only
 
@@ -43,7 +44,7 @@ class SignedPermutation(Isometry):
         return np.array(self.image, dtype=np.intp)
 
     @cached_property
-    def signs_array(self) -> NDArray[np.float64]:
+    def signs_array(self) -> Array:
         """`signs` for multiplying."""
         return np.array(self.signs, dtype=float)
 
@@ -57,13 +58,13 @@ class SignedPermutation(Isometry):
         return self.is_permutation and self.image == tuple(range(self.size))
 
     @property
-    def matrix(self) -> NDArray[np.float64]:
+    def matrix(self) -> Array:
         """The matrix R with gx = R x."""  # (d, d)
         R = np.zeros((self.size, self.size))
         R[np.arange(self.size), self.image_array] = self.signs_array
         return R
 
-    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, X: ArrayLike) -> Array:
         moved = checked_points(self, X)[..., self.image_array]
         return moved if self.is_permutation else moved * self.signs_array
 
@@ -105,7 +106,7 @@ class Orthogonal(Matrices):
     (array([0.6, 0.8]), False)
     """
 
-    matrix: NDArray[np.float64]
+    matrix: Array
     """The matrix R."""  # (d, d)
 
     def __post_init__(self) -> None:
@@ -123,7 +124,7 @@ class Orthogonal(Matrices):
     def is_exact(self) -> bool:
         return False
 
-    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, X: ArrayLike) -> Array:
         return checked_points(self, X) @ self.matrix.T
 
     def inverse(self) -> Orthogonal:
@@ -225,12 +226,12 @@ def linear(g: Isometry) -> SignedPermutation | Orthogonal:
     raise TypeError(f"{g!r} is not a linear map")
 
 
-def rotation_axis(R: NDArray[np.float64]) -> NDArray[np.float64]:
+def rotation_axis(R: Array) -> Array:
     """A unit vector that a rotation of R^3 other than the identity leaves alone, of either sign."""
     return np.linalg.svd(R - np.eye(3))[2][2]
 
 
-def exact_signed(matrix: NDArray[np.float64]) -> SignedPermutation | None:
+def exact_signed(matrix: Array) -> SignedPermutation | None:
     """The signed permutation that `matrix` is, or None."""
     rounded = np.rint(matrix)
     if np.abs(matrix - rounded).max(initial=0.0) > _SNAP or np.abs(rounded).max(initial=0.0) > 1:

@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._random import OWN_SEED
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ _OVERSAMPLING = 1.6  # points per function: the condition number stays below 10
 class LeastSquares:
     """Solve Φ D = Ψ for D, many times with one factorisation of Φ."""
 
-    def __init__(self, values: NDArray[np.float64]) -> None:
+    def __init__(self, values: Array) -> None:
         from scipy.linalg import cho_factor
 
         self._values = values
         self._factor = cho_factor(values.T @ values, overwrite_a=True, check_finite=False)
 
-    def __call__(self, targets: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    def __call__(self, targets: Array) -> tuple[Array, float]:
         from scipy.linalg import cho_solve
 
         D = cho_solve(self._factor, self._values.T @ targets, check_finite=False)
@@ -36,7 +36,7 @@ class LeastSquares:
 
 
 @lru_cache(maxsize=2)
-def interpolation(space: Space, eigenspace: Eigenspace) -> tuple[NDArray[np.float64], LeastSquares]:
+def interpolation(space: Space, eigenspace: Eigenspace) -> tuple[Array, LeastSquares]:
     """Random points, and what finds a matrix on an eigenspace from values there; the last two are kept."""
     n = int(_OVERSAMPLING * eigenspace.dim) + 30
     X = space.sample(n, random_state=np.random.default_rng(OWN_SEED))

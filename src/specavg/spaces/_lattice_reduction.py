@@ -14,6 +14,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
+
 _LARGEST = 2**31  # integers of the change of basis: frequencies times these stay far below 2^63
 _LOVASZ = Fraction(3, 4)
 _EXACT = 1e-12  # functions of a torus are invariant to this, unless a warning says otherwise
@@ -26,12 +28,12 @@ class ReducedLattice:
     A frequency k belongs to the frequency change @ k of the short basis, and a point u in periods to u @ inverse.
     """
 
-    vectors: NDArray[np.float64]  # (d, d)
+    vectors: Array  # (d, d)
     change: NDArray[np.int64]  # (d, d), of determinant ±1
     inverse: NDArray[np.int64]  # (d, d)
 
     @property
-    def metric(self) -> NDArray[np.float64]:
+    def metric(self) -> Array:
         """M with |δ|² = δᵀMδ for a displacement δ in periods of the short basis."""
         return self.vectors @ self.vectors.T
 
@@ -44,18 +46,18 @@ class ReducedLattice:
         """Frequencies of the given basis from those of the short one."""  # (n, d) -> (n, d)
         return K @ self.inverse.T
 
-    def points(self, U: NDArray[np.float64]) -> NDArray[np.float64]:
+    def points(self, U: Array) -> Array:
         """Points in periods of the given basis, in [0, 1), from those of the short one."""  # (n, d) -> (n, d)
         moved = U @ self.change
         return moved - np.floor(moved)
 
-    def matrix(self, A: NDArray[np.int64]) -> NDArray[np.float64]:
+    def matrix(self, A: NDArray[np.int64]) -> Array:
         """An integer map u ↦ Au of the given coordinates, in those of the short basis; exact."""  # (d, d) -> (d, d)
         inverse, change = self.inverse.astype(object), self.change.astype(object)
         return (inverse.T @ A.astype(object) @ change.T).astype(float)
 
 
-def reduced(lattice: NDArray[np.float64]) -> ReducedLattice:
+def reduced(lattice: Array) -> ReducedLattice:
     """A nearly orthogonal basis of the lattice of the rows, in exact rational arithmetic.
 
     Examples

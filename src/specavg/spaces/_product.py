@@ -10,8 +10,8 @@ from math import fsum, prod
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series
@@ -74,7 +74,7 @@ class Product(Space):
         return (int(self._ends[-1]),)
 
     @property
-    def column_periods(self) -> NDArray[np.float64]:
+    def column_periods(self) -> Array:
         return np.concatenate([factor.column_periods for factor in self._factors])
 
     def __eq__(self, other: object) -> bool:
@@ -86,7 +86,7 @@ class Product(Space):
     def __repr__(self) -> str:
         return f"Product({', '.join(map(repr, self._factors))})"
 
-    def blocks(self, X: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    def blocks(self, X: Array) -> list[Array]:
         """The columns of each factor."""
         return [X[:, a:b] for a, b in zip(self._ends[:-1], self._ends[1:], strict=True)]
 
@@ -141,7 +141,7 @@ class Product(Space):
         ways = factor_eigenspaces(eigenspace)
         return max(sum(A.steepness(V) for A, V in zip(self._factors, way, strict=True)) for way in ways)
 
-    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
         blocks = self.blocks(X)
         values = []
         for part in factor_eigenspaces(eigenspace):
@@ -152,8 +152,8 @@ class Product(Space):
             values.append(reduce(row_products, factors))
         return np.concatenate(values, axis=1)
 
-    def _gradient(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        gradients: list[NDArray[np.float64]] = []
+    def _gradient(self, eigenspace: Eigenspace, X: Array) -> Array:
+        gradients: list[Array] = []
         for part in factor_eigenspaces(eigenspace):
             families = [factor.functions([V]) for factor, V in zip(self._factors, part, strict=True)]
             blocks = [np.ascontiguousarray(block) for block in self.blocks(X)]
@@ -180,7 +180,7 @@ class Product(Space):
         assert isinstance(g, Factors)
         return all(M.columns_follow(part) for M, part in zip(self._factors, g.parts, strict=True))
 
-    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _act(self, g: Isometry, X: Array) -> Array:
         assert isinstance(g, Factors)
         moved = [
             factor._act(part, block)  # pyright: ignore[reportPrivateUsage]
@@ -188,7 +188,7 @@ class Product(Space):
         ]
         return np.concatenate(moved, axis=1)
 
-    def tangents(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def tangents(self, X: Array) -> Array:
         tangents, row, column = np.zeros((len(X), self.n_features, self.dim)), 0, 0
         for factor, block in zip(self._factors, self.blocks(X), strict=True):
             part = (
@@ -199,25 +199,22 @@ class Product(Space):
             tangents[part] = factor.tangents(block)
         return tangents
 
-    def _differential(self, g: Isometry) -> NDArray[np.float64]:
+    def _differential(self, g: Isometry) -> Array:
         from scipy.linalg import block_diag
 
         assert isinstance(g, Factors)
         parts = zip(self._factors, g.parts, strict=True)
         return np.asarray(block_diag(*(M.differential(part) for M, part in parts)), dtype=np.float64)
 
-    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
         from scipy.linalg import block_diag
 
         assert isinstance(g, Factors)
         blocks = [
-            reduce(
-                np.kron,
-                [M.representation(h, V) for M, h, V in zip(self._factors, g.parts, part, strict=True)],
-            )
+            reduce(np.kron, [M.representation(h, V) for M, h, V in zip(self._factors, g.parts, part, strict=True)])
             for part in factor_eigenspaces(eigenspace)
         ]
-        joined_blocks: NDArray[np.float64] = block_diag(*blocks)  # pyright: ignore[reportAssignmentType]
+        joined_blocks: Array = block_diag(*blocks)  # pyright: ignore[reportAssignmentType]
         return joined_blocks
 
     def check_field(self, field: Field) -> Field:
@@ -229,7 +226,7 @@ class Product(Space):
         pairs = zip(self._factors, field.parts, strict=True)
         return FactorsField(tuple(still(M.identity) if f is None else M.check_field(f) for M, f in pairs))
 
-    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
+    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> Array:
         from scipy.linalg import block_diag
 
         assert isinstance(field, FactorsField)
@@ -240,7 +237,7 @@ class Product(Space):
         ]
         return np.asarray(block_diag(*blocks), dtype=np.float64)
 
-    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def _membership_error(self, X: Array) -> Array | None:
         errors = [
             factor._membership_error(block)  # pyright: ignore[reportPrivateUsage]
             for factor, block in zip(self._factors, self.blocks(X), strict=True)
@@ -248,14 +245,14 @@ class Product(Space):
         known = [error for error in errors if error is not None]
         return np.max(known, axis=0) if known else None
 
-    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+    def sample(self, n: int, random_state: Any = None) -> Array:
         rng = as_generator(random_state)
         return np.concatenate([factor.sample(n, rng).reshape(n, -1) for factor in self._factors], axis=1)
 
-    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:
         return tensor_quadrature([factor.quadrature(max_eigenvalue) for factor in self._factors])
 
-    def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def ordered_quadrature(self, order: Order, top: float) -> tuple[Array, Array]:
         inside = order.within_a_factor
         return tensor_quadrature([factor.ordered_quadrature(inside, top) for factor in self._factors])
 
@@ -302,18 +299,16 @@ def _with_constants(
     return tuple(parts)
 
 
-def row_products(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
+def row_products(A: Array, B: Array) -> Array:
     """All products of a column of A with a column of B."""  # (n, a), (n, b) -> (n, ab)
     return (A[:, :, None] * B[:, None, :]).reshape(len(A), -1)
 
 
-def product_rule(
-    values: Sequence[NDArray[np.float64]], slopes: Sequence[NDArray[np.float64]]
-) -> list[NDArray[np.float64]]:
+def product_rule(values: Sequence[Array], slopes: Sequence[Array]) -> list[Array]:
     """Gradients of all products of one column of each of `values`, by the coordinates of each of them."""
     # (n, a), (n, a, f) each -> (n, product of the a, f) each
     n, one = len(values[0]), np.ones((len(values[0]), 1))
-    gradients: list[NDArray[np.float64]] = []
+    gradients: list[Array] = []
     for i, slope in enumerate(slopes):
         before, after = reduce(row_products, values[:i], one), reduce(row_products, values[i + 1 :], one)
         products = before[:, :, None, None, None] * slope[:, None, :, None, :] * after[:, None, None, :, None]
@@ -321,9 +316,7 @@ def product_rule(
     return gradients
 
 
-def tensor_quadrature(
-    rules: list[tuple[NDArray[np.float64], NDArray[np.float64]]],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def tensor_quadrature(rules: list[tuple[Array, Array]]) -> tuple[Array, Array]:
     """The product of quadrature rules."""
     total = float(prod(len(w) for _, w in rules))
     columns = sum(X.shape[1] for X, _ in rules)

@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, log_bessel
@@ -92,7 +93,7 @@ class Rotations(Space):
         """The Wigner functions of one degree."""
         return Eigenspace(float(degree * (degree + 1)), (2 * degree + 1) ** 2, degree)
 
-    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
         degree = degree_label(eigenspace)
         values = wigner_matrices(nearest_orthonormal(X.reshape(-1, 3, 3)), degree)
         values *= np.sqrt(2 * degree + 1)
@@ -124,13 +125,11 @@ class Rotations(Space):
             return LeftRight(orthogonal(-g.left.matrix), orthogonal(-g.right.matrix))
         return g
 
-    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _act(self, g: Isometry, X: Array) -> Array:
         assert isinstance(g, LeftRight)
         return (g.left.matrix @ X.reshape(-1, 3, 3) @ g.right.matrix.T).reshape(X.shape)
 
-    def factor_representations(
-        self, g: Isometry, eigenspace: Eigenspace
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    def factor_representations(self, g: Isometry, eigenspace: Eigenspace) -> list[tuple[Array, Array]]:
         """One pair D_left, D_right with D(g) = np.kron(D_left, D_right).
 
         Each is the matrix of one factor on the harmonics of `Sphere(3)` of the same degree.
@@ -145,7 +144,7 @@ class Rotations(Space):
         left, right = wigner_matrices(pair, degree_label(eigenspace)).transpose(0, 2, 1)
         return [(left, right)]
 
-    def one_sided_representations(self, g: Isometry, eigenspace: Eigenspace, side: int) -> list[NDArray[np.float64]]:
+    def one_sided_representations(self, g: Isometry, eigenspace: Eigenspace, side: int) -> list[Array]:
         """D_left (side 0) or D_right (side 1), in a list as on `Stiefel`."""
         return [pair[side] for pair in self.factor_representations(g, eigenspace)]
 
@@ -155,21 +154,19 @@ class Rotations(Space):
 
     right_sizes = left_sizes
 
-    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
         # φ is vec M(X), row by row, and M(A X Bᵀ) = M(A) M(X) M(B)ᵀ.
         ((left, right),) = self.factor_representations(g, eigenspace)
         return np.asarray(np.kron(left, right), dtype=np.float64)
 
-    def factor_infinitesimals(
-        self, field: Field, eigenspace: Eigenspace
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    def factor_infinitesimals(self, field: Field, eigenspace: Eigenspace) -> list[tuple[Array, Array]]:
         """One pair dD_left, dD_right with dD(ξ) = dD_left ⊗ 1 + 1 ⊗ dD_right, as `factor_representations`."""
         left, right = (
             wigner_derivative(half.matrix, degree_label(eigenspace)).T for half in two_sided(self.check_field(field), 3)
         )
         return [(left, right)]
 
-    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
+    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> Array:
         return kronecker_sum(list(self.factor_infinitesimals(field, eigenspace)[0]))
 
     # --- points ------------------------------------------------------------------------------------
@@ -177,7 +174,7 @@ class Rotations(Space):
     def as_table(self, X: Any) -> Any:
         return super().as_table(_matrices(X))
 
-    def check_points(self, X: ArrayLike) -> NDArray[np.float64]:
+    def check_points(self, X: ArrayLike) -> Array:
         matrices = np.asarray(_matrices(X), dtype=np.float64)
         if matrices.ndim == 2 and matrices.shape[1] in (3, 4) and matrices.shape != (3, 3):
             kind = "quaternions" if matrices.shape[1] == 4 else "Euler angles or rotation vectors"
@@ -188,10 +185,10 @@ class Rotations(Space):
             )
         return super().check_points(matrices)
 
-    def act(self, g: Isometry, X: ArrayLike) -> NDArray[np.float64]:
+    def act(self, g: Isometry, X: ArrayLike) -> Array:
         return super().act(g, _matrices(X))
 
-    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _membership_error(self, X: Array) -> Array:
         matrices = X.reshape(-1, 3, 3)
         return np.maximum(orthonormality_error(matrices), np.abs(np.linalg.det(matrices) - 1) / 2)
 
@@ -203,7 +200,7 @@ class Rotations(Space):
         degrees = np.array([degree_label(V) for V in eigenspaces], dtype=np.intp)
         l = np.arange(degrees.max(initial=0) + 1)
 
-        def logarithms(kappa: float) -> NDArray[np.float64]:
+        def logarithms(kappa: float) -> Array:
             # (1 − cos ω)χ_l = cos lω − cos (l + 1)ω: coefficients are (I_l − I_{l+1})(κ) / (2l + 1).
             logs = log_bessel(0.0, len(l) + 1, kappa)
             series = logs[:-1] + np.log(-np.expm1(np.diff(logs))) - np.log(2.0 * l + 1)
@@ -211,15 +208,15 @@ class Rotations(Space):
 
         return logarithms
 
-    def zonal_sum(self, weighted: Weighted, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    def zonal_sum(self, weighted: Weighted, X: Array, Y: Array) -> Array:
         weights = {degree_label(V): w * (2 * degree_label(V) + 1) for V, w in weighted}
         return character_sum(np.clip((X @ Y.T - 1) / 2, -1, 1), weights)
 
-    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+    def sample(self, n: int, random_state: Any = None) -> Array:
         quaternions = as_generator(random_state).standard_normal((n, 4))
         return rotations_from_quaternions(quaternions).reshape(n, 9)
 
-    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:
         degree = int(np.floor(np.sqrt(0.25 + max_eigenvalue * (1 + 1e-9)) - 0.5 + 1e-9))
         # 2·degree + 1 angles are enough. A multiple of 12 (of 4, where that is much more) is kept by the turns of a
         # crystal around its axis: nodes then come in orbits, of which one node is evaluated (`one_of_each_orbit`).
@@ -239,7 +236,7 @@ class Rotations(Space):
         return X, weights.ravel()
 
 
-def rotations_from_quaternions(quaternions: ArrayLike, *, scalar_first: bool = False) -> NDArray[np.float64]:
+def rotations_from_quaternions(quaternions: ArrayLike, *, scalar_first: bool = False) -> Array:
     """Rotation matrices of quaternions, **scalar last** as in SciPy; they need not be normalised.
 
     Parameters
@@ -277,7 +274,7 @@ def rotations_from_quaternions(quaternions: ArrayLike, *, scalar_first: bool = F
     return np.moveaxis(np.array(rows), 2, 0)
 
 
-def rotations_from_scipy(rotation: Any, convention: str) -> NDArray[np.float64]:
+def rotations_from_scipy(rotation: Any, convention: str) -> Array:
     """Orientation matrices of SciPy rotations, with the convention they are in said by name.
 
     Parameters
@@ -308,7 +305,7 @@ def rotations_from_scipy(rotation: Any, convention: str) -> NDArray[np.float64]:
     return matrices if convention == "specimen to crystal" else np.ascontiguousarray(matrices.transpose(0, 2, 1))
 
 
-def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> NDArray[np.float64]:
+def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> Array:
     """Orientation matrices of Bunge Euler angles (φ₁, Φ, φ₂), as texture analysis and EBSD files write them.
 
     The matrix takes specimen coordinates to crystal coordinates, g = Rz(φ₂)ᵀ Rx(Φ)ᵀ Rz(φ₁)ᵀ, so the crystal's
@@ -347,7 +344,7 @@ def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> NDArray
     return _turns_z(-last) @ tilt @ _turns_z(-first)
 
 
-def _is_measured(euler: NDArray[np.float64], half: float) -> NDArray[np.bool_]:
+def _is_measured(euler: Array, half: float) -> NDArray[np.bool_]:
     """Rows that are no mark of a pixel without an orientation; a warning about marks."""  # (n, 3) -> (n,)
     marks = {
         ".ang files mark pixels without an orientation by 4π": np.abs(euler - 4 * half).max(axis=1) < _MARK * half,
@@ -369,7 +366,7 @@ def _is_measured(euler: NDArray[np.float64], half: float) -> NDArray[np.bool_]:
     return measured
 
 
-def _question_bunge(euler: NDArray[np.float64], degrees: bool) -> None:
+def _question_bunge(euler: Array, degrees: bool) -> None:
     """Warnings about units and the order of the columns."""
     if not degrees and np.abs(euler).max(initial=0.0) > 4 * np.pi:
         warnings.warn(
@@ -395,7 +392,7 @@ def _question_bunge(euler: NDArray[np.float64], degrees: bool) -> None:
         )
 
 
-def _turns_z(angle: NDArray[np.float64]) -> NDArray[np.float64]:
+def _turns_z(angle: Array) -> Array:
     R = np.zeros((len(angle), 3, 3))
     R[:, 0, 0] = R[:, 1, 1] = np.cos(angle)
     R[:, 1, 0] = np.sin(angle)

@@ -10,8 +10,9 @@ from typing import final
 
 import numpy as np
 
+from specavg._arrays import Array
 from specavg.groups._canonical import alternating_point, parity
-from specavg.groups._structure import ClosedCanonical, Points
+from specavg.groups._structure import ClosedCanonical
 from specavg.isometries import Isometry, SignedPermutation
 
 
@@ -37,5 +38,5 @@ class Alternating(ClosedCanonical):
             if not parity(np.array([image]))[0]:
                 yield SignedPermutation(image, (1,) * self.size)
 
-    def canonical(self, X: Points) -> Points:
+    def canonical(self, X: Array) -> Array:
         return alternating_point(X)

@@ -10,7 +10,8 @@ from typing import final
 
 import numpy as np
 
-from specavg.groups._structure import ClosedCanonical, Points, random_signs
+from specavg._arrays import Array
+from specavg.groups._structure import ClosedCanonical, random_signs
 from specavg.isometries import Isometry, SignedPermutation
 
 
@@ -33,5 +34,5 @@ class Hyperoctahedral(ClosedCanonical):
             for signs in itertools.product((1, -1), repeat=self.size):
                 yield SignedPermutation(image, signs)
 
-    def canonical(self, X: Points) -> Points:
+    def canonical(self, X: Array) -> Array:
         return np.sort(np.abs(X), axis=1)

@@ -8,8 +8,9 @@ from typing import final
 
 import numpy as np
 
+from specavg._arrays import Array
 from specavg.groups._canonical import least_rotation
-from specavg.groups._structure import ClosedCanonical, Points
+from specavg.groups._structure import ClosedCanonical
 from specavg.isometries import Isometry, SignedPermutation
 
 
@@ -30,7 +31,7 @@ class CyclicShifts(ClosedCanonical):
     def elements(self) -> Iterator[Isometry]:
         return (_rotated(self.size, k, 1) for k in range(self.size))
 
-    def canonical(self, X: Points) -> Points:
+    def canonical(self, X: Array) -> Array:
         return least_rotation(X, reversals=False)
 
 
@@ -53,7 +54,7 @@ class DihedralShifts(ClosedCanonical):
         directions = (1, -1) if self.size > 2 else (1,)
         return (_rotated(self.size, k, s) for s in directions for k in range(self.size))
 
-    def canonical(self, X: Points) -> Points:
+    def canonical(self, X: Array) -> Array:
         return least_rotation(X, reversals=True)
 
 

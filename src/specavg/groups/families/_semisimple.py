@@ -8,8 +8,8 @@ from functools import cached_property, reduce
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups._structure import Continuous
 from specavg.isometries import Isometry
 from specavg.isometries.fields import Field
@@ -46,13 +46,13 @@ class Semisimple(Continuous):
         return self.fields[0].size
 
     @cached_property
-    def _units(self) -> NDArray[np.float64]:
+    def _units(self) -> Array:
         """Takes coordinates in which the Killing form is −1 to the coefficients of a field."""  # (p, p)
         values, vectors = np.linalg.eigh(-killing_form(self.fields))
         return vectors / np.sqrt(values)
 
     @property
-    def _spread(self) -> NDArray[np.float64]:
+    def _spread(self) -> Array:
         """Takes independent Gaussian numbers to the coefficients of a step."""  # (p, p)
         return self._units * np.sqrt(_VARIANCE * len(self.fields))
 
@@ -67,12 +67,12 @@ class Semisimple(Continuous):
         return reduce(lambda g, h: g @ h, (combination(step, self.fields).flow(1.0) for step in steps))
 
 
-def combination(coefficients: NDArray[np.float64], fields: tuple[Field, ...]) -> Field:
+def combination(coefficients: Array, fields: tuple[Field, ...]) -> Field:
     """Σ c_i ξ_i."""
     return reduce(lambda f, h: f + h, (float(c) * f for c, f in zip(coefficients, fields, strict=True)))
 
 
-def killing_form(fields: tuple[Field, ...]) -> NDArray[np.float64]:
+def killing_form(fields: tuple[Field, ...]) -> Array:
     """Traces of ad(ξ_i) ad(ξ_j) for a basis of a Lie algebra: zero on its centre, negative on the rest."""  # (p, p)
     basis = np.stack([f.vector for f in fields], axis=1)
     inverse = np.linalg.pinv(basis)

@@ -9,7 +9,8 @@ from typing import final
 
 import numpy as np
 
-from specavg.groups._structure import ClosedCanonical, Points, random_signs
+from specavg._arrays import Array
+from specavg.groups._structure import ClosedCanonical, random_signs
 from specavg.isometries import Isometry, SignedPermutation
 
 
@@ -31,5 +32,5 @@ class SignFlips(ClosedCanonical):
         for signs in itertools.product((1, -1), repeat=self.size):
             yield SignedPermutation(tuple(range(self.size)), signs)
 
-    def canonical(self, X: Points) -> Points:
+    def canonical(self, X: Array) -> Array:
         return np.abs(X)

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups._canonical import parity
 from specavg.groups._structure import Structure
 from specavg.groups.families._hyperoctahedral import Hyperoctahedral
@@ -53,7 +53,7 @@ class SignedSubgroup(Structure):
     def has_canonical(self) -> bool:
         return True
 
-    def canonical(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def canonical(self, X: Array) -> Array:
         """Absolute values, sorted; then one exchange or sign, where that point is in another orbit.
 
         Equal absolute values make either parity available, and a zero either sign.

@@ -10,7 +10,8 @@ from typing import final
 
 import numpy as np
 
-from specavg.groups._structure import ClosedCanonical, Points
+from specavg._arrays import Array
+from specavg.groups._structure import ClosedCanonical
 from specavg.isometries import Isometry, SignedPermutation
 
 
@@ -32,5 +33,5 @@ class Symmetric(ClosedCanonical):
         for image in itertools.permutations(range(self.size)):
             yield SignedPermutation(image, (1,) * self.size)
 
-    def canonical(self, X: Points) -> Points:
+    def canonical(self, X: Array) -> Array:
         return np.sort(X + 0.0, axis=1)

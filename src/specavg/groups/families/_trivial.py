@@ -8,7 +8,8 @@ from typing import final
 
 import numpy as np
 
-from specavg.groups._structure import ClosedCanonical, Points
+from specavg._arrays import Array
+from specavg.groups._structure import ClosedCanonical
 from specavg.isometries import Isometry, identity
 
 
@@ -29,5 +30,5 @@ class Trivial(ClosedCanonical):
     def elements(self) -> Iterator[Isometry]:
         yield identity(self.size)
 
-    def canonical(self, X: Points) -> Points:
+    def canonical(self, X: Array) -> Array:
         return X + 0.0

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups._canonical import alternating_point, parity
 from specavg.groups._structure import Structure
 from specavg.groups.families._symmetric import Symmetric
@@ -49,9 +49,9 @@ class WithInversion(Structure):
     def has_canonical(self) -> bool:
         return True
 
-    def canonical(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def canonical(self, X: Array) -> Array:
         """The lexicographically least of the canonical points of x and −x under the permutations."""
-        candidates: list[NDArray[np.float64]] = []
+        candidates: list[Array] = []
         for negative, Y in ((0, X), (1, 0.0 - X)):
             parities = {odd for odd, sign in self.signatures if sign == negative}
             if len(parities) == 2:

@@ -10,8 +10,8 @@ from typing import final
 
 import numpy as np
 
+from specavg._arrays import Array
 from specavg.groups._canonical import sorted_copies
-from specavg.groups._structure import Points
 from specavg.groups.families._of_copies import OfCopies
 from specavg.isometries import Isometry, copies
 
@@ -41,6 +41,6 @@ class Wreath(OfCopies):
     def has_canonical(self) -> bool:
         return self.group.has_canonical
 
-    def canonical(self, X: Points) -> Points:
+    def canonical(self, X: Array) -> Array:
         stacked = self.group.canonical(X.reshape(len(X) * self.copies, self.group.columns))
         return sorted_copies(stacked.reshape(len(X), self.copies, self.group.columns))

@@ -22,6 +22,7 @@ from typing import cast, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups.recognition._vectors import invariant_vectors
 from specavg.isometries import (
     Affine,
@@ -140,7 +141,7 @@ class _AffineAction(Action):
 class _LinearAction(Action):
     """An orbit, or a union of orbits, of row vectors that span R^d."""
 
-    def __init__(self, matrices: Sequence[NDArray[np.float64]]) -> None:
+    def __init__(self, matrices: Sequence[Array]) -> None:
         self._vectors = invariant_vectors(matrices)
 
     @property
@@ -153,17 +154,17 @@ class _LinearAction(Action):
     def isometry(self, permutation: NDArray[np.integer]) -> SignedPermutation | Orthogonal:
         return rounded(self.matrix(permutation))
 
-    def matrix(self, permutation: NDArray[np.integer]) -> NDArray[np.float64]:
+    def matrix(self, permutation: NDArray[np.integer]) -> Array:
         """The orthogonal matrix, from all vectors at once: rounding does not build up along words."""
         u, _, vt = np.linalg.svd(self._pseudoinverse @ self._points[permutation])
         return np.asarray(u @ vt, dtype=float)
 
     @cached_property
-    def _points(self) -> NDArray[np.float64]:
+    def _points(self) -> Array:
         return self._vectors.points
 
     @cached_property
-    def _pseudoinverse(self) -> NDArray[np.float64]:
+    def _pseudoinverse(self) -> Array:
         return np.asarray(np.linalg.pinv(self._points), dtype=float)
 
 
@@ -175,7 +176,7 @@ class _LeftRightAction(Action):
         self._rows, self._columns = next((g.left.size, g.right.size) for g in generators if isinstance(g, LeftRight))
         self._linear = _LinearAction([self._kronecker(g) for g in generators])
 
-    def _kronecker(self, g: Isometry) -> NDArray[np.float64]:
+    def _kronecker(self, g: Isometry) -> Array:
         if isinstance(g, LeftRight):
             return np.asarray(np.kron(g.left.matrix, g.right.matrix), dtype=float)
         return np.asarray(np.kron(_matrix(g), np.eye(self._columns)), dtype=float)
@@ -246,13 +247,13 @@ class _CopiesAction(Action):
 # --- helpers --------------------------------------------------------------------------------------
 
 
-def rounded(R: NDArray[np.float64]) -> SignedPermutation | Orthogonal:
+def rounded(R: Array) -> SignedPermutation | Orthogonal:
     """`R` as an isometry; a signed permutation where it can be nothing else."""
     integers = np.rint(R)
     return orthogonal(integers if np.abs(R - integers).max(initial=0.0) < 1e-9 else R)
 
 
-def _matrix(g: Isometry) -> NDArray[np.float64]:
+def _matrix(g: Isometry) -> Array:
     return cast("SignedPermutation | Orthogonal", g).matrix
 
 

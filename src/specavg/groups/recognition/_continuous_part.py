@@ -7,8 +7,8 @@ from math import lcm
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups._algebra import INDEPENDENT, Algebra
 from specavg.groups._structure import Structure
 from specavg.groups.families._circle_subgroup import CircleSubgroup
@@ -162,5 +162,5 @@ def _length(field: Field) -> float:
     return float(np.linalg.norm(field.vector))
 
 
-def _distance(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+def _distance(a: Array, b: Array) -> float:
     return float(np.abs(a - b).max(initial=0.0) / max(1.0, float(np.abs(a).max(initial=0.0))))

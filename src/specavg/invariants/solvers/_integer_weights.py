@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.invariants.solvers._solver import Unsuitable
 
 _WHOLE = 1e-9  # weights closer to integers than this are integers; eigenvalues of dD are rounded to 1e-13
 
 
-def integer_weights(dD: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.complex128]]:
+def integer_weights(dD: Array) -> tuple[NDArray[np.int64], NDArray[np.complex128]]:
     """Weights w and unit vectors u with dD u = −i w u, of a field whose flow has the period 2π.
 
     Examples
