@@ -356,12 +356,6 @@ class Group(Immutable):
         """Canonical points by a search, where every generator permutes columns and changes signs."""
         return LeastImages.of(self._generators)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Group) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
     @property
     def _key(self) -> tuple[Any, ...]:
         return (self._generators, self._fields, self.structure, self._size)

@@ -296,12 +296,6 @@ class Representation(Immutable):
         if self._group != other._group:
             raise ValueError(f"only representations of one group combine; got {self._group!r} and {other._group!r}")
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Representation) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
     @property
     def _key(self) -> tuple[Any, ...]:
         return (self._group, self._images, self._field_images, self._dim, self._tangent)

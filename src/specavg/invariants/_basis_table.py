@@ -218,9 +218,3 @@ class BasisTable(Immutable):
     def quadrature(self, value: float) -> tuple[Array, Array]:
         """Points and weights that integrate products of two functions exactly, if their values are up to `value`."""
         return self.space.ordered_quadrature(self.order, value)
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)

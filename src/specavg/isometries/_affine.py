@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
-from specavg.isometries._isometry import Isometry, Matrices, checked_points, entries, finite_square, read_only
+from specavg.isometries._isometry import Isometry, checked_points, entries, finite_square, read_only
 from specavg.isometries._linear import SignedPermutation, exact_signed
 
 _LARGEST_ENTRY = 2.0**53  # floats count to here without gaps
@@ -26,7 +26,7 @@ _ROUNDED = 4e-3  # periods: a number this near to a half, ..., sixth, and not eq
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Affine(Matrices):
+class Affine(Isometry):
     """u ↦ A u + t in units of the periods, A an integer matrix, t exact where it can be.
 
     Examples

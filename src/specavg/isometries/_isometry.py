@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -74,20 +73,6 @@ class Isometry(Immutable, abc.ABC):
     def is_exact(self) -> bool:
         """Whether the map is stored without rounding."""
         return True
-
-
-class Matrices(Isometry):
-    """Shared by kinds that hold arrays: value equality through bytes."""
-
-    @cached_property
-    @abc.abstractmethod
-    def _key(self) -> tuple[Any, ...]: ...
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._key == other._key  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
-
-    def __hash__(self) -> int:
-        return hash(self._key)
 
 
 def checked_points(g: Isometry, X: ArrayLike) -> Array:

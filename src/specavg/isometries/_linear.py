@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
 from specavg._messages import shown
-from specavg.isometries._isometry import Isometry, Matrices, checked_points, entries, finite_square, read_only
+from specavg.isometries._isometry import Isometry, checked_points, entries, finite_square, read_only
 
 ORTHOGONALITY_TOLERANCE = 1e-9  # largest |RᵀR − I|: ten digits, as tables print them, pass, and seven do not
 _SNAP = 1e-15  # a float matrix this close to a signed permutation is one: cos(π/2) is 6e-17
@@ -95,7 +95,7 @@ class SignedPermutation(Isometry):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Orthogonal(Matrices):
+class Orthogonal(Isometry):
     """gx = R x with a floating-point orthogonal matrix.
 
     Examples

@@ -52,7 +52,7 @@ class Interval(Space):
         low, high = float(low), float(high)
         if not (np.isfinite(low) and np.isfinite(high) and low < high):
             raise ValueError(f"Interval needs finite ends low < high; got {low!r} and {high!r}")
-        self._low, self._high = low, high
+        self._low, self._high = self._key = (low, high)
         self._centre, self._half = low / 2 + high / 2, high / 2 - low / 2
         if not self._half > 0:
             raise ValueError(f"Interval({low!r}, {high!r}) has no width that floating-point numbers can tell from 0")
@@ -78,12 +78,6 @@ class Interval(Space):
     @property
     def shape(self) -> tuple[int, ...]:
         return (1,)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Interval) and (self._low, self._high) == (other._low, other._high)
-
-    def __hash__(self) -> int:
-        return hash((Interval, self._low, self._high))
 
     def __repr__(self) -> str:
         return "Interval()" if (self._low, self._high) == (-1.0, 1.0) else f"Interval({self._low!r}, {self._high!r})"

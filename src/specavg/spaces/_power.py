@@ -50,8 +50,7 @@ class Power(Space):
             raise ValueError(f"Power needs a space; got {shown(base)}")
         if int(m) != m or m < 1:
             raise ValueError(f"Power needs a number of copies m ≥ 1; got {m!r}")
-        self._base = base
-        self._m = int(m)
+        self._base, self._m = self._key = (base, int(m))
 
     @property
     def base(self) -> Space:
@@ -85,12 +84,6 @@ class Power(Space):
     @property
     def column_periods(self) -> Array:
         return np.tile(self._base.column_periods, self._m)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Power) and (self._base, self._m) == (other._base, other._m)
-
-    def __hash__(self) -> int:
-        return hash((Power, self._base, self._m))
 
     def __repr__(self) -> str:
         return f"Power({self._base!r}, {self._m})"

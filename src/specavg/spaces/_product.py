@@ -49,7 +49,7 @@ class Product(Space):
     def __init__(self, *factors: Space) -> None:
         if not factors or not all(isinstance(factor, Space) for factor in factors):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f"Product needs one or more spaces; got {factors!r}")
-        self._factors = factors
+        self._factors = self._key = factors
         self._ends = np.cumsum([0, *(factor.n_features for factor in factors)])
 
     @property
@@ -76,12 +76,6 @@ class Product(Space):
     @property
     def column_periods(self) -> Array:
         return np.concatenate([factor.column_periods for factor in self._factors])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Product) and self._factors == other._factors
-
-    def __hash__(self) -> int:
-        return hash((Product, self._factors))
 
     def __repr__(self) -> str:
         return f"Product({', '.join(map(repr, self._factors))})"

@@ -76,11 +76,7 @@ class Rotations(Space):
     def shape(self) -> tuple[int, ...]:
         return (3, 3)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rotations)
-
-    def __hash__(self) -> int:
-        return hash(Rotations)
+    _key = ()
 
     def __repr__(self) -> str:
         return "Rotations()"

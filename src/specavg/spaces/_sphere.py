@@ -54,7 +54,7 @@ class Sphere(Space):
     def __init__(self, d: int) -> None:
         if int(d) != d or d < 2:
             raise ValueError(f"Sphere(d) is the unit sphere in R^d and needs d ≥ 2; got {d!r}")
-        self._d = int(d)
+        self._d = self._key = int(d)
 
     @property
     def dim(self) -> int:
@@ -71,12 +71,6 @@ class Sphere(Space):
     @property
     def log_volume(self) -> float:
         return float(np.log(2) + self._d / 2 * np.log(pi) - lgamma(self._d / 2))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sphere) and self._d == other._d
-
-    def __hash__(self) -> int:
-        return hash((Sphere, self._d))
 
     def __repr__(self) -> str:
         return f"Sphere({self._d})"

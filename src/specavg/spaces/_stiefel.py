@@ -77,7 +77,7 @@ class Stiefel(Space):
                 f"Stiefel({n}, {n}) is O({n}), which has two separate parts; its rotations are Stiefel({n}, {n - 1}) "
                 "(the last column follows from the others)" + ("; see also Rotations()" if n == 3 else "")
             )
-        self._n, self._k = int(n), int(k)
+        self._n, self._k = self._key = (int(n), int(k))
 
     @property
     def dim(self) -> int:
@@ -99,12 +99,6 @@ class Stiefel(Space):
     @property
     def shape(self) -> tuple[int, ...]:
         return (self._n, self._k)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Stiefel) and self.shape == other.shape
-
-    def __hash__(self) -> int:
-        return hash((Stiefel, self._n, self._k))
 
     def __repr__(self) -> str:
         return f"Stiefel({self._n}, {self._k})"

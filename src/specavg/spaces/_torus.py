@@ -148,12 +148,6 @@ class Torus(Space):
             return bool(np.all(self._periods == self._periods[0]))
         return bool(np.array_equal(self.metric, self.metric[0, 0] * np.eye(self.dim)))
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Torus) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
     def __repr__(self) -> str:
         if self.lattice is not None:
             return f"Torus(lattice={self.lattice.tolist()})"  # every digit: rounded, it would have other isometries

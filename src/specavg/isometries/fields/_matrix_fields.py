@@ -42,11 +42,9 @@ class RotationField(Field):
         if not self.is_zero:
             yield self.matrix
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RotationField) and np.array_equal(self.matrix, other.matrix)
-
-    def __hash__(self) -> int:
-        return hash((RotationField, self.matrix.tobytes()))
+    @cached_property
+    def _key(self) -> tuple[Any, ...]:
+        return (self.matrix.shape, self.matrix.tobytes())
 
     @property
     def size(self) -> int:
