@@ -12,8 +12,8 @@ class Immutable:
     _key: Hashable = None  # what equal values of one class share; without it a value is equal to itself only
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
+        if self is other or not isinstance(other, Immutable):
+            return self is other
         return type(self) is type(other) and self._key is not None and self._key == other._key
 
     def __hash__(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
@@ -360,8 +360,9 @@ class Group(Immutable):
     def _key(self) -> tuple[Any, ...]:
         return (self._generators, self._fields, self.structure, self._size)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._generators, self._fields, self._name, self._claimed, self._size)
+    def __reduce__(self) -> tuple[Any, ...]:  # what was computed from the generators is computed again
+        known = partial(Group, structure=self._claimed, size=self._size)
+        return known, (self._generators, self._fields, self._name)
 
     def __repr__(self) -> str:
         if self._claimed is not None and self._claimed.constructor is not None:
@@ -382,17 +383,6 @@ class Group(Immutable):
             facts.append(("…", f"{len(self._generators)} generators in all"))
         facts += [(f"field {i}", repr(f)) for i, f in enumerate(self._fields[:_GENERATORS_SHOWN])]
         return facts_html(repr(self), facts)
-
-
-def _restored(
-    generators: tuple[Isometry, ...],
-    fields: tuple[Field, ...],
-    name: str | None,
-    structure: Structure | None,
-    size: int,
-) -> Group:
-    """A group read back from a pickle; what was computed from the generators is computed again."""
-    return Group(generators, fields, name, structure=structure, size=size)
 
 
 def _large(n: int) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import final
 
 import numpy as np
 
+from specavg._arrays import block_diagonal
 from specavg.isometries._affine import Affine, affine, as_affine
 from specavg.isometries._isometry import Isometry, entries
 from specavg.isometries._linear import Orthogonal, SignedPermutation, identity, linear, orthogonal, permutation
@@ -154,21 +154,13 @@ def flatten(g: Isometry) -> Isometry:
     if not isinstance(g, Factors):
         return g
     parts = [flatten(part) for part in g.parts]
-    offsets = np.cumsum([0, *(part.size for part in parts)])
     if all(isinstance(part, SignedPermutation) for part in parts):
+        offsets = np.cumsum([0, *(part.size for part in parts)])
         image = [int(o) + i for o, part in zip(offsets, parts, strict=False) for i in linear(part).image]  # pyright: ignore[reportAttributeAccessIssue]
         return SignedPermutation(tuple(image), tuple(s for part in parts for s in part.signs))  # pyright: ignore[reportAttributeAccessIssue]
     if all(isinstance(part, SignedPermutation | Orthogonal) for part in parts):
-        matrix = np.zeros((offsets[-1], offsets[-1]))
-        for o, part in zip(offsets, parts, strict=False):
-            matrix[o : o + part.size, o : o + part.size] = linear(part).matrix
-        return orthogonal(matrix)
+        return orthogonal(block_diagonal([linear(part).matrix for part in parts]))
     if all(isinstance(part, SignedPermutation | Affine) for part in parts):
-        integers = np.zeros((offsets[-1], offsets[-1]), dtype=np.int64)
-        t: list[Fraction | float] = []
-        for o, part in zip(offsets, parts, strict=False):
-            block = as_affine(part)
-            integers[o : o + part.size, o : o + part.size] = block.matrix
-            t.extend(block.shift)
-        return affine(integers, t)
+        blocks = [as_affine(part) for part in parts]
+        return affine(block_diagonal([block.matrix for block in blocks]), [t for block in blocks for t in block.shift])
     return g

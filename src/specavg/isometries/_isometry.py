@@ -61,6 +61,13 @@ class Isometry(Immutable, abc.ABC):
             raise TypeError(f"cannot compose {self!r} with {other!r}: they are maps of different spaces")
         return composed
 
+    def __pow__(self, exponent: int) -> Isometry:
+        """The map applied `exponent` ≥ 1 times, by squaring."""
+        if exponent == 1:
+            return self
+        half = self ** (exponent // 2)
+        return half @ half @ self if exponent % 2 else half @ half
+
     def __call__(self, X: ArrayLike) -> Array:
         raise TypeError(f"{self!r} cannot act on bare points: what it does depends on the space. Use space.act(g, X).")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import lcm
 from typing import Any, final
 
 import numpy as np
@@ -56,6 +57,25 @@ class SignedPermutation(Isometry):
     @property
     def is_identity(self) -> bool:
         return self.is_permutation and self.image == tuple(range(self.size))
+
+    @property
+    def cycles(self) -> list[tuple[int, int]]:
+        """The length of each cycle, fixed points included, and the product of the signs along it."""
+        seen = [False] * self.size
+        found: list[tuple[int, int]] = []
+        for i in range(self.size):
+            length, sign = 0, 1
+            while not seen[i]:
+                seen[i] = True
+                length, sign, i = length + 1, sign * self.signs[i], self.image[i]
+            if length:
+                found.append((length, sign))
+        return found
+
+    @property
+    def order(self) -> int:
+        """The least power that is the identity."""
+        return lcm(*(length if sign > 0 else 2 * length for length, sign in self.cycles))
 
     @property
     def matrix(self) -> Array:

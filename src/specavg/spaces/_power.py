@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from specavg._arrays import Array
+from specavg._arrays import Array, block_diagonal
 from specavg._messages import shown
 from specavg._random import as_generator
 from specavg.functions import _types_of_functions as types_of_functions
@@ -282,8 +282,6 @@ class Power(Space):
         return CopiesField(tuple(checked[part] for part in field.parts))
 
     def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> Array:
-        from scipy.linalg import block_diag
-
         assert isinstance(field, CopiesField)
         palette = self.palette(eigenspace)
         moves = {
@@ -293,7 +291,7 @@ class Power(Space):
             kronecker_sum([moves[field.parts[i], a] for i, a in enumerate(assignment) if a])
             for assignment in self.assignments(eigenspace)
         ]
-        return np.asarray(block_diag(*blocks), dtype=np.float64)
+        return block_diagonal(blocks)
 
     def _membership_error(self, X: Array) -> Array | None:
         errors = self._base._membership_error(X.reshape(-1, self._base.n_features))  # pyright: ignore[reportPrivateUsage]

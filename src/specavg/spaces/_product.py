@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from specavg._arrays import Array
+from specavg._arrays import Array, block_diagonal
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series
@@ -194,22 +194,17 @@ class Product(Space):
         return tangents
 
     def _differential(self, g: Isometry) -> Array:
-        from scipy.linalg import block_diag
-
         assert isinstance(g, Factors)
         parts = zip(self._factors, g.parts, strict=True)
-        return np.asarray(block_diag(*(M.differential(part) for M, part in parts)), dtype=np.float64)
+        return block_diagonal([M.differential(part) for M, part in parts])
 
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
-        from scipy.linalg import block_diag
-
         assert isinstance(g, Factors)
         blocks = [
             reduce(np.kron, [M.representation(h, V) for M, h, V in zip(self._factors, g.parts, part, strict=True)])
             for part in factor_eigenspaces(eigenspace)
         ]
-        joined_blocks: Array = block_diag(*blocks)  # pyright: ignore[reportAssignmentType]
-        return joined_blocks
+        return block_diagonal(blocks)
 
     def check_field(self, field: Field) -> Field:
         if not isinstance(field, FactorsField) or field.size != len(self._factors):
@@ -221,15 +216,13 @@ class Product(Space):
         return FactorsField(tuple(still(M.identity) if f is None else M.check_field(f) for M, f in pairs))
 
     def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> Array:
-        from scipy.linalg import block_diag
-
         assert isinstance(field, FactorsField)
         fields = [f for f in field.parts if f is not None]
         blocks = [
             kronecker_sum([M.infinitesimal(f, V) for M, f, V in zip(self._factors, fields, part, strict=True)])
             for part in factor_eigenspaces(eigenspace)
         ]
-        return np.asarray(block_diag(*blocks), dtype=np.float64)
+        return block_diagonal(blocks)
 
     def _membership_error(self, X: Array) -> Array | None:
         errors = [

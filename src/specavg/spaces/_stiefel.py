@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from specavg._arrays import Array
+from specavg._arrays import Array, block_diagonal
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error, random_orthonormal
@@ -222,10 +222,7 @@ class Stiefel(Space):
         ]
 
     def _representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
-        from scipy.linalg import block_diag
-
-        blocks = [np.kron(*pair) for pair in self.factor_representations(g, eigenspace)]
-        return np.asarray(block_diag(*blocks), dtype=np.float64)
+        return block_diagonal([np.kron(*pair) for pair in self.factor_representations(g, eigenspace)])
 
     def factor_infinitesimals(self, field: Field, eigenspace: Eigenspace) -> list[tuple[Array, Array]]:
         """dD_left and dD_right of each type: dD(ξ) is block-diagonal in dD_left ⊗ 1 + 1 ⊗ dD_right."""
@@ -250,10 +247,7 @@ class Stiefel(Space):
         return pairs
 
     def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> Array:
-        from scipy.linalg import block_diag
-
-        blocks = [kronecker_sum(list(pair)) for pair in self.factor_infinitesimals(field, eigenspace)]
-        return np.asarray(block_diag(*blocks), dtype=np.float64)
+        return block_diagonal([kronecker_sum(list(pair)) for pair in self.factor_infinitesimals(field, eigenspace)])
 
     # --- points ------------------------------------------------------------------------------------
 

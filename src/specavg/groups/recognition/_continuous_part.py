@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.groups._algebra import INDEPENDENT, Algebra
+from specavg.groups._algebra import INDEPENDENT, Algebra, length
 from specavg.groups._structure import Structure
 from specavg.groups.families._circle_subgroup import CircleSubgroup
 from specavg.groups.families._composite import Composite
@@ -74,9 +74,8 @@ def _connected(group: Group) -> Structure | None:
     if len(together) == len(fields):
         return Diagonal(_known(make(fields=together)), d)
     centre, semisimple = _split(fields, algebra)
-    circles = [_circle(f) for f in centre]
-    known = [circle for circle in circles if circle is not None]
-    if len(known) < len(circles):
+    known = [CircleSubgroup(f, time) for f in centre if (time := period(f)) is not None]
+    if len(known) < len(centre):
         return None
     parts = [*known, *([Semisimple(semisimple)] if semisimple else [])]
     if len(parts) == 1:
@@ -100,16 +99,16 @@ def _split(fields: tuple[Field, ...], algebra: Algebra) -> tuple[tuple[Field, ..
     onto_centre = directions[:, still] @ directions[:, still].T @ coordinates.T
     centre = [(f, combination(onto_centre @ f.vector, basis)) for f in fields]
     return (
-        tuple(_without_rounding(part) for f, part in centre if _length(part) > INDEPENDENT * _length(f)),
+        tuple(_without_rounding(part) for f, part in centre if length(part) > INDEPENDENT * length(f)),
         tuple(combination(direction, basis) for direction in directions[:, ~still].T),
     )
 
 
 def _orthonormal(fields: tuple[Field, ...]) -> tuple[Field, ...]:
     """A basis of the span, of fields whose `vector` are orthonormal."""
-    columns = np.stack([f.vector / _length(f) for f in fields], axis=1)
+    columns = np.stack([f.vector / length(f) for f in fields], axis=1)
     factor = np.linalg.inv(np.linalg.qr(columns)[1])
-    units = tuple((1.0 / _length(f)) * f for f in fields)
+    units = tuple((1.0 / length(f)) * f for f in fields)
     return tuple(combination(column, units) for column in factor.T)
 
 
@@ -123,12 +122,6 @@ def _known(group: Group) -> Group:
     """A group whose structure is known; the `ValueError` that says why it is not, otherwise."""
     group.recognise()
     return group
-
-
-def _circle(field: Field) -> CircleSubgroup | None:
-    """The flow of a field that comes back to its beginning."""
-    comes_back = period(field)
-    return None if comes_back is None else CircleSubgroup(field, comes_back)
 
 
 def shift_directions(field: ShiftField) -> tuple[int, ...]:
@@ -156,10 +149,6 @@ def normalises(group: Group, other: Group) -> bool:
         and all(g @ h == h @ g for g in group.generators for h in other.generators)
         and all(_distance(f.moved(h).vector, f.vector) <= _SAME for f in group.fields for h in other.generators)
     )
-
-
-def _length(field: Field) -> float:
-    return float(np.linalg.norm(field.vector))
 
 
 def _distance(a: Array, b: Array) -> float:

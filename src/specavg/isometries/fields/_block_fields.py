@@ -9,7 +9,7 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from specavg._arrays import Array
+from specavg._arrays import Array, block_diagonal
 from specavg.isometries._block_maps import Copies, Factors
 from specavg.isometries._isometry import Isometry
 from specavg.isometries._left_right import LeftRight
@@ -193,9 +193,5 @@ def flatten(field: Field) -> Field:
         blocks = [part.velocity if isinstance(part, ShiftField) else (Fraction(0),) * part.size for part in parts]
         return ShiftField(tuple(v for block in blocks for v in block))
     if all(isinstance(part, RotationField) for part in parts):
-        offsets = np.cumsum([0, *(part.size for part in parts)])
-        matrix = np.zeros((offsets[-1], offsets[-1]))
-        for o, part in zip(offsets, parts, strict=False):
-            matrix[o : o + part.size, o : o + part.size] = cast(RotationField, part).matrix
-        return RotationField(matrix)
+        return RotationField(block_diagonal([cast(RotationField, part).matrix for part in parts]))
     return field
