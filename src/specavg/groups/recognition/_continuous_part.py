@@ -11,12 +11,8 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.groups._algebra import INDEPENDENT, Algebra, length
 from specavg.groups._structure import Structure
-from specavg.groups.families._circle_subgroup import CircleSubgroup
-from specavg.groups.families._composite import Composite
-from specavg.groups.families._diagonal import Diagonal
-from specavg.groups.families._orthogonal_group import OrthogonalGroup
-from specavg.groups.families._semisimple import Semisimple, combination, killing_form
-from specavg.groups.families._shift_group import ShiftGroup
+from specavg.groups.families import CircleSubgroup, Composite, Diagonal, OrthogonalGroup, Semisimple, ShiftGroup
+from specavg.groups.families._connected import combination, killing_form
 from specavg.isometries._linear import linear
 from specavg.isometries.fields import CopiesField, Field, RotationField, ShiftField, period
 

@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg.groups._structure import Structure
-from specavg.groups.families._alternating import Alternating
-from specavg.groups.families._hyperoctahedral import Hyperoctahedral
-from specavg.groups.families._sign_flips import SignFlips
-from specavg.groups.families._signed_subgroup import Signature, SignedSubgroup, signature
-from specavg.groups.families._symmetric import Symmetric
-from specavg.groups.families._with_inversion import WithInversion
+from specavg.groups.families import Alternating, Hyperoctahedral, SignedSubgroup, SignFlips, Symmetric, WithInversion
+from specavg.groups.families._signatures import Signature, signature
 from specavg.groups.recognition._actions import SignedAction
 from specavg.groups.recognition._chain import random_products
 from specavg.isometries import SignedPermutation

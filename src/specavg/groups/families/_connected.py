@@ -1,9 +1,10 @@
-"""Connected groups that are known by their Lie algebra only."""
+"""Connected groups that fields generate: shifts of a torus, one flow that comes back, semisimple Lie algebras."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, reduce
 from typing import final
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups._structure import Continuous
-from specavg.isometries import Isometry
+from specavg.isometries import Isometry, affine
 from specavg.isometries.fields import Field
 
 # Each step keeps at most 1/3 of what is not uniform (see the class), and up to 0.01 more where steps are not long
@@ -20,6 +21,50 @@ _STEPS = 36
 # The variance of a step, times the dimension of the algebra, in units of the Killing form. On SO(3) the angle of a step
 # is then of the order of 17 radians, and a weight 1 that does not average out keeps exp(−17²/6) of itself.
 _VARIANCE = 100.0
+
+
+@final
+@dataclass(frozen=True)
+class ShiftGroup(Continuous):
+    """x ↦ x + Σ t_i v_i for real t_i and integer vectors v_i, the `directions`: a closed torus of shifts."""
+
+    directions: tuple[tuple[int, ...], ...]
+
+    @property
+    def size(self) -> int:
+        """How many coordinates the group acts on."""
+        return len(self.directions[0])
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        # t ↦ Σ t_i v_i is a homomorphism from the torus of all t onto the group: it takes uniform to uniform.
+        # The times are dyadic fractions, so that the shift is along the directions exactly.
+        times = [Fraction(int(k), 2**53) for k in rng.integers(2**53, size=len(self.directions))]
+        moved = [
+            sum((t * v[i] for t, v in zip(times, self.directions, strict=True)), Fraction(0)) for i in range(self.size)
+        ]
+        return affine(np.eye(self.size, dtype=np.int64), moved)
+
+
+@final
+@dataclass(frozen=True)
+class CircleSubgroup(Continuous):
+    """exp(t·field) for all t, of which `period` is a period."""
+
+    field: Field
+    period: float
+
+    @property
+    def size(self) -> int:
+        """How many parts the group acts on."""
+        return self.field.size
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The one field, in a tuple."""
+        return (self.field,)
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        return self.field.flow(self.period * rng.random())
 
 
 @final
