@@ -14,7 +14,7 @@ from specavg._config import require_memory, settings
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._few_rows import few_rows
 from specavg.functions._functions import CHUNK_BYTES, PLAIN_BYTES, Functions
-from specavg.functions._threads import CACHE, SMALLEST_BLOCK, block_size, in_order, read_only, row_chunks
+from specavg.functions._threads import CACHE, SMALLEST_BLOCK, block_size, for_all_rows, in_order, read_only, row_chunks
 
 FEW_COLUMNS = 8  # columns of data or coefficients: for more, values and a matrix product beat a pass of a loop for each
 
@@ -170,6 +170,5 @@ class Compiled(Functions):
             for part in self._pieces(rows):
                 loop(program, self._loaded(X[part]), *more, out[part])
 
-        for _ in in_order(work, row_chunks(len(X))):
-            pass
+        for_all_rows(work, len(X))
         return out

@@ -29,6 +29,16 @@ def nearest_orthonormal(X: Array) -> Array:
     return nearer
 
 
+def turns_about_z(angles: Array) -> Array:
+    """The rotations by these angles about the third axis."""  # (n,) -> (n, 3, 3)
+    R = np.zeros((len(angles), 3, 3))
+    R[:, 0, 0] = R[:, 1, 1] = np.cos(angles)
+    R[:, 1, 0] = np.sin(angles)
+    R[:, 0, 1] = -R[:, 1, 0]
+    R[:, 2, 2] = 1.0
+    return R
+
+
 def random_orthonormal(N: int, n: int, k: int, rng: np.random.Generator) -> Array:
     """Uniform n × k matrices with orthonormal columns: QR of Gaussian matrices with its signs fixed."""
     Q, R = np.linalg.qr(rng.standard_normal((N, n, k)))

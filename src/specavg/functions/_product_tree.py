@@ -15,7 +15,7 @@ from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._factor_table import SPHERE, FactorTable
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._plain_slopes import slopes_of_products
-from specavg.functions._threads import in_order, read_only, row_chunks
+from specavg.functions._threads import for_all_rows, in_order, read_only, row_chunks
 
 Indices = NDArray[np.int64]
 _SLOPE_BYTES = 1e6  # memory of a block and its derivatives: the size of a common second-level cache
@@ -222,8 +222,7 @@ class Products(Compiled):
             V = self._moved(X[rows], directions[:, rows])
             tree_slopes(program, self._loaded(X[rows]), V, block, out[rows])
 
-        for _ in in_order(work, row_chunks(len(X))):
-            pass
+        for_all_rows(work, len(X))
 
     def correlate_gradient(self, X: Array, G: Array) -> Array:
         from specavg.functions.loops._tree_slopes import tree_slope_sums
@@ -261,8 +260,7 @@ class Products(Compiled):
         def work(rows: slice) -> None:
             tree_gradient_combine(program, self._loaded(X[rows]), coefficients, block, values[rows], out[rows])
 
-        for _ in in_order(work, row_chunks(len(X))):
-            pass
+        for_all_rows(work, len(X))
         return values, out
 
     def _plain_slopes(self, X: Array, C: Array) -> Array:

@@ -26,7 +26,7 @@ from specavg.functions._few_rows import FEW_ROWS
 from specavg.functions._functions import Array, Functions
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._plain_slopes import factors, slopes_of_factors
-from specavg.functions._threads import block_size, in_order, read_only, row_chunks
+from specavg.functions._threads import block_size, for_all_rows, read_only
 
 Indices = NDArray[np.int64]
 Multiset = tuple[int, ...]
@@ -315,8 +315,7 @@ class SymmetrizedProducts(Compiled):
                 if program.table.mode == SPHERE:
                     slopes[:] = self._tangential(points, slopes.transpose(0, 2, 1)).transpose(0, 2, 1)
 
-        for _ in in_order(work, row_chunks(len(X))):
-            pass
+        for_all_rows(work, len(X))
         return combined
 
     def _plain_slopes(self, X: Array, C: Array) -> Array:

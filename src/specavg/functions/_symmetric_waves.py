@@ -34,7 +34,7 @@ from specavg.functions._factor_table import SINE, STEP, TABLE, TORUS, FactorTabl
 from specavg.functions._functions import Functions
 from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._symmetric_functions import CopyByCopy, SymmetrizedProducts
-from specavg.functions._threads import in_order, read_only, row_chunks
+from specavg.functions._threads import for_all_rows, read_only
 from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
 
 Indices = NDArray[np.int64]
@@ -198,8 +198,7 @@ class SumsOverCopies(Products):
                     copies_gradient(chains, points[:, :, None], more, stretch, slopes)
                     out[part] += slopes[:, :, 0]
 
-        for _ in in_order(work, row_chunks(len(X))):
-            pass
+        for_all_rows(work, len(X))
         return values, out
 
     @cached_property

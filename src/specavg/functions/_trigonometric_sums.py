@@ -14,7 +14,7 @@ from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._derivations import Derivations
 from specavg.functions._factor_table import FactorTable
 from specavg.functions._few_rows import few_rows
-from specavg.functions._functions import Functions
+from specavg.functions._mapped_functions import Mapped
 from specavg.functions._product_tree import NO_MIXING, Mixing
 from specavg.functions._toeplitz_gram import (
     ToeplitzGram,
@@ -131,7 +131,6 @@ class Waves(Compiled, Derivations):
         return slopes
 
     def mixed_gradient(self, X: Array, Q: Any) -> Array:
-        """The gradient of Φ Q, Q sparse."""  # (2F, dim) -> (n, dim, d)
         return np.stack([self.mixed_values(X, D @ Q) for D in self._derivations], axis=2)
 
     def transform_nanoseconds(self, n: int) -> float:
@@ -156,7 +155,7 @@ class Waves(Compiled, Derivations):
 
 
 @final
-class TrigonometricSums(Functions):
+class TrigonometricSums(Mapped):
     """Sparse combinations of √2cos 2πk·u and √2sin 2πk·u.
 
     Parameters
@@ -170,6 +169,7 @@ class TrigonometricSums(Functions):
 
     def __init__(self, period: Array, K: Indices, Q: Any) -> None:
         self.waves = Waves(period, K)
+        super().__init__(self.waves)
         self.Q = Q
 
     @property
@@ -208,23 +208,14 @@ class TrigonometricSums(Functions):
     def plain_values(self, X: Array) -> Array:
         return np.asarray(self.waves.plain_values(X) @ self._scaled)
 
-    def correlate(self, X: Array, Y: Array) -> Array:
-        return np.sqrt(2) * np.asarray(self.Q.T @ self.waves.correlate(X, Y))
-
-    def combine(self, X: Array, C: Array) -> Array:
-        return self.waves.combine(X, np.sqrt(2) * np.asarray(self.Q @ C))
-
     def gradient(self, X: Array) -> Array:
-        return self.waves.mixed_gradient(X, np.sqrt(2) * self.Q)
+        return self.waves.mixed_gradient(X, self._scaled)
 
-    def correlate_gradient(self, X: Array, G: Array) -> Array:
-        return np.sqrt(2) * np.asarray(self.Q.T @ self.waves.correlate_gradient(X, G))
+    def _spread(self, C: Array) -> Array:
+        return np.asarray(self._scaled @ C)
 
-    def combine_gradient(self, X: Array, C: Array) -> Array:
-        return self.waves.combine_gradient(X, np.sqrt(2) * np.asarray(self.Q @ C))
-
-    def pointwise_gradient(self, X: Array, W: Array) -> Array:
-        return self.waves.pointwise_gradient(X, np.sqrt(2) * np.asarray(self.Q @ W.T).T)
+    def _reduced(self, sums: Array) -> Array:
+        return np.asarray(self._scaled.T @ sums)
 
     def gram_by_transform(self, n: int) -> bool:
         """Whether the Gram matrix over n points is faster as a Toeplitz matrix than by a product of values."""
@@ -254,7 +245,7 @@ class TrigonometricSums(Functions):
             grid[tuple((2 * reach - among).T)] = real - 1j * imaginary
             grid[tuple((2 * reach + among).T)] = real + 1j * imaginary
             density = density_of_sums(grid)
-        return self.gram_of_density(density), np.sqrt(2.0) * np.asarray(self.Q.T @ sums)
+        return self.gram_of_density(density), self._reduced(sums)
 
     def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
         K = self.waves.K
@@ -272,7 +263,7 @@ class TrigonometricSums(Functions):
         return _nufft.cost(n, 2 * self.waves.K) if _nufft.available() else np.inf
 
     def gram_of_density(self, density: Array) -> ToeplitzGram:
-        return ToeplitzGram(self.waves.K, np.sqrt(2.0) * self.Q, density)
+        return ToeplitzGram(self.waves.K, self._scaled, density)
 
 
 def fourier_sums(

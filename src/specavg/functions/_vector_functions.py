@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._config import require_memory
-from specavg.functions._compensated_sums import Sum, compensated_sum
-from specavg.functions._functions import CHUNK_BYTES, Functions
+from specavg.functions._compensated_sums import compensated_sum
+from specavg.functions._functions import CHUNK_BYTES, Functions, sums_and_gram
 
 Indices = NDArray[np.intp]
 
@@ -93,20 +93,13 @@ class VectorFunctions(abc.ABC):
 
     def correlate_and_gram(self, X: Array, Y: Array, weights: Array) -> tuple[Array, Array]:
         """Σ F_j(x)·y and Σ w F_j(x)·F_l(x), over points and outputs, in one pass."""  # (dim,), (dim, dim)
-        from scipy.linalg import get_blas_funcs
-
-        require_memory(
-            48.0 * self.dim**2, f"the Gram matrix of {self.dim} functions", "Lower the cutoff, or take more memory."
+        p = self.n_outputs
+        chunks = (
+            (self.values(X[rows]).reshape(-1, self.dim), Y[rows].reshape(-1, 1), np.repeat(weights[rows], p))
+            for rows in self.chunks(len(X))
         )
-        syrk: Any = get_blas_funcs("syrk", dtype=np.float64)
-        sums, gram = Sum.of(np.zeros(self.dim)), Sum.of(np.zeros((self.dim, self.dim)))
-        for rows in self.chunks(len(X)):
-            values = self.values(X[rows])
-            sums += Sum.of(values.reshape(-1, self.dim).T @ Y[rows].ravel())
-            values *= np.sqrt(weights[rows])[:, None, None]
-            gram += Sum.of(syrk(1.0, values.reshape(-1, self.dim).T))  # the upper triangle
-        upper = gram.value
-        return sums.value, np.triu(upper) + np.triu(upper, 1).T
+        sums, gram = sums_and_gram(self.dim, 1, chunks)
+        return sums[:, 0], gram
 
     def chunks(self, n: int, times: int = 1) -> Iterator[slice]:
         """Row ranges whose working memory, so many times that of values, stays within bounds."""
@@ -155,17 +148,17 @@ class CombinedOutputs(VectorFunctions):
 
     def along(self, frame: Array, mixed: Any) -> CombinedOutputs:
         """Combinations of the functions, seen along orthonormal vectors of the outputs."""  # (p, d), (dim, r)
-        from scipy.sparse import csr_array, eye_array, kron
-
-        turned = kron(eye_array(self._functions.dim, format="csr"), csr_array(frame.T), format="csr")
-        return CombinedOutputs(frame.shape[1], self._functions, turned @ self._matrix @ mixed)
+        return CombinedOutputs(frame.shape[1], self._functions, self._turned(frame.T) @ mixed)
 
     def product(self, projector: Array) -> Any:
         """Mean products ⟨F_j, P F_l⟩, with a matrix P of the outputs."""  # (p, p) -> sparse (dim, dim)
+        return self._matrix.T @ self._turned(projector)
+
+    def _turned(self, matrix: Array) -> Any:
+        """Coefficients of the outputs that a matrix makes from them."""  # (k, p) -> sparse (φ.dim · k, dim)
         from scipy.sparse import csr_array, eye_array, kron
 
-        turned = kron(eye_array(self._functions.dim, format="csr"), csr_array(projector), format="csr")
-        return self._matrix.T @ turned @ self._matrix
+        return kron(eye_array(self._functions.dim, format="csr"), csr_array(matrix), format="csr") @ self._matrix
 
     def values(self, X: Array) -> Array:
         scalars = self._functions.values(X)
@@ -349,22 +342,20 @@ class JoinedOutputs(VectorFunctions):
         return [inner for summand in self._summands for inner in summand.summands] if self._apart else super().summands
 
     def values(self, X: Array) -> Array:
-        values = np.zeros((len(X), self.n_outputs, self.dim))
-        for summand in self._summands:
-            own = summand.functions.values(X)
-            for copy, places in enumerate(summand.places):
-                rows, frame = summand.frame(copy)
-                values[:, rows[:, None], places] = frame @ own
-        return values
+        return self._placed((len(X),), lambda functions: functions.values(X))
 
     def gradient(self, X: Array) -> Array:
-        gradient = np.zeros((*X.shape, self.n_outputs, self.dim))
+        return self._placed(X.shape, lambda functions: functions.gradient(X))
+
+    def _placed(self, shape: tuple[int, ...], own: Callable[[VectorFunctions], Array]) -> Array:
+        """What all functions have, from what those of each summand have."""  # (*shape, d, f.dim) -> (*shape, p, dim)
+        found = np.zeros((*shape, self.n_outputs, self.dim))
         for summand in self._summands:
-            own = summand.functions.gradient(X)
+            mine = own(summand.functions)
             for copy, places in enumerate(summand.places):
                 rows, frame = summand.frame(copy)
-                gradient[:, :, rows[:, None], places] = frame @ own
-        return gradient
+                found[..., rows[:, None], places] = frame @ mine
+        return found
 
     def correlate(self, X: Array, Y: Array) -> Array:
         sums = np.empty((self.dim, *Y.shape[2:]))

@@ -148,7 +148,7 @@ def flatten(g: Isometry) -> Isometry:
     Examples
     --------
     >>> from specavg.isometries import identity, shift
-    >>> flatten(factors([shift([Fraction(1, 2)]), identity(1)]))
+    >>> flatten(factors([shift(["1/2"]), identity(1)]))
     shift(['1/2', 0])
     """
     if not isinstance(g, Factors):

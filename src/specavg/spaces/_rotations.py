@@ -16,7 +16,7 @@ from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, log_bessel
 from specavg.functions._functions import Functions
-from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error
+from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error, turns_about_z
 from specavg.functions._wigner_functions import WignerFunctions
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
 from specavg.functions._zonal_sums import character_sum
@@ -167,9 +167,6 @@ class Rotations(Space):
 
     # --- points ------------------------------------------------------------------------------------
 
-    def as_table(self, X: Any) -> Any:
-        return super().as_table(_matrices(X))
-
     def check_points(self, X: ArrayLike) -> Array:
         matrices = np.asarray(_matrices(X), dtype=np.float64)
         if matrices.ndim == 2 and matrices.shape[1] in (3, 4) and matrices.shape != (3, 3):
@@ -222,7 +219,7 @@ class Rotations(Space):
         require_memory(32.0 * total * 9, f"a product rule of {total:.3g} rotations", "Lower max_eigenvalue.")
         angle = 2 * np.pi * np.arange(turns) / turns
         z, w = np.polynomial.legendre.leggauss(heights)
-        around = _turns_z(angle)
+        around = turns_about_z(angle)
         r = np.sqrt((1 - z) * (1 + z))
         tilt = np.zeros((heights, 3, 3))
         tilt[:, 0, 0] = tilt[:, 2, 2] = z
@@ -337,7 +334,7 @@ def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> Array:
     tilt[:, 1, 1] = tilt[:, 2, 2] = np.cos(middle)
     tilt[:, 1, 2] = np.sin(middle)
     tilt[:, 2, 1] = -np.sin(middle)
-    return _turns_z(-last) @ tilt @ _turns_z(-first)
+    return turns_about_z(-last) @ tilt @ turns_about_z(-first)
 
 
 def _is_measured(euler: Array, half: float) -> NDArray[np.bool_]:
@@ -386,15 +383,6 @@ def _question_bunge(euler: Array, degrees: bool) -> None:
             "angles: are the columns φ₁, Φ, φ₂, in this order?",
             stacklevel=3,
         )
-
-
-def _turns_z(angle: Array) -> Array:
-    R = np.zeros((len(angle), 3, 3))
-    R[:, 0, 0] = R[:, 1, 1] = np.cos(angle)
-    R[:, 1, 0] = np.sin(angle)
-    R[:, 0, 1] = -R[:, 1, 0]
-    R[:, 2, 2] = 1.0
-    return R
 
 
 def _matrices(X: Any) -> Any:

@@ -17,7 +17,7 @@ from specavg._config import require_memory
 from specavg._html import facts_html
 from specavg._immutable import Immutable
 from specavg.functions._bessel_series import Series
-from specavg.functions._combinations import Listed, Part
+from specavg.functions._combinations import Given, Joined
 from specavg.functions._functions import Functions
 from specavg.functions._types_of_functions import Type
 from specavg.isometries import Isometry, identity
@@ -337,7 +337,7 @@ class Space(Immutable, abc.ABC):
     def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
         """The eigenfunctions of several eigenspaces side by side, as a family that sums and combines them fast."""
         ways = (self._evaluate, self._gradient, self._combined_gradient)
-        return Listed([Part(V.dim, *(partial(way, V) for way in ways)) for V in eigenspaces])
+        return Joined([Given(V.dim, *(partial(way, V) for way in ways)) for V in eigenspaces])
 
     def zonal_sum(self, weighted: Weighted, X: Array, Y: Array) -> Array:
         """Σ_V w_V Σ_{φ in V} φ(x)φ(y) at checked points; by the addition theorem, where a space has one.

@@ -10,7 +10,8 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.functions._chebyshev_orbits import ChebyshevOrbitSums, ChebyshevProducts
+from specavg.functions._chebyshev_orbits import ChebyshevProducts
+from specavg.functions._combinations import Combinations
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import rows_in
 from specavg.groups import Group
@@ -85,16 +86,19 @@ def exponent_orbits(K: NDArray[np.int64], generators: Sequence[Copies]) -> Orbit
     return orbits(len(K), targets, signs, 2)
 
 
-def orbit_sums_of_exponents(
-    interval: Interval, parts: Sequence[tuple[NDArray[np.int64], Orbits]]
-) -> ChebyshevOrbitSums:
+def orbit_sums_of_exponents(interval: Interval, parts: Sequence[tuple[NDArray[np.int64], Orbits]]) -> Combinations:
     """One orthonormal function for each orbit of each part, in order."""
+    from scipy.sparse import coo_array
+
     ends = np.cumsum([0, *(found.count for _, found in parts)])
     label = [np.where(found.label >= 0, found.label + end, -1) for (_, found), end in zip(parts, ends, strict=False)]
     coefficients = [(1.0 - 2.0 * found.phase) / np.sqrt(np.append(found.size, 1))[found.label] for _, found in parts]
     centre, half = interval.low / 2 + interval.high / 2, interval.high / 2 - interval.low / 2
     products = ChebyshevProducts(centre, half, np.concatenate([K for K, _ in parts]))
-    return ChebyshevOrbitSums(products, np.concatenate(label), np.concatenate(coefficients).astype(np.float64))
+    row, column = np.arange(products.dim), np.concatenate(label)
+    used = column >= 0
+    entries = (np.concatenate(coefficients)[used], (row[used], column[used]))
+    return Combinations(products, coo_array(entries, shape=(products.dim, int(ends[-1]))))
 
 
 def _exponents(space: Power, eigenspace: Eigenspace) -> NDArray[np.int64]:
