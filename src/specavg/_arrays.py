@@ -19,9 +19,11 @@ def as_given(array: Array, dtype: Any, copy: bool | None) -> Array:
 
 def block_diagonal(blocks: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """The matrix with these blocks along its diagonal, of no rows and columns where there are none."""
+    if len(blocks) < 2:
+        return blocks[0] if blocks else np.zeros((0, 0))
     from scipy.linalg import block_diag
 
-    return np.asarray(block_diag(*blocks)) if blocks else np.zeros((0, 0))
+    return np.asarray(block_diag(*blocks))
 
 
 def components(m: int, row: NDArray[np.intp], column: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -20,12 +20,11 @@ from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthono
 from specavg.functions._wigner_functions import WignerFunctions
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
 from specavg.functions._zonal_sums import character_sum
-from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity, orthogonal
+from specavg.isometries import Isometry, LeftRight, orthogonal
 from specavg.isometries.fields import Field, two_sided
 from specavg.spaces._eigenspace import Eigenspace, Weighted, degree_label
-from specavg.spaces._infinitesimal import kronecker_sum
+from specavg.spaces._matrix_space import MatrixSpace
 from specavg.spaces._order_of_functions import Order
-from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnRotations, VonMises
 
 _ROWS_TO_JUDGE = 10  # orientations that all have angles below 2π degrees: given in degrees, they would be almost alike
@@ -33,7 +32,7 @@ _MARK = 1e-3  # of half a turn, by which 4π may be rounded in a file
 
 
 @final
-class Rotations(Space):
+class Rotations(MatrixSpace):
     """Rotations of R³; the distance of two is the angle of the rotation that takes one to the other.
 
     Points are rotation matrices (n, 3, 3), the same flattened (n, 9), or a SciPy `Rotation`. For quaternions
@@ -101,16 +100,7 @@ class Rotations(Space):
     # --- isometries --------------------------------------------------------------------------------
 
     def check_isometry(self, g: Isometry) -> LeftRight:
-        if isinstance(g, SignedPermutation | Orthogonal):
-            g = LeftRight(g, identity(3))
-        if not isinstance(g, LeftRight):
-            raise ValueError(
-                f"{g!r} does not act on {self!r}: its isometries are X ↦ A X Bᵀ "
-                "(isometries.left_right(A, B), or isometries.orthogonal(A) for B = I)."
-            )
-        if (g.left.size, g.right.size) != (3, 3):
-            sizes = f"{g.left.size} and {g.right.size}"
-            raise ValueError(f"{g!r} has factors of size {sizes}; {self!r} needs 3 and 3")
+        g = super().check_isometry(g)
         improper = [np.linalg.det(part.matrix) < 0 for part in (g.left, g.right)]
         if improper[0] != improper[1]:
             raise ValueError(
@@ -121,49 +111,21 @@ class Rotations(Space):
             return LeftRight(orthogonal(-g.left.matrix), orthogonal(-g.right.matrix))
         return g
 
-    def _act(self, g: Isometry, X: Array) -> Array:
-        assert isinstance(g, LeftRight)
-        return (g.left.matrix @ X.reshape(-1, 3, 3) @ g.right.matrix.T).reshape(X.shape)
-
-    def factor_representations(self, g: Isometry, eigenspace: Eigenspace) -> list[tuple[Array, Array]]:
-        """One pair D_left, D_right with D(g) = np.kron(D_left, D_right).
-
-        Each is the matrix of one factor on the harmonics of `Sphere(3)` of the same degree.
-
-        Returns
-        -------
-        list of one pair of ndarray of shape (2l + 1, 2l + 1)
-            A list, as on `Stiefel`, where an eigenspace may have several types.
-        """
-        checked = self.check_isometry(g)
-        pair = np.stack([checked.left.matrix, checked.right.matrix])
-        left, right = wigner_matrices(pair, degree_label(eigenspace)).transpose(0, 2, 1)
-        return [(left, right)]
-
     def one_sided_representations(self, g: Isometry, eigenspace: Eigenspace, side: int) -> list[Array]:
-        """D_left (side 0) or D_right (side 1), in a list as on `Stiefel`."""
-        return [pair[side] for pair in self.factor_representations(g, eigenspace)]
+        checked = self.check_isometry(g)
+        # φ is vec M(X), row by row, and M(A X Bᵀ) = M(A) M(X) M(B)ᵀ.
+        matrix = (checked.right if side else checked.left).matrix
+        return [wigner_matrices(matrix[None], degree_label(eigenspace))[0].T]
 
     def left_sizes(self, eigenspace: Eigenspace) -> list[int]:
-        """The size of D_left."""
         return [2 * degree_label(eigenspace) + 1]
 
     right_sizes = left_sizes
 
-    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
-        # φ is vec M(X), row by row, and M(A X Bᵀ) = M(A) M(X) M(B)ᵀ.
-        ((left, right),) = self.factor_representations(g, eigenspace)
-        return np.asarray(np.kron(left, right), dtype=np.float64)
-
     def factor_infinitesimals(self, field: Field, eigenspace: Eigenspace) -> list[tuple[Array, Array]]:
-        """One pair dD_left, dD_right with dD(ξ) = dD_left ⊗ 1 + 1 ⊗ dD_right, as `factor_representations`."""
-        left, right = (
-            wigner_derivative(half.matrix, degree_label(eigenspace)).T for half in two_sided(self.check_field(field), 3)
-        )
+        halves = two_sided(self.check_field(field), 3)
+        left, right = (wigner_derivative(half.matrix, degree_label(eigenspace)).T for half in halves)
         return [(left, right)]
-
-    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> Array:
-        return kronecker_sum(list(self.factor_infinitesimals(field, eigenspace)[0]))
 
     # --- points ------------------------------------------------------------------------------------
 

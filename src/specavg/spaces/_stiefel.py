@@ -9,25 +9,25 @@ from typing import Any, final
 
 import numpy as np
 
-from specavg._arrays import Array, block_diagonal
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error, random_orthonormal
 from specavg.functions._types_of_functions import Type
-from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity
+from specavg.isometries import Isometry
 from specavg.isometries.fields import Field, LeftRightField, RotationField, two_sided
 from specavg.spaces._eigenspace import Eigenspace
-from specavg.spaces._infinitesimal import circle_derivative, kronecker_sum
+from specavg.spaces._infinitesimal import circle_derivative
+from specavg.spaces._matrix_space import MatrixSpace
 from specavg.spaces._order_of_functions import Order
 from specavg.spaces._orthogonal_irreps import givens, short_type
 from specavg.spaces._orthogonal_types import Partition, multiplicity, type_dim, types_up_to
 from specavg.spaces._rotation_gradients import gradient_by_rotations
-from specavg.spaces._space import Space
 from specavg.spaces._sphere import Sphere
 
 
 @final
-class Stiefel(Space):
+class Stiefel(MatrixSpace):
     """The n × k matrices with orthonormal columns, k < n: k-frames in Rⁿ.
 
     Points are (N, n, k) or flattened (N, n·k). Isometries are X ↦ A X Bᵀ with A and B orthogonal, n × n and k × k.
@@ -135,7 +135,6 @@ class Stiefel(Space):
         return type_dim(shape, self._n) * multiplicity(shape, self._n, self._k)
 
     def left_sizes(self, eigenspace: Eigenspace) -> list[int]:
-        """The size of D_left of each type in the eigenspace."""
         return [type_dim(shape, self._n) for shape in _types(eigenspace)]
 
     def degree(self, eigenspace: Eigenspace) -> int:
@@ -156,31 +155,7 @@ class Stiefel(Space):
 
     # --- isometries --------------------------------------------------------------------------------
 
-    def check_isometry(self, g: Isometry) -> LeftRight:
-        if isinstance(g, SignedPermutation | Orthogonal):
-            g = LeftRight(g, identity(self._k))
-        if not isinstance(g, LeftRight):
-            raise ValueError(
-                f"{g!r} does not act on {self!r}: its isometries are X ↦ A X Bᵀ (isometries.left_right(A, B), "
-                "or isometries.orthogonal(A) for B = I)."
-            )
-        if (g.left.size, g.right.size) != (self._n, self._k):
-            sizes = f"{g.left.size} and {g.right.size}"
-            raise ValueError(f"{g!r} has factors of size {sizes}; {self!r} needs {self._n} and {self._k}")
-        return g
-
-    def _act(self, g: Isometry, X: Array) -> Array:
-        assert isinstance(g, LeftRight)
-        moved = g.left(X.reshape(-1, self._n, self._k).transpose(0, 2, 1)).transpose(0, 2, 1)
-        return g.right(moved).reshape(X.shape)
-
-    def factor_representations(self, g: Isometry, eigenspace: Eigenspace) -> list[tuple[Array, Array]]:
-        """D_left and D_right of each type in the eigenspace: D(g) is block-diagonal in np.kron(D_left, D_right)."""
-        left, right = (self.one_sided_representations(g, eigenspace, side) for side in (0, 1))
-        return list(zip(left, right, strict=True))
-
     def one_sided_representations(self, g: Isometry, eigenspace: Eigenspace, side: int) -> list[Array]:
-        """D_left of each type (side 0), or D_right (side 1): matrices of the left are far larger."""
         checked = self.check_isometry(g)
         A = np.asarray((checked.right if side else checked.left).matrix, dtype=np.float64)
         inside = np.eye(self._n)
@@ -207,7 +182,6 @@ class Stiefel(Space):
         return found
 
     def right_sizes(self, eigenspace: Eigenspace) -> list[int]:
-        """The size of D_right of each type in the eigenspace."""
         return [multiplicity(shape, self._n, self._k) for shape in _types(eigenspace)]
 
     def type_degrees(self, eigenspace: Eigenspace) -> list[int]:
@@ -221,11 +195,7 @@ class Stiefel(Space):
             for degree in self.type_degrees(eigenspace)
         ]
 
-    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
-        return block_diagonal([np.kron(*pair) for pair in self.factor_representations(g, eigenspace)])
-
     def factor_infinitesimals(self, field: Field, eigenspace: Eigenspace) -> list[tuple[Array, Array]]:
-        """dD_left and dD_right of each type: dD(ξ) is block-diagonal in dD_left ⊗ 1 + 1 ⊗ dD_right."""
         checked = self.check_field(field)
         left, right = two_sided(checked, self._k)
         none_left, none_right = (RotationField(np.zeros((size, size))) for size in (self._n, self._k))
@@ -245,9 +215,6 @@ class Stiefel(Space):
                     sums[side] += speed * circle_derivative(partial(factor, i, side, circle), sum(shape))
             pairs.append((sums[0], sums[1]))
         return pairs
-
-    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> Array:
-        return block_diagonal([kronecker_sum(list(pair)) for pair in self.factor_infinitesimals(field, eigenspace)])
 
     # --- points ------------------------------------------------------------------------------------
 

@@ -24,7 +24,8 @@ from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
 from specavg.invariants.solvers._stored_arrays import orthonormal
 from specavg.isometries import Isometry, LeftRight, SignedPermutation
 from specavg.isometries.fields import Field, integer_speed, two_sided
-from specavg.spaces import Eigenspace, Rotations, Space, Stiefel
+from specavg.spaces import Eigenspace, Space, Stiefel
+from specavg.spaces._matrix_space import MatrixSpace
 
 _SIDES = ("left", "right")
 
@@ -48,7 +49,7 @@ class LeftTimesRight(StoringSolver[SidedBlocks]):
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        if not isinstance(space, Rotations | Stiefel) or not (group.generators or group.fields):
+        if not isinstance(space, MatrixSpace) or not (group.generators or group.fields):
             return False
         if turns_about_an_axis(space, group):  # functions of one direction are far fewer
             return False
@@ -161,7 +162,7 @@ class LeftTimesRight(StoringSolver[SidedBlocks]):
 
     def _sizes(self, eigenspace: Eigenspace) -> list[tuple[int, int]]:
         """The sizes of D_left and D_right of each type."""
-        assert isinstance(self.space, Rotations | Stiefel)
+        assert isinstance(self.space, MatrixSpace)
         return list(zip(self.space.left_sizes(eigenspace), self.space.right_sizes(eigenspace), strict=True))
 
     def _fixed(
@@ -169,7 +170,7 @@ class LeftTimesRight(StoringSolver[SidedBlocks]):
     ) -> Iterator[FixedSpace]:
         """What is fixed from one side, for each type."""
         space = self.space
-        assert isinstance(space, Rotations | Stiefel)
+        assert isinstance(space, MatrixSpace)
         if side == 0 and isinstance(space, Stiefel) and self._permutes_rows:
             for matrices in zip(*(space.left_classes(g, eigenspace) for g in moving), strict=True):
                 yield fixed_by_classes([D for D, _ in matrices], matrices[0][1])
