@@ -18,11 +18,8 @@ class ChebyshevPolynomials(Functions):
     def __init__(self, centre: float, half: float, degrees: Sequence[int]) -> None:
         self._centre = centre
         self._half = half
+        self.dim = len(degrees)
         self._degrees = np.array(degrees, dtype=np.intp)
-
-    @property
-    def dim(self) -> int:
-        return len(self._degrees)
 
     @property
     def row_bytes(self) -> float:

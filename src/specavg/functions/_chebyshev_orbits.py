@@ -31,10 +31,7 @@ class ChebyshevProducts(Products):
         self._centre = centre
         self._half = half
         self.exponents = exponents
-
-    @property
-    def dim(self) -> int:
-        return len(self.exponents)
+        self.dim = len(exponents)
 
     @property
     def row_bytes(self) -> float:

@@ -33,11 +33,7 @@ class Given(Functions):
         gradient: Callable[[Array], Array],
         combined_gradient: Callable[[Array, Array], Array],
     ) -> None:
-        self._dim, self._values, self._gradient, self._combined = dim, values, gradient, combined_gradient
-
-    @property
-    def dim(self) -> int:
-        return self._dim
+        self.dim, self._values, self._gradient, self._combined = dim, values, gradient, combined_gradient
 
     @property
     def row_bytes(self) -> float:
@@ -76,10 +72,7 @@ class Blockwise(Mapped):
         self._blocks = [Q for _, Q in blocks]
         self._from = list(pairwise(np.cumsum([0, *(size for size, _ in blocks)])))
         self._ends = np.cumsum([0, *(size if Q is None else Q.shape[1] for size, Q in blocks)])
-
-    @property
-    def dim(self) -> int:
-        return int(self._ends[-1])
+        self.dim = int(self._ends[-1])
 
     @property
     def row_bytes(self) -> float:
@@ -131,10 +124,7 @@ class Combinations(Mapped):
     def __init__(self, functions: Functions, matrix: Any) -> None:
         super().__init__(functions)
         self._matrix = matrix if isinstance(matrix, np.ndarray) else matrix.tocsc()
-
-    @property
-    def dim(self) -> int:
-        return int(self._matrix.shape[1])
+        self.dim = int(matrix.shape[1])
 
     @property
     def row_bytes(self) -> float:
@@ -163,10 +153,7 @@ class Joined(Functions):
     def __init__(self, families: Sequence[Functions]) -> None:
         self._families = list(families)
         self._ends = np.cumsum([0, *(family.dim for family in families)])
-
-    @property
-    def dim(self) -> int:
-        return int(self._ends[-1])
+        self.dim = int(self._ends[-1])
 
     @property
     def row_bytes(self) -> float:

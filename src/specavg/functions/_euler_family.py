@@ -37,10 +37,7 @@ class EulerFamily(Compiled, Derivations):
         # Where the recurrence has the functions of this family.
         self._places = np.concatenate([np.empty(0, dtype=np.intp), *(np.arange(ends[l], ends[l + 1]) for l in degrees)])
         self._everything = np.array_equal(self._places, np.arange(self._full))
-
-    @property
-    def dim(self) -> int:
-        return len(self._places)
+        self.dim = len(self._places)
 
     @property
     def row_bytes(self) -> float:

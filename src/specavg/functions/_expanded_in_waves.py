@@ -33,6 +33,7 @@ class Expanded(Functions):
         self, functions: Functions, nanoseconds: Callable[[], float], expansion: Callable[[], TrigonometricSums]
     ) -> None:
         self._functions = functions
+        self.dim = functions.dim
         self._nanoseconds = nanoseconds
         self._expansion = expansion
 
@@ -40,10 +41,6 @@ class Expanded(Functions):
     def expansion(self) -> TrigonometricSums:
         """The functions as sums of waves."""
         return self._expansion()
-
-    @property
-    def dim(self) -> int:
-        return self._functions.dim
 
     @property
     def row_bytes(self) -> float:

@@ -48,10 +48,7 @@ class Functions(abc.ABC):
     Gradients are by the columns of X. On a space embedded in R^N (spheres, rotations, frames) they are tangential.
     """
 
-    @property
-    @abc.abstractmethod
-    def dim(self) -> int:
-        """How many functions."""
+    dim: int  # how many functions
 
     @property
     @abc.abstractmethod

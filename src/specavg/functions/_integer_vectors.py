@@ -58,6 +58,23 @@ def _largest(norm: int, power: int) -> int:
     return isqrt(norm) if power == 2 else norm
 
 
+def one_after_another(
+    shells: dict[int, Shell], *, power: int = 2
+) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[NDArray[np.int64], ...]]:
+    """Where each shell 0..n starts in a list of all, and of each vector its norm; then its row, as of a `Shell`.
+
+    Parents are rows of the list; the zero vector is its own.
+    """
+    starts = np.cumsum([0, *(len(part) for part in shells.values())])
+    norm = np.repeat(np.arange(len(shells)), np.diff(starts))
+    parent, coordinate, value = (
+        np.concatenate([getattr(part, name) for part in shells.values()]) for name in ("parent", "coordinate", "value")
+    )
+    parent = starts[norm - value**power] + parent
+    parent[0] = 0
+    return starts, norm, (parent, coordinate, value)
+
+
 def dense(d: int, n: int, shells: dict[int, Shell], *, power: int = 2) -> NDArray[np.int64]:
     """The vectors of shell n as rows."""  # (len, d)
     vectors = {0: np.zeros((1, d), dtype=np.int64)}
@@ -138,14 +155,7 @@ def frequency_tree(d: int, bound: int) -> Tree:
         K, norms = _ball(d, bound)
         inside = (K >= 0).all(axis=1)
         return tree_of(K[inside], norms[inside])
-    parts = shells(d, bound)
-    starts = np.cumsum([0, *(len(part) for part in parts.values())])
-    norm = np.repeat(np.arange(bound + 1), np.diff(starts))
-    parent, coordinate, value = (
-        np.concatenate([getattr(part, name) for part in parts.values()]) for name in ("parent", "coordinate", "value")
-    )
-    parent = starts[norm - value**2] + parent
-    parent[0] = 0
+    starts, norm, (parent, coordinate, value) = one_after_another(shells(d, bound))
     depth = np.zeros(len(norm), dtype=np.int64)
     for start, end in pairwise(starts[1:]):
         depth[start:end] = depth[parent[start:end]] + 1

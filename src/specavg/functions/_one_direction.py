@@ -53,11 +53,8 @@ class OneDirection(Functions):
 
     def __init__(self, functions: Functions, axis: Array, *, transposed: bool) -> None:
         self._functions = functions
+        self.dim = functions.dim
         self._direction = Direction(axis, transposed=transposed)
-
-    @property
-    def dim(self) -> int:
-        return self._functions.dim
 
     @property
     def row_bytes(self) -> float:

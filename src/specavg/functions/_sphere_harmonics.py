@@ -25,11 +25,7 @@ class SphereHarmonics(Products):
         self._degrees = tuple(degrees)
         self._even = even
         count = even_harmonics_count if even else harmonics_count
-        self._dim = sum(count(d, degree) for degree in degrees)
-
-    @property
-    def dim(self) -> int:
-        return self._dim
+        self.dim = sum(count(d, degree) for degree in degrees)
 
     @property
     def row_bytes(self) -> float:

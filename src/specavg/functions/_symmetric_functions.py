@@ -194,6 +194,7 @@ class SymmetrizedProducts(Compiled):
         self._one_copy = one_copy
         self._copies = copies
         self._multisets = multisets
+        self.dim = len(multisets)
         self._make_polynomials = polynomials
         # A sum over injective assignments counts each choice of copies ∏ count! times.
         self._weights = weights * [float(prod(map(factorial, Counter(multiset).values()))) for multiset in multisets]
@@ -207,10 +208,6 @@ class SymmetrizedProducts(Compiled):
         from specavg.functions.loops._copies import copies_combine, copies_sums, copies_values
 
         return Loops(copies_sums, copies_combine, copies_values)
-
-    @property
-    def dim(self) -> int:
-        return len(self._weights)
 
     @property
     def row_bytes(self) -> float:

@@ -118,6 +118,7 @@ class SumsOverCopies(Products):
         self._powers = powers
         self._states = states
         self._products = products
+        self.dim = len(products)
 
     @property
     def _sums(self) -> int:
@@ -139,10 +140,6 @@ class SumsOverCopies(Products):
         table = FactorTable.of(TABLE, np.ones(1), rows, np.tile([1.0, 0.0], (K, 1)))
         wanted = np.array([place[product] for product in self._products], dtype=np.int64)
         return ProductTree.of(table, np.array(parent), np.array(factor), wanted)
-
-    @property
-    def dim(self) -> int:
-        return len(self._products)
 
     @property
     def row_bytes(self) -> float:

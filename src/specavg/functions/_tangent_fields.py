@@ -51,6 +51,7 @@ class TangentFields(VectorFunctions):
 
     def __init__(self, potentials: VectorFunctions, eigenvalues: Array, projection: Callable[[], Projection]) -> None:
         self._potentials, self._projection = potentials, projection
+        self.dim = potentials.dim
         self._last: tuple[Array, Array] | None = None  # coefficients, and the same in harmonics
         self._factors = 1.0 / np.sqrt(eigenvalues)
         self._degrees = np.rint(np.sqrt(eigenvalues + 0.25) - 0.5).astype(int)  # λ = l(l + 1)
@@ -58,10 +59,6 @@ class TangentFields(VectorFunctions):
     @property
     def n_rows(self) -> int:
         return 2
-
-    @property
-    def dim(self) -> int:
-        return self._potentials.dim
 
     @property
     def row_bytes(self) -> float:

@@ -51,11 +51,8 @@ class Waves(Compiled, Derivations):
 
     def __init__(self, period: Array, K: Indices) -> None:
         self.K = np.asarray(K, dtype=np.int64)
+        self.dim = 2 * len(self.K)
         self.period = np.asarray(period, dtype=float)
-
-    @property
-    def dim(self) -> int:
-        return 2 * len(self.K)
 
     @property
     def row_bytes(self) -> float:
@@ -171,10 +168,7 @@ class TrigonometricSums(Mapped):
         self.waves = Waves(period, K)
         super().__init__(self.waves)
         self.Q = Q
-
-    @property
-    def dim(self) -> int:
-        return int(self.Q.shape[1])
+        self.dim = int(Q.shape[1])
 
     @property
     def row_bytes(self) -> float:

@@ -21,6 +21,7 @@ Indices = NDArray[np.intp]
 class VectorFunctions(abc.ABC):
     """Finitely many functions with p outputs: their values, their sums against data, and their combinations."""
 
+    dim: int  # how many vector functions
     n_outputs: int
 
     @property
@@ -36,11 +37,6 @@ class VectorFunctions(abc.ABC):
     def possible(self, X: Array, Y: Array) -> Array:
         """Targets without the part that no function can have."""  # (n, n_features), (n, p) -> (n, p)
         return Y
-
-    @property
-    @abc.abstractmethod
-    def dim(self) -> int:
-        """How many vector functions."""
 
     @property
     @abc.abstractmethod
@@ -131,16 +127,13 @@ class CombinedOutputs(VectorFunctions):
         self.n_outputs = n_outputs
         C: Any = csr_array(matrix)
         self._matrix = C
+        self.dim = int(C.shape[1])
         if functions.dim and C.shape[1]:
             functions = functions.restricted(abs(C).max(axis=1).toarray().reshape(functions.dim, n_outputs).max(axis=1))
         self._functions = functions
         self._by_output = [C[i::n_outputs].tocsc() for i in range(n_outputs)]
         # One output whose functions are the φ themselves: a product with a sparse identity takes as long as values.
         self._as_they_are = n_outputs == 1 and C.shape[0] == C.shape[1] == C.nnz and (eye_array(C.nnz) != C).nnz == 0
-
-    @property
-    def dim(self) -> int:
-        return int(self._matrix.shape[1])
 
     @property
     def row_bytes(self) -> float:
@@ -231,10 +224,7 @@ class MovedOutputs(VectorFunctions):
         self._functions, self._moves = functions, list(moves)
         self._factors = signs / np.sqrt(len(signs))
         self.n_outputs = len(signs)
-
-    @property
-    def dim(self) -> int:
-        return self._functions.dim
+        self.dim = functions.dim
 
     @property
     def row_bytes(self) -> float:
@@ -326,11 +316,7 @@ class JoinedOutputs(VectorFunctions):
         self.n_outputs = n_outputs
         self._summands = list(summands)
         self._apart = apart
-        self._dim = sum(summand.places.size for summand in summands)
-
-    @property
-    def dim(self) -> int:
-        return self._dim
+        self.dim = sum(summand.places.size for summand in summands)
 
     @property
     def row_bytes(self) -> float:

@@ -250,9 +250,8 @@ class InvariantBasis(BasisTable):
     def _unless_nan(self, work: Callable[[Array], Array], X: ArrayLike) -> Array:
         """`work` at checked points. Where NaN alone is refused, the result shows it: points are not read twice."""
         points: Any = X
-        if not (self.space.takes_every_row and isinstance(points, np.ndarray) and points.dtype == np.float64):
-            return work(self.space.check_points(X))
-        if points.shape[1:] != self.space.shape:
+        plain = isinstance(points, np.ndarray) and points.dtype == np.float64 and points.shape[1:] == self.space.shape
+        if not (self.space.takes_every_row and plain):
             return work(self.space.check_points(X))
         with np.errstate(invalid="ignore"):
             result = work(points)

@@ -53,15 +53,8 @@ class Cutoff:
     @classmethod
     def of(cls, max_eigenvalue: float | None, max_dim: float | None, max_invariant_dim: float | None) -> Cutoff | None:
         """The one cutoff that is given; None if there is none, an error if there are several."""
-        given = {
-            kind: value
-            for kind, value in (
-                ("max_eigenvalue", max_eigenvalue),
-                ("max_dim", max_dim),
-                ("max_invariant_dim", max_invariant_dim),
-            )
-            if value is not None
-        }
+        bounds = {"max_eigenvalue": max_eigenvalue, "max_dim": max_dim, "max_invariant_dim": max_invariant_dim}
+        given = {kind: value for kind, value in bounds.items() if value is not None}
         if not given:
             return None
         if len(given) > 1:

@@ -83,7 +83,7 @@ class Affine(Isometry):
         return sum(((part - np.rint(part)).sum(axis=-1) for part in _exact_terms(self.matrix, U)), start=t)
 
     def inverse(self) -> Isometry:
-        inverse = _inverse(self.matrix)
+        inverse = exact_inverse(self.matrix)
         return affine(inverse, [-t for t in _integer_product(inverse, self.shift)])
 
     def _after(self, other: Isometry) -> Isometry | None:
@@ -226,7 +226,7 @@ def _leading_bits(x: Array) -> Array:
     return scaled - (scaled - x)
 
 
-def _inverse(A: NDArray[np.int64]) -> NDArray[np.int64]:
+def exact_inverse(A: NDArray[np.int64]) -> NDArray[np.int64]:
     """The exact inverse of a matrix of determinant ±1."""
     inverse = np.rint(np.linalg.inv(A))
     if np.abs(inverse).max() <= _LARGEST_ENTRY:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
+from specavg.isometries._affine import exact_inverse
 
 _LARGEST = 2**31  # integers of the change of basis: frequencies times these stay far below 2^63
 _LOVASZ = Fraction(3, 4)
@@ -84,14 +86,12 @@ def reduced(lattice: Array) -> ReducedLattice:
             basis[i - 1], basis[i] = basis[i], basis[i - 1]
             change[i - 1], change[i] = change[i], change[i - 1]
             i = max(i - 1, 1)
-    inverse = _integer_inverse(change)
-    if max(abs(x) for row in (*change, *inverse) for x in row) > _LARGEST:
-        raise ValueError(
-            "the lattice vectors are so skewed that a short basis of the same lattice differs from them by integers "
-            f"above {_LARGEST}: give shorter lattice vectors"
-        )
+    _refuse_large(np.array(change, dtype=object))
+    exact = np.array(change, dtype=np.int64)
+    inverse = exact_inverse(exact)
+    _refuse_large(inverse)
     vectors = np.array([[float(x) for x in row] for row in basis])
-    found = ReducedLattice(vectors, np.array(change, dtype=np.int64), np.array(inverse, dtype=np.int64))
+    found = ReducedLattice(vectors, exact, inverse)
     if found.rounding > _EXACT:
         warnings.warn(
             f"the lattice vectors are so skewed that the rounding of coordinates in periods moves a wave of the first "
@@ -123,15 +123,9 @@ def _dot(a: list[Fraction], b: list[Fraction]) -> Fraction:
     return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
 
 
-def _integer_inverse(matrix: list[list[int]]) -> list[list[int]]:
-    """The inverse of an integer matrix of determinant ±1, by exact elimination."""
-    d = len(matrix)
-    rows = [[Fraction(x) for x in row] + [Fraction(int(i == j)) for j in range(d)] for i, row in enumerate(matrix)]
-    for i in range(d):
-        pivot = next(r for r in range(i, d) if rows[r][i])
-        rows[i], rows[pivot] = rows[pivot], rows[i]
-        rows[i] = [x / rows[i][i] for x in rows[i]]
-        for r in range(d):
-            if r != i and rows[r][i]:
-                rows[r] = [a - rows[r][i] * b for a, b in zip(rows[r], rows[i], strict=True)]
-    return [[int(x) for x in row[d:]] for row in rows]
+def _refuse_large(integers: NDArray[Any]) -> None:
+    if np.abs(integers).max() > _LARGEST:
+        raise ValueError(
+            "the lattice vectors are so skewed that a short basis of the same lattice differs from them by integers "
+            f"above {_LARGEST}: give shorter lattice vectors"
+        )
