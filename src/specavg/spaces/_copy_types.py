@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
-from typing import TypeAlias, final, overload
+from typing import TypeAlias, final
 
 from specavg.spaces._eigenspace import Eigenspace
 
@@ -91,7 +91,7 @@ def sums_of_copies(
 
 
 @final
-class CopyTypes(Sequence[Type]):
+class CopyTypes:
     """The types of one eigenspace of a power, listed when they are asked for.
 
     Parameters
@@ -145,15 +145,8 @@ class CopyTypes(Sequence[Type]):
     def _all(self) -> tuple[Type, ...]:
         return tuple(self.of(lambda _: True))
 
-    def __len__(self) -> int:
-        return len(self._all)
-
-    @overload
-    def __getitem__(self, index: int) -> Type: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Type, ...]: ...
-    def __getitem__(self, index: int | slice) -> Type | tuple[Type, ...]:
-        return self._all[index]
+    def __iter__(self) -> Iterator[Type]:
+        return iter(self._all)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CopyTypes):

@@ -139,7 +139,7 @@ class Power(Space):
     def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
         if not order.separates_types:
             return None
-        types = [copy_types(V)[0] for V in eigenspaces]
+        types = [next(iter(copy_types(V))) for V in eigenspaces]
         place = {V: i for i, V in enumerate(dict.fromkeys(V for chosen in types for V, _ in chosen))}
         one_copy = self._base.von_mises_series(list(place), BY_EIGENVALUE)
         if one_copy is None:

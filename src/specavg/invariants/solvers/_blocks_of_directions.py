@@ -23,7 +23,7 @@ from specavg.functions._functions import Array, Functions
 from specavg.groups import Group
 from specavg.groups._algebra import generated_algebra
 from specavg.invariants._certified_null_space import common_null_space
-from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
+from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver, known
 from specavg.invariants.solvers._stored_arrays import Stored, StoredArraysError, orthonormal
 from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries.fields import Field, RotationField
@@ -51,9 +51,7 @@ class BlocksOfDirections(StoringSolver[BlockVectors]):
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
-        blocks = _blocks(space, group)
-        assert blocks is not None
-        self._blocks = blocks
+        self._blocks = known(_blocks(space, group))
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:

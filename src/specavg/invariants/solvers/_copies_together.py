@@ -14,7 +14,7 @@ from specavg.functions._functions import Array, Functions
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
-from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
+from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver, known
 from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
 from specavg.invariants.solvers._types_of_copies import Slots, TypesOfCopies, copies_move_together
 from specavg.spaces import Eigenspace, Power, Space
@@ -99,10 +99,7 @@ class CopiesTogether(_TypeByType):
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
-        together = copies_move_together(space, group)
-        assert together is not None
-        assert isinstance(space, Power)
-        self._types = TypesOfCopies(space, together)
+        self._types = TypesOfCopies(space, known(copies_move_together(space, group)))
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
@@ -118,9 +115,7 @@ class CopiesAndOutputsTogether(_TypeByType, OutputSolver[TypeVectors]):
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         OutputSolver.__init__(self, space, output, stored)
-        together = copies_move_together(space, output.group, output)
-        assert together is not None
-        assert isinstance(space, Power)
+        together = known(copies_move_together(space, output.group, output))
         self._types = TypesOfCopies(space, together, output.dim)
 
     @classmethod

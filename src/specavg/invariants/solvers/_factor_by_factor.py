@@ -17,7 +17,7 @@ from specavg.functions._tensor_products import TensorProducts
 from specavg.groups import Group
 from specavg.groups.families import DirectProduct
 from specavg.invariants.solvers._factor_eigenspaces import FactorEigenspaces, acts_on_factors
-from specavg.invariants.solvers._solver import QUICK, Solution, Solver
+from specavg.invariants.solvers._solver import QUICK, Solution, Solver, known
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Product, Space
 
@@ -103,12 +103,10 @@ class FactorByFactor(FactorwiseSolver):
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
-        product = acts_on_factors(space, group)
-        assert product is not None
+        self._product = known(acts_on_factors(space, group))
+        self._eigenspaces = FactorEigenspaces(space, self._product)
         assert isinstance(group.structure, DirectProduct)
-        self._product = product
-        self._eigenspaces = FactorEigenspaces(space, product)
-        pairs = zip(product.factors, group.structure.groups, strict=True)
+        pairs = zip(self._product.factors, group.structure.groups, strict=True)
         self._resolvers = [self.resolver_of(f"factor{i}", M, G) for i, (M, G) in enumerate(pairs)]
 
     @classmethod

@@ -17,7 +17,7 @@ import numpy as np
 from specavg.functions._functions import Array, Functions
 from specavg.functions._one_direction import OneDirection
 from specavg.groups import Group
-from specavg.invariants.solvers._solver import QUICK, Solution, Solver
+from specavg.invariants.solvers._solver import QUICK, Solution, Solver, known
 from specavg.isometries import Isometry, LeftRight, signed_permutation
 from specavg.isometries.fields import RotationField, two_sided
 from specavg.spaces import Eigenspace, Rotations, Space, Sphere
@@ -51,9 +51,7 @@ class FunctionsOfADirection(Solver[None]):
 
     @cached_property
     def _directions(self) -> Reduction:
-        reduction = reduction_to_directions(self.space, self.group)
-        assert reduction is not None
-        return reduction
+        return known(reduction_to_directions(self.space, self.group))
 
     @cached_property
     def _sphere(self) -> Resolver:

@@ -14,7 +14,7 @@ import numpy as np
 from specavg.functions._determinants import Determinants
 from specavg.groups import Group, sign_flips, trivial
 from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric, Wreath
-from specavg.invariants.solvers._solver import Solution, Solver
+from specavg.invariants.solvers._solver import Solution, Solver, known
 from specavg.spaces import Eigenspace, Power, Space, Torus
 from specavg.spaces._copy_types import Type, copy_types
 from specavg.spaces._frequency_sets import Shell
@@ -41,9 +41,7 @@ class OneCopy:
         space, structure = solver.space, solver.group.structure
         assert isinstance(space, Power | Torus)
         self._space, self.copies = space, space.parts
-        base = space.one_part
-        assert base is not None
-        self.base = base
+        self.base = known(space.one_part)
         part = sign_flips(1) if isinstance(structure, Hyperoctahedral) else trivial(self.base.shape[0])
         group = structure.group if isinstance(structure, Wreath) else part
         self.resolver = solver.resolver_of("copy", self.base, group)

@@ -12,7 +12,7 @@ from specavg.groups import Representation
 from specavg.groups._one_output import OneOutput, one_output
 from specavg.invariants._split_functions import split_functions
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
-from specavg.invariants.solvers._solver import Solution
+from specavg.invariants.solvers._solver import Solution, known
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import permutation
 from specavg.spaces import Eigenspace, Power, Space, Torus
@@ -33,10 +33,8 @@ class OneOutputForAll(OutputSolver[Solution[Any]]):
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         super().__init__(space, output, stored)
-        found = _stabiliser(space, output)
-        assert found is not None
-        self._one = found
-        self._resolver = self.resolver_of("output", space, found.group, found.output)
+        self._one = known(_stabiliser(space, output))
+        self._resolver = self.resolver_of("output", space, self._one.group, self._one.output)
 
     @classmethod
     def carries(cls, space: Space, output: Representation) -> bool:

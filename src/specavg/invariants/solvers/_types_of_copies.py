@@ -30,7 +30,7 @@ from specavg.groups import Group, Representation
 from specavg.groups.families import Symmetric
 from specavg.invariants._certified_null_space import common_null_space
 from specavg.invariants.solvers._harmonics_turned_together import AllRotations
-from specavg.invariants.solvers._integer_weights import integer_weights
+from specavg.invariants.solvers._solver import Unsuitable
 from specavg.invariants.solvers._symmetric_powers import (
     applied_power,
     in_symmetric_powers,
@@ -43,6 +43,7 @@ from specavg.isometries.fields import CopiesField, Field, integer_speed
 from specavg.spaces import Eigenspace, Power, Space
 from specavg.spaces._copy_types import copy_types
 
+_WHOLE = 1e-9  # weights closer to integers than this are integers; eigenvalues of dD are rounded to 1e-13
 Slots = tuple[tuple[Eigenspace, int], ...]
 """Tensor factors of a type: Sym^n(V) for each (V, n)."""
 
@@ -104,7 +105,8 @@ class Found:
 class TypesOfCopies:
     """The types of each eigenspace, their invariants and their functions."""
 
-    def __init__(self, power: Power, together: Together, outputs: int = 1) -> None:
+    def __init__(self, power: Space, together: Together, outputs: int = 1) -> None:
+        assert isinstance(power, Power)
         self._power, self._together, self._outputs = power, together, outputs
         self._known: dict[tuple[Eigenspace, int], _Factor] = {}
         self._rotations = AllRotations.among(power.base, together.isometries, together.fields)
@@ -287,10 +289,29 @@ class _Factor:
     def of(cls, fields: list[Array], matrices: list[Array], n: int) -> _Factor:
         if not fields:
             return cls(np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=complex), [], matrices)
-        weights, U = integer_weights(fields[0])
+        weights, U = _integer_weights(fields[0])
         several = np.array([sum(weights[list(part)]) for part in multisets(len(U), n)], dtype=np.int64)
         moved = [power_of_field(_clean(U.conj().T @ A @ U), n) for A in fields[1:]]
         return cls(several, U, moved, matrices)
+
+
+def _integer_weights(dD: Array) -> tuple[NDArray[np.int64], NDArray[np.complex128]]:
+    """Weights w and unit vectors u with dD u = −i w u, of a field whose flow has the period 2π.
+
+    Examples
+    --------
+    >>> integer_weights(np.array([[0.0, -2.0], [2.0, 0.0]]))[0]
+    array([-2,  2])
+    """
+    values, vectors = np.linalg.eigh(1j * dD)
+    weights = np.rint(values)
+    error = float(np.abs(values - weights).max(initial=0.0))
+    if error > _WHOLE * max(1.0, float(np.abs(weights).max(initial=0.0))):
+        raise Unsuitable(
+            f"the weights of a field are {error:.1e} from integers: its flow does not close, and functions cannot be "
+            "sorted by them."
+        )
+    return weights.astype(np.int64), vectors
 
 
 def _one_by_one(slots: Slots) -> list[Eigenspace]:
