@@ -119,10 +119,8 @@ def space_group(number: int | str, setting: str | int | None = None) -> Group:
     True
     """
     number = _number(number)
-    W, w = _tables(_hall_number(number, setting))
-    chosen = generating(W, w)
     name = f"space_group({number})" if setting is None else f"space_group({number}, setting={setting!r})"
-    return group_of_affine_maps([affine(W[i], parts_as_fractions(w[i])) for i in chosen], name, 3)
+    return group_of_operations(*_tables(_hall_number(number, setting)), name)
 
 
 def reciprocal_point_group(number: int, setting: str | int | None = None, *, time_reversal: bool = True) -> Group:
@@ -145,19 +143,11 @@ def reciprocal_point_group(number: int, setting: str | int | None = None, *, tim
     (48, 24)
     """
     hall = _hall_number(number, setting)
-    W, _ = _tables(hall)
     P = _primitive(hall)
-    moved = np.rint(np.linalg.inv(P) @ W @ P)
-    rotations = np.rint(np.linalg.inv(moved).transpose(0, 2, 1)).astype(np.int64)
-    if time_reversal:
-        rotations = np.concatenate([rotations, -rotations])
-    rotations = np.unique(rotations, axis=0)[::-1]
-    chosen = generating(rotations, np.zeros((len(rotations), 3), dtype=np.int64))
     extra = "" if setting is None else f", setting={setting!r}"
     extra += "" if time_reversal else ", time_reversal=False"
-    return group_of_affine_maps(
-        [affine(rotations[i], [0, 0, 0]) for i in chosen], f"reciprocal_point_group({number}{extra})", 3
-    )
+    W = np.rint(np.linalg.inv(P) @ _tables(hall)[0] @ P)
+    return group_of_wave_vectors(W, f"reciprocal_point_group({number}{extra})", time_reversal=time_reversal)
 
 
 def primitive_lattice(number: int, lattice: ArrayLike, setting: str | int | None = None) -> Array:
@@ -191,6 +181,19 @@ def reciprocal_lattice(lattice: ArrayLike) -> Array:
 def group_of_affine_maps(generators: Sequence[Isometry], name: str, d: int) -> Group:
     structure = affine_group(generators) if generators else Trivial(d)
     return Group(generators, name=name, structure=structure, size=d)
+
+
+def group_of_operations(W: NDArray[np.int64], w: NDArray[np.int64], name: str) -> Group:
+    """The group of the maps x ↦ Wx + w, translations w in 24ths, by a few of them."""  # (n, 3, 3), (n, 3)
+    maps = [affine(W[i], [Fraction(int(part), _PARTS) for part in w[i]]) for i in generating(W, w)]
+    return group_of_affine_maps(maps, name, 3)
+
+
+def group_of_wave_vectors(W: NDArray[Any], name: str, *, time_reversal: bool) -> Group:
+    """How rotations W of a primitive cell move wave vectors: by W⁻ᵀ, and by −W⁻ᵀ with time reversal."""  # (n, 3, 3)
+    R = np.rint(np.linalg.inv(W).transpose(0, 2, 1)).astype(np.int64)
+    R = np.unique(np.concatenate([R, -R]) if time_reversal else R, axis=0)[::-1]
+    return group_of_operations(R, np.zeros((len(R), 3), dtype=np.int64), name)
 
 
 @lru_cache(maxsize=1)
@@ -262,10 +265,6 @@ def in_parts(translations: Array) -> tuple[NDArray[np.int64], float]:
     """Translations rounded to 24ths, and the largest change that rounding made."""
     w = np.rint(_PARTS * translations).astype(np.int64)
     return w % _PARTS, float(np.abs(translations - w / _PARTS).max())
-
-
-def parts_as_fractions(w: NDArray[np.int64]) -> list[Fraction]:
-    return [Fraction(int(part), _PARTS) for part in w]
 
 
 def _primitive(hall: int) -> Array:
