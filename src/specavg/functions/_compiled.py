@@ -139,16 +139,9 @@ class Compiled(Functions):
 
     def values(self, X: Array) -> Array:
         # Points are made contiguous, as for the loops: sums over coordinates are rounded by their order in memory.
-        plain = self._few(len(X), len(X)) or self._is_wide
+        # Where chunks of values have fewer points than the smallest block of a loop, the loop mostly idles.
+        plain = self._few(len(X), len(X)) or SMALLEST_BLOCK * self.row_bytes > CHUNK_BYTES
         return self.plain_values(read_only(X)) if plain else self._looped_values(X)
-
-    @property
-    def _is_wide(self) -> bool:
-        """Whether chunks of values have fewer points than the smallest block of a loop, which then mostly idles.
-
-        Degree 270 of S², 27 points a chunk: 1.5 ms a point by the loop, 0.5 ms by plain NumPy.
-        """
-        return SMALLEST_BLOCK * self.row_bytes > CHUNK_BYTES
 
     def _looped_values(self, X: Array) -> Array:
         """`values` by the loop."""

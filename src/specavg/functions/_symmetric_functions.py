@@ -214,18 +214,17 @@ class SymmetrizedProducts(Compiled):
         per_copy = self._one_copy.row_bytes + 8.0 * self._one_copy.dim
         return self._copies * per_copy + 8.0 * (4 * len(self._program.starts) + self.dim)
 
-    @property
     def nanoseconds(self) -> float:
         """A forecast of the time for a point."""
         return self._program.nanoseconds(self._copies)
 
     @cached_property
     def _polynomials(self) -> Functions | None:
-        return None if self._make_polynomials is None else self._make_polynomials(nanoseconds=self.nanoseconds)
+        return None if self._make_polynomials is None else self._make_polynomials(nanoseconds=self.nanoseconds())
 
     def _faster(self, n: int) -> Functions | None:
         """The polynomials, where sums over n points gain more by them than it takes to make them."""
-        return self._polynomials if n * self.nanoseconds >= _MAKING * self.dim else None
+        return self._polynomials if n * self.nanoseconds() >= _MAKING * self.dim else None
 
     def correlate(self, X: Array, Y: Array) -> Array:
         faster = self._faster(len(X))

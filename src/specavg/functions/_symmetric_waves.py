@@ -59,11 +59,7 @@ def symmetrized_products(
     family = SymmetrizedProducts(one_copy, copies, multisets, weights, polynomials)
     if copies > FOURIER_DIMENSIONS:
         return family
-    return Expanded(family, partial(_nanoseconds, family), partial(_expansion, table, copies, multisets, weights))
-
-
-def _nanoseconds(family: SymmetrizedProducts) -> float:
-    return family.nanoseconds
+    return Expanded(family, family.nanoseconds, partial(_expansion, table, copies, multisets, weights))
 
 
 # --- polynomials in sums over copies -------------------------------------------------------------

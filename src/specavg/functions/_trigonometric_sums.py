@@ -19,7 +19,6 @@ from specavg.functions._product_tree import NO_MIXING, Mixing
 from specavg.functions._toeplitz_gram import (
     ToeplitzGram,
     column_nanoseconds,
-    dense_nanoseconds,
     density_of_sums,
     difference_count,
     differences,
@@ -130,15 +129,11 @@ class Waves(Compiled, Derivations):
     def mixed_gradient(self, X: Array, Q: Any) -> Array:
         return np.stack([self.mixed_values(X, D @ Q) for D in self._derivations], axis=2)
 
-    def transform_nanoseconds(self, n: int) -> float:
-        """What a non-uniform FFT of n points is forecast to take; infinite where there is none."""
-        return _nufft.cost(n, self.K) if _nufft.available() else np.inf
-
     def by_transform(self, n: int) -> bool:
         """Whether sums over n points are faster by a non-uniform FFT."""
         factors = int(np.abs(self.K).max(axis=0, initial=0).sum())
         tree = _NANOSECONDS_A_WAVE * len(self.K) + _NANOSECONDS_A_FACTOR * factors
-        return self.transform_nanoseconds(n) < n * tree
+        return _nufft.cost(n, self.K) < n * tree
 
     def correlate(self, X: Array, Y: Array) -> Array:
         if self.by_transform(len(X)):
@@ -213,7 +208,8 @@ class TrigonometricSums(Mapped):
 
     def gram_by_transform(self, n: int) -> bool:
         """Whether the Gram matrix over n points is faster as a Toeplitz matrix than by a product of values."""
-        return dense_nanoseconds(n, self.waves.K, self.dim) < n * float(self.dim) ** 2 / _GIGAFLOPS
+        dense = self._transform_nanoseconds(n) + column_nanoseconds(self.waves.K) * self.dim  # column by column
+        return dense < n * float(self.dim) ** 2 / _GIGAFLOPS
 
     def correlate_and_gram(self, X: Array, Y: Array, weights: Array | None = None) -> tuple[Array, Array]:
         if self.gram_by_transform(len(X)):
@@ -254,7 +250,7 @@ class TrigonometricSums(Mapped):
 
     def _transform_nanoseconds(self, n: int) -> float:
         """What a non-uniform FFT at twice the frequencies is forecast to take; infinite where there is none."""
-        return _nufft.cost(n, 2 * self.waves.K) if _nufft.available() else np.inf
+        return _nufft.cost(n, 2 * self.waves.K)
 
     def gram_of_density(self, density: Array) -> ToeplitzGram:
         return ToeplitzGram(self.waves.K, self._scaled, density)

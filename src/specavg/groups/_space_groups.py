@@ -214,11 +214,6 @@ def installed_spglib() -> Any:
         ) from None
 
 
-def _settings(number: int) -> list[tuple[int, str]]:
-    """(Hall number, choice) of every setting of a space group."""
-    return [(hall, str(kind.choice)) for hall, kind in _database().items() if kind.number == number]
-
-
 def _number(given: int | str) -> int:
     """The number of a space group, from its symbol if need be."""
     if not isinstance(given, str):
@@ -239,7 +234,7 @@ def _number(given: int | str) -> int:
 def _hall_number(number: int, setting: str | int | None) -> int:
     if isinstance(number, bool) or number not in range(1, 231):
         raise ValueError(f"space groups have the numbers 1 to 230; got {number!r}")
-    settings = _settings(number)
+    settings = [(hall, str(kind.choice)) for hall, kind in _database().items() if kind.number == number]
     if setting is None:
         return settings[0][0]
     for hall, choice in settings:

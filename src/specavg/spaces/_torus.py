@@ -25,7 +25,7 @@ from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
 from specavg.spaces._cell import LONGEST, SHORTEST, Cell, checked_lattice, out_of_range
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace, Weighted
-from specavg.spaces._first_waves import FirstWaves, first_waves
+from specavg.spaces._first_waves import FirstWaves, first_waves, lattice_series
 from specavg.spaces._frequency_action import (
     FrequencyAction,
     frequency_action,
@@ -46,7 +46,6 @@ from specavg.spaces._frequency_sets import (
     shell_weights,
     types_below,
 )
-from specavg.spaces._lattice_series import lattice_series
 from specavg.spaces._order_of_functions import ByType, CoordinateOrder, Order
 from specavg.spaces._ordered_frequencies import type_eigenspaces, types_by_eigenvalue
 from specavg.spaces._space import Space

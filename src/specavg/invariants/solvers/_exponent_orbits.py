@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from specavg.functions._chebyshev_orbits import ChebyshevProducts
 from specavg.functions._combinations import Combinations
 from specavg.functions._functions import Functions
-from specavg.functions._integer_vectors import rows_in
 from specavg.groups import Group
-from specavg.invariants.solvers._orbits import Orbits, orbits
+from specavg.invariants.solvers._orbits import Orbits, orbits_of_exponents
 from specavg.invariants.solvers._solver import QUICK, Solution, Solver
 from specavg.isometries import Copies
 from specavg.spaces import Eigenspace, Interval, Power, Space
@@ -76,14 +75,7 @@ class ExponentOrbits(Solver[Exponents]):
 
 def exponent_orbits(K: NDArray[np.int64], generators: Sequence[Copies]) -> Orbits:
     """Orbits of the rows of `K` under maps of the copies; every image of a row must be a row again."""
-    targets, signs = [], []
-    for g in generators:
-        moved = np.empty_like(K)
-        moved[:, list(g.image)] = K  # T_k(x)∘g has the factor T_{k_i} in the coordinate image[i]
-        reflected = np.array([not part.is_identity for part in g.parts], dtype=np.int64)
-        targets.append(rows_in(moved, K))
-        signs.append((K @ reflected) % 2)  # T_k(−t) = (−1)^k T_k(t)
-    return orbits(len(K), targets, signs, 2)
+    return orbits_of_exponents(K, ((list(g.image), [not part.is_identity for part in g.parts]) for g in generators))
 
 
 def orbit_sums_of_exponents(interval: Interval, parts: Sequence[tuple[NDArray[np.int64], Orbits]]) -> Combinations:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product as cartesian
 from math import inf, prod
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from specavg.functions._tensor_products import TensorProducts
 from specavg.groups import Group
 from specavg.groups.families import DirectProduct
 from specavg.invariants.solvers._factor_eigenspaces import FactorEigenspaces, acts_on_factors
-from specavg.invariants.solvers._solver import QUICK, Solution, Solver, known
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution, Solver, known
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Product, Space
 
@@ -95,11 +95,8 @@ class FactorwiseSolver(Solver[FactorSolutions], abc.ABC):
 
 
 @final
-class FactorByFactor(FactorwiseSolver):
+class FactorByFactor(ClosedForm, FactorwiseSolver):
     """Products of the factors' invariants."""
-
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 
@@ -14,17 +14,14 @@ from specavg.groups.families import DirectProduct
 from specavg.invariants.solvers._factor_by_factor import FactorSolutions, FactorwiseSolver
 from specavg.invariants.solvers._factor_eigenspaces import FactorEigenspaces, acts_on_factors
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
-from specavg.invariants.solvers._solver import Solution, known
+from specavg.invariants.solvers._solver import ClosedForm, Solution, known
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 
 
 @final
-class FactorsAndOutputs(FactorwiseSolver, OutputSolver[FactorSolutions]):
+class FactorsAndOutputs(ClosedForm, FactorwiseSolver, OutputSolver[FactorSolutions]):
     """Equivariant functions of one factor times invariant, or sign-changing, functions of the others."""
-
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         super().__init__(space, output, stored)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from specavg.groups import Group
 from specavg.invariants._certified_null_space import FixedSpace, null_space
 from specavg.invariants.solvers._functions_of_a_direction import turns_about_an_axis
 from specavg.invariants.solvers._parity_classes import fixed_by_classes
-from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution, StoringSolver
 from specavg.invariants.solvers._stored_arrays import orthonormal
 from specavg.isometries import Isometry, LeftRight, SignedPermutation
 from specavg.isometries.fields import Field, integer_speed, two_sided
@@ -38,14 +38,11 @@ class SidedBlocks:
 
 
 @final
-class LeftTimesRight(StoringSolver[SidedBlocks]):
+class LeftTimesRight(ClosedForm, StoringSolver[SidedBlocks]):
     """Each generator acts from one side only, so D(g) is D_left ⊗ I or I ⊗ D_right and invariants are products.
 
     The same holds for fields: dD(ξ) is dD_left ⊗ I or I ⊗ dD_right.
     """
-
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from math import isqrt
-from typing import ClassVar, final
+from typing import final
 
 from specavg._config import require_memory
 from specavg.functions._cosine_products import cosine_products
@@ -14,17 +14,14 @@ from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import frequency_tree
 from specavg.groups import Group
 from specavg.groups.families import SignFlips
-from specavg.invariants.solvers._solver import Solution, Solver, Unsuitable
+from specavg.invariants.solvers._solver import ClosedForm, Solution, Solver, Unsuitable
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._frequency_sets import FrequencySet, FrequencyTypes, Shell
 
 
 @final
-class SignedFrequencies(Solver[FrequencySet]):
+class SignedFrequencies(ClosedForm, Solver[FrequencySet]):
     """Sign flips of a box: ∏ √2cos 2πk_i u_i, one for each k ≥ 0. Only invariants are ever touched."""
-
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:

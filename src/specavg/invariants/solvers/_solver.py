@@ -138,6 +138,13 @@ class Solver(abc.ABC, Generic[Data]):
         """The functions of several of its own solutions, in order; vector functions where there is an output."""
 
 
+class ClosedForm:
+    """Mixed into solvers that know the invariants beforehand: they are tried before all others."""
+
+    name: ClassVar[str] = "closed form"
+    preference: int = 0
+
+
 class StoringSolver(Solver[Data]):
     """A solver whose solutions hold arrays that linear algebra decided."""
 
