@@ -139,7 +139,8 @@ class Compiled(Functions):
 
     def values(self, X: Array) -> Array:
         # Points are made contiguous, as for the loops: sums over coordinates are rounded by their order in memory.
-        # Where chunks of values have fewer points than the smallest block of a loop, the loop mostly idles.
+        # Where chunks of values have fewer points than the smallest block of a loop, the loop mostly idles: at degree
+        # 270 of S², 27 points a chunk, it takes 1.5 ms a point, and plain NumPy 0.5 ms.
         plain = self._few(len(X), len(X)) or SMALLEST_BLOCK * self.row_bytes > CHUNK_BYTES
         return self.plain_values(read_only(X)) if plain else self._looped_values(X)
 

@@ -27,7 +27,7 @@ class EulerFamily(Compiled, Derivations):
     """
 
     power: ClassVar[int]  # a degree l has (2l + 1)^power functions
-    _recurrence: Any  # what the loops read
+    _program: Any = None  # the recurrence, as the loops read it
 
     def __init__(self, degrees: Sequence[int]) -> None:
         self._degrees = tuple(degrees)
@@ -42,10 +42,6 @@ class EulerFamily(Compiled, Derivations):
     @property
     def row_bytes(self) -> float:
         return 8.0 * (self._full + self.dim)
-
-    @cached_property
-    def _program(self) -> Any:
-        return self._recurrence
 
     @property
     def _selects(self) -> bool:

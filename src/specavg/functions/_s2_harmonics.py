@@ -89,7 +89,7 @@ class S2Harmonics(EulerFamily):
         v = np.zeros_like(a)
         v[:, 2:] = a[:, 1:-1] / a[:, 2:]
         used = np.ones(top + 1, dtype=bool) if orders is None else np.array(orders)
-        self._recurrence = Recurrence(top, used, scale, 1.0 / a, v)
+        self._program = Recurrence(top, used, scale, 1.0 / a, v)
 
     def restricted(self, size: Array) -> S2Harmonics:
         orders = np.zeros(self.top + 1, dtype=bool)
@@ -159,7 +159,7 @@ class S2Harmonics(EulerFamily):
     def _steps(self, X: Array) -> tuple[NDArray[np.complex128], Iterator[tuple[Any, Any, Any]]]:
         """Powers of x + iy of the orders that matter, and p_i for i = 0, 1, …, with their orders and degrees."""
         x, y, z = normalized(X).T
-        top, used, scale, u, v = self._recurrence
+        top, used, scale, u, v = self._program
         power = np.ones((top + 1, len(X)), dtype=np.complex128)
         for j in range(top):
             power[j + 1] = power[j] * (x + 1j * y)
@@ -198,7 +198,7 @@ class S2Harmonics(EulerFamily):
         k = np.repeat(np.arange(self.top + 1), 2 * np.arange(self.top + 1) + 1)
         place = np.arange(len(k)) - k * k  # 0, 1c, 1s, 2c, 2s, ... of degree k
         j, sine = (place + 1) // 2, place % 2 == 0
-        i, before, scale = k - j + 1, j - 1, self._recurrence.scale
+        i, before, scale = k - j + 1, j - 1, self._program.scale
         growth = np.sqrt(i * (i + 2 * j - 1) * (2 * j + 1) / np.maximum(2 * j, 1))  # p_i′ over the next order's
         along = np.where((j > 1) | ((j == 1) & ~sine), scale[before] * growth, 0.0)  # order 0 has no sine
         return k * k + np.maximum(2 * before - 1 + sine, 0), j * scale[j], along
@@ -207,14 +207,14 @@ class S2Harmonics(EulerFamily):
 
     @property
     def steps(self) -> tuple[int, int]:
-        return step_of(np.flatnonzero(self._recurrence.used)), 0
+        return step_of(np.flatnonzero(self._program.used)), 0
 
     def angles(self, X: Array) -> tuple[Array, Array, Array]:
         x, y, z = normalized(X).T
         return np.arctan2(y, x), np.arctan2(np.hypot(x, y), z), np.zeros(len(X))
 
     def wave_table(self, j: Orders, k: Orders, cosines: Array) -> Array:
-        return self._recurrence.table(j, cosines)
+        return self._program.table(j, cosines)
 
     def _wave_places(self, j: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """Where cosines and sines of each order and degree stand among all harmonics, and whether they exist."""
@@ -242,14 +242,10 @@ class S2Harmonics(EulerFamily):
     def _loop_nanoseconds(self, n: int) -> float:
         return _NANOSECONDS * n * (2 * self.top + 1.0) ** 2 / (self.steps[0] or 1)
 
-    @property
-    def _all_functions(self) -> S2Harmonics:
-        return self._with_neighbours
-
     @cached_property
-    def _with_neighbours(self) -> S2Harmonics:
+    def _all_functions(self) -> S2Harmonics:
         """The functions, with the orders that derivatives lead to."""
-        used = self._recurrence.used
+        used = self._program.used
         if used.all():
             return self
         wider = used.copy()  # a rotation around x or y leads from an order to those beside it

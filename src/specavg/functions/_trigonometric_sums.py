@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.functions import _nufft
-from specavg.functions._compiled import Compiled, Loops
+from specavg.functions._compiled import Loops
 from specavg.functions._derivations import Derivations
 from specavg.functions._factor_table import FactorTable
 from specavg.functions._few_rows import few_rows
 from specavg.functions._mapped_functions import Mapped
-from specavg.functions._product_tree import NO_MIXING, Mixing
+from specavg.functions._product_tree import MixedValues
 from specavg.functions._toeplitz_gram import (
     ToeplitzGram,
     column_nanoseconds,
@@ -38,7 +38,7 @@ _NANOSECONDS_A_NODE = 7000.0  # of making the tree, for each wave; measured
 
 
 @final
-class Waves(Compiled, Derivations):
+class Waves(MixedValues, Derivations):
     """cos 2πk·u and then sin 2πk·u, for every row k of `K`; u is the point over the period.
 
     Parameters
@@ -70,19 +70,6 @@ class Waves(Compiled, Derivations):
     def _block_rows(self, d: int) -> int:
         tree = self._program
         return 2 * len(tree.factors) + 2 * (int(tree.nodes[:, 0].max()) + 1) + d
-
-    def _looped_values(self, X: Array) -> Array:
-        return self._mixed(X, NO_MIXING, self.dim)
-
-    def mixed_values(self, X: Array, Q: Any) -> Array:
-        if self._few(len(X), len(X)):
-            return super().mixed_values(X, Q)
-        mixing = Mixing.of(Q)
-        return self._mixed(X, mixing, mixing.dim)
-
-    def _mixed(self, X: Array, mixing: Mixing, width: int) -> Array:
-        out = np.empty((len(X), width))
-        return self._filled(self._loops.values, X, (self.dim, mixing, self._block(X, self.dim)), out)
 
     def plain_values(self, X: Array) -> Array:
         angles = np.zeros((len(X), len(self.K)))

@@ -365,23 +365,17 @@ class JoinedOutputs(VectorFunctions):
         return self.correlate(X, Y), gram
 
     def combine(self, X: Array, c: Array) -> Array:
-        total = np.zeros((len(X), self.n_outputs, *c.shape[1:]))
-        for summand in self._summands:
-            own = summand.functions.combine(X, self._coefficients(summand, c))
-            total += self._joined(summand, own.reshape(*own.shape[:2], len(summand.places), *c.shape[1:]), 1)
-        return total
+        return self._combined((len(X),), c, lambda functions, mine: functions.combine(X, mine))
 
     def combine_gradient(self, X: Array, c: Array) -> Array:
-        total = np.zeros((*X.shape, self.n_outputs, *c.shape[1:]))
+        return self._combined(X.shape, c, lambda functions, mine: functions.combine_gradient(X, mine))
+
+    def _combined(self, shape: tuple[int, ...], c: Array, own: Callable[[VectorFunctions, Array], Array]) -> Array:
+        """What a combination of all functions has, from what each summand has for the coefficients of its copies."""
+        total, axis = np.zeros((*shape, self.n_outputs, *c.shape[1:])), len(shape)
         for summand in self._summands:
-            own = summand.functions.combine_gradient(X, self._coefficients(summand, c))
-            total += self._joined(summand, own.reshape(*own.shape[:3], len(summand.places), *c.shape[1:]), 2)
+            copies, count = summand.places.shape
+            found = own(summand.functions, c[summand.places.T].reshape(count, -1))
+            found = found.reshape(*found.shape[: axis + 1], copies, *c.shape[1:])  # (*shape, d, copies, ...)
+            total += np.moveaxis(np.tensordot(found, summand.frames, ((axis, axis + 1), (2, 0))), -1, axis)
         return total
-
-    def _coefficients(self, summand: Summand, c: Array) -> Array:
-        """One set of coefficients for each copy."""  # (dim, ...) -> (f.dim, copies · ...)
-        return c[summand.places.T].reshape(summand.places.shape[1], -1)
-
-    def _joined(self, summand: Summand, own: Array, axis: int) -> Array:
-        """Outputs of the copies, at `axis` and the one after, along their frames."""
-        return np.moveaxis(np.tensordot(own, summand.frames, ((axis, axis + 1), (2, 0))), -1, axis)

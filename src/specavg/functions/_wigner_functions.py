@@ -105,7 +105,7 @@ class WignerFunctions(EulerFamily):
         u = (l + 1) * (2 * l + 1) / above
         t = np.where(l > 0, u * a * b / (positive * (positive + 1)), 0.0)
         v = np.where(l > 0, (l + 1) / positive * here / above, 0.0)
-        self._recurrence = WignerRecurrence(L, first, u, t, v)
+        self._program = WignerRecurrence(L, first, u, t, v)
 
     @property
     def _loops(self) -> Loops:
@@ -199,7 +199,7 @@ class WignerFunctions(EulerFamily):
             left[:, :, None] * np.concatenate([right[:, :0:-1].conj(), right], axis=1)[:, None, :]
         )
         cosine, half_cosine, half_sine = angles[:, 4:].T
-        degrees = enumerate(self._recurrence.run(cosine, half_cosine, half_sine, orders))
+        degrees = enumerate(self._program.run(cosine, half_cosine, half_sine, orders))
         middle = L // q
         steps = ((l, np.s_[:, : l // p + 1, middle - l // q : middle + l // q + 1], d) for l, d in degrees)
         return waves.real.copy(), waves.imag.copy(), steps
@@ -223,7 +223,7 @@ class WignerFunctions(EulerFamily):
         return euler_angles(nearest_orthonormal(X.reshape(-1, 3, 3)))
 
     def wave_table(self, j: Orders, k: Orders, cosines: Array) -> Array:
-        return self._recurrence.table(j, k, cosines)
+        return self._program.table(j, k, cosines)
 
     def to_waves(self, C: Array, j: Orders, k: Orders) -> Array:
         return np.moveaxis(self._spread(C)[:, :, j, self.top + k], (2, 1, 3, 0), (0, 1, 2, 3))

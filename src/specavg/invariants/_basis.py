@@ -274,10 +274,6 @@ class InvariantBasis(BasisTable):
         """
         return self.functions.gram(self.space.check_points(X), weights)
 
-    def correlate_and_gram(self, X: ArrayLike, Y: Array, weights: Array) -> tuple[Array, Array]:
-        """`correlate` and `gram` together, from values that are computed once."""  # (dim, q), (dim, dim)
-        return self.functions.correlate_and_gram(self.space.check_points(X), Y, weights)
-
     def gram_operator(self, X: ArrayLike, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
         """The Gram matrix as an operator, without its entries, where it follows from a density; None elsewhere.
 

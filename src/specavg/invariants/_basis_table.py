@@ -127,6 +127,7 @@ class BasisTable(Immutable):
 
     kind: ClassVar[str]  # of its functions, for messages
     made_from: ClassVar[tuple[str, ...]]  # the attributes that say which basis it is
+    functions: Any  # a family of functions, or of vector functions
 
     def __init__(
         self,
@@ -195,6 +196,10 @@ class BasisTable(Immutable):
     def residual(self) -> float:
         """The largest residual of any eigenspace."""
         return max((row.residual for row in self.table), default=0.0)
+
+    def correlate_and_gram(self, X: ArrayLike, Y: Array, weights: Array) -> tuple[Array, Array]:
+        """`correlate` and the Gram matrix Σ w ψψᵀ, over points and outputs, from values that are computed once."""
+        return self.functions.correlate_and_gram(self.check_points(X), Y, weights)
 
     def check_points(self, X: ArrayLike) -> Array:
         """`X` as points of the space, one in each row; an error that says why if they are none."""  # (n, n_features)

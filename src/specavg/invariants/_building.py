@@ -249,10 +249,8 @@ def _solutions_up_to(
         if total > most:
             return
         yield solution
-        if (
-            cutoff.kind == "max_invariant_dim" and total >= cutoff.value
-        ):  # eigenspaces that follow could add nothing but time
-            return
+        if cutoff.kind == "max_invariant_dim" and total >= cutoff.value:
+            return  # eigenspaces that follow could add nothing but time
         barren, seconds = (0, 0.0) if solution.invariant_dim else (barren + 1, seconds + solution.solver.seconds(V))
         if cutoff.kind == "max_invariant_dim" and (barren > _BARREN or seconds > _BARREN_SECONDS):
             if quiet:

@@ -14,9 +14,27 @@ from specavg.isometries._isometry import Isometry, entries
 from specavg.isometries._linear import Orthogonal, SignedPermutation, identity, linear, orthogonal, permutation
 
 
+class _OfParts(Isometry):
+    """Shared by maps that are made of one map for each part."""
+
+    parts: tuple[Isometry, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.parts)
+
+    @property
+    def is_exact(self) -> bool:
+        return all(g.is_exact for g in self.parts)
+
+    @property
+    def is_identity(self) -> bool:
+        return all(g.is_identity for g in self.parts)
+
+
 @final
 @dataclass(frozen=True, repr=False)
-class Copies(Isometry):
+class Copies(_OfParts):
     """(gx)[i] = g_i(x[image[i]]) on the copies of a power space: permute the copies, then act on each.
 
     Examples
@@ -31,16 +49,8 @@ class Copies(Isometry):
     parts: tuple[Isometry, ...]
 
     @property
-    def size(self) -> int:
-        return len(self.image)
-
-    @property
-    def is_exact(self) -> bool:
-        return all(g.is_exact for g in self.parts)
-
-    @property
     def is_identity(self) -> bool:
-        return self.image == tuple(range(self.size)) and all(g.is_identity for g in self.parts)
+        return self.image == tuple(range(self.size)) and super().is_identity
 
     def inverse(self) -> Copies:
         image = [0] * self.size
@@ -76,7 +86,7 @@ class Copies(Isometry):
 
 @final
 @dataclass(frozen=True, repr=False)
-class Factors(Isometry):
+class Factors(_OfParts):
     """Each part acts on its own factor of a product space (or block of coordinates).
 
     Examples
@@ -88,18 +98,6 @@ class Factors(Isometry):
     """
 
     parts: tuple[Isometry, ...]
-
-    @property
-    def size(self) -> int:
-        return len(self.parts)
-
-    @property
-    def is_exact(self) -> bool:
-        return all(g.is_exact for g in self.parts)
-
-    @property
-    def is_identity(self) -> bool:
-        return all(g.is_identity for g in self.parts)
 
     def inverse(self) -> Factors:
         return Factors(tuple(g.inverse() for g in self.parts))

@@ -249,12 +249,11 @@ def _rounded_up(bound: float) -> float:
     return float(2.0 ** np.ceil(np.log2(bound))) if bound > 0 else 0.0
 
 
-@lru_cache(maxsize=8)
 def _ball(space: Torus, bound: float) -> tuple[Frequencies, Array]:
     """All frequencies with eigenvalue up to a little more than `bound`, by eigenvalue."""
     short = space.cell.short_basis
-    K, values = _by_value(space.cell.dual_metric, bound)
-    return (K if short is None else short.frequencies(K)), values
+    basis = np.eye(space.dim, dtype=np.int64) if short is None else np.ascontiguousarray(short.inverse.T)
+    return _ball_in(space, basis.shape, basis.tobytes(), bound)
 
 
 @lru_cache(maxsize=8)

@@ -185,12 +185,8 @@ class Product(Space):
     def tangents(self, X: Array) -> Array:
         tangents, row, column = np.zeros((len(X), self.n_features, self.dim)), 0, 0
         for factor, block in zip(self._factors, self.blocks(X), strict=True):
-            part = (
-                slice(None),
-                slice(row, row := row + factor.n_features),
-                slice(column, column := column + factor.dim),
-            )
-            tangents[part] = factor.tangents(block)
+            tangents[:, row : row + factor.n_features, column : column + factor.dim] = factor.tangents(block)
+            row, column = row + factor.n_features, column + factor.dim
         return tangents
 
     def _differential(self, g: Isometry) -> Array:

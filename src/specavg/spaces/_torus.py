@@ -166,7 +166,7 @@ class Torus(Space):
             for n, size in shell_sizes(self.dim):
                 yield Eigenspace(float(unit * n), size, Shell(n))
             return
-        yield from _ever_further(lambda bound: eigenspaces_below(self, bound), self.first_bound, _eigenvalue)
+        yield from _ever_further(lambda bound: eigenspaces_below(self, bound), self.first_bound, lambda V: V.eigenvalue)
 
     @property
     def first_bound(self) -> float:
@@ -365,9 +365,8 @@ class Torus(Space):
         return np.broadcast_to(np.eye(self.dim), (len(X), self.dim, self.dim))
 
     def _differential(self, g: Isometry) -> Array:
-        return (
-            as_affine(g).matrix * self.period[:, None] / self.period
-        )  # points that are moved wrap, and vectors do not
+        # Points that are moved wrap, and vectors do not.
+        return as_affine(g).matrix * self.period[:, None] / self.period
 
     # --- points ------------------------------------------------------------------------------------
 
@@ -405,10 +404,6 @@ class Torus(Space):
 
 
 _Listed = TypeVar("_Listed")
-
-
-def _eigenvalue(V: Eigenspace) -> float:
-    return V.eigenvalue
 
 
 def _ever_further(

@@ -157,15 +157,15 @@ def wave_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
 
 
 @loop
-def wave_values(tree: Any, X: Any, dim: int, mixing: Any, B: int, out: Any) -> None:
+def wave_values(tree: Any, X: Any, mixing: Any, B: int, out: Any) -> None:
     """Put the cosines and then the sines, or sparse combinations of them, in `out`, for one chunk of rows."""
     n, d = X.shape
     factors, nodes, starts, leaves = tree.factors, tree.nodes, tree.starts, tree.leaves
     x, T = np.empty((d, B + PAD)), np.empty((len(factors), 2, B + PAD))
     stack = np.empty((nodes[:, 0].max() + 1, 2, B + PAD))
-    values = np.empty((dim, B + PAD))
+    values = np.empty((tree.dim, B + PAD))
     mixed = np.empty((max(len(mixing.starts) - 1, 0), B + PAD))
-    half = dim // 2
+    half = tree.dim // 2
     for start in range(0, n, B):
         _load(tree, X, start, B, x, T)
         stack[0, 0, :] = 1.0

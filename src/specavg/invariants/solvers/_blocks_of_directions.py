@@ -92,9 +92,8 @@ class BlocksOfDirections(ClosedForm, StoringSolver[BlockVectors]):
 
     def functions(self, solutions: Sequence[Solution[BlockVectors]]) -> Functions:
         kept = [s for s in solutions if s.invariant_dim]
-        functions = BlockHarmonics(
-            kept[0].data.blocks if kept else self._blocks, [self.space.degree(s.eigenspace) for s in kept]
-        )
+        blocks = kept[0].data.blocks if kept else self._blocks
+        functions = BlockHarmonics(blocks, [self.space.degree(s.eigenspace) for s in kept])
         return Blockwise(functions, [(len(s.data.Q), s.data.Q) for s in kept])
 
     def _matrix(self, i: int) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import final
 
 from specavg._config import require_memory
@@ -18,12 +17,8 @@ from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import Copies, Isometry, SignedPermutation, permutation
 from specavg.spaces import Eigenspace, Space
 
-
-@dataclass(frozen=True, eq=False)
-class DeterminantSets:
-    """The antisymmetric functions, each of a set of different one-copy invariants."""
-
-    sets: tuple[Chosen, ...]
+DeterminantSets = tuple[Chosen, ...]
+"""The antisymmetric functions, each of a set of different one-copy invariants."""
 
 
 @final
@@ -65,12 +60,12 @@ class DeterminantsOfCopies(ClosedForm, OutputSolver[DeterminantSets]):
         )
         sets = self._one_copy.determinant_sets(types, solved)
         parts = self._one_copy.parts(solved, sets)
-        return Solution.made_of(parts, eigenspace, count, self, DeterminantSets(tuple(sets)))
+        return Solution.made_of(parts, eigenspace, count, self, tuple(sets))
 
     def functions(self, solutions: Sequence[Solution[DeterminantSets]]) -> VectorFunctions:
         from scipy.sparse import eye_array
 
-        found = self._one_copy.determinants([chosen for solution in solutions for chosen in solution.data.sets])
+        found = self._one_copy.determinants([chosen for solution in solutions for chosen in solution.data])
         return CombinedOutputs(1, found, eye_array(found.dim, format="csr"))
 
 

@@ -35,6 +35,7 @@ class ExponentOrbits(Solver[Exponents]):
 
     name: ClassVar[str] = "orbits"
     sweeps: ClassVar[bool] = True
+    space: Power  # pyright: ignore[reportIncompatibleVariableOverride]
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
@@ -52,7 +53,6 @@ class ExponentOrbits(Solver[Exponents]):
 
     def solve_together(self, eigenspaces: Sequence[Eigenspace]) -> list[Solution[Exponents]]:
         """One sweep over the orbits of all exponents; the same solutions as one by one."""
-        assert isinstance(self.space, Power)
         listed = [_exponents(self.space, V) for V in eigenspaces]
         moves = [self.space.check_isometry(g) for g in self.group.generators]
         found = exponent_orbits(np.concatenate(listed), [g for g in moves if isinstance(g, Copies)])
@@ -68,7 +68,6 @@ class ExponentOrbits(Solver[Exponents]):
         return solutions
 
     def functions(self, solutions: Sequence[Solution[Exponents]]) -> Functions:
-        assert isinstance(self.space, Power)
         assert isinstance(self.space.base, Interval)
         return orbit_sums_of_exponents(self.space.base, [(s.data.K, s.data.orbits) for s in solutions])
 

@@ -7,7 +7,6 @@ generator acts from one side only, the invariants are products of the fixed vect
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
@@ -30,11 +29,8 @@ from specavg.spaces._matrix_space import MatrixSpace
 _SIDES = ("left", "right")
 
 
-@dataclass(frozen=True, eq=False)
-class SidedBlocks:
-    """The fixed vectors of both sides, for each type of functions."""
-
-    blocks: tuple[SidedBlock, ...]
+SidedBlocks = tuple[SidedBlock, ...]
+"""The fixed vectors of both sides, for each type of functions."""
 
 
 @final
@@ -208,9 +204,9 @@ class LeftTimesRight(ClosedForm, StoringSolver[SidedBlocks]):
             for i, pair in enumerate(sizes)
         )
         count = sum(block.dim for block in blocks)
-        return Solution(eigenspace, count, self, SidedBlocks(blocks), residual, gap, inner_products, vectors)
+        return Solution(eigenspace, count, self, blocks, residual, gap, inner_products, vectors)
 
     def functions(self, solutions: Sequence[Solution[SidedBlocks]]) -> Functions:
         kept = [s for s in solutions if s.invariant_dim]
         functions = self.space.functions([s.eigenspace for s in kept])
-        return TwoSidedSums(functions, [block for s in kept for block in s.data.blocks])
+        return TwoSidedSums(functions, [block for s in kept for block in s.data])

@@ -28,7 +28,7 @@ from specavg.functions._functions import Array, Functions
 from specavg.functions._symmetric_waves import symmetrized_products
 from specavg.groups import Group, Representation
 from specavg.groups.families import Symmetric
-from specavg.invariants._certified_null_space import common_null_space
+from specavg.invariants._certified_null_space import FixedSpace, common_null_space
 from specavg.invariants.solvers._harmonics_turned_together import AllRotations
 from specavg.invariants.solvers._solver import Unsuitable
 from specavg.invariants.solvers._symmetric_powers import (
@@ -89,16 +89,6 @@ def copies_move_together(space: Space, group: Group, output: Representation | No
     moved, images = zip(*isometries, strict=True) if isometries else ((), ())
     flows, velocities = zip(*fields, strict=True) if fields else ((), ())
     return Together(moved, flows, bool(permutations), images, velocities)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Found:
-    """Invariants of a type, as columns."""
-
-    Q: Array
-    residual: float
-    gap: float
 
 
 @final
@@ -198,16 +188,16 @@ class TypesOfCopies:
         moved = [velocity * _speed(fast, field) for field, fast, velocity in pairs]
         return _Factor.of(moved, list(self._together.images), 1)
 
-    def invariants(self, slots: Slots) -> Found:
+    def invariants(self, slots: Slots) -> FixedSpace:
         """Weight zero under the first field, the null space of the others, the fixed vectors of the isometries."""
         size, known = self.size(slots), self.count(slots)
         if known == 0:
-            return Found(np.empty((size, 0)), 0.0, np.inf)
+            return _fixed(np.empty((size, 0)))
         if known is not None and self._rotations is not None:
             tensor, error = self._rotations.invariant(_one_by_one(slots))
-            return Found(in_symmetric_powers(tensor, [(V.dim, n) for V, n in slots])[:, None], error, np.inf)
+            return _fixed(in_symmetric_powers(tensor, [(V.dim, n) for V, n in slots])[:, None], error)
         if not slots and not self._moves_outputs:
-            return Found(np.eye(size), 0.0, np.inf)
+            return _fixed(np.eye(size))
         powers = [n for _, n in slots] + [1]
         factors = [self._factor(V, n) for V, n in slots] + [self._output]
         residual, gap = 0.0, np.inf
@@ -226,7 +216,7 @@ class TypesOfCopies:
                 null = common_null_space(others, size)
                 C, residual, gap = null.basis, null.residual, min(gap, null.gap)
             if not C.shape[1]:
-                return Found(np.empty((size, 0)), residual, gap)
+                return _fixed(np.empty((size, 0)), residual, gap)
             # Back to real functions. The projector CC* is real, so [Re C, Im C] has singular values 1 and 0 only.
             whole = np.zeros((size, C.shape[1]), dtype=complex)
             whole[zero] = C
@@ -243,7 +233,7 @@ class TypesOfCopies:
             ]
             fixed = common_null_space(moved, size)
             Q, residual, gap = Q @ fixed.basis, max(residual, fixed.residual), min(gap, fixed.gap)
-        return Found(np.ascontiguousarray(Q), residual, gap)
+        return _fixed(np.ascontiguousarray(Q), residual, gap)
 
     def functions(self, kept: Sequence[tuple[Slots, Array]]) -> Functions:
         """The invariant functions of some types, each with the columns that were found for it."""
@@ -312,6 +302,10 @@ def _integer_weights(dD: Array) -> tuple[NDArray[np.int64], NDArray[np.complex12
             "sorted by them."
         )
     return weights.astype(np.int64), vectors
+
+
+def _fixed(Q: Array, residual: float = 0.0, gap: float = np.inf) -> FixedSpace:
+    return FixedSpace(Q, "null space", gap, residual)
 
 
 def _one_by_one(slots: Slots) -> list[Eigenspace]:
