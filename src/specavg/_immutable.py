@@ -9,12 +9,10 @@ from typing import Any, Self
 class Immutable:
     """Shared by spaces, isometries, fields, groups, representations and bases: `clone` and `deepcopy` keep them."""
 
-    _key: Hashable = None  # what equal values of one class share; without it a value is equal to itself only
+    _key: Hashable  # what equal values of one class share
 
     def __eq__(self, other: object) -> bool:
-        if self is other or not isinstance(other, Immutable):
-            return self is other
-        return type(self) is type(other) and self._key is not None and self._key == other._key
+        return isinstance(other, Immutable) and type(self) is type(other) and self._key == other._key
 
     def __hash__(self) -> int:
         return hash((type(self), self._key))

@@ -360,6 +360,13 @@ class Group(Immutable):
     def _key(self) -> tuple[Any, ...]:
         return (self._generators, self._fields, self.structure, self._size)
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._key)
+
+    def __hash__(self) -> int:  # bases are looked up by their groups, which may have many generators
+        return self._hash
+
     def __reduce__(self) -> tuple[Any, ...]:  # what was computed from the generators is computed again
         known = partial(Group, structure=self._claimed, size=self._size)
         return known, (self._generators, self._fields, self._name)

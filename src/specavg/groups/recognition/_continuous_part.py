@@ -68,7 +68,9 @@ def _connected(group: Group) -> Structure | None:
     make = type(group)
     together = [f.parts[0] for f in fields if isinstance(f, CopiesField) and len(set(f.parts)) == 1]
     if len(together) == len(fields):
-        return Diagonal(_known(make(fields=together)), d)
+        on_one_copy = make(fields=together)
+        on_one_copy.recognise()  # refuses flows that do not come back
+        return Diagonal(on_one_copy, d)
     centre, semisimple = _split(fields, algebra)
     known = [CircleSubgroup(f, time) for f in centre if (time := period(f)) is not None]
     if len(known) < len(centre):
@@ -112,12 +114,6 @@ def _without_rounding(field: Field) -> Field:
     """Entries that a projection should have made zero are zero: a plane that turns by rounding has no period."""
     tiny = _SAME * float(np.abs(field.vector).max())
     return field.combined(field, lambda a, _: a * (np.abs(a) > tiny))
-
-
-def _known(group: Group) -> Group:
-    """A group whose structure is known; the `ValueError` that says why it is not, otherwise."""
-    group.recognise()
-    return group
 
 
 def shift_directions(field: ShiftField) -> tuple[int, ...]:

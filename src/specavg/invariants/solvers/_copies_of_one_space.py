@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from itertools import product as cartesian
@@ -21,7 +21,6 @@ from specavg.invariants.solvers._one_copy import BYTES, Chosen, OneCopy, permute
 from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution, Solver
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
-from specavg.spaces._copy_types import Type
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +65,8 @@ class WreathOnCopies(ClosedForm, Solver[CopySolutions]):
         if dims is None:
             return None
         even = self._one_copy.determinant_count(types, dims) if self._even_only else 0
-        self._latest = (eigenspace, _multisets_count(types, dims) + even)
+        multisets = sum(prod(comb(dims[V] + number - 1, number) for V, number in chosen) for chosen in types)
+        self._latest = (eigenspace, multisets + even)
         return self._latest[1]
 
     def solve(self, eigenspace: Eigenspace) -> Solution[CopySolutions]:
@@ -108,7 +108,3 @@ class WreathOnCopies(ClosedForm, Solver[CopySolutions]):
         rows = np.where(is_set, len(multisets) + np.cumsum(is_set) - 1, np.cumsum(~is_set) - 1)
         place_of = coo_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(len(rows), len(rows)))
         return Combinations(Joined([symmetric, self._one_copy.determinants(sets)]), place_of)
-
-
-def _multisets_count(types: Sequence[Type], dims: Mapping[Eigenspace, int]) -> int:
-    return sum(prod(comb(dims[V] + number - 1, number) for V, number in chosen) for chosen in types)
