@@ -132,7 +132,7 @@ class CopyTypes:
         found: list[tuple[float, tuple[tuple[int, int], ...]]] = []
         for key in self._keys:
             for way in ways(key, len(base), self._table.copies):
-                value = 0.0
+                value = 0.0  # not `sum`, which rounds in another way since Python 3.12: types would change places
                 for i, n in way:
                     value += n * base[i].eigenvalue
                 found.append((value, way))

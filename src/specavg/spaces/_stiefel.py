@@ -196,8 +196,7 @@ class Stiefel(MatrixSpace):
         ]
 
     def factor_infinitesimals(self, field: Field, eigenspace: Eigenspace) -> list[tuple[Array, Array]]:
-        checked = self.check_field(field)
-        left, right = two_sided(checked, self._k)
+        left, right = two_sided(self.check_field(field), self._k)
         none_left, none_right = (RotationField(np.zeros((size, size))) for size in (self._n, self._k))
         shapes = _types(eigenspace)
 

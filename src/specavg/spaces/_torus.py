@@ -184,9 +184,7 @@ class Torus(Space):
     @cached_property
     def _directions(self) -> list[Direction]:
         """The directions that no isometry mixes; none where there is only one, and in more than three dimensions."""
-        short = self.cell.short_basis
-        if self.lattice is not None and short is None:
-            return []
+        short = self.cell.short_basis  # None for a box
         return unlike_directions(np.diag(self._periods) if short is None else short.vectors)
 
     @property
