@@ -147,6 +147,7 @@ class ByType(Order):
     Examples
     --------
     >>> from itertools import islice
+    >>> import numpy as np
     >>> import specavg as sa
     >>> [(round(V.eigenvalue / np.pi**2), V.dim, V.label.listed) for V in islice(sa.Torus(4).ordered(ByType()), 3, 6)]
     [(3, 32, ((1, 1, 1),)), (4, 16, ((1, 1, 1, 1),)), (4, 8, ((2,),))]

@@ -290,7 +290,7 @@ def _integer_weights(dD: Array) -> tuple[NDArray[np.int64], NDArray[np.complex12
 
     Examples
     --------
-    >>> integer_weights(np.array([[0.0, -2.0], [2.0, 0.0]]))[0]
+    >>> _integer_weights(np.array([[0.0, -2.0], [2.0, 0.0]]))[0]
     array([-2,  2])
     """
     values, vectors = np.linalg.eigh(1j * dD)
