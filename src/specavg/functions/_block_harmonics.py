@@ -85,14 +85,11 @@ class BlockHarmonics(Functions):
     def __init__(self, blocks: Blocks, degrees: Sequence[int]) -> None:
         self._blocks = blocks
         self._indices = [index for degree in degrees for index in blocks.indices(degree)]
+        self.dim = len(self._indices)
 
     @cached_property
     def _joins(self) -> list[_Join]:
         return _joins(self._indices, len(self._blocks.sizes))
-
-    @property
-    def dim(self) -> int:
-        return len(self._indices)
 
     @property
     def row_bytes(self) -> float:

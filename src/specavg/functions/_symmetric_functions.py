@@ -26,7 +26,7 @@ from specavg.functions._few_rows import FEW_ROWS
 from specavg.functions._functions import Array, Functions
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._plain_slopes import factors, slopes_of_factors
-from specavg.functions._threads import block_size, in_order, read_only, row_chunks
+from specavg.functions._threads import block_size, for_all_rows, read_only
 
 Indices = NDArray[np.int64]
 Multiset = tuple[int, ...]
@@ -194,6 +194,7 @@ class SymmetrizedProducts(Compiled):
         self._one_copy = one_copy
         self._copies = copies
         self._multisets = multisets
+        self.dim = len(multisets)
         self._make_polynomials = polynomials
         # A sum over injective assignments counts each choice of copies ∏ count! times.
         self._weights = weights * [float(prod(map(factorial, Counter(multiset).values()))) for multiset in multisets]
@@ -209,26 +210,21 @@ class SymmetrizedProducts(Compiled):
         return Loops(copies_sums, copies_combine, copies_values)
 
     @property
-    def dim(self) -> int:
-        return len(self._weights)
-
-    @property
     def row_bytes(self) -> float:
         per_copy = self._one_copy.row_bytes + 8.0 * self._one_copy.dim
         return self._copies * per_copy + 8.0 * (4 * len(self._program.starts) + self.dim)
 
-    @property
     def nanoseconds(self) -> float:
         """A forecast of the time for a point."""
         return self._program.nanoseconds(self._copies)
 
     @cached_property
     def _polynomials(self) -> Functions | None:
-        return None if self._make_polynomials is None else self._make_polynomials(nanoseconds=self.nanoseconds)
+        return None if self._make_polynomials is None else self._make_polynomials(nanoseconds=self.nanoseconds())
 
     def _faster(self, n: int) -> Functions | None:
         """The polynomials, where sums over n points gain more by them than it takes to make them."""
-        return self._polynomials if n * self.nanoseconds >= _MAKING * self.dim else None
+        return self._polynomials if n * self.nanoseconds() >= _MAKING * self.dim else None
 
     def correlate(self, X: Array, Y: Array) -> Array:
         faster = self._faster(len(X))
@@ -315,8 +311,7 @@ class SymmetrizedProducts(Compiled):
                 if program.table.mode == SPHERE:
                     slopes[:] = self._tangential(points, slopes.transpose(0, 2, 1)).transpose(0, 2, 1)
 
-        for _ in in_order(work, row_chunks(len(X))):
-            pass
+        for_all_rows(work, len(X))
         return combined
 
     def _plain_slopes(self, X: Array, C: Array) -> Array:
