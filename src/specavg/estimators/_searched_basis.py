@@ -84,7 +84,8 @@ def searched_basis(
     size = 1 if everything else _limits.SHORTLIST  # with all rows, the best is known
     finished = [(each, *each.shortlisted(alpha, size, bound)) for each in racing if each.best <= bound]
     best, spectra, _ = min(finished, key=lambda entry: entry[2])
-    basis = best.make(None)
+    # A basis that was ended by the time it takes would end there again, however many functions are wanted.
+    basis = best.basis if best.basis.cutoff.kind == "max_eigenvalue" else best.make(None)
     same = everything and basis is best.basis
     return Searched(basis, best.features if same else data.features(basis), spectra)
 

@@ -118,16 +118,26 @@ class CopyByCopy(NamedTuple):
             return np.stack([(both[one, :n] * both[other, n:]).sum(axis=0) for one, other in self._shares()])
         sums = np.zeros((len(self.starts), n))
         sums[0] = 1.0
-        # The first entries of all states, then the second ones: no state twice in one step.
-        count, steps = np.diff(self.starts), []
-        for j in range(int(count.max(initial=0))):
-            mine = np.flatnonzero(count > j)
-            steps.append((self.states[mine], *self.entries[self.starts[mine] + j].T))
         for i in range(m):
-            before = sums.copy()
-            for state, label, rest in steps:
-                sums[state] += copies[label, :, i] * before[rest]
+            one = np.ascontiguousarray(copies[:, :, i])
+            for size, state, label, rest in self._steps:
+                if size <= i + 1:  # a state of p factors is zero for the first p − 1 copies
+                    sums[state] += one[label] * sums[rest]
         return sums
+
+    @property
+    def _steps(self) -> list[tuple[int, Indices, Indices, Indices]]:
+        """How states of one size grow by a copy: their first entries, then the second ones, no state twice in a step.
+
+        The larger ones first: they grow from smaller ones as these were before.
+        """
+        count, steps = np.diff(self.starts), []
+        for size in np.unique(self.sizes)[::-1]:
+            same = self.sizes == size
+            for j in range(int(count[same].max())):
+                mine = np.flatnonzero(same & (count > j))
+                steps.append((int(size), self.states[mine], *self.entries[self.starts[mine] + j].T))
+        return steps
 
     def chains(self) -> CopyChains:
         """The same growth as the reverse pass of gradients reads it."""
