@@ -298,7 +298,7 @@ def _tried(
     compared = _Comparison(problem, levels, alpha)
     compared.add(start)
     for grid in grids:
-        # A step to a neighbour that is not told apart is the last; where nothing is told apart from the mean, none is made.
+        # A step to a neighbour that is not told apart is the last. None is made where the mean is not told apart.
         last = compared.of_the_mean
         while (known := [s for s in grid.spectra if s in compared.found]) and (
             compared.score(best := min(known, key=compared.score)) < last - _limits.UNDECIDED / problem.count
