@@ -17,26 +17,32 @@ def one_thread(rows: int) -> AbstractContextManager[None]:
 
 @final
 class _OneThread(AbstractContextManager[None]):
-    """One thread for linear algebra while anyone is inside.
+    """One thread for linear algebra while the caller who set it is inside.
 
-    The number of threads belongs to the process. The first who enters sets it and the last who leaves sets it back, so
-    that fits in several threads, and contexts in each other, leave it as it was.
+    The number belongs to the process, and OpenBLAS lets it be set back only where it was set. So the first thread that
+    enters sets it, and sets it back when it leaves. Others that come meanwhile leave it alone: some of their work may
+    then have all threads, and the number is as it was when all have left.
     """
 
     def __init__(self) -> None:
-        self._lock, self._inside, self._limit = threading.Lock(), 0, None
+        self._lock = threading.Lock()
+        self._owner: int | None = None
+        self._depth = 0
+        self._limit: Any = None
 
     def __enter__(self) -> None:
         with self._lock:
-            if not self._inside:
-                self._limit: Any = _thread_pools().limit(limits=1, user_api="blas")
-            self._inside += 1
+            if self._owner is None:
+                self._owner, self._limit = threading.get_ident(), _thread_pools().limit(limits=1, user_api="blas")
+            self._depth += self._owner == threading.get_ident()
 
     def __exit__(self, *exception: object) -> None:
         with self._lock:
-            self._inside -= 1
-            if not self._inside:
-                self._limit.restore_original_limits()
+            if self._owner == threading.get_ident():
+                self._depth -= 1
+                if not self._depth:
+                    self._owner = None
+                    self._limit.restore_original_limits()
 
 
 _ONE = _OneThread()
