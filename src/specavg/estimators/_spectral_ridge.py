@@ -162,6 +162,7 @@ class SpectralRidge(PiecewiseEstimator):
                     error = plain.fit(points[some], targets[some]).loo_error_
                 except (ValueError, MemoryError):  # there may be too many functions without a symmetry
                     return np.inf
-                if error > _NO_BETTER * self.loo_error_ or rows >= len(points):
+                undecided = _FAR_BETTER * self.loo_error_ <= error <= _NO_BETTER * self.loo_error_
+                if not undecided or rows >= len(points):
                     break
         return error

@@ -66,7 +66,8 @@ def _indices(sizes: tuple[int, ...], degree: int) -> tuple[Index, ...]:
     found = [
         (*rest, (e, n))
         for e in signs
-        for n in range((degree - e) // 2 + 1 if degree >= e else 0)
+        if e <= degree
+        for n in range((degree - e) // 2 if len(before) == 1 else 0, (degree - e) // 2 + 1)  # one leaf: degree 0 or 1
         for rest in _indices(tuple(before), degree - e - 2 * n)
     ]
     return tuple(sorted(found))

@@ -27,13 +27,16 @@ class _TypeByType(StoringSolver[TypeVectors], abc.ABC):
 
     name: ClassVar[str] = "null space"
     _types: TypesOfCopies
+    _latest: tuple[Eigenspace, list[Slots]] | None = None
 
     def _below(self, eigenspace: Eigenspace) -> Eigenspace:
         """The eigenspace of the space itself."""
         return eigenspace
 
     def _slots(self, eigenspace: Eigenspace) -> list[Slots]:
-        return self._types.of(self._below(eigenspace))
+        if self._latest is None or self._latest[0] is not eigenspace:  # forecasts and solution ask one after another
+            self._latest = (eigenspace, self._types.of(self._below(eigenspace)))
+        return self._latest[1]
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # O(3) on Power(Sphere(3), 2): 9,000 eigenspaces, most of them without invariants, took 3 s.
