@@ -5,10 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg.groups._group import Group
 from specavg.groups._space_group_settings import database, hall_number, installed_spglib, setting_name
 from specavg.groups.families import Trivial
@@ -119,10 +121,7 @@ def space_group(number: int | str, setting: str | int | None = None) -> Group:
     space_group(62, setting='cab')
     """
     hall = hall_number(number, setting)
-    W, w = _tables(hall)
-    chosen = generating(W, w)
-    name = f"space_group({setting_name(hall, setting)})"
-    return group_of_affine_maps([affine(W[i], parts_as_fractions(w[i])) for i in chosen], name, 3)
+    return group_of_operations(*_tables(hall), f"space_group({setting_name(hall, setting)})")
 
 
 def reciprocal_point_group(number: int | str, setting: str | int | None = None, *, time_reversal: bool = True) -> Group:
@@ -145,19 +144,13 @@ def reciprocal_point_group(number: int | str, setting: str | int | None = None, 
     (48, 24)
     """
     hall = hall_number(number, setting)
-    W, _ = _tables(hall)
     P = _primitive(hall)
-    moved = np.rint(np.linalg.inv(P) @ W @ P)
-    rotations = np.rint(np.linalg.inv(moved).transpose(0, 2, 1)).astype(np.int64)
-    if time_reversal:
-        rotations = np.concatenate([rotations, -rotations])
-    rotations = np.unique(rotations, axis=0)[::-1]
-    chosen = generating(rotations, np.zeros((len(rotations), 3), dtype=np.int64))
     name = f"reciprocal_point_group({setting_name(hall, setting)}{'' if time_reversal else ', time_reversal=False'})"
-    return group_of_affine_maps([affine(rotations[i], [0, 0, 0]) for i in chosen], name, 3)
+    W = np.rint(np.linalg.inv(P) @ _tables(hall)[0] @ P)
+    return group_of_wave_vectors(W, name, time_reversal=time_reversal)
 
 
-def primitive_lattice(number: int | str, lattice: ArrayLike, setting: str | int | None = None) -> NDArray[np.float64]:
+def primitive_lattice(number: int | str, lattice: ArrayLike, setting: str | int | None = None) -> Array:
     """The primitive lattice vectors of a space group's conventional cell, as rows.
 
     Examples
@@ -170,7 +163,7 @@ def primitive_lattice(number: int | str, lattice: ArrayLike, setting: str | int 
     return _primitive(hall_number(number, setting)).T @ np.asarray(lattice, dtype=float)
 
 
-def reciprocal_lattice(lattice: ArrayLike) -> NDArray[np.float64]:
+def reciprocal_lattice(lattice: ArrayLike) -> Array:
     """The rows b_i with b_i · a_j = 1 if i = j and 0 if not (no factor 2π).
 
     Examples
@@ -190,6 +183,19 @@ def group_of_affine_maps(generators: Sequence[Isometry], name: str, d: int) -> G
     return Group(generators, name=name, structure=structure, size=d)
 
 
+def group_of_operations(W: NDArray[np.int64], w: NDArray[np.int64], name: str) -> Group:
+    """The group of the maps x ↦ Wx + w, translations w in 24ths, by a few of them."""  # (n, d, d), (n, d)
+    maps = [affine(W[i], [Fraction(int(part), _PARTS) for part in w[i]]) for i in generating(W, w)]
+    return group_of_affine_maps(maps, name, W.shape[1])
+
+
+def group_of_wave_vectors(W: NDArray[Any], name: str, *, time_reversal: bool) -> Group:
+    """How rotations W of a primitive cell move wave vectors: by W⁻ᵀ, and by −W⁻ᵀ with time reversal."""  # (n, d, d)
+    R = np.rint(np.linalg.inv(W).transpose(0, 2, 1)).astype(np.int64)
+    R = np.unique(np.concatenate([R, -R]) if time_reversal else R, axis=0)[::-1]
+    return group_of_operations(R, np.zeros(R.shape[:2], dtype=np.int64), name)
+
+
 def _tables(hall: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The matrices W of the operations of a Hall number, and their translations w in 24ths."""
     with warnings.catch_warnings():
@@ -202,17 +208,13 @@ def _tables(hall: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return W, w
 
 
-def in_parts(translations: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
+def in_parts(translations: Array) -> tuple[NDArray[np.int64], float]:
     """Translations rounded to 24ths, and the largest change that rounding made."""
     w = np.rint(_PARTS * translations).astype(np.int64)
     return w % _PARTS, float(np.abs(translations - w / _PARTS).max())
 
 
-def parts_as_fractions(w: NDArray[np.int64]) -> list[Fraction]:
-    return [Fraction(int(part), _PARTS) for part in w]
-
-
-def _primitive(hall: int) -> NDArray[np.float64]:
+def _primitive(hall: int) -> Array:
     letter = str(database()[hall].hall_symbol).lstrip("-")[0]
     return np.array(_PRIMITIVE[letter]) / 6.0
 
