@@ -7,8 +7,8 @@ import pytest
 from scipy import linalg
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from specavg.estimators._one_thread import one_thread
 from specavg.regression._measured_limits import ONE_THREAD_ROWS
-from specavg.regression._one_thread import one_thread
 
 
 def blas_threads():

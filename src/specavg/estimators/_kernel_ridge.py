@@ -17,6 +17,7 @@ from specavg.estimators._error_bars import SeriesWithErrorBars
 from specavg.estimators._gradient_data import GradientData, warn_of_contradicting_moments
 from specavg.estimators._growth import grown
 from specavg.estimators._noise_ratio import RatioChoice, best_ratio, ratios_of_moments, ratios_of_rows
+from specavg.estimators._one_thread import one_thread
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._searched_basis import MadeBasis, competing_bases, searched_basis
 from specavg.estimators._spectral_ridge import SpectralRidge
@@ -29,7 +30,6 @@ from specavg.regression._decomposed_path import DecomposedPosterior
 from specavg.regression._gradient_problem import GradientProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
-from specavg.regression._one_thread import one_thread
 from specavg.regression._operator_path import OperatorPosterior
 from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import RidgeFit, Trial, ridge_fit, shortlist
@@ -245,11 +245,11 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
         if gradient is not None:
             return self._fit_gradients(X, y, sample_weight, gradient)
         points, targets = self._points_and_targets(X, y)
-        with one_thread(len(points)):
-            order, cutoff = self._order(), self._cutoff()
-            weights, unit = relative_weights(sample_weight, points)
-            alpha = checked_alpha(self.alpha, unit)
-            data = RidgeData.of(self._canonical(points), targets, weights)
+        order, cutoff = self._order(), self._cutoff()
+        weights, unit = relative_weights(sample_weight, points)
+        alpha = checked_alpha(self.alpha, unit)
+        data = RidgeData.of(self._canonical(points), targets, weights)
+        with one_thread(data.count):
             bases, candidates_of = self._bases(data.points, order, cutoff), self._candidates
             if data.is_constant:
                 bases, candidates_of = bases[:1], self._one_candidate

@@ -11,6 +11,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.estimators._affordable import affordable_dim
+from specavg.estimators._one_thread import one_thread
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.functions._few_rows import few_rows, rows_of_a_larger_table
 from specavg.invariants import InvariantBasis
@@ -70,7 +71,8 @@ def searched_basis(
         some = basis.evaluate(sample.points)[:, 1:] if features is None else features[rows]
         problem = sample.searched(some, half_digits=not data.held(basis))
         if problem.count > 1:  # else all rows are on one orbit: nothing can be left out
-            candidates, _ = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST)
+            with one_thread(problem.count):
+                candidates, _ = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST)
         return Searched(basis, features, candidates)
     many = not few_rows(data.count)
     racing = [
@@ -140,7 +142,8 @@ class _Racing:
     ) -> _Racing:
         features = _evaluated(basis, sample.points, many=many)
         problem = sample.searched(features, half_digits=half_digits)
-        first = screened(problem, basis, candidates, alpha) if basis.dim > 1 and problem.count > 1 else None
+        with one_thread(problem.count):
+            first = screened(problem, basis, candidates, alpha) if basis.dim > 1 and problem.count > 1 else None
         return cls(make, basis, features, problem, candidates, first)
 
     @property
@@ -153,7 +156,8 @@ class _Racing:
         if self.basis.dim == 1 or self.problem.count == 1:  # all rows are on one orbit: nothing can be left out
             return self.candidates, np.inf
         start = None if self.first is None else [s for s, score in self.first.items() if score <= bound]
-        return shortlist(self.problem, self.basis, self.candidates, alpha, size, start)
+        with one_thread(self.problem.count):
+            return shortlist(self.problem, self.basis, self.candidates, alpha, size, start)
 
 
 def competing_bases(bases: list[MadeBasis], most: int | None) -> Iterator[tuple[MadeBasis, InvariantBasis]]:

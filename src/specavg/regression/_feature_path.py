@@ -18,7 +18,6 @@ from specavg.regression._directions import Directions, directions_of
 from specavg.regression._functions_that_stand_out import of_its_own, standing_out
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
 from specavg.regression._moment_path import MomentProblem
-from specavg.regression._one_thread import one_thread
 from specavg.regression._reduced_rows import Decomposition, LongVectors, ReducedRows
 from specavg.regression._regression_problem import ROUGH_ALPHA, Problem, Scores, degrees_of_freedom, variation
 from specavg.regression._target_units import Units
@@ -83,14 +82,12 @@ class FeatureProblem(Problem):
 
     def scored(self, scale: Array) -> LeaveOneOut:
         if self._half_digits:
-            with one_thread(self.count):
-                return self._left_out(*self._reduced.left_vectors_by_squares(scale))
+            return self._left_out(*self._reduced.left_vectors_by_squares(scale))
         found = self._exact(scale)
         return self._left_out(found.U, found.s)
 
     def _exact(self, scale: Array) -> Decomposition:
-        with one_thread(self.count):
-            return self._exactly.get(scale, self._reduced.decomposition)
+        return self._exactly.get(scale, self._reduced.decomposition)
 
     def roughly_scored(self, scale: Array) -> LeaveOneOut | None:
         if self._half_digits or not self._allows_squares:
@@ -103,8 +100,7 @@ class FeatureProblem(Problem):
         return self._reduced.Y.shape[1] == 1
 
     def _by_squares(self, scale: Array) -> tuple[Array, Array]:
-        with one_thread(self.count):
-            return self._squared.get(scale, self._reduced.left_vectors_by_squares)
+        return self._squared.get(scale, self._reduced.left_vectors_by_squares)
 
     def some_rows(self, rows: int) -> FeatureProblem | None:
         if self._held is None or self.count < _FEWER * rows:
