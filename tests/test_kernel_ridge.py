@@ -464,9 +464,31 @@ def test_one_orbit_or_no_function_is_the_mean_with_a_warning():
         model = sa.InvariantKernelRidge(space, group).fit(X, [1.0, 3.0])
     mean, std = model.predict(X, return_std=True)
     np.testing.assert_allclose(mean, 2.0)
-    assert std.shape == (2,)
+    np.testing.assert_array_equal(std, [np.inf, np.inf])  # nothing tells how much the function varies
+    assert model.noise_variance_ == pytest.approx(2.0)
     with pytest.warns(UserWarning, match="only the constant"):
-        sa.InvariantKernelRidge(space, group, max_eigenvalue=1).fit(space.sample(5, random_state=0), np.arange(5))
+        model = sa.InvariantKernelRidge(space, group, max_eigenvalue=1).fit(space.sample(5, random_state=0), range(5))
+    assert model.noise_variance_ == pytest.approx(2.5)
+    np.testing.assert_allclose(model.predict(X, return_std=True)[1], (2.5 / 5) ** 0.5)  # that of the mean
+    np.testing.assert_array_equal(model.gradient(X, return_std=True)[1], np.zeros((2, 2)))
+    with pytest.warns(UserWarning, match="one orbit"):
+        model = sa.InvariantKernelRidge(space, group).fit(X[:1], [1.0])
+    assert np.isnan(model.noise_variance_)
+    assert np.isinf(model.predict(X, return_std=True)[1]).all()
+
+
+def test_a_mean_of_vectors_has_the_error_of_a_mean():
+    space, group = sa.Sphere(3), groups.point_group("C3v")
+    rng = np.random.default_rng(0)
+    X, Y = space.sample(400, random_state=1), rng.standard_normal((400, 3))
+    with pytest.warns(UserWarning, match="only the constant"):
+        model = sa.EquivariantKernelRidge(space, group, "vector", max_eigenvalue=1).fit(X, Y)
+    _, cov = model.predict(X[:2], return_cov=True)
+    np.testing.assert_allclose(cov, np.tile(np.diag([0, 0, model.noise_variance_ / 400]), (2, 1, 1)), atol=1e-12)
+    assert model.noise_variance_ == pytest.approx(1, rel=0.1)
+    with pytest.warns(UserWarning, match="one orbit"):
+        model = sa.EquivariantKernelRidge(space, group, "vector").fit(np.repeat(X[:1], 5, 0), Y[:5])
+    assert np.isinf(model.predict(X[:2], return_std=True)[1]).all()
 
 
 def test_a_constant_target_is_predicted_exactly():

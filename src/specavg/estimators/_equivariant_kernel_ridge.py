@@ -307,7 +307,8 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         if not (return_std or return_cov):
             return mean
         p = self.basis_.n_outputs
-        found = np.zeros((len(points), p, p) if return_cov else (len(points), p))
+        unknown = np.diag(np.full(p, np.inf)) if return_cov else np.full(p, np.inf)  # all data lie on one orbit
+        found = np.tile(unknown, (len(points), *(1,) * unknown.ndim))
         if self._posterior is not None:
             said = self._posterior.covariance if return_cov else self._posterior.deviation
             for rows, values in self.basis_.values_in_chunks(points):
@@ -358,7 +359,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         found = self.basis_.combine_gradient(points, self.coef_).reshape(*points.shape, *self.output_shape_)
         if not return_std:
             return found
-        variance = np.zeros((*points.shape, self.basis_.n_outputs))
+        variance = np.full((*points.shape, self.basis_.n_outputs), np.inf)
         if self._posterior is not None:
             for rows, slopes in self.basis_.gradients_in_chunks(points):  # constants have none
                 covariance = self._posterior.covariance(slopes.reshape(-1, *slopes.shape[2:]), slopes=True)

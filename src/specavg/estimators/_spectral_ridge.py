@@ -79,7 +79,10 @@ class SpectralRidge(PiecewiseEstimator):
         if not alone and problem.count > 1:
             return ridge_fit(problem, self._levels(self.basis_), candidates, alpha)
         why = self._only_the_constant() if alone else "all points lie on one orbit"
-        warnings.warn(f"only the constant is fitted: {why}. Predictions are {self._mean()}.", UserWarning, stacklevel=4)
+        said = f"only the constant is fitted: {why}. Predictions are {self._mean()}"
+        if not alone:
+            said += ", and their standard deviation is infinite: one orbit does not tell how much the function varies"
+        warnings.warn(f"{said}.", UserWarning, stacklevel=4)
         return mean_fit(problem, candidates[0], alpha)
 
     def _mean(self) -> str:

@@ -181,6 +181,8 @@ class ReducedRows:
 
 def _turned(reflectors: Any, rows: Array, transposed: str) -> Array:
     """Q or Qᵀ times rows."""
+    if not rows.shape[1]:  # LAPACK takes no empty matrix
+        return rows
     ormqr: Any = linalg.get_lapack_funcs("ormqr", (rows,))
     work = max(64 * rows.shape[1], 1)  # blocks of 64 columns, as LAPACK likes them
     return ormqr("L", transposed, *reflectors, rows, work)[0]

@@ -139,11 +139,11 @@ class ByType(Order):
         Whether eigenvalues of the factors of a product are divided by the first one of their factor. Factors of
         different kinds have no common unit of length: a circle of length 2 beside a sphere of radius 1 has its first
         eigenvalue at π², the sphere at 2, and a target that varies alike on both is rough on the circle only. So do
-        parts of a lattice of up to three dimensions that are orthogonal and of different lengths, such as the plane
-        and the axis of a hexagonal crystal.
+        parts of a torus of up to three dimensions that are orthogonal and of different lengths, such as the plane
+        and the axis of a hexagonal crystal, or an angle in degrees beside a length.
     late : int, optional
         The factor or part whose eigenvalues count four times: functions that vary along it come later. With
-        ``balanced=True`` only. Parts of a lattice are numbered from the longest to the shortest.
+        ``balanced=True`` only. Parts of a torus are numbered from the longest to the shortest.
 
     Examples
     --------

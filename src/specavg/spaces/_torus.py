@@ -190,9 +190,11 @@ class Torus(Space):
 
     @cached_property
     def _directions(self) -> list[Direction]:
-        """The directions of a lattice that no isometry mixes; none where there is only one, and on a box."""
-        short = None if self.lattice is None else self.cell.short_basis
-        return [] if short is None else unlike_directions(short.vectors)
+        """The directions that no isometry mixes; none where there is only one, and in more than three dimensions."""
+        short = self.cell.short_basis
+        if self.lattice is not None and short is None:
+            return []
+        return unlike_directions(np.diag(self._periods) if short is None else short.vectors)
 
     @property
     def unlike_parts(self) -> int:
@@ -201,9 +203,9 @@ class Torus(Space):
     def in_units_of(self, order: ByType) -> Torus:
         """The torus of the same functions whose Laplacian has the values of `order` as its eigenvalues."""
         if order not in self._other_units:
-            assert self.lattice is not None
             lengths = in_other_units(self._directions, [order.weight(i) for i in range(self.unlike_parts)])
-            self._other_units[order] = Torus(lattice=self.lattice @ lengths)
+            vectors = np.diag(self._periods) if self.lattice is None else self.lattice
+            self._other_units[order] = Torus(lattice=vectors @ lengths)
         return self._other_units[order]
 
     @cached_property
@@ -395,7 +397,8 @@ class Torus(Space):
         if isinstance(order, CoordinateOrder) and self.parts > 1:
             return self._grid(np.full(self.dim, order.highest_frequency(top)))
         if isinstance(order, ByType) and order.balanced and self._directions:
-            return self.in_units_of(order).quadrature(top)
+            X, weights = self.in_units_of(order).quadrature(top)
+            return X * self._periods, weights
         return super().ordered_quadrature(order, top)
 
     def _grid(self, highest: NDArray[np.intp]) -> tuple[Array, Array]:
