@@ -67,7 +67,7 @@ def test_a_fit_that_uses_half_of_the_rows_may_take_roughness_for_noise():
     np.testing.assert_allclose(found.share, np.array([0.25, 0.52]) * 108 / 92)
 
 
-@pytest.mark.parametrize(("dimension", "share"), [(1, 0.1), (2, 0.1), (4, 0.2), (6, 0.3), (40, 1.0)])
+@pytest.mark.parametrize("dimension, share", [(1, 0.1), (2, 0.1), (4, 0.2), (6, 0.3), (40, 1.0)])
 def test_roughness_beyond_what_is_fitted_grows_with_the_dimension(dimension, share):
     # Variances j^(−1−4/d) that are one at p = 20 have a sum beyond it of pd/4: of 100 rows, d/20.
     found = Calibration.of(np.ones(1), np.array([20.0]), np.zeros(1), 100, dimension)
