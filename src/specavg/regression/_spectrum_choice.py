@@ -310,7 +310,8 @@ def _tried(
     compared = _Comparison(problem, levels, alpha)
     compared.add(start)
     for grid in grids:
-        last = np.inf  # a step to a neighbour that is not told apart is the last
+        # A step to a neighbour that is not told apart is the last. None is made where the mean is not told apart.
+        last = compared.of_the_mean
         while (known := [s for s in grid.spectra if s in compared.found]) and (
             compared.score(best := min(known, key=compared.score)) < last - _limits.UNDECIDED / problem.count
         ):
@@ -344,6 +345,11 @@ class _Comparison:
     def score(self, spectrum: Spectrum) -> float:
         """The best score of a spectrum."""
         return self._scores[spectrum]
+
+    @property
+    def of_the_mean(self) -> float:
+        """The best score with the largest penalty, which leaves little but the mean; infinite where one is given."""
+        return np.inf if self._alpha is not None else min(tries[0].trial.score for tries in self.found.values())
 
     def add(self, spectra: Sequence[Spectrum]) -> None:
         """Compare these too, those that are not yet known.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import comb, inf
-from typing import TypeAlias, final, overload
+from typing import TypeAlias, final
 
 from specavg.spaces._eigenspace import Eigenspace
 
@@ -92,7 +92,7 @@ def sums_of_copies(
 
 
 @final
-class CopyTypes(Sequence[Type]):
+class CopyTypes:
     """The types of one eigenspace of a power, listed when they are asked for.
 
     Parameters
@@ -132,7 +132,7 @@ class CopyTypes(Sequence[Type]):
         found: list[tuple[float, tuple[tuple[int, int], ...]]] = []
         for key in self._keys:
             for way in ways(key, len(base), self._table.copies):
-                value = 0.0
+                value = 0.0  # not `sum`, which rounds in another way since Python 3.12: types would change places
                 for i, n in way:
                     value += n * base[i].eigenvalue
                 found.append((value, way))
@@ -159,15 +159,8 @@ class CopyTypes(Sequence[Type]):
     def _all(self) -> tuple[Type, ...]:
         return tuple(self.of(lambda _: True))
 
-    def __len__(self) -> int:
-        return len(self._all)
-
-    @overload
-    def __getitem__(self, index: int) -> Type: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Type, ...]: ...
-    def __getitem__(self, index: int | slice) -> Type | tuple[Type, ...]:
-        return self._all[index]
+    def __iter__(self) -> Iterator[Type]:
+        return iter(self._all)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CopyTypes):
