@@ -71,9 +71,11 @@ def embedded(space: Any, X: Array) -> Array:
     """Points in a Euclidean space, so that distances are those of the embedding."""
     if isinstance(space, sa.Torus) and space.lattice is not None:
         waves: list[Array] = []  # of the longest wavelengths in all directions, which the isometries permute
+        frequencies: list[NDArray[np.int64]] = []
         for V in islice(space.eigenspaces(), 1, None):
             waves.append(space.evaluate(V, X))
-            if sum(wave.shape[1] for wave in waves) >= 2 * space.dim:
+            frequencies.append(space.frequencies(V))
+            if np.linalg.matrix_rank(np.concatenate(frequencies)) == space.dim:
                 return np.concatenate(waves, axis=1)
     if isinstance(space, sa.Torus):
         angle = 2 * np.pi * X / space.period

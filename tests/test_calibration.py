@@ -56,19 +56,26 @@ def test_variances_that_fall_too_slowly_have_no_finite_rest():
 
 
 def test_noise_that_truncation_explains_belongs_to_the_function():
-    found = Calibration.of(np.ones(2), np.full(2, 7.0), np.array([0.25, np.inf]), 100)
+    found = Calibration.of(np.ones(2), np.full(2, 7.0), np.array([0.25, np.inf]), 100, 2)
     np.testing.assert_allclose(found.factor, 108 / 92)
     np.testing.assert_allclose(found.share, [0.25 * 108 / 92, 108 / 92])
 
 
 def test_a_fit_that_uses_half_of_the_rows_may_take_roughness_for_noise():
     surprise, truncated = np.array([1.0, 1.5]), np.zeros(2)
-    found = Calibration.of(surprise, np.array([50.0, 4.0]), truncated, 100)
+    found = Calibration.of(surprise, np.array([50.0, 4.0]), truncated, 100, 2)
     np.testing.assert_allclose(found.share, np.array([0.25, 0.52]) * 108 / 92)
 
 
+@pytest.mark.parametrize("dimension, share", [(1, 0.1), (2, 0.1), (4, 0.2), (6, 0.3), (40, 1.0)])
+def test_roughness_beyond_what_is_fitted_grows_with_the_dimension(dimension, share):
+    # Variances j^(−1−4/d) that are one at p = 20 have a sum beyond it of pd/4: of 100 rows, d/20.
+    found = Calibration.of(np.ones(1), np.array([20.0]), np.zeros(1), 100, dimension)
+    np.testing.assert_allclose(found.share, share * 108 / 92)
+
+
 def test_rows_on_one_orbit_are_observations_of_their_own():
-    found = Calibration.of(np.array([1.0, 1.5]), np.array([50.0, 4.0]), np.zeros(2), 100, 500.0)
+    found = Calibration.of(np.array([1.0, 1.5]), np.array([50.0, 4.0]), np.zeros(2), 100, 2, 500.0)
     np.testing.assert_allclose(found.share, np.array([0.05, 0.104]) * 108 / 92)
 
 

@@ -463,7 +463,7 @@ class _VectorData:
             table = values.reshape(n * functions.n_rows, k + D)
             targets = functions.rows(points, summand.targets(self.targets)).reshape(len(table), -1)
             rows.append(SummandRows(at, table[:, k:], table[:, :k], targets))
-        return BlockProblem(rows, self.weights, min(most, self.basis.dim), self.spread)
+        return BlockProblem(rows, self.weights, min(most, self.basis.dim), self.spread, self.basis.dimension)
 
 
 def _moment_problem(basis: EquivariantBasis, moments: Moments) -> BlockMomentProblem:

@@ -127,7 +127,8 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
     *Error bars.* The posterior of a model with a given `alpha` takes it as true. That of a model with chosen penalties,
     where features are held, is calibrated, for several outputs direction by direction. Let v be the posterior
     variance, m the mean square of what was left out in units of its predicted variance, p the degrees of freedom of the
-    fit, and T the larger of σ² p/2n and the prior variance of the functions beyond the cutoff.
+    fit, and T the largest of σ² p/2n, (d/4) σ² p/n in d dimensions and the prior variance of the functions beyond the
+    cutoff.
     Then the variance is (n + 8)/(n − 8) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part
     of the function, and so is noise that hardly fitted functions explain; about eight numbers were chosen.
     Roughness in many dimensions cannot be told from noise where no two points are near each other: intervals of such

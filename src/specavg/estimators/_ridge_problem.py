@@ -99,7 +99,7 @@ class RidgeData:
             The penalty; None where it is chosen.
         """
         if features is not None:
-            return FeatureProblem(features, self.targets, self.weights)
+            return FeatureProblem(features, self.targets, self.weights, dimension=basis.dimension)
         found: OperatorProblem | None = None
         one_solution = alpha is not None and len(candidates) == 1  # then nothing has to be decomposed
         if basis.dim > max(_limits.DECOMPOSED, 1) or (one_solution and basis.dim > 1):

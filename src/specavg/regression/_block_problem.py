@@ -180,13 +180,18 @@ class BlockProblem(VectorProblem):
         How many functions there are, constants included.
     spread : float, default 0
         The root of the weighted sum of squares of what was averaged away before: the noise of repeated observations.
+    dimension : int, default 2
+        Of the space: error bars need it.
     """
 
     smallest_alpha = 1e-18
     rounding: ClassVar[float] = 0.0
     solver = "features"
 
-    def __init__(self, summands: Sequence[SummandRows], weights: Array, dim: int, spread: float = 0.0) -> None:
+    def __init__(
+        self, summands: Sequence[SummandRows], weights: Array, dim: int, spread: float = 0.0, dimension: int = 2
+    ) -> None:
+        self.dimension = dimension
         self.units = Units.without_shift(np.concatenate([summand.targets.reshape(-1, 1) for summand in summands]))
         self.within = (spread / float(self.units.unit[0])) ** 2
         self.count = len(weights)
@@ -266,7 +271,7 @@ class BlockPath(_VectorPath):
         noise = np.concatenate([self.noise_variance(alpha) for alpha in alphas])
         # A function has the mean square one over all numbers of a point together.
         beyond = left_out_by_truncation(self.scale**2) * self._rows.count / rows
-        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows)
+        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, self._rows.dimension)
 
     def noise_variance(self, alpha: float) -> Array:
         shrunk = sum(float(np.sum(alpha / (p.s**2 + alpha) @ p.c**2)) for p in self._summands)

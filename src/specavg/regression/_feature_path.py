@@ -40,6 +40,8 @@ class FeatureProblem(Problem):
         Without the constant.
     targets : ndarray of shape (n, q)
     weights : ndarray of shape (n,)
+    dimension : int, default 2
+        Of the space: error bars need it, a comparison of spectra does not.
     half_digits : bool, default False
         Whether `scored` decomposes the kernel matrix: three times as fast, where what follows has half of the digits
         anyway.
@@ -49,7 +51,10 @@ class FeatureProblem(Problem):
     rounding: ClassVar[float] = 0.0  # negligible: errors are not differences of squares
     solver = "features"
 
-    def __init__(self, features: Array, targets: Array, weights: Array, *, half_digits: bool = False) -> None:
+    def __init__(
+        self, features: Array, targets: Array, weights: Array, *, dimension: int = 2, half_digits: bool = False
+    ) -> None:
+        self.dimension = dimension
         self.units = Units.of(targets)
         targets = self.units.applied(targets)
         first, label = orbits(features)
@@ -164,7 +169,8 @@ class FeaturePath(DecomposedPath):
         squares, noise = np.mean(residual**2 * h, axis=0), self.noise_variance(alphas)
         freedom = 1.0 + np.sum(self.s[:, None] ** 2 / (self.s[:, None] ** 2 + alphas), axis=0)
         beyond, rows = left_out_by_truncation(self.scale**2), self.left_out.rows.count
-        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, self._features.weight)
+        p = self._features
+        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, p.dimension, p.weight)
 
     def standing_out(self, alpha: float) -> NDArray[np.intp]:
         named = standing_out(self, alpha)
