@@ -543,7 +543,7 @@ def test_groups_of_rotations_have_names_by_side():
     assert label("C3", "D2").startswith("left C3, right D2 [left axis z; right axis ")
     assert label("C1", "C1") is None
     turn = groups.point_group("C2").generators[0]
-    twisted = groups.Group([sa.isometries.left_right(turn, turn)])  # A goes with one B only
+    twisted = groups.Group([sa.isometries.left_right(turn.matrix, turn.matrix)])  # A goes with one B only
     assert point_group_name(sa.Rotations(), list(twisted.elements())) is None
 
 

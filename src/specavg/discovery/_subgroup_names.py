@@ -46,7 +46,7 @@ def _sides(elements: Sequence[Isometry]) -> dict[str, list[Isometry]]:
     pairs = [(g.left, g.right) for g in elements if isinstance(g, LeftRight) and g.left.size == g.right.size == 3]
     count = 1
     for i, side in enumerate(("left", "right")):
-        different = {np.round(_matrix(pair[i]), 9).tobytes(): pair[i] for pair in pairs}
+        different = {(np.round(_matrix(pair[i]), 9) + 0.0).tobytes(): pair[i] for pair in pairs}
         count *= len(different)
         if len(different) > 1:
             sides[side] = list(different.values())
