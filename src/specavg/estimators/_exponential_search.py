@@ -17,7 +17,7 @@ Maximise = Callable[..., ExponentialFit]
 TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
 # Met over expected density beyond which the data are sharper than a density (`is_too_broad`): √1.2, of data that are
 # sharper in one direction. It was 0.98 to 1.08 for 28 fits that could be sharp enough, and 1.2 to 3.1 for 7 that could
-# not; of cubic orientations, 300 and 2,000 of them, 0.97 to 1.07 for 40 that could and 1.6 to 1.9 for 8 that could not.
+# not; of cubic orientations, 300 and 2,000 of them, 0.87 to 1.09 for 40 that could and 1.6 to 1.9 for 8 that could not.
 _SHARPER = 1.2**0.5
 
 
