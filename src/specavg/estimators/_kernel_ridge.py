@@ -304,7 +304,10 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None
     ) -> InvariantKernelRidge:
-        """Add data to what was fitted before, and choose anew: the result is that of streaming all of it at once.
+        """Add data to earlier pieces, and choose anew: the result is that of streaming all of it at once.
+
+        Earlier pieces are those of `partial_fit`, and of `fit` on a stream. After a `fit` on data in memory there are
+        no sums to add to, and an error says so.
 
         Parameters
         ----------

@@ -161,7 +161,7 @@ def _random(kept: list[_Pair], rng: np.random.Generator) -> _Pair:
 def _orbits(elements: Sequence[SignedPermutation], size: int) -> list[NDArray[np.intp]]:
     at = np.tile(np.arange(size), len(elements))
     to = np.concatenate([g.image_array for g in elements] or [np.empty(0, dtype=np.intp)])
-    label = components(size, np.concatenate([at, to]), np.concatenate([to, at]))
+    label = components(size, at, to)
     return [np.flatnonzero(label == k) for k in range(label.max(initial=-1) + 1)]
 
 
