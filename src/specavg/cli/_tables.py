@@ -187,17 +187,23 @@ def _numbers(frame: Any, columns: list[str], path: Path, first_row: int) -> Arra
 
 
 def split_columns(
-    table: Table, targets: Sequence[str], features: Sequence[str] | None, space: Space | None
+    table: Table,
+    targets: Sequence[str],
+    features: Sequence[str] | None,
+    space: Space | None,
+    weights: str | None = None,
 ) -> tuple[list[str], list[str]]:
     """The feature columns and the target columns; errors name what is missing or too many."""
+    others = [] if weights is None else [weights]
     if not targets:
         raise Problem("--target names no column", 2)
-    for name in [*targets, *(features or ())]:
-        if [*targets, *(features or ())].count(name) > 1:
+    asked = [*targets, *(features or ()), *others]
+    for name in asked:
+        if asked.count(name) > 1:
             raise Problem(f"the column {name!r} is asked for twice; targets and features must differ", 2)
         if name not in table.columns:
             raise Problem(f"{table.path} has no column {name!r}; it has {_listed(table.columns)}")
-    chosen = list(features) if features else [name for name in table.columns if name not in targets]
+    chosen = list(features) if features else [name for name in table.columns if name not in (*targets, *others)]
     if space is not None and len(chosen) != space.n_features:
         raise Problem(
             f"{table.path} has {len(chosen)} feature columns ({_listed(chosen)}) but points of {space!r} have "
@@ -216,25 +222,34 @@ class TableStream(Stream):
     """A table as a stream for estimators, with a call after each piece."""
 
     def __init__(
-        self, table: Table, features: list[str], targets: list[str], done: Callable[[int], None] = lambda rows: None
+        self,
+        table: Table,
+        features: list[str],
+        targets: list[str],
+        done: Callable[[int], None] = lambda rows: None,
+        weights: str | None = None,
     ) -> None:
         self.rows = table.rows
         self.n_features = len(features)
         self.feature_names = features
         self.outputs = () if len(targets) == 1 else (len(targets),)
         self._table, self._targets, self._done = table, targets, done
+        self._weights = [] if weights is None else [weights]
 
-    def chunks(self) -> Iterator[tuple[Array, Array]]:
-        """(X, Y) piece by piece."""
-        seen = 0
-        for piece in self._table.pieces([*(self.feature_names or []), *self._targets]):
-            X, Y = piece[:, : self.n_features], piece[:, self.n_features :]
-            yield X, Y[:, 0] if not self.outputs else Y
+    def chunks(self) -> Iterator[tuple[Array, ...]]:
+        """(X, Y), or (X, Y, weights) where a column has them, piece by piece."""
+        seen, end = 0, self.n_features + len(self._targets)
+        for piece in self._table.pieces([*(self.feature_names or []), *self._targets, *self._weights]):
+            X, Y = piece[:, : self.n_features], piece[:, self.n_features : end]
+            negative = np.flatnonzero(piece[:, end:] < 0)
+            if len(negative):
+                raise Problem(f"{self._table.path}: the weight in row {seen + int(negative[0]) + 1} is negative")
+            yield X, Y[:, 0] if not self.outputs else Y, *piece[:, end:].T
             seen += len(piece)
             self._done(seen)
 
     def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
-        return pairwise_total(chunk_moments(X, y) for X, y in self.chunks())
+        return pairwise_total(chunk_moments(*chunk) for chunk in self.chunks())
 
 
 # --- writing ----------------------------------------------------------------------------------------------

@@ -43,7 +43,8 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
     Raises
     ------
     ValueError
-        If a matrix is complex or neither orthogonal nor antisymmetric, has NaN, or if the singular values leave the rank in doubt.
+        If a matrix is complex, has NaN or is neither orthogonal nor antisymmetric, or if the singular values leave the
+        rank in doubt.
 
     Examples
     --------
