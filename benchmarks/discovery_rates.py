@@ -210,6 +210,18 @@ def sampling_rates(sampled):
     return rates
 
 
+def rates(answers, seconds):
+    """From answers (right, too large): what is neither is too small."""
+    right, too_large = np.mean(answers, axis=0).round(4).tolist()
+    return {
+        "draws": len(answers),
+        "right": right,
+        "too_large": too_large,
+        "too_small": round(1 - right - too_large, 4),
+        "seconds": round(float(np.median(seconds)), 3),
+    }
+
+
 def blocks(space, n, draws, seed):
     """Random blocks of interchangeable coordinates under the symmetric group."""
     d = space.sample(1, random_state=0).shape[1]
@@ -229,15 +241,8 @@ def blocks(space, n, draws, seed):
         seconds.append(time.process_time() - start)
         same = np.array([block_of[i] == block_of[j] for i in range(d) for j in range(i + 1, d)])
         accepted = np.array([row.accepted for row in found.table])
-        answers.append((np.array_equal(same, accepted), (accepted & ~same).any(), (same & ~accepted).any()))
-    right, too_large, too_small = np.mean(answers, axis=0).round(4).tolist()
-    return {
-        "draws": draws,
-        "right": right,
-        "too_large": too_large,
-        "too_small": too_small if too_large == 0 else round(1 - right - too_large, 4),
-        "seconds": round(float(np.median(seconds)), 3),
-    }
+        answers.append((np.array_equal(same, accepted), (accepted & ~same).any()))
+    return rates(answers, seconds)
 
 
 def axes(n, noise, zonal, draws, seed):
@@ -264,14 +269,7 @@ def axes(n, noise, zonal, draws, seed):
             answers.append((len(moved) == 1 and moved[0] < 0.1, len(moved) > 1 or any(m >= 0.1 for m in moved)))
         else:
             answers.append((not moved, bool(moved)))
-    right, too_large = np.mean(answers, axis=0).round(4).tolist()
-    return {
-        "draws": draws,
-        "right": right,
-        "too_large": too_large,
-        "too_small": round(1 - right - too_large, 4),
-        "seconds": round(float(np.median(seconds)), 3),
-    }
+    return rates(answers, seconds)
 
 
 def shifts(n, shifted, draws, seed):
@@ -295,14 +293,7 @@ def shifts(n, shifted, draws, seed):
         seconds.append(time.process_time() - start)
         moved = [bool((waves @ np.array([float(a) for a in field.velocity])).any()) for field in found.fields]
         answers.append((len(moved) == shifted and not any(moved), len(moved) > shifted or any(moved)))
-    right, too_large = np.mean(answers, axis=0).round(4).tolist()
-    return {
-        "draws": draws,
-        "right": right,
-        "too_large": too_large,
-        "too_small": round(1 - right - too_large, 4),
-        "seconds": round(float(np.median(seconds)), 3),
-    }
+    return rates(answers, seconds)
 
 
 def everything(draws):

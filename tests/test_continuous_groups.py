@@ -162,7 +162,7 @@ def _irreducible(degree):
 )
 def test_a_step_keeps_a_third_of_what_is_not_uniform(given):
     """The mean of D over one step is c on each irreducible representation: c ≤ 1/3, or 1 on invariants."""
-    from specavg.groups.families._semisimple import Semisimple, combination
+    from specavg.groups.families._connected import Semisimple, combination
 
     structure, rng = Semisimple(Group(fields=given).algebra.fields), np.random.default_rng(0)
     steps = rng.standard_normal((1000, len(structure.fields))) @ structure._spread.T

@@ -526,3 +526,15 @@ def test_sampling_finds_a_symmetry_of_small_index():
     found = sa.discover_symmetry(X, y, S2, OH, method="sampling", level=0.001, random_state=0)
     assert found.method == "sampling"
     assert found.group.order == 24
+
+
+def test_a_true_symmetry_that_walds_test_refutes_for_want_of_noise_is_tested_again(monkeypatch):
+    """Without noise, what all functions leave is less than what the invariant ones miss: the score test decides."""
+    rng = np.random.default_rng(6)
+    X = [0.6, 0.2, 0.5] + 0.5 * rng.normal(size=(300, 3))  # crowded on one side
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    y = np.abs(X[:, 2]) + np.sqrt(np.abs(X[:, 0] * X[:, 1]))
+    whole = groups.point_group("D4h")
+    assert sa.discover_symmetry(X, y, sa.Sphere(3), whole).group.order == 2
+    monkeypatch.setattr("specavg.discovery._subgroup_search._score_test", lambda *_: 0.0)
+    assert sa.discover_symmetry(X, y, sa.Sphere(3), whole).group.order == 1

@@ -14,7 +14,7 @@ from sklearn.linear_model import Ridge
 import specavg as sa
 from specavg import baselines, groups, spaces
 from specavg.baselines import SpectralKernel
-from specavg.cli._fit import separated
+from specavg.cli._table_options import separated
 from specavg.isometries import permutation
 
 ROTATIONS = Rotation.random(40, random_state=0)

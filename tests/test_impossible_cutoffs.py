@@ -7,6 +7,9 @@ import pytest
 
 import specavg as sa
 from specavg import groups
+from specavg.invariants import Cutoff
+from specavg.invariants._building import _long_ones_announced
+from specavg.spaces import Eigenspace
 
 SPACES = {
     "circle": (sa.Circle(), groups.cyclic(1000)),
@@ -91,3 +94,43 @@ def test_large_cutoffs_that_can_be_reached_are_not_refused():
     below = int((counted(10, both_signs=True) <= 4e7).sum()) - 1
     found = sa.invariant_basis(sa.Torus(10), groups.sign_flips(10), max_dim=4e7)
     assert found.dim == counted(10, both_signs=False)[below] > 300_000
+
+
+class _Forecasts:
+    """Seconds of each eigenspace, and which of them were asked about memory."""
+
+    def __init__(self, seconds):
+        self._seconds, self.asked = dict(enumerate(seconds)), []
+
+    def seconds(self, V):
+        return self._seconds[V.label]
+
+    def memory(self, V):
+        return 2e6
+
+    def check_memory(self, V):
+        self.asked.append(V.label)
+
+
+@pytest.mark.parametrize("seconds, warned", [([1.0, 59.0, 2.0], None), ([1.0, 90.0, 3.0, 200.0], 1), ([61.0, 62.0], 0)])
+def test_the_first_eigenspace_that_takes_long_is_announced_before_it_is_solved(seconds, warned, recwarn):
+    forecasts = _Forecasts(seconds)
+    spaces = [Eigenspace(float(i), 10 + i, i) for i in range(len(seconds))]
+    listed = _long_ones_announced(iter(spaces), forecasts, Cutoff("max_invariant_dim", 50.0))
+    for V in spaces:
+        assert next(listed) is V
+        assert len(recwarn) == (warned is not None and V.label >= warned)
+    assert next(listed, None) is None
+    assert forecasts.asked == [i for i, s in enumerate(seconds) if s > 60]
+    if warned is not None:
+        told = str(recwarn[0].message)
+        assert f"of eigenvalue {warned}, of {10 + warned} functions" in told
+        assert f"about {seconds[warned] / 60:.2g} minutes and 2 MB" in told
+
+
+def test_an_eigenspace_that_takes_days_is_refused_after_those_before_it():
+    spaces = [Eigenspace(float(i), 10 + i, i) for i in range(2)]
+    listed = _long_ones_announced(iter(spaces), _Forecasts([1.0, 100_000.0]), Cutoff("max_invariant_dim", 50.0))
+    assert next(listed) is spaces[0]
+    with pytest.raises(ValueError, match="of 11 functions, would take 28 hours"):
+        next(listed)

@@ -9,6 +9,7 @@ import specavg as sa
 from specavg import datasets, groups, isometries
 from specavg.estimators import Moments, Spectrum
 from specavg.estimators._affordable import affordable_basis, affordable_dim
+from specavg.estimators._ridge_problem import RidgeData
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._spectrum_choice import relative_scale
@@ -464,9 +465,31 @@ def test_one_orbit_or_no_function_is_the_mean_with_a_warning():
         model = sa.InvariantKernelRidge(space, group).fit(X, [1.0, 3.0])
     mean, std = model.predict(X, return_std=True)
     np.testing.assert_allclose(mean, 2.0)
-    assert std.shape == (2,)
+    np.testing.assert_array_equal(std, [np.inf, np.inf])  # nothing tells how much the function varies
+    assert model.noise_variance_ == pytest.approx(2.0)
     with pytest.warns(UserWarning, match="only the constant"):
-        sa.InvariantKernelRidge(space, group, max_eigenvalue=1).fit(space.sample(5, random_state=0), np.arange(5))
+        model = sa.InvariantKernelRidge(space, group, max_eigenvalue=1).fit(space.sample(5, random_state=0), range(5))
+    assert model.noise_variance_ == pytest.approx(2.5)
+    np.testing.assert_allclose(model.predict(X, return_std=True)[1], (2.5 / 5) ** 0.5)  # that of the mean
+    np.testing.assert_array_equal(model.gradient(X, return_std=True)[1], np.zeros((2, 2)))
+    with pytest.warns(UserWarning, match="one orbit"):
+        model = sa.InvariantKernelRidge(space, group).fit(X[:1], [1.0])
+    assert np.isnan(model.noise_variance_)
+    assert np.isinf(model.predict(X, return_std=True)[1]).all()
+
+
+def test_a_mean_of_vectors_has_the_error_of_a_mean():
+    space, group = sa.Sphere(3), groups.point_group("C3v")
+    rng = np.random.default_rng(0)
+    X, Y = space.sample(400, random_state=1), rng.standard_normal((400, 3))
+    with pytest.warns(UserWarning, match="only the constant"):
+        model = sa.EquivariantKernelRidge(space, group, "vector", max_eigenvalue=1).fit(X, Y)
+    _, cov = model.predict(X[:2], return_cov=True)
+    np.testing.assert_allclose(cov, np.tile(np.diag([0, 0, model.noise_variance_ / 400]), (2, 1, 1)), atol=1e-12)
+    assert model.noise_variance_ == pytest.approx(1, rel=0.1)
+    with pytest.warns(UserWarning, match="one orbit"):
+        model = sa.EquivariantKernelRidge(space, group, "vector").fit(np.repeat(X[:1], 5, 0), Y[:5])
+    assert np.isinf(model.predict(X[:2], return_std=True)[1]).all()
 
 
 def test_a_constant_target_is_predicted_exactly():
@@ -501,3 +524,33 @@ def test_targets_that_vary_by_rounding_are_constant(size):
     model = sa.InvariantKernelRidge(sa.Sphere(3), sa.groups.point_group("Oh")).fit(X, y)
     np.testing.assert_allclose(model.predict(X), size, rtol=1e-13)
     assert len({trial.spectrum for trial in model.trials_}) <= 1
+
+
+@pytest.mark.parametrize(
+    "values, constant",
+    [
+        ([3.0, 3.0, 3.0], True),
+        ([0.0, 0.0], True),
+        ([1.0, 1.0 + 4e-16, 1.0 - 4e-16], True),  # a sum of squares on a sphere
+        ([1.0, 1.0 + 1e-12], False),
+        ([1e-300, 2e-300], False),  # small, and not constant
+        ([-1e308, 1e308], False),  # their difference is no number
+        ([[1.0, 5.0], [1.0, 6.0]], False),  # one output of two
+        ([[1.0, 5.0], [1.0, 5.0]], True),
+    ],
+)
+def test_targets_are_constant_if_they_vary_by_rounding_only(values, constant):
+    y = np.array(values)
+    assert RidgeData.of(np.zeros((len(y), 2)), y, np.ones(len(y))).is_constant is constant
+
+
+def test_trials_print_as_a_short_table_also_after_loading(tmp_path):
+    X = sa.Circle().sample(60, random_state=0)
+    model = sa.InvariantKernelRidge(sa.Circle(), groups.dihedral(3)).fit(X, np.cos(3 * X[:, 0]) + 0.1 * X[:, 0])
+    model.save(tmp_path / "m.specavg")
+    for trials in (model.trials_, sa.load(tmp_path / "m.specavg").trials_):
+        lines = repr(trials).splitlines()
+        assert len(trials) > 30
+        assert len(lines) == 26
+        assert lines[0].split() == ["spectrum", "alpha", "error", "density", "evidence"]
+        assert trials == tuple(trials)

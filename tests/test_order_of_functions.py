@@ -18,6 +18,7 @@ from specavg import groups, isometries
 from specavg.invariants import ByDegree, ByEigenvalue, ByType, FewCoordinates, default_order, further_orders
 from specavg.invariants._certified_null_space import UnclearRank
 from specavg.spaces import Circle, Power, Product, Rotations, Sphere, Torus
+from specavg.spaces._copy_types import copy_types
 
 FEW = FewCoordinates()
 MIRROR = groups.Group([isometries.signed_permutation([0, 1, 2], [1, 1, -1])], "mirror")
@@ -292,6 +293,26 @@ def test_which_spaces_have_further_orders():
     for space in (*one, Product(Circle(), Circle())):
         assert further_orders(space) == ()
     assert further_orders(Product(Circle(), sphere)) == balanced + late
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_types_with_few_eigenspaces_of_one_copy_are_partitions_into_squares(step):
+    """Of 12 circles with frequencies that are multiples of 1 or 3: partitions of λ into at most 12 such squares."""
+    parts = [k * k for k in range(step, 12, step)]
+
+    def partitions(total, largest, room):
+        if total == 0:
+            return 1
+        fitting = [p for p in parts if p <= min(total, largest)]
+        return sum(partitions(total - p, p, room - 1) for p in fitting) if room else 0
+
+    for V in islice(Power(Circle(), 12).eigenspaces(), 1, 100):
+        found = copy_types(V).of(lambda W: round(W.eigenvalue**0.5) % step == 0)
+        value = round(V.eigenvalue)
+        assert len(set(found)) == len(found) == partitions(value, value, 12)
+        for chosen in found:
+            assert sum(W.eigenvalue * n for W, n in chosen) == pytest.approx(value)
+            assert sum(n for _, n in chosen) <= 12
 
 
 def test_factors_of_a_product_have_their_own_parts():

@@ -64,6 +64,14 @@ def test_weyl_law_is_approached(space, top):
     assert abs(ratio[-1] - 1) < abs(ratio[len(ratio) // 8] - 1) + 1e-3
 
 
+def test_weyl_law_has_a_number_where_its_factors_have_none():
+    """On T^d the law is the volume of a ball of radius r = √λ/π: ω_d of a thousand dimensions is 10^-886."""
+    d, radius = 1000, 10.0
+    logarithm = d / 2 * np.log(np.pi) - math.lgamma(d / 2 + 1) + d * np.log(radius)
+    assert theory.weyl_count(sa.Torus(d), (np.pi * radius) ** 2) == pytest.approx(np.exp(logarithm), rel=1e-10)
+    assert theory.weyl_count(sa.Torus(d), 0.0) == 0
+
+
 def test_weyl_law_on_the_circle_counts_frequencies():
     assert theory.weyl_count(sa.Circle(), 100.0) == pytest.approx(20)  # 21 functions: 1, cos, sin, …
 

@@ -179,3 +179,17 @@ def test_waves_of_few_coordinates_are_those_of_all():
     angles = np.pi * (X @ K.T)
     values = Waves(np.full(24, 2.0), K).plain_values(X)
     np.testing.assert_allclose(values, np.concatenate([np.cos(angles), np.sin(angles)], axis=1), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "space",
+    [Torus(3), Torus(2, period=[1.0, 1.7]), Torus(lattice=[[1.0, 0.0], [0.3, 1.1]])],
+    ids=["cubic", "box", "lattice"],
+)
+def test_frequencies_of_several_eigenspaces_are_those_of_each_one_after_the_other(space):
+    chosen = [list(islice(space.eigenspaces(), 9))[i] for i in (0, 4, 2, 8)]  # in no order
+    K, counts = space.frequencies_together(chosen)
+    one_by_one = [space.frequencies(V) for V in chosen]
+    assert counts.tolist() == [len(part) for part in one_by_one] == [(V.dim + 1) // 2 for V in chosen]
+    for found, expected in zip(np.split(K, np.cumsum(counts)[:-1]), one_by_one, strict=True):
+        assert set(map(tuple, found.tolist())) == set(map(tuple, expected.tolist()))

@@ -55,6 +55,30 @@ def test_values_are_squares_in_units_of_each_direction(late, weights):
     np.testing.assert_allclose(basis.eigenvalues, expected, atol=1e-11)
 
 
+@pytest.mark.parametrize("periods", [[4.0, 360.0], [2.0, 3.0, 1.0]])
+def test_a_box_is_the_lattice_of_its_sides(periods):
+    box, lattice = sa.Torus(len(periods), period=periods), sa.Torus(lattice=np.diag(periods))
+    assert further_orders(box) == further_orders(lattice) != ()
+    for order in further_orders(box):
+        found, other = (sa.invariant_basis(space, max_dim=200, order=order) for space in (box, lattice))
+        np.testing.assert_allclose(found.eigenvalues, other.eigenvalues, rtol=1e-12)
+        points, weights = box.ordered_quadrature(order, found.table[-1].eigenvalue)
+        at = found.evaluate(points)
+        np.testing.assert_allclose(at.T @ (weights[:, None] * at), np.eye(found.dim), atol=1e-12)
+
+
+def test_an_angle_in_degrees_beside_a_length():
+    """By eigenvalue all 96 first functions vary along the long side alone."""
+    space = sa.Torus(2, period=[4, 360])
+    X, Z = space.sample(200, random_state=0), space.sample(500, random_state=1)
+
+    def target(X):
+        return np.cos(6 * np.pi * X[:, 0] / 4) * np.exp(np.cos(np.deg2rad(X[:, 1])))
+
+    model = sa.InvariantKernelRidge(space).fit(X, target(X))
+    np.testing.assert_allclose(model.predict(Z), target(Z), atol=1e-5)
+
+
 @pytest.mark.parametrize("number, lattice", [(191, HEXAGONAL), (136, np.diag([1, 1, 0.7])), (62, np.diag([1, 1.3, 2]))])
 def test_functions_in_other_units_are_orthonormal_and_invariant(number, lattice):
     space, group = sa.Torus(lattice=lattice), sa.groups.space_group(number)

@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "discovery": BELOW_ESTIMATORS | {"estimators"},
     "molecules": BELOW_ESTIMATORS | {"estimators"},
     **dict.fromkeys(BESIDE, BELOW_EXPERIMENTS),
-    "plot": BELOW_EXPERIMENTS | {"textures"},  # the numbers that pictures show
+    "plot": BELOW_EXPERIMENTS | {"textures", "theory"},  # the numbers that pictures show
     "experiments": BELOW_EXPERIMENTS | BESIDE | {FRONT},
     "cli": BELOW_EXPERIMENTS | BESIDE | {FRONT, "experiments"},
     "__main__": {"cli"},

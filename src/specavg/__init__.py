@@ -10,38 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
 
-_HOMES = {
-    "config": "_config",
-    **dict.fromkeys(["Circle", "Interval", "Power", "Product", "Rotations", "Sphere"], "spaces"),
-    **dict.fromkeys(["Stiefel", "Torus"], "spaces"),
-    **dict.fromkeys(["equivariant_basis", "invariant_basis", "invariant_tensors"], "invariants"),
-    "load": "io",
-    **dict.fromkeys(["InvariantDensity", "InvariantFeatures", "InvariantKernelRidge"], "estimators"),
-    **dict.fromkeys(["EquivariantKernelRidge", "SpecAvgRegressor", "Symmetrized"], "estimators"),
-    "Group": "groups",
-    **dict.fromkeys(["invariance_discrepancy", "symmetry_test"], "estimators"),
-    "discover_symmetry": "discovery",
-    "InvariantPotential": "molecules",
-}
-_MODULES = (
-    "baselines",
-    "crystals",
-    "datasets",
-    "discovery",
-    "estimators",
-    "experiments",
-    "groups",
-    "invariants",
-    "io",
-    "isometries",
-    "molecules",
-    "plot",
-    "spaces",
-    "testing",
-    "textures",
-    "theory",
-)
-
 __all__ = [
     "Circle",
     "EquivariantKernelRidge",
@@ -124,11 +92,27 @@ if TYPE_CHECKING:
     from specavg.spaces import Circle, Interval, Power, Product, Rotations, Sphere, Stiefel, Torus
 
 
+_HOMES = {  # of the names that are not modules themselves
+    "_config": ("config",),
+    "discovery": ("discover_symmetry",),
+    "estimators": (
+        *("EquivariantKernelRidge", "InvariantDensity", "InvariantFeatures", "InvariantKernelRidge"),
+        *("SpecAvgRegressor", "Symmetrized", "invariance_discrepancy", "symmetry_test"),
+    ),
+    "groups": ("Group",),
+    "invariants": ("equivariant_basis", "invariant_basis", "invariant_tensors"),
+    "io": ("load",),
+    "molecules": ("InvariantPotential",),
+    "spaces": ("Circle", "Interval", "Power", "Product", "Rotations", "Sphere", "Stiefel", "Torus"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
+    if name in _HOME_OF:
+        return getattr(import_module(f"specavg.{_HOME_OF[name]}"), name)
+    if name in __all__:
         return import_module(f"specavg.{name}")
-    if name in _HOMES:
-        return getattr(import_module(f"specavg.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'specavg' has no attribute {name!r}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +15,15 @@ Array: TypeAlias = NDArray[np.float64]
 def as_given(array: Array, dtype: Any, copy: bool | None) -> Array:
     """What `__array__` returns: NumPy 1 knows no `copy=None`, which means "where it is needed"."""
     return np.array(array, dtype=dtype) if copy else np.asarray(array, dtype=dtype)
+
+
+def block_diagonal(blocks: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The matrix with these blocks along its diagonal, of no rows and columns where there are none."""
+    if len(blocks) < 2:
+        return blocks[0] if blocks else np.zeros((0, 0))
+    from scipy.linalg import block_diag
+
+    return np.asarray(block_diag(*blocks))
 
 
 def components(m: int, row: NDArray[np.intp], column: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -82,15 +81,11 @@ class config(contextlib.AbstractContextManager["Settings"]):
         global _current
         if n_threads is not None and n_threads < 1:
             raise ValueError(f"n_threads must be at least 1; got {n_threads}")
+        limit = None if memory_limit is None else _bytes(memory_limit)
+        given = {"memory_limit": limit, "n_threads": n_threads, "progress": progress}
         with _lock:
             self._before = _current
-            if memory_limit is not None:
-                _current = replace(_current, memory_limit=_bytes(memory_limit))
-            if n_threads is not None:
-                _current = replace(_current, n_threads=int(n_threads))
-            if progress is not None:
-                _current = replace(_current, progress=bool(progress))
-            self._set = _current
+            self._set = _current = replace(_current, **{k: v for k, v in given.items() if v is not None})
 
     def __enter__(self) -> Settings:
         return self._set
@@ -105,13 +100,9 @@ class config(contextlib.AbstractContextManager["Settings"]):
         return f"config(memory_limit={shown.memory_limit}, n_threads={shown.n_threads}, progress={shown.progress})"
 
 
-def _sizes() -> Iterator[tuple[str, float]]:
-    yield from (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
-
-
 def human_size(n_bytes: float) -> str:
     """`n_bytes` for a person."""
-    for unit, size in _sizes():
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if n_bytes >= size:
             return f"{n_bytes / size:.3g} {unit}"
     return f"{n_bytes:.0f} bytes"

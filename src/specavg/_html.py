@@ -33,7 +33,7 @@ class Records(tuple[T, ...]):
             return "()"
         heads, rows = self._cells()
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-        numeric = [_is_number(getattr(self[0], name)) for name in heads]
+        numeric = [isinstance(getattr(self[0], name), int | float) for name in heads]
 
         def line(cells: Sequence[str]) -> str:
             padded = (f"{c:>{w}}" if n else f"{c:<{w}}" for c, w, n in zip(cells, widths, numeric, strict=True))
@@ -68,10 +68,6 @@ def facts_html(title: str, facts: Iterable[tuple[str, object]]) -> str:
     """A title and a table of names and values."""
     body = "".join(f"<tr><th>{escape(name)}</th><td>{escape(_text(value))}</td></tr>" for name, value in facts)
     return f"<div><strong>{escape(title)}</strong><table><tbody>{body}</tbody></table></div>"
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float)
 
 
 def _text(value: object) -> str:

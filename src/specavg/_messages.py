@@ -26,3 +26,14 @@ def shown(value: Any) -> str:
     except (ValueError, RecursionError):  # an integer of too many digits, a list nested too deep
         return f"a {type(value).__name__}"
     return written if len(written) <= _LONGEST else written[: _LONGEST - 3] + "..."
+
+
+def size_text(n: int) -> str:
+    """A whole number of any size: its digits, or a power of ten where they are many.
+
+    Examples
+    --------
+    >>> size_text(1024), size_text(math.factorial(1000))
+    ('1024', 'about 10^2567')
+    """
+    return str(n) if n < 10**9 else f"about 10^{math.floor(math.log10(n))}"

@@ -58,7 +58,7 @@ def texture_index(density: Any) -> float:
     values = _values_of(density, "a texture index")
     if getattr(density, "form_", None) == "kernels":
         return _mean_of_drawn(density)
-    group = getattr(getattr(density, "basis_", None), "group", None)
+    group = _group_of(density)
     flows = None if group is None else orbit_space(Rotations(), group).rule
     before = value = mass = np.nan
     degree = degree_before = 0
@@ -79,7 +79,6 @@ def texture_index(density: Any) -> float:
             f"the texture index is not settled: {before:.6g} and {value:.6g} by rules of {degree_before} and {degree} "
             f"degrees. Peaks of this density are narrower than their nodes are apart, {180 / degree:.3g}°, so that "
             f"the index is known to {100 * abs(value - before) / value:.2g} % only.{remedy}",
-            UserWarning,
             stacklevel=2,
         )
     elif not abs(mass - 1) < _OFF:
@@ -88,7 +87,6 @@ def texture_index(density: Any) -> float:
         warnings.warn(
             f"the density has the integral {mass:.4g}{known}, and a texture index is that of a density of integral "
             f"one: divided by the square of the integral it is {value / mass**2:.6g}, not {value:.6g}",
-            UserWarning,
             stacklevel=2,
         )
     return value
@@ -105,7 +103,6 @@ def _mean_of_drawn(density: Any) -> float:
         warnings.warn(
             f"the texture index has a standard error of {100 * error:.2g} %: {len(found):,} orientations drawn from "
             "the density have very different densities, as where there are few sharp grains among many broad ones",
-            UserWarning,
             stacklevel=3,
         )
     return float(found.mean())
@@ -184,15 +181,16 @@ def volume_fraction(density: Any, orientation: ArrayLike, angle: float, *, group
     def near(Y: Array) -> Array:
         return (Y @ equivalent.reshape(-1, 9).T).max(axis=1) / 2 - 0.5 >= np.cos(np.deg2rad(angle))
 
-    def rule(degree: int) -> tuple[Array, Array]:
+    def mass(degree: int) -> float:
         axes, weights = Sphere(3).quadrature(degree * (degree + 1))
         t, w = np.polynomial.legendre.leggauss(degree + 1)
         omega = np.deg2rad(angle) * (t + 1) / 2
         turns = turned(np.repeat(axes, len(t), axis=0), np.tile(omega, len(axes)))
         measure = np.asarray(np.deg2rad(angle) / 2 * w * (1 - np.cos(omega)) / np.pi, dtype=np.float64)
-        return (turns @ equivalent[0]).reshape(-1, 9), np.outer(weights, measure).ravel()
+        around = values((turns @ equivalent[0]).reshape(-1, 9))
+        return len(equivalent) * float(np.outer(weights, measure).ravel() @ around)
 
-    return _share(density, near, lambda degree: len(equivalent) * float(_sum(values, rule(degree))))
+    return _share(density, near, mass)
 
 
 def fibre_fraction(
@@ -342,10 +340,6 @@ def _require_apart(cosines: Array, angle: float, what: str) -> None:
         )
 
 
-def _sum(values: Callable[[Array], Array], rule: tuple[Array, Array]) -> float:
-    return float(rule[1] @ values(rule[0]))
-
-
 def _share(density: Any, near: Callable[[Array], Array], mass: Callable[[int], float]) -> float:
     """The mass of a part of all orientations, by rules that settle or by drawn orientations."""
     if getattr(density, "form_", None) == "kernels":
@@ -358,7 +352,6 @@ def _share(density: Any, near: Callable[[Array], Array], mass: Callable[[int], f
     warnings.warn(
         f"the fraction is not settled: {before:.4g} and {value:.4g} by two rules. The density is sharper than their "
         "nodes are apart.",
-        UserWarning,
         stacklevel=3,
     )
     return value

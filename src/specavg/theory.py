@@ -213,7 +213,16 @@ def unit_ball_volume(d: int) -> float:
     >>> unit_ball_volume(3)
     4.18879
     """
-    return math.exp(d / 2 * math.log(math.pi) - math.lgamma(d / 2 + 1))
+    return math.exp(_log_unit_ball_volume(d))
+
+
+def _log_unit_ball_volume(d: int) -> float:
+    return d / 2 * math.log(math.pi) - math.lgamma(d / 2 + 1)
+
+
+def log_weyl_constant(space: Space) -> float:
+    """The logarithm of ω_d vol(M) / (2π)^d, whose factors are no numbers of double precision in high dimension."""
+    return _log_unit_ball_volume(space.dim) + space.log_volume - space.dim * math.log(2 * math.pi)
 
 
 @overload
@@ -235,11 +244,9 @@ def weyl_count(space: Space, eigenvalue: float | Array) -> float | Array:
     >>> weyl_count(sa.Sphere(3), 100.0 * 101)  # exactly: 101² = 10201
     10100.0
     """
-    d = space.dim
-    constant = math.exp(
-        math.log(unit_ball_volume(d)) + space.log_volume - d * math.log(2 * math.pi)
-    )  # in logarithms: each factor alone may overflow in high dimension
-    return constant * eigenvalue ** (d / 2)
+    with np.errstate(divide="ignore", over="ignore"):  # λ = 0 has no functions, and a large one more than a float holds
+        counts = np.exp(log_weyl_constant(space) + space.dim / 2 * np.log(eigenvalue))
+    return counts if np.ndim(eigenvalue) else float(counts)
 
 
 def invariant_weyl_count(space: Space, group: Group, eigenvalue: float | Array) -> float | Array:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from specavg._messages import size_text
 from specavg._random import as_generator
-from specavg.baselines._averaged import CostError, size_text
+from specavg.baselines._averaged import CostError
 from specavg.baselines._kernels import Array
 from specavg.baselines._meta import MetaRegressor
 from specavg.estimators._base import weights_or_ones

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from specavg._messages import size_text
+from specavg._random import as_generator
 from specavg.baselines._kernels import Array, Kernel, KernelFunction, as_kernel
 from specavg.baselines._ridge import KernelRidgeBase
 from specavg.groups import Group
@@ -203,7 +204,7 @@ class RandomlyAveragedKernelRidge(KernelRidgeBase):
             raise ValueError(f"n_elements must be at least 1; got {self.n_elements!r}")
         if self.elements_ is None:
             group = default_group(space) if self.group is None else self.group
-            rng = np.random.default_rng(_seed(self.random_state))
+            rng = as_generator(self.random_state)
             self.elements_ = [space.check_isometry(group.random(rng)) for _ in range(self.n_elements)]
         elements = self.elements_
         plain = as_kernel(self.kernel).function(space)
@@ -218,14 +219,3 @@ class RandomlyAveragedKernelRidge(KernelRidgeBase):
             return total / len(elements) ** 2
 
         return function
-
-
-def _seed(random_state: Any) -> Any:
-    if isinstance(random_state, np.random.RandomState):
-        return random_state.randint(2**31, size=4)
-    return random_state
-
-
-def size_text(n: int) -> str:
-    """An integer of any size for a message."""
-    return str(n) if n < 10**9 else f"about 10^{math.floor(math.log10(n))}"

@@ -130,9 +130,6 @@ class Canonicalized(MetaRegressor):
     True
     """
 
-    def __init__(self, estimator: Any = None, space: Space | None = None, group: Group | None = None) -> None:
-        super().__init__(estimator, space, group)
-
     def _fit(self, points: Array, targets: Array, sample_weight: Any) -> None:
         images = canonical(self.space_, self.group_, points)
         self.estimator_ = self._fitted(clone(self._estimator()), images, targets, sample_weight)

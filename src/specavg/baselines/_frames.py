@@ -11,11 +11,11 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from specavg.baselines._canonicalized import LARGEST_ORBIT, canonical, functional, orbit, wrapped
-from specavg.baselines._kernels import Array
+from specavg.baselines._kernels import Array, structure_of
 from specavg.baselines._meta import MetaRegressor
 from specavg.estimators._base import weights_or_ones
 from specavg.groups import Group
-from specavg.groups.families import Hyperoctahedral, SignFlips, Structure, Symmetric, Trivial
+from specavg.groups.families import Hyperoctahedral, SignFlips, Symmetric, Trivial
 from specavg.invariants._acting_group import group_of_columns
 from specavg.spaces import Space, Torus
 
@@ -78,7 +78,7 @@ def frame(space: Space, group: Group, X: ArrayLike, width: float = 0.1) -> Frame
     array([0.5, 0.5])
     """
     points = wrapped(space, space.check_points(X))
-    if isinstance(space, Torus) and space.is_cubic and isinstance(_structure(group), Symmetric):
+    if isinstance(space, Torus) and space.is_cubic and isinstance(structure_of(group), Symmetric):
         return _cut_at_each_gap(space, points)
     exact = group_of_columns(space, group) is not None
     if exact and (_is_continuous(space, group) or group.order > LARGEST_ORBIT):
@@ -91,17 +91,10 @@ def frame(space: Space, group: Group, X: ArrayLike, width: float = 0.1) -> Frame
 
 def _is_continuous(space: Space, group: Group) -> bool:
     """Whether canonical points are: |x| is on every torus and sphere, sorting wherever there is no seam."""
-    structure = _structure(group)
+    structure = structure_of(group)
     if isinstance(structure, Symmetric):
         return not np.isfinite(space.column_periods).any()
     return isinstance(structure, Trivial | SignFlips | Hyperoctahedral)
-
-
-def _structure(group: Group) -> Structure | None:
-    try:
-        return group.recognise()
-    except ValueError:  # generators that do not show what they generate
-        return None
 
 
 def _cut_at_each_gap(space: Torus, points: Array) -> Frame:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from specavg._arrays import Array
 from specavg._messages import shown
 from specavg.groups import Group
-from specavg.groups.families import SignFlips
+from specavg.groups.families import SignFlips, Structure
 from specavg.spaces import Space, Torus, default_space
 
 KernelFunction = Callable[[Array, Array], Array]
@@ -86,12 +86,17 @@ def phases(space: Space, what: str) -> Callable[[Array], Array]:
     return angles
 
 
+def structure_of(group: Group) -> Structure | None:
+    """The structure of a group; None where its generators do not show what they generate."""
+    try:
+        return group.recognise()
+    except ValueError:
+        return None
+
+
 def flips_every_sign(group: Group) -> bool:
     """Whether the group is {±1}^d: then averages of product kernels are products over coordinates."""
-    try:
-        return isinstance(group.recognise(), SignFlips)
-    except ValueError:  # generators that do not show what they generate
-        return False
+    return isinstance(structure_of(group), SignFlips)
 
 
 class VonMisesKernel(Kernel):

@@ -20,7 +20,7 @@ from specavg.spaces import Space, default_space
 class MetaRegressor(MetaEstimatorMixin, SpaceRegressor):
     """A regressor made from another one, a space and a group."""
 
-    def __init__(self, estimator: Any, space: Space | None, group: Group | None) -> None:
+    def __init__(self, estimator: Any = None, space: Space | None = None, group: Group | None = None) -> None:
         self.estimator = estimator
         self.space = space
         self.group = group
@@ -38,8 +38,12 @@ class MetaRegressor(MetaEstimatorMixin, SpaceRegressor):
         -------
         self
         """
-        points, targets = self._training_data(X, y)
-        self._fit(points, targets, sample_weight)
+        points, targets = training_data(self, given_table(self.space, self.group, X), y)
+        self.space_ = default_space(points.shape[1]) if self.space is None else self.space
+        self.group_ = default_group(self.space_) if self.group is None else self.group
+        for g in self.group_.generators:
+            self.space_.check_isometry(g)
+        self._fit(self.space_.check_points(points), targets, sample_weight)
         return self
 
     def _fit(self, points: Array, targets: Array, sample_weight: Any) -> None:
@@ -47,15 +51,6 @@ class MetaRegressor(MetaEstimatorMixin, SpaceRegressor):
 
     def _estimator(self) -> Any:
         return KernelRidge() if self.estimator is None else self.estimator
-
-    def _training_data(self, X: Any, y: Any) -> tuple[Array, Array]:
-        """Checked points and targets; sets the space and the group in use."""
-        points, targets = training_data(self, given_table(self.space, self.group, X), y)
-        self.space_ = default_space(points.shape[1]) if self.space is None else self.space
-        self.group_ = default_group(self.space_) if self.group is None else self.group
-        for g in self.group_.generators:
-            self.space_.check_isometry(g)
-        return self.space_.check_points(points), targets
 
     def _fitted(self, estimator: Any, X: Array, y: Array, weights: Any) -> Any:
         if weights is None:

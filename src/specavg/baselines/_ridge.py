@@ -91,7 +91,7 @@ class KernelRidgeBase(SpaceRegressor):
         if self.penalty not in ("sum", "mean"):
             raise ValueError(f"penalty must be 'sum' (K + αI) or 'mean' (K + nαI); got {self.penalty!r}")
         kernel = as_kernel(self.kernel)
-        points, targets = training_data(self, _table(kernel, X), y)
+        points, targets = training_data(self, given_table(kernel.space, None, X), y)
         space = kernel.space_of(points.shape[1])
         points = space.check_points(points)
         weights = weights_or_ones(sample_weight, points)
@@ -180,7 +180,3 @@ class KernelRidge(KernelRidgeBase):
 
     def _kernel_function(self, space: Space, n: int) -> KernelFunction:
         return as_kernel(self.kernel).function(space)
-
-
-def _table(kernel: Kernel, X: Any) -> Any:
-    return given_table(kernel.space, None, X)

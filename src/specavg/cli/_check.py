@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, final
 
-from specavg.cli._fit import add_data_options, read_all, separated
 from specavg.cli._problem import Problem
 from specavg.cli._specs import add_space_and_group, fitting_group, space_of
+from specavg.cli._table_options import add_table_options, points_and_target
 
-if TYPE_CHECKING:
-    from specavg.cli._progress_bar import Progress
-    from specavg.cli._tables import TableStream
-
-_EPILOG = """\
+HELP = "test whether a table has a symmetry, generator by generator"
+DESCRIPTION = "How much of what can be explained lies outside the invariant functions, with p-values."
+EPILOG = """\
 examples:
   specavg check data.parquet --target y --space torus:10 --group sign_flips:10
   specavg check data.csv --target energy --space sphere:3 --group point_group:Oh --permutations 2000
@@ -24,28 +20,19 @@ given.
 """
 
 
-def add_parser(commands: Any) -> None:
-    """Add this command to the command line."""
-    parser = commands.add_parser(
-        "check",
-        help="test whether a table has a symmetry, generator by generator",
-        description="How much of what can be explained lies outside the invariant functions, with p-values.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_data_options(parser)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    add_table_options(parser)
     add_space_and_group(parser, space_required=True)
     parser.add_argument("--max-dim", type=float, metavar="D", help="how many functions to look at (default: up to 300)")
     parser.add_argument("--level", type=float, default=0.01, metavar="P", help="p-values below it fail (default: 0.01)")
     parser.add_argument("--permutations", type=int, default=0, metavar="N", help="p-values by N permutations")
     parser.add_argument("--quiet", action="store_true", help="no progress, no output: the exit code only")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Test, print, and say by the exit code whether the symmetry holds."""
     from specavg.cli._progress_bar import Progress
-    from specavg.cli._tables import TableStream, open_table, split_columns
     from specavg.estimators import symmetry_test
 
     if options.permutations < 0:
@@ -58,24 +45,12 @@ def run(options: argparse.Namespace) -> int:
     group = fitting_group(options.group, space)
     if not group.generators:
         raise Problem(f"{group!r} has no generators: there is no symmetry to check", 2)
-    table = open_table(options.data)
-    features, targets = split_columns(table, separated(options.target), separated(options.features), space)
-    if len(targets) != 1:
-        raise Problem("check one target at a time", 2)
     with Progress("counting rows", quiet=options.quiet) as progress:
-        stream = TableStream(table, features, targets, progress)
-        settings: dict[str, Any] = {"max_dim": options.max_dim, "n_permutations": options.permutations}
-        if stream.rows == 0:
-            raise Problem(f"{table.path} has no rows")
-        progress.phase("reading", stream.rows)
-        if table.fits_in_memory(len(features) + 1):
-            X, y = read_all(stream)
-            progress.phase("testing")
-            found = symmetry_test(X, y, space, group, random_state=0, **settings)
-        else:
-            found = symmetry_test(Anew(stream, progress), None, space, group, **settings)
+        X, y = points_and_target(options, space, progress, "testing")
+        many = options.permutations
+        found = symmetry_test(X, y, space, group, max_dim=options.max_dim, n_permutations=many, random_state=0)
     if found.n_tested == 0:
-        raise Problem(f"the points of {table.path} cannot tell: too few of them differ to test any function")
+        raise Problem(f"the points of {options.data} cannot tell: too few of them differ to test any function")
     fails = found.p_value < options.level
     if not options.quiet:
         print(found)
@@ -84,16 +59,3 @@ def run(options: argparse.Namespace) -> int:
         holds = "Nothing speaks against the symmetry." if found.seen else "The data cannot tell whether it holds."
         print("The symmetry does not hold." + which if fails else holds)
     return 3 if fails else 0
-
-
-@final
-class Anew:
-    """The chunks of a table that does not fit in memory, read anew each time they are asked for."""
-
-    def __init__(self, stream: TableStream, progress: Progress) -> None:
-        self._stream, self._progress, self._readings = stream, progress, 0
-
-    def __iter__(self) -> Iterator[Any]:
-        self._readings += 1
-        self._progress.phase("reading" if self._readings == 1 else "reading again", self._stream.rows)
-        return self._stream.chunks()

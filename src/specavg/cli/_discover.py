@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from specavg.cli._check import Anew
-from specavg.cli._fit import add_data_options, read_all, separated
 from specavg.cli._problem import Problem
 from specavg.cli._specs import add_space_and_group, fitting_group, space_of
+from specavg.cli._table_options import add_table_options, points_and_target
 
-_EPILOG = """\
+HELP = "find the symmetry of a table among the subgroups of a group"
+DESCRIPTION = "The largest subgroup under which the target is invariant, as far as the data tell."
+EPILOG = """\
 examples:
   specavg discover data.parquet --target y --space sphere:3 --group point_group:Oh
   specavg discover data.csv --target energy --space torus:20 --group symmetric:20 -o model.specavg
@@ -20,29 +20,21 @@ GROUP surely contains the symmetry; the largest part of it that the data allow i
 """
 
 
-def add_parser(commands: Any) -> None:
-    """Add this command to the command line."""
-    parser = commands.add_parser(
-        "discover",
-        help="find the symmetry of a table among the subgroups of a group",
-        description="The largest subgroup under which the target is invariant, as far as the data tell.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_data_options(parser)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    add_table_options(parser)
     add_space_and_group(parser, space_required=True)
     parser.add_argument(
         "--level", type=float, default=0.05, metavar="P", help="tolerated probability of a false symmetry (0.05)"
     )
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where the model with that symmetry goes")
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Search, print, and save the model if asked to."""
     from specavg.cli._progress_bar import Progress
-    from specavg.cli._tables import TableStream, check_output, open_table, split_columns
+    from specavg.cli._tables import check_output
     from specavg.discovery import discover_symmetry
 
     if not 0 < options.level < 1:
@@ -53,21 +45,9 @@ def run(options: argparse.Namespace) -> int:
         raise Problem(f"{group!r} moves nothing: name with --group one that surely contains the symmetry", 2)
     if options.output is not None:
         check_output(options.output, options.data)
-    table = open_table(options.data)
-    features, targets = split_columns(table, separated(options.target), separated(options.features), space)
-    if len(targets) != 1:
-        raise Problem("search one target at a time", 2)
     with Progress("counting rows", quiet=options.quiet) as progress:
-        stream = TableStream(table, features, targets, progress)
-        if stream.rows == 0:
-            raise Problem(f"{table.path} has no rows")
-        progress.phase("reading", stream.rows)
-        if table.fits_in_memory(len(features) + 1):
-            X, y = read_all(stream)
-            progress.phase("searching")
-            found = discover_symmetry(X, y, space, group, level=options.level)
-        else:
-            found = discover_symmetry(Anew(stream, progress), None, space, group, level=options.level)
+        X, y = points_and_target(options, space, progress, "searching")
+        found = discover_symmetry(X, y, space, group, level=options.level)
         if options.output is not None:
             progress.phase("fitting")
             found.model.save(options.output)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from specavg.cli._problem import Problem
-from specavg.cli._specs import MOST_COLUMNS, add_symmetry_options, cutoff_of, fitting_group, space_of
+from specavg.cli._specs import add_symmetry_options, cutoff_of, fitting_group, space_of
+from specavg.cli._table_options import add_table_options, separated
 
-if TYPE_CHECKING:
-    from specavg.cli._tables import TableStream
-
-_EPILOG = """\
+HELP = "fit an exactly invariant model to a table"
+DESCRIPTION = "Fit an exactly invariant model to a table and save it."
+EPILOG = """\
 examples:
   specavg fit data.parquet --target y --space torus:10 --group sign_flips:10 -o model.specavg
   specavg fit data.csv --target energy --features x,y,z --space sphere:3 --group point_group:Oh -o model.specavg
@@ -32,25 +31,9 @@ Tables that do not fit in memory are read in pieces; the model is then chosen by
 """
 
 
-def add_data_options(parser: argparse.ArgumentParser) -> None:
-    """Add the table, its target and its features."""
-    parser.add_argument("data", type=Path, metavar="DATA", help="a table: .csv, .csv.gz, .tsv or .parquet")
-    parser.add_argument("--target", required=True, metavar="NAME", help="the column to learn; several with commas")
-    parser.add_argument(
-        "--features", metavar="NAMES", help="the columns of the points, with commas (default: all others)"
-    )
-
-
-def add_parser(commands: Any) -> None:
-    """Add this command to the command line."""
-    parser = commands.add_parser(
-        "fit",
-        help="fit an exactly invariant model to a table",
-        description="Fit an exactly invariant model to a table and save it.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_data_options(parser)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    add_table_options(parser)
     add_symmetry_options(parser, space_required=True)
     parser.add_argument(
         "--model", choices=("ridge", "mean"), default="ridge", help="kernel ridge (default), or the paper's Algorithm 1"
@@ -67,7 +50,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--alpha", type=float, metavar="A", help="the ridge penalty (default: chosen from the data)")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where the model goes")
     parser.add_argument("--quiet", action="store_true", help="no progress and no summary")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -106,13 +88,11 @@ def run(options: argparse.Namespace) -> int:
     held = table.fits_in_memory(len(features) + len(targets) + (options.weights is not None))
     with Progress("counting rows", quiet=options.quiet) as progress:
         stream = TableStream(table, features, targets, progress, options.weights)
-        if stream.rows == 0:
-            raise Problem(f"{table.path} has no rows")
         progress.phase("reading" if held else "reading and summing", stream.rows)
         if held:
             import pandas as pd
 
-            X, Y, *weights = read_all(stream)
+            X, Y, *weights = stream.whole()
             space.check_points(X)  # all of them: what is wrong is then told with the row of the table
             progress.phase("choosing and fitting")
             model.fit(pd.DataFrame(X, columns=features), Y, *weights)
@@ -125,47 +105,18 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def read_all(stream: TableStream) -> tuple[Any, ...]:
-    """A whole table in memory: X, Y, and weights where there are any."""
+def _summary(model: Any, rows: int, output: Path) -> str:
     import numpy as np
 
-    return tuple(np.concatenate(parts) for parts in zip(*stream.chunks(), strict=True))
-
-
-def separated(names: str | None) -> list[str]:
-    """Names separated by commas; (phi,psi)1..3 is phi1,psi1,phi2,psi2,phi3,psi3, and x1..3 is x1,x2,x3.
-
-    Examples
-    --------
-    >>> separated("(phi,psi)1..2, z")
-    ['phi1', 'psi1', 'phi2', 'psi2', 'z']
-    """
-
-    def grouped(match: re.Match[str]) -> str:
-        stems = [stem.strip() for stem in (match[1] or match[2]).split(",")]
-        if int(match[4]) - int(match[3]) >= MOST_COLUMNS:
-            raise Problem(f"{match[0]!r} stands for more than {MOST_COLUMNS:,} columns", 2)
-        return ",".join(f"{stem}{i}" for i in range(int(match[3]), int(match[4]) + 1) for stem in stems)
-
-    text = re.sub(r"(?:\(([^()]*)\)|([^\s,()]*?))(\d+)\.\.(\d+)(?=\s*(?:,|$))", grouped, names or "")
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _summary(model: Any, rows: int, output: Path) -> str:
     basis = model.basis_
-    kind = "equivariant" if hasattr(basis, "output") else "invariant"
-    text = f"{rows} rows, {basis.dim} {kind} functions of {basis.total_dim} on {basis.space!r} under {basis.group!r}"
+    text = (
+        f"{rows} rows, {basis.dim} {basis.kind} functions of {basis.total_dim} on {basis.space!r} under {basis.group!r}"
+    )
     if hasattr(model, "loo_error_"):
+        low, high = np.min(model.alpha_), np.max(model.alpha_)  # outputs may have a penalty each
+        alpha = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
         text += (
-            f"\n{model.spectrum_!r}, alpha = {_number(model.alpha_)}; "
+            f"\n{model.spectrum_!r}, alpha = {alpha}; "
             f"leave-one-out error {model.loo_error_:.3g} standard deviations of the target"
         )
     return f"{text}\nsaved to {output}"
-
-
-def _number(alpha: Any) -> str:
-    """A penalty, or the range of several."""
-    import numpy as np
-
-    low, high = np.min(alpha), np.max(alpha)
-    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"

@@ -8,10 +8,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from specavg._messages import size_text
 from specavg.cli._problem import Problem
 from specavg.cli._specs import add_symmetry_options, cutoff_of, fitting_group, space_of
 
-_EPILOG = """\
+HELP = "the invariant functions of a space under a group, or what a saved model is"
+DESCRIPTION = (
+    "Count the invariant functions of each eigenspace up to a cutoff; nothing is fitted. Of a saved model: its space, "
+    "group, functions, spectrum and what it predicts."
+)
+EPILOG = """\
 examples:
   specavg info --space torus:10 --group sign_flips:10 --max-invariant-dim 176
   specavg info --space sphere:3 --group point_group:Oh --max-eigenvalue 110
@@ -20,20 +26,11 @@ examples:
 """
 
 
-def add_parser(commands: Any) -> None:
-    """Add this command to the command line."""
-    parser = commands.add_parser(
-        "info",
-        help="the invariant functions of a space under a group, or what a saved model is",
-        description="Count the invariant functions of each eigenspace up to a cutoff; nothing is fitted. Of a saved "
-        "model: its space, group, functions, spectrum and what it predicts.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
     parser.add_argument("model", type=Path, nargs="?", metavar="MODEL", help="a file that model.save wrote")
     add_symmetry_options(parser, space_required=False)
     parser.add_argument("--plan", action="store_true", help="forecast solvers, memory and seconds; solve nothing")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -78,9 +75,4 @@ def _order(group: Any) -> str:
         order = group.order
     except ValueError:
         return "unknown"
-    if order == math.inf:
-        return "infinite"
-    if order < 10**15:
-        return str(order)
-    bits = order.bit_length()  # str() of a huge integer is slow and refused by Python past 4300 digits
-    return f"about 10^{int((bits - 1) * 0.30102999566398120)}"
+    return "infinite" if order == math.inf else size_text(order)

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from specavg.cli import _check, _discover, _fit, _info, _predict, _reproduce
 from specavg.cli._problem import Problem
@@ -26,7 +26,14 @@ Each command has its own help: specavg info --help.
 Exit codes: 0 done, 1 bad data or file, 2 bad command, 3 check: the symmetry does not hold, 130 interrupted.
 """
 
-Command = Callable[[argparse.Namespace], int]
+_COMMANDS = {
+    "reproduce": _reproduce,
+    "info": _info,
+    "fit": _fit,
+    "predict": _predict,
+    "check": _check,
+    "discover": _discover,
+}
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -41,8 +48,16 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"specavg {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (_reproduce, _info, _fit, _predict, _check, _discover):
-        module.add_parser(commands)
+    for name, module in _COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=module.HELP,
+            description=module.DESCRIPTION,
+            epilog=module.EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_options(command)
+        command.set_defaults(run=module.run)
     return parser
 
 
@@ -70,13 +85,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = build_parser().parse_args(arguments)
     except SystemExit as end:  # argparse has printed its own line
         return end.code if isinstance(end.code, int) else 2
-    run: Command = options.run
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminated)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _one_line_warning
-            return run(options)
+            return options.run(options)
     except KeyboardInterrupt:
         print("specavg: interrupted", file=sys.stderr)
         return 130

@@ -10,14 +10,16 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specavg.cli._fit import separated
 from specavg.cli._problem import Problem
+from specavg.cli._table_options import separated
 from specavg.functions._few_rows import FEW_ROWS, rows_of_a_larger_table
 
 if TYPE_CHECKING:
-    from specavg.cli._tables import Table, Writer
+    from specavg.cli._tables import CsvWriter, ParquetWriter, Table
 
-_EPILOG = """\
+HELP = "predictions of a saved model for a table"
+DESCRIPTION = "Predictions of a saved model for every row of a table."
+EPILOG = """\
 examples:
   specavg predict model.specavg new.parquet -o predictions.parquet
   specavg predict model.specavg new.csv --std > predictions.csv
@@ -26,28 +28,20 @@ Predictions are in the order of the rows. Columns of the table are found by the 
 """
 
 
-def add_parser(commands: Any) -> None:
-    """Add this command to the command line."""
-    parser = commands.add_parser(
-        "predict",
-        help="predictions of a saved model for a table",
-        description="Predictions of a saved model for every row of a table.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that `specavg fit` or model.save wrote")
     parser.add_argument("data", type=Path, metavar="DATA", help="a table: .csv, .csv.gz, .tsv or .parquet")
     parser.add_argument("--features", metavar="NAMES", help="columns of the points, with commas (default: by name)")
     parser.add_argument("--std", action="store_true", help="the standard deviation of each prediction too")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: CSV on standard output")
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Predict piece by piece."""
     from specavg._atomic import atomic_path
-    from specavg.cli._tables import check_output, open_table, open_writer
+    from specavg.cli._tables import CsvWriter, check_output, open_table, open_writer
     from specavg.io import load
 
     if not options.model.exists():
@@ -62,9 +56,7 @@ def run(options: argparse.Namespace) -> int:
     table = open_table(options.data)
     features = _features(model, table, separated(options.features), options.model)
     if options.output is None:
-        from specavg.cli._tables import _CsvWriter  # pyright: ignore[reportPrivateUsage]
-
-        _write(model, table, features, _CsvWriter(sys.stdout), options)
+        _write(model, table, features, CsvWriter(sys.stdout), options)
         sys.stdout.flush()
         return 0
     with atomic_path(options.output) as unfinished:
@@ -101,7 +93,9 @@ def _pieces(table: Table, features: list[str]) -> tuple[Iterator[Any], bool]:
     return iter(ahead), False
 
 
-def _write(model: Any, table: Table, features: list[str], writer: Writer, options: argparse.Namespace) -> None:
+def _write(
+    model: Any, table: Table, features: list[str], writer: CsvWriter | ParquetWriter, options: argparse.Namespace
+) -> None:
     import pandas as pd
 
     from specavg.cli._progress_bar import Progress

@@ -8,22 +8,19 @@ from typing import Any
 
 from specavg.cli._problem import Problem
 
+HELP = "the paper's figures and claims, as PNG and SVG, CSV and one HTML page"
+DESCRIPTION = "Run the paper's experiments and write figures (PNG and SVG), numbers (CSV) and one HTML page."
+EPILOG = """\
+examples:
+  specavg reproduce --quick --out results
+  specavg reproduce --only figure-2 --n 500,2000 --lambda 10 --seed 7
+  specavg reproduce --only figure-1 --group hyperoctahedral:10
+"""
 _CHANGED = {"figure-1", "figure-2"}  # what the options for other sizes, seeds, penalties and groups change
 
 
-def add_parser(commands: Any) -> None:
-    """Add this command to the command line."""
-    parser = commands.add_parser(
-        "reproduce",
-        help="the paper's figures and claims, as PNG and SVG, CSV and one HTML page",
-        description="Run the paper's experiments and write figures (PNG and SVG), numbers (CSV) and one HTML page.",
-        epilog=(
-            "examples:\n  specavg reproduce --quick --out results\n"
-            "  specavg reproduce --only figure-2 --n 500,2000 --lambda 10 --seed 7\n"
-            "  specavg reproduce --only figure-1 --group hyperoctahedral:10\n"
-        ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
     parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer seeds: under a minute")
     parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     parser.add_argument(
@@ -32,11 +29,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--seed", type=int, help="the first seed of figures 1 and 2 (default: 1)")
     parser.add_argument("--n", type=_sizes, metavar="N,N,...", help="numbers of samples of figures 1 and 2")
     parser.add_argument(
-        "--lambda",
-        dest="penalty",
-        type=float,
-        metavar="L",
-        help="the λ of the paper's claim (default: 50)",
+        "--lambda", dest="penalty", type=float, metavar="L", help="the λ of the paper's claim (default: 50)"
     )
     parser.add_argument(
         "--group",
@@ -44,7 +37,6 @@ def add_parser(commands: Any) -> None:
         help="another group on the ten coordinates of figures 1 and 2, such as hyperoctahedral:10 or cyclic_shifts:10 "
         "(default: sign_flips:10)",
     )
-    parser.set_defaults(run=run)
 
 
 def _sizes(text: str) -> tuple[int, ...]:

@@ -7,7 +7,6 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +29,10 @@ _GROUP_HELP = (
 )
 MOST_COLUMNS = 10**6  # more than any table on disk has
 _MOST_FUNCTIONS = 1e7  # their eigenvalues and coefficients alone take 160 MB
+_OF_SIZE = (  # groups of the catalogue that one whole number says
+    *("trivial", "sign_flips", "symmetric", "alternating", "hyperoctahedral", "cyclic", "dihedral"),
+    *("cyclic_shifts", "dihedral_shifts", "special_orthogonal", "orthogonal"),
+)
 _CUTOFFS = ("max_eigenvalue", "max_dim", "max_invariant_dim")
 
 
@@ -90,7 +93,7 @@ def space_of(text: str) -> Space:
     from specavg import spaces
 
     if text.endswith((".toml", ".json")):
-        return _space_from_file(Path(text))
+        return _from_file(Path(text), spaces.Space, "space")
     text = re.sub(r"\*\s*pi\b", "pi", text)  # 2*pi is a number, not a product of spaces
     factors = _split(text, "*")
     if len(factors) > 1:
@@ -146,7 +149,7 @@ def group_of(text: str | None, space: Space) -> Group:
     if text is None or text == "trivial":
         return default_group(space)
     if text.endswith((".toml", ".json")):
-        return _group_from_file(Path(text))
+        return _from_file(Path(text), groups.Group, "group")
     parts = _split(text, "*")
     if len(parts) > 1:
         return groups.direct_product(*(group_of(part, space) for part in parts))
@@ -168,33 +171,20 @@ def group_of(text: str | None, space: Space) -> Group:
         _expect(text, 1 <= len(values) <= 2 and not settings, "crystal and specimen, as in crystal_symmetry:O,Cinf")
         return groups.crystal_symmetry(*values)
     _expect(text, len(values) == 1 and not settings, "one value after the colon, as in sign_flips:10")
-    if name == "point_group":
-        return groups.point_group(values[0])
-    if name == "plane_group":
-        return groups.plane_group(values[0])
+    if name in ("point_group", "plane_group"):
+        return getattr(groups, name)(values[0])
     if name == "space_group":
         return groups.space_group(int(values[0]) if values[0].isdecimal() else values[0])
-    catalogue: dict[str, Callable[[int], Group]] = {
-        "trivial": groups.trivial,
-        "sign_flips": groups.sign_flips,
-        "symmetric": groups.symmetric,
-        "alternating": groups.alternating,
-        "hyperoctahedral": groups.hyperoctahedral,
-        "cyclic": groups.cyclic,
-        "dihedral": groups.dihedral,
-        "cyclic_shifts": groups.cyclic_shifts,
-        "dihedral_shifts": groups.dihedral_shifts,
-        "special_orthogonal": groups.special_orthogonal,
-        "orthogonal": groups.orthogonal,
-    }
-    if name not in catalogue:
+    if name not in _OF_SIZE:
         raise Problem(f"there is no group {text!r}; groups are {_GROUP_HELP}", 2)
     rotations = name in ("cyclic", "dihedral")  # of one coordinate, as many as you like
-    return catalogue[name]((_integer if rotations else _columns)(values[0], text))
+    return getattr(groups, name)((_integer if rotations else _columns)(values[0], text))
 
 
-def _from_file(path: Path, part: str) -> dict[str, Any]:
-    """One part of a TOML or JSON file: its table `part`, or all of it."""
+def _from_file(path: Path, kind: type, part: str) -> Any:
+    """What a TOML or JSON file describes: its table `part`, or all of it."""
+    from specavg.persistence import DescriptionError, read
+
     try:
         data = path.read_bytes()
         content: Any = tomllib.loads(data.decode()) if path.suffix.lower() == ".toml" else json.loads(data)
@@ -204,32 +194,13 @@ def _from_file(path: Path, part: str) -> dict[str, Any]:
         raise Problem(f"{path} cannot be read: {error}") from None
     if not isinstance(content, dict):
         raise Problem(f"{path} must hold named fields, not a bare {type(content).__name__}")
-    return content.get(part, content)
-
-
-def _group_from_file(path: Path) -> Group:
-    from specavg.groups import Group
-
-    description = _from_file(path, "group")
-    if isinstance(description, dict) and "structure" in description:  # pyright: ignore[reportUnnecessaryIsInstance]
+    description = content.get(part, content)
+    if part == "group" and isinstance(description, dict) and "structure" in description:
         raise Problem(
             f"{path}: a structure cannot be claimed in a file; give generators, or a name such as symmetric:5"
         )
-    return _described(path, description, Group, "group")
-
-
-def _space_from_file(path: Path) -> Space:
-    from specavg.spaces import Space
-
-    return _described(path, _from_file(path, "space"), Space, "space")
-
-
-def _described(path: Path, description: Any, kind: type, place: str) -> Any:
-    """What a description in the file `path` means."""
-    from specavg.persistence import DescriptionError, read
-
     try:
-        return read(description, kind, place)
+        return read(description, kind, part)
     except DescriptionError as error:
         raise Problem(f"{path}: {error}") from None
 
@@ -253,15 +224,8 @@ def _split(text: str, mark: str) -> list[str]:
 def _parse(text: str) -> tuple[str, list[str], dict[str, str]]:
     name, _, rest = text.strip().partition(":")
     parts = [part.strip() for part in rest.split(",") if part.strip()]
-    settings: dict[str, str] = {}
-    values: list[str] = []
-    for part in parts:
-        key, equals, value = part.partition("=")
-        if equals:
-            settings[key.strip()] = value.strip()
-        else:
-            values.append(part)
-    return name.strip().lower(), values, settings
+    settings = {key.strip(): value.strip() for key, mark, value in (part.partition("=") for part in parts) if mark}
+    return name.strip().lower(), [part for part in parts if "=" not in part], settings
 
 
 def _expect(text: str, fits: bool, example: Any) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -41,37 +43,32 @@ def _kind(path: Path) -> str:
 
 
 @final
+@dataclass(eq=False)
 class Table:
     """A table on disk: its columns, and its rows in pieces."""
 
-    def __init__(self, path: Path, columns: list[str], rows: int | None, pieces: Callable[[list[str]], Iterator[Any]]):
-        self.path = path
-        self.columns = columns
-        self._rows = rows
-        self._pieces = pieces
+    path: Path
+    columns: list[str]
+    known_rows: int | None  # None where they have to be read to be counted
+    frames: Callable[[list[str]], Iterator[Any]]  # columns of the table, piece by piece
 
     @property
     def rows(self) -> int:
         """How many rows; CSV files are read once to find out."""
-        if self._rows is None:
-            self._rows = sum(len(piece) for piece in self._pieces(self.columns[:1]))
-        return self._rows
-
-    @property
-    def known_rows(self) -> int | None:
-        """How many rows, if that is known without reading them."""
-        return self._rows
+        if self.known_rows is None:
+            self.known_rows = sum(len(piece) for piece in self.frames(self.columns[:1]))
+        return self.known_rows
 
     def pieces(self, columns: Sequence[str]) -> Iterator[Array]:
         """Numbers of the chosen columns, piece by piece; what is not a finite number is an error with its row."""
         first = 1
-        for frame in self._pieces(list(columns)):
+        for frame in self.frames(list(columns)):
             yield _numbers(frame, list(columns), self.path, first)
             first += len(frame)
 
     def fits_in_memory(self, n_columns: int) -> bool:
         """Whether all rows of so many columns may be held, with room to work."""
-        if self._rows is None and self.path.stat().st_size > settings().memory_limit / 8:
+        if self.known_rows is None and self.path.stat().st_size > settings().memory_limit / 8:
             return False  # do not read a large CSV file twice to find out
         return 8.0 * self.rows * n_columns < settings().memory_limit / 8
 
@@ -92,15 +89,22 @@ def open_table(path: Path) -> Table:
     return table
 
 
+@contextmanager
+def _reading(path: Path, kind: str, *errors: type[Exception]) -> Generator[None]:
+    """Name the file in what its reader refuses."""
+    try:
+        yield
+    except (ValueError, OSError, *errors) as error:
+        raise Problem(f"{path} cannot be read as {kind}: {error}") from None
+
+
 def _open_csv(path: Path) -> Table:
     pandas = _pandas()
     separator = "\t" if path.name.lower().endswith(".tsv") else ","
-    try:
+    with _reading(path, "CSV"):
         # As they are written: a second column of one name would be given another.
         first = pandas.read_csv(path, sep=separator, nrows=1, header=None, dtype=str, keep_default_na=False)
         header = [str(name) for name in pandas.read_csv(path, sep=separator, nrows=0).columns]
-    except (ValueError, OSError, UnicodeDecodeError) as error:
-        raise Problem(f"{path} cannot be read as CSV: {error}") from None
     _check_header(path, [str(name) for name in first.iloc[0]])
 
     # Up to pandas 2 the default parser may be wrong in the last bit.
@@ -110,6 +114,7 @@ def _open_csv(path: Path) -> Table:
         # All columns are parsed: with `usecols` a row with too many fields would pass unnoticed.
         try:
             with (
+                _reading(path, "CSV"),
                 warnings.catch_warnings(),
                 pandas.read_csv(path, sep=separator, index_col=False, chunksize=_PIECE_ROWS, **exact) as reader,
             ):
@@ -119,8 +124,6 @@ def _open_csv(path: Path) -> Table:
                     yield frame[columns]
         except pandas.errors.ParserWarning:
             raise Problem(f"{path} cannot be read as CSV: its rows have more fields than its first line") from None
-        except (ValueError, OSError, UnicodeDecodeError) as error:
-            raise Problem(f"{path} cannot be read as CSV: {error}") from None
 
     return Table(path, header, None, pieces)
 
@@ -151,20 +154,14 @@ def _open_parquet(path: Path) -> Table:
         import pyarrow.parquet as parquet
     except ImportError:
         raise Problem("reading Parquet files needs pyarrow: pip install 'specavg[cli]'") from None
-    try:
-        with parquet.ParquetFile(path) as opened:
-            names = [str(name) for name in opened.schema_arrow.names if not str(name).startswith("__index_level")]
-            rows = int(opened.metadata.num_rows)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise Problem(f"{path} cannot be read as Parquet: {error}") from None
+    with _reading(path, "Parquet", pyarrow.ArrowException), parquet.ParquetFile(path) as opened:
+        names = [str(name) for name in opened.schema_arrow.names if not str(name).startswith("__index_level")]
+        rows = int(opened.metadata.num_rows)
 
     def pieces(columns: list[str]) -> Iterator[Any]:
-        try:
-            with parquet.ParquetFile(path) as file:
-                for batch in file.iter_batches(_PIECE_ROWS, columns=columns):
-                    yield batch.to_pandas()
-        except (pyarrow.ArrowException, OSError) as error:
-            raise Problem(f"{path} cannot be read as Parquet: {error}") from None
+        with _reading(path, "Parquet", pyarrow.ArrowException), parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(_PIECE_ROWS, columns=columns):
+                yield batch.to_pandas()
 
     return Table(path, names, rows, pieces)
 
@@ -187,29 +184,24 @@ def _numbers(frame: Any, columns: list[str], path: Path, first_row: int) -> Arra
 
 
 def split_columns(
-    table: Table,
-    targets: Sequence[str],
-    features: Sequence[str] | None,
-    space: Space | None,
-    weights: str | None = None,
+    table: Table, targets: list[str], features: list[str], space: Space, weights: str | None = None
 ) -> tuple[list[str], list[str]]:
-    """The feature columns and the target columns; errors name what is missing or too many."""
-    others = [] if weights is None else [weights]
+    """The feature columns (by default all others) and the target columns; errors name what is wrong."""
     if not targets:
         raise Problem("--target names no column", 2)
-    asked = [*targets, *(features or ()), *others]
-    for name in asked:
-        if asked.count(name) > 1:
+    others = targets if weights is None else [*targets, weights]
+    for name in others + features:
+        if (others + features).count(name) > 1:
             raise Problem(f"the column {name!r} is asked for twice; targets and features must differ", 2)
         if name not in table.columns:
             raise Problem(f"{table.path} has no column {name!r}; it has {_listed(table.columns)}")
-    chosen = list(features) if features else [name for name in table.columns if name not in (*targets, *others)]
-    if space is not None and len(chosen) != space.n_features:
+    chosen = features or [name for name in table.columns if name not in others]
+    if len(chosen) != space.n_features:
         raise Problem(
             f"{table.path} has {len(chosen)} feature columns ({_listed(chosen)}) but points of {space!r} have "
             f"{space.n_features}: choose them with --features, or another --space"
         )
-    return chosen, list(targets)
+    return chosen, targets
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -226,10 +218,12 @@ class TableStream(Stream):
         table: Table,
         features: list[str],
         targets: list[str],
-        done: Callable[[int], None] = lambda rows: None,
+        done: Callable[[int], None],
         weights: str | None = None,
     ) -> None:
         self.rows = table.rows
+        if self.rows == 0:
+            raise Problem(f"{table.path} has no rows")
         self.n_features = len(features)
         self.feature_names = features
         self.outputs = () if len(targets) == 1 else (len(targets),)
@@ -248,6 +242,10 @@ class TableStream(Stream):
             seen += len(piece)
             self._done(seen)
 
+    def whole(self) -> tuple[Array, ...]:
+        """All rows of X and of Y, and of the weights where there are any."""
+        return tuple(np.concatenate(parts) for parts in zip(*self.chunks(), strict=True))
+
     def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
         return pairwise_total(chunk_moments(*chunk) for chunk in self.chunks())
 
@@ -255,20 +253,10 @@ class TableStream(Stream):
 # --- writing ----------------------------------------------------------------------------------------------
 
 
-class Writer(Protocol):
-    """Rows to a file, piece by piece."""
-
-    def write(self, frame: Any) -> None:
-        """Append the rows of a data frame."""
-        ...
-
-    def close(self) -> None:
-        """Finish the file."""
-        ...
-
-
 @final
-class _CsvWriter:
+class CsvWriter:
+    """Rows of data frames to a text file."""
+
     def __init__(self, file: Any, separator: str = ",") -> None:
         self._file, self._separator, self._first = file, separator, True
 
@@ -281,7 +269,9 @@ class _CsvWriter:
 
 
 @final
-class _ParquetWriter:
+class ParquetWriter:
+    """Rows of data frames to a Parquet file."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._writer: Any = None
@@ -300,16 +290,16 @@ class _ParquetWriter:
             self._writer.close()
 
 
-def open_writer(final_name: Path, unfinished: Path) -> Writer:
+def open_writer(final_name: Path, unfinished: Path) -> CsvWriter | ParquetWriter:
     """A writer of `unfinished`, in the format that `final_name` asks for."""
     if _kind(final_name) == "parquet":
-        return _ParquetWriter(unfinished)
+        return ParquetWriter(unfinished)
     if final_name.name.lower().endswith(".gz"):
         import gzip
 
-        return _CsvWriter(gzip.open(unfinished, "wt", encoding="utf-8", newline=""))
+        return CsvWriter(gzip.open(unfinished, "wt", encoding="utf-8", newline=""))
     separator = "\t" if final_name.name.lower().endswith(".tsv") else ","
-    return _CsvWriter(unfinished.open("w", encoding="utf-8", newline=""), separator)
+    return CsvWriter(unfinished.open("w", encoding="utf-8", newline=""), separator)
 
 
 def check_output(path: Path, *inputs: Path) -> None:

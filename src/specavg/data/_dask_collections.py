@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from specavg.data._streaming import Stream, column_names
+from specavg.data._streaming import Stream, column_names, with_place
 from specavg.functions._few_rows import FEW_ROWS, rows_of_a_larger_table
 from specavg.regression._moments import Moments
 
@@ -75,10 +75,7 @@ def _partition_moments(
     chunk_moments: Callable[..., Moments | None], i: int, X: Any, y: Any, sample_weight: Any, gradient: Any
 ) -> Moments | None:
     more = () if gradient is None else (gradient,)
-    try:
-        return chunk_moments(X, y, sample_weight, *more)
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"partition {i}: {error}") from None
+    return with_place(f"partition {i}", chunk_moments, X, y, sample_weight, *more)
 
 
 def _sum(parts: list[Moments | None]) -> Moments | None:
@@ -159,11 +156,8 @@ def distributed_apply(model: Any, method: str, X: Any, outputs: tuple[int, ...])
 
 
 def _partition_apply(model: Any, method: str, i: int, X: Any, outputs: tuple[int, ...], many: bool) -> Any:
-    try:
-        with rows_of_a_larger_table() if many else nullcontext():
-            values = getattr(model, method)(X) if len(X) else np.empty((0, *outputs))
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"partition {i}: {error}") from None
+    with rows_of_a_larger_table() if many else nullcontext():
+        values = with_place(f"partition {i}", getattr(model, method), X) if len(X) else np.empty((0, *outputs))
     index = getattr(X, "index", None)
     if index is None:
         return values

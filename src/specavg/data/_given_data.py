@@ -154,7 +154,6 @@ def question_periods(space: Space, points: Array) -> None:
             f"column {column} of X spans {span:.0f} periods of {space!r}: it goes from "
             f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. "
             f"Values that differ by a period are the same point. {advice}.",
-            UserWarning,
             stacklevel=5,
         )
     elif 0 < span < _SMALL_PART and len(points) >= _ROWS_TO_JUDGE and np.isfinite(space.column_periods).all():
@@ -162,7 +161,6 @@ def question_periods(space: Space, points: Array) -> None:
             f"no column of X spans more than {100 * span:.2g} % of its period of {space!r}: column {column} goes from "
             f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. If the "
             "points are meant to fill the space, give it the period of the data (for instance 2π for radians).",
-            UserWarning,
             stacklevel=5,
         )
 
@@ -191,7 +189,6 @@ def question_order(space: Space, names: list[str]) -> None:
         warnings.warn(
             f"the columns of X look ordered coordinate by coordinate ({names[0]}, {names[1]}, ...), but {space!r} "
             f"takes them copy by copy: X[[{', '.join(map(repr, wanted[: 2 * width]))}, ...]]",
-            UserWarning,
             stacklevel=5,
         )
 
@@ -219,7 +216,6 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
             f"y has {outputs[0]} columns, as many as a vector that {group!r} moves, and invariant functions explain "
             f"little of it (leave-one-out error {error:.2g} standard deviations). If y moves with the points, use "
             "EquivariantKernelRidge(space, group, 'vector').",
-            UserWarning,
             stacklevel=3,
         )
 
@@ -241,7 +237,6 @@ def question_fit(error: float, count: int, reasons: Callable[[], str]) -> None:
     warnings.warn(
         f"the fit explains almost nothing: its leave-one-out error is {error:.3g} standard deviations of y, and that "
         f"of the mean is 1. Likely reasons: {reasons()}.",
-        UserWarning,
         stacklevel=4,
     )
 
@@ -257,7 +252,6 @@ def question_wrapping(space: Space, points: Array, error: float) -> None:
             f"spans {span:.3g} periods of {space!r}: values that differ by a period are the same point. If "
             "these are not angles, rescale the column to less than a period, or use sa.Interval; do not standardise "
             "angles.",
-            UserWarning,
             stacklevel=4,
         )
 
@@ -269,7 +263,6 @@ def question_group(group: Group, error: float, without: float) -> None:
         f"data do not seem to have the symmetry of {group!r}. Compare its axes, mirrors and setting, the convention "
         "of the points and the order of their columns; sa.discover_symmetry(X, y, space, group) finds the part "
         "that they have.",
-        UserWarning,
         stacklevel=4,
     )
 
@@ -292,7 +285,6 @@ def question_size(basis: BasisTable, count: int, rows: int, error: float) -> Non
     warnings.warn(
         f"time ended the search for {basis.kind} functions at {basis.dim} of them for {count} points, and the "
         f"leave-one-out error is {error:.3g} standard deviations of y. {_how_to_have_more(basis)}",
-        UserWarning,
         stacklevel=4,
     )
 

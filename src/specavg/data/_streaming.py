@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from specavg.data._gradient_moments import gradient_moments
 from specavg.invariants import EquivariantBasis, InvariantBasis
 from specavg.regression._moments import Moments
 from specavg.spaces._space import certainly_finite
+
+T = TypeVar("T")
 
 _BATCH_ROWS = 65_536  # rows of a Parquet file that are read at a time: enough for BLAS to be fast
 _SUMMED_AT_ONCE = 16  # moments held before they are added: sums of sums, so that errors do not build up
@@ -234,7 +236,7 @@ class ChunkStream(Stream):
 
     def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
         return pairwise_total(
-            _named(f"chunk {i}", chunk_moments, *self._arguments(chunk)) for i, chunk in enumerate(self._chunks)
+            with_place(f"chunk {i}", chunk_moments, *self._arguments(chunk)) for i, chunk in enumerate(self._chunks)
         )
 
     def _arguments(self, chunk: Any) -> tuple[Any, ...]:
@@ -283,7 +285,7 @@ class ParquetStream(Stream):
                     X = batch_columns(batch, features)
                     y, G = (batch_columns(batch, part) if part else None for part in (self._targets, self._slopes))
                     more = () if G is None else (None, G)
-                    yield _named(f"rows {start} to {start + len(X) - 1}", chunk_moments, X, y, *more)
+                    yield with_place(f"rows {start} to {start + len(X) - 1}", chunk_moments, X, y, *more)
                     start += len(X)
 
         return pairwise_total(parts())
@@ -314,9 +316,10 @@ def column_names(X: Any) -> list[str] | None:
     return names if names is not None and all(isinstance(name, str) for name in names) else None
 
 
-def _named(place: str, chunk_moments: Callable[..., Moments | None], *arguments: Any) -> Moments | None:
+def with_place(place: str, function: Callable[..., T], *arguments: Any) -> T:
+    """What the function returns; its errors begin with the place of the data they are about."""
     try:
-        return chunk_moments(*arguments)
+        return function(*arguments)
     except (ValueError, TypeError) as error:
         raise type(error)(f"{place}: {error}") from None
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from html import escape
 from typing import final
 
+from specavg._html import table_html
 from specavg.data._streaming import ChunkStream
 from specavg.discovery._samples import Samples
 from specavg.discovery._subgroup_names import orientation
@@ -18,6 +19,7 @@ from specavg.isometries.fields import Field
 from specavg.regression._information import Information
 
 _SHOWN = 8  # rows of the table in a summary
+_COLUMNS = ("candidate", "order", "invariant", "p-value", "probability", "accepted")
 _NAMED = 3  # groups that a sentence names
 
 
@@ -63,6 +65,13 @@ class Candidate:
     def label(self) -> str:
         """What it is called in tables."""
         return repr(self.element) if self.subgroup is None else group_label(self.subgroup)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Its row of a table, in text."""
+        probability = "" if math.isnan(self.probability) else f"{self.probability:.3g}"
+        accepted = "yes" if self.accepted else "no"
+        return self.label, str(self.order or ""), str(self.n_invariant), f"{self.p_value:.2g}", probability, accepted
 
 
 def group_label(group: Group) -> str:
@@ -127,12 +136,12 @@ class Discovery:
     samples: Samples
     group: Group
     table: tuple[Candidate, ...]
-    probability: float
     explained: float
     n_functions: int
-    indistinguishable: tuple[Group, ...]
     notes: tuple[str, ...]
     method: str
+    probability: float = math.nan
+    indistinguishable: tuple[Group, ...] = ()
     fields: tuple[Field, ...] = ()
 
     @cached_property
@@ -162,30 +171,21 @@ class Discovery:
         return [*sentences, *self.notes]
 
     def __str__(self) -> str:
-        rows = [
-            f"{c.label[:47]:<48}{c.order or '':>7}{c.n_invariant:>11}{c.p_value:>10.2g}"
-            f"{'' if math.isnan(c.probability) else format(c.probability, '.3g'):>13}  {'yes' if c.accepted else 'no'}"
-            for c in self._shown()
+        shown = self._shown()
+        lines = [
+            f"{label[:47]:<48}{order:>7}{invariant:>11}{p_value:>10}{probability:>13}  {accepted}"
+            for label, order, invariant, p_value, probability, accepted in (_COLUMNS, *shown)
         ]
-        head = f"{'candidate':<48}{'order':>7}{'invariant':>11}{'p-value':>10}{'probability':>13}  accepted"
-        more = [f"{len(self.table)} candidates in all: see .table"] if len(self.table) > len(rows) else []
-        return "\n".join([*self._sentences(), "", head, *rows, *more])
+        more = [f"{len(self.table)} candidates in all: see .table"] if len(self.table) > len(shown) else []
+        return "\n".join([*self._sentences(), "", *lines, *more])
 
-    def _shown(self) -> list[Candidate]:
+    def _shown(self) -> list[tuple[str, ...]]:
         """The candidates nearest to the decision: the largest accepted ones, and the most plausible refused ones."""
         accepted = sorted((c for c in self.table if c.accepted), key=lambda c: (-(c.order or 0), -c.p_value))
         refused = sorted((c for c in self.table if not c.accepted), key=lambda c: (-c.p_value, -(c.order or 0)))
         few = accepted[: max(_SHOWN // 2, _SHOWN - len(refused))]
-        return few + refused[: _SHOWN - len(few)]
+        return [c.cells for c in few + refused[: _SHOWN - len(few)]]
 
     def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
-        rows = "".join(
-            f"<tr><td>{escape(c.label)}</td><td>{c.order or ''}</td><td>{c.n_invariant}</td><td>{c.p_value:.2g}</td>"
-            f"<td>{c.probability:.3g}</td><td>{'yes' if c.accepted else 'no'}</td></tr>"
-            for c in self._shown()
-        )
-        return (
-            "".join(f"<p>{escape(sentence)}</p>" for sentence in self._sentences())
-            + "<table><thead><tr><th>candidate</th><th>order</th><th>invariant functions</th><th>p-value</th>"
-            f"<th>probability</th><th>accepted</th></tr></thead><tbody>{rows}</tbody></table>"
-        )
+        sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self._sentences())
+        return sentences + table_html(_COLUMNS, self._shown())

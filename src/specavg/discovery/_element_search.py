@@ -16,13 +16,20 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.discovery._candidate_elements import CandidateElements
 from specavg.discovery._discovery import Candidate, Discovery, unseen_function
-from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, left_alone, log_evidence, p_values_outside
+from specavg.discovery._evidence import (
+    HONEST,
+    Decay,
+    Subspace,
+    best_decay,
+    chosen_in_turn,
+    left_alone,
+    log_evidence,
+    p_values_outside,
+)
 from specavg.discovery._samples import Samples
 from specavg.groups import Group
 from specavg.isometries import Isometry
 from specavg.regression._information import Information
-
-_ROUNDS = 3  # rounds in which the symmetry and the decay are chosen in turn
 
 
 def search_elements(samples: Samples, group: Group, level: float) -> Discovery:
@@ -31,16 +38,9 @@ def search_elements(samples: Samples, group: Group, level: float) -> Discovery:
     information = samples.information(samples.space.functions(eigenspaces).evaluate)
     candidates = CandidateElements.of(samples.space, group, eigenspaces)
     search = _Search(information, candidates, level)
-    path = decay = None
-    for _ in range(_ROUNDS):
-        subspace = search.everything if path is None else path.subspace
-        chosen = best_decay(information.on(subspace.Q), subspace.levels)
-        if chosen == decay:
-            break
-        decay = chosen
-        path = search.path(decay)
-    assert path is not None
-    assert decay is not None
+    path, decay = chosen_in_turn(
+        search.start, lambda p: best_decay(information.on(p.subspace.Q), p.subspace.levels), search.path
+    )
     notes = [_compared(group, candidates)]
     accepted = path.contains(candidates, decay.last)
     if max(path.evidence) < -math.log(level):
@@ -55,7 +55,7 @@ def search_elements(samples: Samples, group: Group, level: float) -> Discovery:
         group=found,
         table=tuple(Candidate(g, None, None, s.up_to(decay.last).shape[1], p, math.nan, yes) for g, s, p, yes in rows),
         probability=path.probability,
-        explained=information.signal / information.variance if information.variance > 0 else 0.0,
+        explained=information.signal_share,
         n_functions=search.everything.up_to(decay.last).shape[1],
         indistinguishable=(least,) if least.order < found.order else (),
         notes=tuple(notes),
@@ -93,13 +93,10 @@ class _Path:
 
     def contains(self, candidates: CandidateElements, last: int) -> list[bool]:
         """Whether each candidate leaves alone all that is left of the functions up to a level."""
+        levels = list(zip(self.blocks[:last], candidates.matrices[:last], strict=True))
         return [
-            all(left_alone(Q, D[i]).shape[1] == Q.shape[1] for Q, D in self._levels(candidates, last))
-            for i in range(len(candidates.elements))
+            all(left_alone(Q, D[i]).shape[1] == Q.shape[1] for Q, D in levels) for i in range(len(candidates.elements))
         ]
-
-    def _levels(self, candidates: CandidateElements, last: int) -> list[tuple[Array, Array]]:
-        return list(zip(self.blocks[:last], candidates.matrices[:last], strict=True))
 
 
 @final
@@ -112,9 +109,14 @@ class _Search:
     level: float
 
     @cached_property
+    def start(self) -> _Path:
+        """No element, which leaves everything alone."""
+        return _Path((), (), tuple(np.eye(D.shape[1]) for D in self.candidates.matrices))
+
+    @cached_property
     def everything(self) -> Subspace:
         """All functions."""
-        return Subspace.of([np.eye(D.shape[1]) for D in self.candidates.matrices])
+        return self.start.subspace
 
     @cached_property
     def own(self) -> list[Subspace]:
@@ -135,11 +137,7 @@ class _Search:
         least = HONEST * self.level
         left = [i for i, p in enumerate(self.p_values(decay.last)) if p >= least]
         inside = self.information
-        path = _Path(
-            (log_evidence(inside, self.everything.levels, decay),),
-            (),
-            tuple(np.eye(D.shape[1]) for D in self.candidates.matrices),
-        )
+        path = _Path((log_evidence(inside, self.everything.levels, decay),), (), self.start.blocks)
         while True:
             trials = {i: self._smaller(path, i) for i in left}
             trials = {i: s for i, s in trials.items() if s.Q.shape[0] > s.Q.shape[1]}  # others are contained already

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import final
+from typing import TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from specavg.regression._information import Information
 Indices = NDArray[np.intp]
 HONEST = 1 / 50  # p-value, in units of `level`, below which no candidate is accepted, however probable it is
 _FIXED = 1e-9  # squared length of a change below which a vector is fixed: finite groups and circles give 0 or far more
+_ROUNDS = 5  # rounds, at most, in which a symmetry and the decay are chosen in turn: two or three are enough
 _EXPONENTS = (0.0, 1.0, 2.0, 4.0)  # from a flat spectrum to a steep one
 
 
@@ -101,6 +102,28 @@ def best_decay(information: Information, levels: Indices) -> Decay:
     last = range(1, int(levels.max(initial=1)) + 1)
     decays = [Decay(k, exponent) for k, exponent in product(last, _EXPONENTS)]
     return max(decays, key=lambda decay: log_evidence(information, levels, decay))
+
+
+T = TypeVar("T")
+
+
+def chosen_in_turn(first: T, best_decay_for: Callable[[T], Decay], choice: Callable[[Decay], T]) -> tuple[T, Decay]:
+    """A choice and the decay that fits it best, one after the other until the decay stays.
+
+    Parameters
+    ----------
+    first : object
+        What the first decay is for.
+    best_decay_for, choice : callable
+    """
+    decay = best_decay_for(first)
+    found = choice(decay)
+    for _ in range(_ROUNDS - 1):
+        new = best_decay_for(found)
+        if new == decay:
+            break
+        decay, found = new, choice(new)
+    return found, decay
 
 
 def p_values_outside(information: Information, subspaces: Sequence[Subspace], last: int) -> Array:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.discovery._discovery import Candidate, Discovery, unseen_function
-from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, left_alone, log_evidence
+from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, chosen_in_turn, left_alone, log_evidence
 from specavg.discovery._samples import Samples
 from specavg.discovery._subalgebras import AlgebraParts, Subalgebra
 from specavg.groups import Group
@@ -22,7 +22,6 @@ from specavg.regression._information import Information
 from specavg.spaces import Eigenspace, Space
 
 _FIXED = 1e-6  # eigenvalues of dDᵀdD below this are zero: they are squares of integers, rounded to 1e-12
-_ROUNDS = 3  # rounds in which the subalgebra and the decay are chosen in turn
 _NO_MORE = 1e-3  # gain of twice the log likelihood that counts as none: a coefficient that fits noise gains about 1
 _POLISHED = 3  # candidates whose directions are adjusted to the data: the right one is among the first, or none is
 
@@ -33,16 +32,12 @@ def search_fields(samples: Samples, group: Group, level: float) -> Discovery:
     eigenspaces = samples.band()
     information = samples.information(samples.space.functions(eigenspaces).evaluate)
     derivatives = _Derivatives(samples.space, algebra, eigenspaces)
-    everything = derivatives.everything
-    decay = best_decay(information, everything.levels)
-    trials: list[_Trial] = []
-    for _ in range(_ROUNDS):
-        trials = _trials(information, derivatives, decay)
-        best = max(trials, key=lambda trial: trial.score)
-        chosen = best_decay(information.on(best.subspace.Q), best.subspace.levels)
-        if chosen == decay:
-            break
-        decay = chosen
+
+    def best_decay_for(trials: list[_Trial]) -> Decay:
+        best = max(trials, key=lambda trial: trial.score).subspace if trials else derivatives.everything
+        return best_decay(information.on(best.Q), best.levels)
+
+    trials, decay = chosen_in_turn([], best_decay_for, lambda decay: _trials(information, derivatives, decay))
     choice, probability = _largest(trials, level)
     notes: list[str] = []
     if max(trial.score for trial in trials) < -math.log(level):
@@ -58,9 +53,8 @@ def search_fields(samples: Samples, group: Group, level: float) -> Discovery:
         group=found,
         table=tuple(trial.row(group, algebra, choice, decay) for trial in trials),
         probability=probability,
-        explained=information.signal / information.variance if information.variance > 0 else 0.0,
-        n_functions=everything.up_to(decay.last).shape[1],
-        indistinguishable=(),
+        explained=information.signal_share,
+        n_functions=derivatives.everything.up_to(decay.last).shape[1],
         notes=tuple(notes),
         method="fields",
         fields=fields,

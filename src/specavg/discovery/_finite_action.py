@@ -7,10 +7,10 @@ so elements that are floating-point matrices need no comparison of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import accumulate, islice, takewhile
 from typing import final
 
 import numpy as np
@@ -63,7 +63,7 @@ class FiniteAction:
         """List the group; it must be small enough for a table of all products."""
         order = group.finite_order
         counts = accumulate(V.dim for V in space.eigenspaces())
-        most = sum(1 for _ in _while_below(counts, _FUNCTIONS))
+        most = sum(1 for _ in takewhile(lambda count: count <= _FUNCTIONS, counts))
         for count in range(2, max(most, 2) + 1):
             found = cls._listed(space, group, list(islice(space.eigenspaces(), 1, count)))
             if len(found.elements) == order:
@@ -131,10 +131,3 @@ class FiniteAction:
 
 def _mark(vector: Sequence[Array], probes: Sequence[Array]) -> Array:
     return np.sum([part @ probe for part, probe in zip(vector, probes, strict=True)], axis=0)
-
-
-def _while_below(counts: Iterator[int], bound: int) -> Iterator[int]:
-    for count in counts:
-        if count > bound:
-            return
-        yield count

@@ -14,7 +14,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.discovery._discovery import Candidate, Discovery, unseen_function
-from specavg.discovery._evidence import HONEST
+from specavg.discovery._evidence import HONEST, chosen_in_turn
 from specavg.discovery._one_part_functions import OnePartFunctions, one_part_functions, with_pairs
 from specavg.discovery._partitions_of_parts import Blocks, Parts
 from specavg.discovery._samples import PER_FUNCTION, Samples
@@ -23,7 +23,6 @@ from specavg.isometries import Isometry, permutation
 from specavg.regression._nested_models import Models
 
 _MOST_FUNCTIONS = 400  # functions compared, at most: each step decomposes their Gram matrix, a second or two in all
-_ROUNDS = 3  # rounds in which the blocks and the decay are chosen in turn
 
 
 def search_transpositions(samples: Samples, group: Group, level: float) -> Discovery:
@@ -38,14 +37,7 @@ def search_transpositions(samples: Samples, group: Group, level: float) -> Disco
     information = samples.information(lambda X: functions.evaluate(X).reshape(len(X), -1))
     parts = Parts(information, functions.parts, functions.levels)
     singles: Blocks = [[i] for i in range(functions.parts)]
-    blocks, decay = singles, None
-    for _ in range(_ROUNDS):
-        chosen = parts.best_decay(blocks)
-        if chosen == decay:
-            break
-        decay = chosen
-        blocks = parts.reassigned(parts.merged(decay), decay)
-    assert decay is not None
+    blocks, decay = chosen_in_turn(singles, parts.best_decay, lambda d: parts.reassigned(parts.merged(d), d))
     blocks = parts.homogeneous(blocks, decay, level)
     notes: list[str] = []
     if parts.evidence(blocks, decay) < -math.log(level):
@@ -65,9 +57,8 @@ def search_transpositions(samples: Samples, group: Group, level: float) -> Disco
         group=_young(group, blocks),
         table=_table(*parts.distances(singles, decay.last), information.freedom, blocks),
         probability=1 - doubt,
-        explained=information.signal / information.variance if information.variance > 0 else 0.0,
+        explained=information.signal_share,
         n_functions=len(information.b),
-        indistinguishable=(),
         notes=tuple(notes),
         method="transpositions",
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
+from specavg.discovery._samples import first_eigenspaces
 from specavg.spaces import Space, Sphere
 
 
@@ -88,12 +88,7 @@ def with_pairs(functions: OnePartFunctions, blocks: Sequence[Sequence[int]]) -> 
 
 
 def _of_parts(part: Space, m: int, most: int) -> OnePartFunctions | None:
-    eigenspaces, total = [], 0
-    for V in islice(part.eigenspaces(), 1, None):
-        total += V.dim
-        if total > most // m:
-            break
-        eigenspaces.append(V)
+    eigenspaces = first_eigenspaces(part, most // m)
     if not eigenspaces:
         return None
     functions = part.functions(eigenspaces)

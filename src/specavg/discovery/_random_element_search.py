@@ -61,10 +61,8 @@ def search_random_elements(samples: Samples, group: Group, level: float, random_
         samples=samples,
         group=found,
         table=tuple(table.values()),
-        probability=math.nan,
         explained=float(np.clip(1 - free.mean() / variance, 0.0, 1.0)) if variance > 0 else 0.0,
         n_functions=len(c),
-        indistinguishable=(),
         notes=(f"{len(table)} random elements were compared, each on its own.",),
         method="sampling",
     )

@@ -70,21 +70,15 @@ class Samples:
 
     def band(self) -> tuple[Eigenspace, ...]:
         """The first eigenspaces after the constant, as many as the samples can bear."""
-        bound = min(_MOST_FUNCTIONS, self.count / PER_FUNCTION)
-        band: list[Eigenspace] = []
-        total = 0
-        for V in islice(self.space.eigenspaces(), 1, None):
-            total += V.dim
-            if total > bound:
-                break
-            band.append(V)
+        band = first_eigenspaces(self.space, min(_MOST_FUNCTIONS, self.count / PER_FUNCTION))
         if not band:
+            total = next(islice(self.space.eigenspaces(), 1, None)).dim
             raise ValueError(
                 f"{self.count} samples are too few to tell anything on {self.space!r}: there are {total} functions in "
                 f"the first eigenspace after the constant, and each needs {PER_FUNCTION} samples. "
                 f"Give at least {PER_FUNCTION * total}"
             )
-        return tuple(band)
+        return band
 
     def information(self, columns: Callable[[Array], Array]) -> Information:
         """What the samples say about some functions of the points."""
@@ -92,3 +86,14 @@ class Samples:
             return Information.of(columns, self.read(), self.read())
         values = [(columns(X), y) for X, y in self.read()]  # evaluated once, read twice
         return Information.of(lambda Z: Z, values, values)
+
+
+def first_eigenspaces(space: Space, most: float) -> tuple[Eigenspace, ...]:
+    """The first eigenspaces after the constant, as long as they have at most so many functions together."""
+    found: list[Eigenspace] = []
+    for V in islice(space.eigenspaces(), 1, None):
+        most -= V.dim
+        if most < 0:
+            break
+        found.append(V)
+    return tuple(found)

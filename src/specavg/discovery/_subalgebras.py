@@ -175,22 +175,24 @@ class AlgebraParts:
 
     def _shifts(self, weights: Array, sizes: Array) -> Iterator[NDArray[np.object_]]:
         """Combinations that leave more and more functions alone, the largest coefficients first."""
+        found = _null_space([], len(self.abelian))
         rows: list[list[Fraction]] = []
-        r = len(self.basis)
-        exact = [[Fraction(w / (2 * np.pi)).limit_denominator(_DENOMINATOR) for w in row] for row in weights.tolist()]
-        for i in (None, *np.argsort(-sizes).tolist()):
-            if i is not None:
-                more = _null_space([*rows, [exact[i][j] for j in self.abelian]], len(self.abelian))
-                if len(more) == len(_null_space(rows, len(self.abelian))):
-                    continue
-                rows.append([exact[i][j] for j in self.abelian])
-            found = _null_space(rows, len(self.abelian))
-            C = np.full((r, len(found)), Fraction(0), dtype=object)
-            for k, vector in enumerate(found):
-                C[self.abelian, k] = vector
-            yield C
+        yield self._combinations(found)
+        for row in weights[np.argsort(-sizes)][:, self.abelian].tolist():
             if not found:
                 return
+            exact = [Fraction(w / (2 * np.pi)).limit_denominator(_DENOMINATOR) for w in row]
+            fewer = _null_space([*rows, exact], len(self.abelian))
+            if len(fewer) < len(found):
+                rows, found = [*rows, exact], fewer
+                yield self._combinations(found)
+
+    def _combinations(self, vectors: list[list[Fraction]]) -> NDArray[np.object_]:
+        """Vectors of coefficients of the shifts as columns of C."""
+        C = np.full((len(self.basis), len(vectors)), Fraction(0), dtype=object)
+        for k, vector in enumerate(vectors):
+            C[self.abelian, k] = vector
+        return C
 
 
 def _null_space(rows: Sequence[Sequence[Fraction]], size: int) -> list[list[Fraction]]:

@@ -11,15 +11,21 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.discovery._discovery import Candidate, Discovery, unseen_function
-from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, log_evidence, p_values_outside
+from specavg.discovery._evidence import (
+    HONEST,
+    Decay,
+    Subspace,
+    best_decay,
+    chosen_in_turn,
+    log_evidence,
+    p_values_outside,
+)
 from specavg.discovery._samples import Samples
 from specavg.discovery._subgroup_lattice import Lattice, lattice
 from specavg.groups import Group
 from specavg.regression._information import Information
 from specavg.regression._nested_models import Models
 from specavg.spaces import Eigenspace
-
-_ROUNDS = 5  # rounds, at most, in which the subgroup and the decay are chosen in turn: two or three are enough
 
 
 def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
@@ -63,7 +69,7 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
         group=subgroups.group(choice),
         table=table,
         probability=float(found.allowed[choice]),
-        explained=information.signal / information.variance if information.variance > 0 else 0.0,
+        explained=information.signal_share,
         n_functions=subspaces[0].up_to(last).shape[1],
         indistinguishable=tuple(subgroups.group(i) for i in same if i != choice),
         notes=notes,
@@ -136,26 +142,26 @@ def _posterior(information: Information, lattice: Lattice, subspaces: list[Subsp
     """
     alike = np.bincount(lattice.orders)[lattice.orders]  # subgroups of the same order
     prior = np.log(lattice.orders**2 / alike)
-    best, decay = 0, None  # subgroup 0 is the trivial one
-    evidence = weights = np.zeros(len(prior))
-    closures = np.arange(len(prior))
-    for _ in range(_ROUNDS):
-        chosen = best_decay(information.on(subspaces[best].Q), subspaces[best].levels)
-        if chosen == decay:
-            break
-        decay = chosen
+    every = np.arange(len(prior))
+
+    def evidence(decay: Decay) -> tuple[NDArray[np.intp], Array]:
+        """The closure of each subgroup, and the log evidence of each that is its own."""
         closures = _closures(lattice, subspaces, decay.last)
-        own = closures == np.arange(len(prior))
-        evidence = np.full(len(prior), -np.inf)
-        for i in np.flatnonzero(own).tolist():
+        found = np.full(len(prior), -np.inf)
+        for i in np.flatnonzero(closures == every).tolist():
             levels = subspaces[i].levels[subspaces[i].levels <= decay.last]
-            evidence[i] = log_evidence(information.on(subspaces[i].up_to(decay.last)), levels, decay)
-        weights = evidence + prior
-        best = int(np.argmax(weights))
-    assert decay is not None
-    probabilities = np.exp(weights - weights.max())
+            found[i] = log_evidence(information.on(subspaces[i].up_to(decay.last)), levels, decay)
+        return closures, found
+
+    def best_decay_for(found: tuple[NDArray[np.intp], Array]) -> Decay:
+        best = subspaces[int(np.argmax(found[1] + prior))]
+        return best_decay(information.on(best.Q), best.levels)
+
+    trivial = np.where(every == 0, 0.0, -np.inf)  # subgroup 0
+    (closures, found), decay = chosen_in_turn((every, trivial), best_decay_for, evidence)
+    probabilities = np.exp(found + prior - (found + prior).max())
     probabilities /= probabilities.sum()
-    return _Posterior(decay, closures, probabilities, lattice.inside @ probabilities, float(evidence.max()))
+    return _Posterior(decay, closures, probabilities, lattice.inside @ probabilities, float(found.max()))
 
 
 def _closures(lattice: Lattice, subspaces: list[Subspace], last: int) -> NDArray[np.intp]:

@@ -27,6 +27,7 @@ from specavg.invariants._equivariant_basis import built_equivariant_basis, outpu
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._block_problem import BlockMomentProblem, BlockProblem, SummandPlaces, SummandRows
 from specavg.regression._moments import Moments
+from specavg.regression._one_thread import one_thread
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Levels, Spectrum
 from specavg.regression._spectrum_choice import RidgeFit, Trial, shortlist
@@ -159,29 +160,30 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
             return self._fit_stream(stream)
         self._refuse_tensors(y)
         points, targets = self._points_and_targets(X, y, multi_output=self.output not in _NUMBERS)
-        weights, unit = relative_weights(sample_weight, points)
-        alpha = checked_alpha(self.alpha, unit)
-        kept = weights > 0
-        outputs = targets.shape[1:]
-        points, targets, weights = points[kept], targets[kept].reshape(int(kept.sum()), -1), weights[kept]
-        cutoff = self._cutoff()
-        smallest = self._basis(Cutoff("max_eigenvalue", 0.0))
-        if targets.shape[1] != smallest.n_outputs:
-            raise ValueError(
-                f"y has {targets.shape[1]} columns, but {smallest.output!r} moves {smallest.n_outputs} outputs: give y "
-                f"of shape (n, {smallest.n_outputs}){self._tensor_hint()}"
-            )
-        self._question_parts(smallest, points, targets)
-        data = _VectorData.of(smallest, points, targets, weights)
-        rows = len(data.points) * smallest.n_rows
-        basis: Any = self._basis(cutoff) if cutoff is not None else self._default_basis_for(rows)
-        data = replace(data, basis=basis)
-        candidates = self._searched(data, alpha)
-        vars(self).pop("moments_", None)
-        self._take_basis(basis)
-        self._keep(self._solved(data.problem(), candidates, alpha).of_weights(unit), outputs, len(data.points))
-        self._question_error(points, targets, len(data.points), rows)
-        return self
+        with one_thread(targets.size):
+            weights, unit = relative_weights(sample_weight, points)
+            alpha = checked_alpha(self.alpha, unit)
+            kept = weights > 0
+            outputs = targets.shape[1:]
+            points, targets, weights = points[kept], targets[kept].reshape(int(kept.sum()), -1), weights[kept]
+            cutoff = self._cutoff()
+            smallest = self._basis(Cutoff("max_eigenvalue", 0.0))
+            if targets.shape[1] != smallest.n_outputs:
+                raise ValueError(
+                    f"y has {targets.shape[1]} columns, but {smallest.output!r} moves {smallest.n_outputs} outputs: "
+                    f"give y of shape (n, {smallest.n_outputs}){self._tensor_hint()}"
+                )
+            self._question_parts(smallest, points, targets)
+            data = _VectorData.of(smallest, points, targets, weights)
+            rows = len(data.points) * smallest.n_rows
+            basis: Any = self._basis(cutoff) if cutoff is not None else self._default_basis_for(rows)
+            data = replace(data, basis=basis)
+            candidates = self._searched(data, alpha)
+            vars(self).pop("moments_", None)
+            self._take_basis(basis)
+            self._keep(self._solved(data.problem(), candidates, alpha).of_weights(unit), outputs, len(data.points))
+            self._question_error(points, targets, len(data.points), rows)
+            return self
 
     def _refuse_tensors(self, y: Any) -> None:
         """Refuse arrays of tensors, and vectors where one number is meant, in words of `output`."""
@@ -307,7 +309,8 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         if not (return_std or return_cov):
             return mean
         p = self.basis_.n_outputs
-        found = np.zeros((len(points), p, p) if return_cov else (len(points), p))
+        unknown = np.diag(np.full(p, np.inf)) if return_cov else np.full(p, np.inf)  # all data lie on one orbit
+        found = np.tile(unknown, (len(points), *(1,) * unknown.ndim))
         if self._posterior is not None:
             said = self._posterior.covariance if return_cov else self._posterior.deviation
             for rows, values in self.basis_.values_in_chunks(points):
@@ -358,7 +361,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         found = self.basis_.combine_gradient(points, self.coef_).reshape(*points.shape, *self.output_shape_)
         if not return_std:
             return found
-        variance = np.zeros((*points.shape, self.basis_.n_outputs))
+        variance = np.full((*points.shape, self.basis_.n_outputs), np.inf)
         if self._posterior is not None:
             for rows, slopes in self.basis_.gradients_in_chunks(points):  # constants have none
                 covariance = self._posterior.covariance(slopes.reshape(-1, *slopes.shape[2:]), slopes=True)

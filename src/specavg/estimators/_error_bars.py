@@ -15,7 +15,7 @@ from specavg.regression._regression_problem import Posterior
 
 
 class SeriesWithErrorBars(InvariantSeries):
-    """A series whose coefficients have a posterior; None where nothing but the mean of y was fitted."""
+    """A series whose coefficients have a posterior; None where data on a single orbit tell no deviation."""
 
     saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
     _posterior: Posterior | None
@@ -35,7 +35,7 @@ class SeriesWithErrorBars(InvariantSeries):
             Whether to return the posterior standard deviation of f(x) too: the same model read as a Gaussian
             process, with a flat prior on the constant. It is that of the function; an observation adds
             `noise_variance_` to its square. That of a chosen model is calibrated (see the notes); that of a model whose
-            spectrum and `alpha` are given trusts both.
+            spectrum and `alpha` are given trusts both. Infinite where all data lie on one orbit.
 
         Returns
         -------
@@ -50,7 +50,7 @@ class SeriesWithErrorBars(InvariantSeries):
             raise ValueError("return_std is not available for Dask collections: predict partitions one by one")
         points = self.basis_.evaluation_points(self._points(X, reset=False))
         mean = self._series(points)
-        deviation = np.zeros((len(points), self.coef_[0].size))
+        deviation = np.full((len(points), self.coef_[0].size), np.inf)
         if self._posterior is not None:
             for rows, features in self.basis_.values_in_chunks(points):
                 deviation[rows] = self._posterior.deviation(features[:, 1:])
@@ -97,9 +97,9 @@ class SeriesWithErrorBars(InvariantSeries):
             raise ValueError("return_std is not available for Dask collections: take partitions one by one")
         points = self._points(X, reset=False)
         mean = super().gradient(points)
-        deviation = np.zeros((*points.shape, self.coef_[0].size))
+        deviation = np.full((*points.shape, self.coef_[0].size), np.inf)
         if self._posterior is not None:
             for rows, slopes in self.basis_.gradients_in_chunks(points):  # (m, dim, n_features)
-                columns = slopes[:, 1:].transpose(0, 2, 1).reshape(-1, self.basis_.dim - 1)
+                columns = np.concatenate(slopes[:, 1:].transpose(0, 2, 1))
                 deviation[rows] = self._posterior.deviation(columns, slopes=True).reshape(deviation[rows].shape)
         return mean, deviation.reshape(mean.shape)

@@ -29,6 +29,7 @@ from specavg.regression._decomposed_path import DecomposedPosterior
 from specavg.regression._gradient_problem import GradientProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
+from specavg.regression._one_thread import one_thread
 from specavg.regression._operator_path import OperatorPosterior
 from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import RidgeFit, Trial, ridge_fit, shortlist
@@ -247,27 +248,28 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
         if gradient is not None:
             return self._fit_gradients(X, y, sample_weight, gradient)
         points, targets = self._points_and_targets(X, y)
-        order, cutoff = self._order(), self._cutoff()
-        weights, unit = relative_weights(sample_weight, points)
-        alpha = checked_alpha(self.alpha, unit)
-        data = RidgeData.of(self._canonical(points), targets, weights)
-        bases, candidates_of = self._bases(data.points, order, cutoff), self._candidates
-        if data.is_constant:
-            bases, candidates_of = bases[:1], self._one_candidate
-        searched = searched_basis(bases, data, candidates_of, alpha)
-        basis, candidates = searched.basis, searched.spectra or candidates_of(searched.basis)
-        problem = data.problem(basis, searched.features, candidates, alpha)
-        vars(self).pop("moments_", None)
-        self._take_basis(basis)
-        fit = self._solved(problem, candidates, alpha)
-        if cutoff is None and alpha is None and data.count >= _limits.LARGE_ROWS:
-            at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
-            basis, fit = grown(data, basis, fit, at, self._candidates)
+        with one_thread(len(points)):
+            order, cutoff = self._order(), self._cutoff()
+            weights, unit = relative_weights(sample_weight, points)
+            alpha = checked_alpha(self.alpha, unit)
+            data = RidgeData.of(self._canonical(points), targets, weights)
+            bases, candidates_of = self._bases(data.points, order, cutoff), self._candidates
+            if data.is_constant:
+                bases, candidates_of = bases[:1], self._one_candidate
+            searched = searched_basis(bases, data, candidates_of, alpha)
+            basis, candidates = searched.basis, searched.spectra or candidates_of(searched.basis)
+            problem = data.problem(basis, searched.features, candidates, alpha)
+            vars(self).pop("moments_", None)
             self._take_basis(basis)
-        self._keep(fit.of_weights(unit), targets.shape[1:], data.count)
-        question_vectors(basis, targets.shape[1:], self.loo_error_)
-        self._question_error(points, targets, data.count, data.count)
-        return self
+            fit = self._solved(problem, candidates, alpha)
+            if cutoff is None and alpha is None and data.count >= _limits.LARGE_ROWS:
+                at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
+                basis, fit = grown(data, basis, fit, at, self._candidates)
+                self._take_basis(basis)
+            self._keep(fit.of_weights(unit), targets.shape[1:], data.count)
+            question_vectors(basis, targets.shape[1:], self.loo_error_)
+            self._question_error(points, targets, data.count, data.count)
+            return self
 
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:
         points = self._points(X, reset=True)

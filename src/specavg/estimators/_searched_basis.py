@@ -84,9 +84,23 @@ def searched_basis(
     size = 1 if everything else _limits.SHORTLIST  # with all rows, the best is known
     finished = [(each, *each.shortlisted(alpha, size, bound)) for each in racing if each.best <= bound]
     best, spectra, _ = min(finished, key=lambda entry: entry[2])
-    basis = best.make(None)
-    same = everything and basis is best.basis
-    return Searched(basis, best.features if same else data.features(basis), spectra)
+    # A basis that was ended by the time it takes would end there again, however many functions are wanted.
+    basis = best.basis if best.basis.cutoff.kind == "max_eigenvalue" else best.make(None)
+    if basis is not best.basis or not data.held(basis):
+        return Searched(basis, data.features(basis), spectra)
+    if everything:
+        return Searched(basis, best.features, spectra)
+    features = np.empty((data.count, basis.dim - 1))
+    features[rows] = best.features
+    others = np.setdiff1d(np.arange(data.count), rows)
+    features[others] = _evaluated(basis, data.points[others], many=many)
+    return Searched(basis, features, spectra)
+
+
+def _evaluated(basis: InvariantBasis, points: Array, *, many: bool) -> Array:
+    """The values of all functions but the constant at points that may be some of many."""  # (n, dim - 1)
+    with rows_of_a_larger_table() if many else nullcontext():  # whose loops are compiled in any case
+        return basis.evaluate(points)[:, 1:]
 
 
 @final
@@ -124,8 +138,7 @@ class _Racing:
         many: bool,
         half_digits: bool,
     ) -> _Racing:
-        with rows_of_a_larger_table() if many else nullcontext():  # whose loops are compiled in any case
-            features = basis.evaluate(sample.points)[:, 1:]
+        features = _evaluated(basis, sample.points, many=many)
         problem = sample.searched(features, half_digits=half_digits)
         first = screened(problem, basis, candidates, alpha) if basis.dim > 1 and problem.count > 1 else None
         return cls(make, basis, features, problem, candidates, first)

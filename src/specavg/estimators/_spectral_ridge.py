@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._html import Records
 from specavg.data._given_data import question_fit, question_group, question_size, question_wrapping, why_nothing
 from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.groups import Group
@@ -36,7 +37,7 @@ class SpectralRidge(PiecewiseEstimator):
     alpha_: Any
     loo_error_: float
     noise_variance_: Any
-    trials_: tuple[Trial, ...]
+    trials_: Records[Trial]
     _posterior: Any
 
     def __init__(
@@ -79,7 +80,10 @@ class SpectralRidge(PiecewiseEstimator):
         if not alone and problem.count > 1:
             return ridge_fit(problem, self._levels(self.basis_), candidates, alpha)
         why = self._only_the_constant() if alone else "all points lie on one orbit"
-        warnings.warn(f"only the constant is fitted: {why}. Predictions are {self._mean()}.", UserWarning, stacklevel=4)
+        said = f"only the constant is fitted: {why}. Predictions are {self._mean()}"
+        if not alone:
+            said += ", and their standard deviation is infinite: one orbit does not tell how much the function varies"
+        warnings.warn(f"{said}.", UserWarning, stacklevel=4)
         return mean_fit(problem, candidates[0], alpha)
 
     def _mean(self) -> str:
@@ -98,7 +102,7 @@ class SpectralRidge(PiecewiseEstimator):
             Points.
         """
         self.solver_, self.spectrum_, self.alpha_ = fit.solver, fit.spectrum, fit.alpha
-        self.loo_error_, self.trials_ = fit.error, fit.trials
+        self.loo_error_, self.trials_ = fit.error, Records(fit.trials)
         self._posterior = fit.posterior
         for name in ("directions_", "n_iterations_"):
             vars(self).pop(name, None)
@@ -158,6 +162,7 @@ class SpectralRidge(PiecewiseEstimator):
                     error = plain.fit(points[some], targets[some]).loo_error_
                 except (ValueError, MemoryError):  # there may be too many functions without a symmetry
                     return np.inf
-                if error > _NO_BETTER * self.loo_error_ or rows >= len(points):
+                undecided = _FAR_BETTER * self.loo_error_ <= error <= _NO_BETTER * self.loo_error_
+                if not undecided or rows >= len(points):
                     break
         return error

@@ -15,7 +15,7 @@ from specavg import baselines, groups
 from specavg._arrays import Array
 from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor, invariance_discrepancy
 from specavg.experiments._figure_style import PALETTE, new_figure
-from specavg.experiments._result import Claim, Experiment, Figure, Result, Table, Track
+from specavg.experiments._result import Experiment, Result, Table, Track
 from specavg.experiments._timing import duration
 from specavg.groups import Group
 from specavg.spaces import Space, Sphere, Torus
@@ -97,15 +97,19 @@ def largest_jump(predict: Callable[[Array], Array], path: Callable[[Array], Arra
     return largest
 
 
+def held_out_search(model: Any, grid: dict[str, Any], share: float) -> GridSearchCV:
+    """The model with the values of the grid that predict best a share of the points that is held out."""
+    split = ShuffleSplit(1, test_size=share, random_state=1)
+    return GridSearchCV(model, grid, cv=split, scoring="neg_mean_squared_error", error_score=cast(Any, "raise"))
+
+
 def _methods(task: Task) -> dict[str, Any]:
     kernel = baselines.SpectralKernel(task.space, spectrum="heat", length_scale=0.4, max_eigenvalue=_top(task.space))
     ridge = baselines.KernelRidge(kernel, fit_intercept=True)
-    tuned = {"alpha": [1e-3, 1e-2, 1e-1, 1.0]}
-    inner = {f"estimator__{key}": values for key, values in tuned.items()}
+    alphas = [1e-3, 1e-2, 1e-1, 1.0]
 
-    def search(model: Any, grid: dict[str, Any]) -> Any:
-        split = ShuffleSplit(1, test_size=0.3, random_state=1)
-        return GridSearchCV(model, grid, cv=split, scoring="neg_mean_squared_error", error_score=cast(Any, "raise"))
+    def search(model: Any, parameter: str = "alpha") -> GridSearchCV:
+        return held_out_search(model, {parameter: alphas}, share=0.3)
 
     space, group = task.space, task.group
     averaged = baselines.GroupAveragedKernelRidge(kernel, group, fit_intercept=True, max_terms=1e8)
@@ -113,12 +117,12 @@ def _methods(task: Task) -> dict[str, Any]:
     return {
         "Spec-Avg": SpecAvgRegressor(space, group, max_eigenvalue=_top(space)),
         "invariant kernel ridge": InvariantKernelRidge(space, group),
-        "KRR": search(ridge, tuned),
-        "group-averaged KRR": search(averaged, tuned),
-        "random averaging, 5 elements": search(random, tuned),
-        "augmentation + KRR": search(baselines.Augmented(ridge, space, group, max_rows=3_000), inner),
-        "canonicalisation + KRR": search(baselines.Canonicalized(ridge, space, group), inner),
-        "frame averaging + KRR": search(baselines.FrameAveraged(ridge, space, group), inner),
+        "KRR": search(ridge),
+        "group-averaged KRR": search(averaged),
+        "random averaging, 5 elements": search(random),
+        "augmentation + KRR": search(baselines.Augmented(ridge, space, group, max_rows=3_000), "estimator__alpha"),
+        "canonicalisation + KRR": search(baselines.Canonicalized(ridge, space, group), "estimator__alpha"),
+        "frame averaging + KRR": search(baselines.FrameAveraged(ridge, space, group), "estimator__alpha"),
     }
 
 
@@ -163,8 +167,8 @@ def run(quick: bool, track: Track) -> Result:
             if row.refused is None:
                 result.record(NAME, method, quantity, getattr(row, quantity), n, 1, settings)
     result.tables = [_table(title, rows) for title, rows in found.items()]
-    result.figures = [Figure(NAME, _figure(found), _CAPTION)]
-    result.claims = _claims(found)
+    result.figure(NAME, _figure(found), _CAPTION)
+    _add_claims(result, found)
     result.notes = [
         "The frame on the torus under permutations: the coordinates lie on one circle, which may be cut in "
         "any of its d gaps; the d orders are weighted by their gaps, so that none appears or vanishes "
@@ -218,55 +222,50 @@ def _measured(task: Task, method: str, model: Any, n: int, n_test: int) -> Row:
 EXACT, CONTINUOUS = 1e-9, 1e-6  # relative; a sum over the group rounds, and a step of 1e-14 is not quite nothing
 
 
-def _claims(found: dict[str, list[Row]]) -> list[Claim]:
+def _add_claims(result: Result, found: dict[str, list[Row]]) -> None:
     rows = {(title, row.method): row for title, part in found.items() for row in part if row.refused is None}
     spec = [row for (_, method), row in rows.items() if method in ("Spec-Avg", "invariant kernel ridge")]
     worst_id, worst_jump = max(r.discrepancy for r in spec), max(r.jump for r in spec)
     torus, sphere, cubic = (task.title for task in (TASKS[1], TASKS[0], TASKS[2]))
     sort = "canonicalisation + KRR"
     approximate = [rows[t, m].discrepancy for t, m in rows if m in ("KRR", "random averaging, 5 elements")]
-    claims = [
-        Claim(
-            "Spec-Avg is exactly invariant, and a continuous function.",
-            "On all tasks, Spec-Avg and ridge regression on the same basis have discrepancies of "
-            f"{_at_most(worst_id)}, and no jump above {worst_jump:.1g}, relative to the spread of the target.",
-            worst_id <= 1e-12 and worst_jump <= CONTINUOUS,
-        ),
-        Claim(
-            "Averages over random elements are only approximately invariant; plain KRR is not invariant.",
-            f"The discrepancies of both lie between {min(approximate):.2g} and {max(approximate):.2g} of the spread "
-            "of the target.",
-            min(approximate) > 1e-3,
-        ),
-        Claim(
-            "Canonicalisation has unavoidable discontinuities.",
-            "It depends on the space: sorting is continuous on the sphere (jump "
-            f"{rows[sphere, sort].jump:.1g}) and jumps on the torus ({rows[torus, sort].jump:.2g} of the "
-            f"spread), as does the point group ({rows[cubic, sort].jump:.2g}).",
-            True if min(rows[t, sort].jump for t in (sphere, torus, cubic)) > CONTINUOUS else None,
-        ),
-        Claim(
-            "For frame averaging it is unclear how to be continuous with small frames.",
-            "The weighted frame of d cuts on the torus has no jump "
-            f"({rows[torus, 'frame averaging + KRR'].jump:.1g}) with {4} images per point; point groups "
-            "needed a weighted list of the group. Each frame had to be designed.",
-            None,
-        ),
-    ]
+    result.claim(
+        "Spec-Avg is exactly invariant, and a continuous function.",
+        "On all tasks, Spec-Avg and ridge regression on the same basis have discrepancies of "
+        f"{_at_most(worst_id)}, and no jump above {worst_jump:.1g}, relative to the spread of the target.",
+        worst_id <= 1e-12 and worst_jump <= CONTINUOUS,
+    )
+    result.claim(
+        "Averages over random elements are only approximately invariant; plain KRR is not invariant.",
+        f"The discrepancies of both lie between {min(approximate):.2g} and {max(approximate):.2g} of the spread "
+        "of the target.",
+        min(approximate) > 1e-3,
+    )
+    result.claim(
+        "Canonicalisation has unavoidable discontinuities.",
+        "It depends on the space: sorting is continuous on the sphere (jump "
+        f"{rows[sphere, sort].jump:.1g}) and jumps on the torus ({rows[torus, sort].jump:.2g} of the "
+        f"spread), as does the point group ({rows[cubic, sort].jump:.2g}).",
+        True if min(rows[t, sort].jump for t in (sphere, torus, cubic)) > CONTINUOUS else None,
+    )
+    result.claim(
+        "For frame averaging it is unclear how to be continuous with small frames.",
+        "The weighted frame of d cuts on the torus has no jump "
+        f"({rows[torus, 'frame averaging + KRR'].jump:.1g}) with {4} images per point; point groups "
+        "needed a weighted list of the group. Each frame had to be designed.",
+        None,
+    )
     lowest = {t: min(row.error for (u, _), row in rows.items() if u == t) for t in found}
     better = [t for t in found if rows[t, "invariant kernel ridge"].error <= 1.1 * lowest[t]]
-    claims.append(
-        Claim(
-            "(not in the paper) Does exactness cost accuracy?",
-            f"In one draw of each task, with kernels of a given width, invariant kernel ridge is within 10 % of the "
-            f"lowest error on {len(better)} of {len(found)} tasks. One draw decides nothing: the part on invariant "
-            "kernel ridge regression has many, with tuned kernels. The errors of Algorithm 1 are "
-            + ", ".join(f"{rows[t, 'Spec-Avg'].error / rows[t, 'invariant kernel ridge'].error:.0f}" for t in found)
-            + " times those of invariant kernel ridge.",
-            None,
-        )
+    result.claim(
+        "(not in the paper) Does exactness cost accuracy?",
+        f"In one draw of each task, with kernels of a given width, invariant kernel ridge is within 10 % of the "
+        f"lowest error on {len(better)} of {len(found)} tasks. One draw decides nothing: the part on invariant "
+        "kernel ridge regression has many, with tuned kernels. The errors of Algorithm 1 are "
+        + ", ".join(f"{rows[t, 'Spec-Avg'].error / rows[t, 'invariant kernel ridge'].error:.0f}" for t in found)
+        + " times those of invariant kernel ridge.",
+        None,
     )
-    return claims
 
 
 def _at_most(value: float) -> str:
@@ -301,10 +300,8 @@ def _figure(found: dict[str, list[Row]]) -> Any:
             if row.refused is None:
                 face = colours[row.method] if row.jump <= CONTINUOUS else "white"
                 ax.plot(max(row.discrepancy, 1e-17), row.error, "o", ms=8, mfc=face, mec=colours[row.method], mew=1.8)
-        ax.set(xscale="log", yscale="log", xlabel="discrepancy (0 drawn at 10⁻¹⁷)")
-        ax.set_xlim(2e-18, 20)
-        ax.set_title(title)
-        ax.set_ylabel("relative error")
+        ax.set(xscale="log", yscale="log", xlim=(2e-18, 20), title=title)
+        ax.set(xlabel="discrepancy (0 drawn at 10⁻¹⁷)", ylabel="relative error")
     for method in methods:
         axes[0].plot([], [], "o", ms=8, color=colours[method], label=method)
     figure.legend(loc="outside right center")

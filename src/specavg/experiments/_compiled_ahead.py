@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def compiling_ahead(wanted: bool = True) -> Generator[Callable[[], None]]:
+def compiling_ahead(wanted: bool = True) -> Generator[Callable[[], object]]:
     """Start the second process, if `wanted`; what is yielded waits until it has finished."""
     if not wanted or (os.cpu_count() or 1) < 2:
         yield lambda: None
@@ -23,12 +23,8 @@ def compiling_ahead(wanted: bool = True) -> Generator[Callable[[], None]]:
     command = "from specavg.experiments._compiled_ahead import fit_small_models; fit_small_models()"
     quiet = subprocess.DEVNULL
     process = subprocess.Popen([sys.executable, "-c", command], stdin=quiet, stdout=quiet, stderr=quiet)
-
-    def wait() -> None:
-        process.wait()
-
     try:
-        yield wait
+        yield process.wait
     finally:
         process.kill()
         process.wait()

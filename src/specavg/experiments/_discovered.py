@@ -19,6 +19,7 @@ NAME = "discovery"
 DEGREE = 8  # of the targets
 RATIO = 10.0  # variance of the signal over variance of the noise
 INDEX = 8  # the sequel's algorithm is made for subgroups of bounded index
+PARTS = ("all classes", f"index at most {INDEX}")  # of the subgroups whose functions are searched for
 METHODS = {"all subgroups": "subgroups", "random elements": "sampling"}
 
 
@@ -60,7 +61,7 @@ def run(quick: bool, track: Track) -> Result:
         for name, judged in answers.items():
             table = np.array(judged)
             seconds[name, n] = taken[name] / len(firsts)
-            for part, rows in (("all classes", table), (f"index at most {INDEX}", table[table[:, 0]])):
+            for part, rows in zip(PARTS, (table, table[table[:, 0]]), strict=True):
                 for what, column in (("right", 1), ("too large", 2)):
                     rates.setdefault((name, part, what), []).append(float(rows[:, column].mean()))
                     result.record(NAME, f"{name}, {part}", what, rates[name, part, what][-1], n=n)
@@ -82,7 +83,7 @@ def _shown(
     seconds: dict[tuple[str, int], float],
     classes: int,
 ) -> None:
-    shown = [(part, what) for part in _parts() for what in ("right", "too large")]
+    shown = [(part, what) for part in PARTS for what in ("right", "too large")]
     rows = [
         [str(n), name, *(f"{100 * rates[name, *key][k]:.0f} %" for key in shown), f"{1e3 * seconds[name, n]:.0f} ms"]
         for k, n in enumerate(sizes)
@@ -92,7 +93,7 @@ def _shown(
     result.table(f"One function for each of {classes} classes of subgroups.", columns, rows)
     figure, ax = new_figure(1, width=5.2, height=3.6)
     for color, name in zip(PALETTE, METHODS, strict=False):
-        for part, style in zip(_parts(), ("o-", "s--"), strict=True):
+        for part, style in zip(PARTS, ("o-", "s--"), strict=True):
             values: NDArray[np.float64] = 100 * np.array(rates[name, part, "right"])
             ax.plot(sizes, values, style, color=color, label=f"{name}, {part}")
     ax.set(xscale="log", xlabel="number of samples n", ylabel="right group found (%)", ylim=(0, 103))
@@ -102,7 +103,7 @@ def _shown(
         figure,
         "How often each method finds exactly the symmetry of a function on S², among the subgroups of Oh.",
     )
-    ours, theirs = (np.array(rates[name, _parts()[1], "right"]) for name in METHODS)
+    ours, theirs = (np.array(rates[name, PARTS[1], "right"]) for name in METHODS)
     result.claim(
         "Random elements that do not lose on held-out data generate the symmetry.",
         f"Where its assumptions hold (index at most {INDEX}), it finds the right group in {100 * theirs[-1]:.0f} "
@@ -112,10 +113,6 @@ def _shown(
         f"Weighing the evidence for all subgroups, as this library does, finds it in {100 * ours[-1]:.0f} %.",
         None,
     )
-
-
-def _parts() -> tuple[str, str]:
-    return "all classes", f"index at most {INDEX}"
 
 
 EXPERIMENT = Experiment(NAME, "Which symmetry do the data have?", run, timed=True)

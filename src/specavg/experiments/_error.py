@@ -75,9 +75,10 @@ _SAME_CAPTION = (
 )
 
 
-def _krr(sweep: task.Sweep, alpha: float, eta: float = task.ETA, **other: Any) -> np.ndarray:
-    settings = {"penalty": "sum", "sigma": 0.0, **other}
-    return sweep.values("error", "KRR", eta=eta, alpha=alpha, **settings).mean(axis=0)
+def _krr(sweep: task.Sweep, alpha: float | None = None, eta: float = task.ETA) -> np.ndarray:
+    """Errors with a penalty, by default that of the claim."""
+    alpha = sweep.changes.penalty if alpha is None else alpha
+    return sweep.values("error", "KRR", eta=eta, alpha=alpha, penalty="sum", sigma=0.0).mean(axis=0)
 
 
 def _spec(sweep: task.Sweep, D: int, method: str = "Spec-Avg") -> np.ndarray:
@@ -89,13 +90,12 @@ def _mean(sweep: task.Sweep) -> np.ndarray:
 
 
 def _claim_same_order(sweep: task.Sweep) -> Claim:
-    ratio = _spec(sweep, 176) / _krr(sweep, sweep.changes.penalty)
+    ratio = _spec(sweep, 176) / _krr(sweep)
     same = (ratio < SAME_ORDER) & (ratio > 1 / SAME_ORDER)
     spread = f"between {ratio.min():.3g} and {ratio.max():.3g}"
     n, holds = sweep.sizes, bool(same.all())
-    where = (
-        "at every n tried" if holds else "only at n = " + ", ".join(str(k) for k, s in zip(n, same, strict=True) if s)
-    )
+    some = ", ".join(str(k) for k, s in zip(n, same, strict=True) if s)
+    where = "at every n tried" if holds else f"only at n = {some}"
     return Claim(
         f"Spec-Avg with D = 176 is of the same order as KRR with λ = {sweep.changes.penalty:g}.",
         f"At η = 1 the ratio of errors (Spec-Avg / KRR) is {spread} for n = {_several(n)}: the same order {where}.",
@@ -108,7 +108,7 @@ def _several(n: tuple[int, ...]) -> str:
 
 
 def _claim_any_eta(sweep: task.Sweep) -> Claim:
-    ratios = {eta: (_spec(sweep, 176) / _krr(sweep, sweep.changes.penalty, eta))[-1] for eta in task.ETAS}
+    ratios = {eta: (_spec(sweep, 176) / _krr(sweep, eta=eta))[-1] for eta in task.ETAS}
     agree = [eta for eta, r in ratios.items() if 1 / SAME_ORDER < r < SAME_ORDER]
     listed = ", ".join(f"{r:.3g} at η = {eta:g}" for eta, r in ratios.items())
     everywhere = len(agree) == len(ratios)
@@ -123,7 +123,7 @@ def _claim_any_eta(sweep: task.Sweep) -> Claim:
 def _claim_mean(sweep: task.Sweep) -> Claim:
     reference = _mean(sweep)
     beaten = {
-        f"KRR (λ = {sweep.changes.penalty:g}, η = 1)": _krr(sweep, sweep.changes.penalty) < reference,
+        f"KRR (λ = {sweep.changes.penalty:g}, η = 1)": _krr(sweep) < reference,
         "Spec-Avg (D = 176)": _spec(sweep, 176) < reference,
     }
 
@@ -176,10 +176,10 @@ def _open_choices(sweep: task.Sweep) -> Table:
 
 def _axes(axes: Any, sweep: task.Sweep, title: str) -> None:
     axes.plot(sweep.sizes, _mean(sweep), ":", color=REFERENCE, lw=1.4, label="mean of y")
-    axes.set(xscale="log", yscale="log", xlabel="number of samples n")
+    axes.set(xscale="log", yscale="log", xlabel="number of samples n", ylabel="test error (MSE)", title=title)
     axes.set_xticks(sweep.sizes, [str(n) for n in sweep.sizes])
     axes.minorticks_off()
-    axes.set_title(title)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def _main_figure(sweep: task.Sweep) -> Any:
@@ -189,35 +189,21 @@ def _main_figure(sweep: task.Sweep) -> Any:
         left.plot(sweep.sizes, _krr(sweep, alpha), "o-", color=colour, label=f"λ = {alpha:g}")
     for D, colour in zip(task.DIMENSIONS, sequence(len(task.DIMENSIONS), "plasma"), strict=True):
         right.plot(sweep.sizes, _spec(sweep, D), "s-", color=colour, label=f"D = {D}")
-    right.plot(
-        sweep.sizes,
-        _krr(sweep, sweep.changes.penalty),
-        "--",
-        color="#777777",
-        label=f"KRR, λ = {sweep.changes.penalty:g}",
-    )
+    right.plot(sweep.sizes, _krr(sweep), "--", color="#777777", label=f"KRR, λ = {sweep.changes.penalty:g}")
     _axes(left, sweep, "Kernel ridge regression, η = 1")
     _axes(right, sweep, "Spec-Avg (Algorithm 1)")
-    left.set_ylabel("test error (MSE)")
+    right.set_ylabel("")
     left.legend(loc="lower left", ncols=2)
-    right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
 def _eta_figure(sweep: task.Sweep) -> Any:
     figure, axes = new_figure(width=6.4, height=3.8)
     for eta, colour in zip(task.ETAS, sequence(len(task.ETAS)), strict=True):
-        axes.plot(
-            sweep.sizes,
-            _krr(sweep, sweep.changes.penalty, eta),
-            "o-",
-            color=colour,
-            label=f"KRR, λ = {sweep.changes.penalty:g}, η = {eta:g}",
-        )
+        label = f"KRR, λ = {sweep.changes.penalty:g}, η = {eta:g}"
+        axes.plot(sweep.sizes, _krr(sweep, eta=eta), "o-", color=colour, label=label)
     axes.plot(sweep.sizes, _spec(sweep, 176), "s-", color=PALETTE[1], label="Spec-Avg, D = 176")
     _axes(axes, sweep, "The comparison depends on η")
-    axes.set_ylabel("test error (MSE)")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
@@ -228,8 +214,6 @@ def _same_functions_figure(sweep: task.Sweep) -> Any:
         for method, style in styles.items():
             axes.plot(sweep.sizes, _spec(sweep, D, method), style, color=colour, label=f"{method}, D = {D}")
     _axes(axes, sweep, "The same invariant functions, other coefficients")
-    axes.set_ylabel("test error (MSE)")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 

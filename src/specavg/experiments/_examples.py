@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from specavg import groups
+from specavg._messages import size_text
 from specavg.discovery._subgroup_names import POINT_GROUPS
 from specavg.estimators import SpecAvgRegressor, invariance_discrepancy
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._result import Experiment, Result, Track
-from specavg.experiments._timing import seconds, size_text
+from specavg.experiments._timing import seconds
 from specavg.groups import Group
 from specavg.invariants import invariant_basis
 from specavg.invariants._basis import built_basis
@@ -97,18 +98,10 @@ def _rotations(reach: int, track: Track, result: Result) -> None:
         expected = 1 + 2 * (reach // order)
         right &= by_generator.dim == expected
         rows.append([size_text(order), "1", str(expected), str(by_generator.dim)])
-        result.record(
-            NAME,
-            "rotations of the circle",
-            "invariant dim",
-            by_generator.dim,
-            settings={"order": order, "reach": reach},
-        )
-    result.table(
-        f"The circle, frequencies up to {reach}",
-        ["|G|", "generators", "invariants expected", "invariants found"],
-        rows,
-    )
+        settings = {"order": order, "reach": reach}
+        result.record(NAME, "rotations of the circle", "invariant dim", by_generator.dim, settings=settings)
+    header = ["|G|", "generators", "invariants expected", "invariants found"]
+    result.table(f"The circle, frequencies up to {reach}", header, rows)
     result.claim(
         "On the circle one generator and one 2 × 2 constraint per frequency are enough.",
         "The invariants are the constant and the frequencies that |G| divides, for |G| up to 10^12"
@@ -141,11 +134,8 @@ def _generators(track: Track, result: Result) -> None:
     axes.set(xscale="log", yscale="log", xlabel="log₂ |G|", ylabel="generators")
     axes.set_title("How many generators a group needs")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    result.figure(
-        "generators",
-        figure,
-        "The number of generators ρ(G) against log₂|G|: every group lies on or below the line.",
-    )
+    caption = "The number of generators ρ(G) against log₂|G|: every group lies on or below the line."
+    result.figure("generators", figure, caption)
     result.claim(
         "ρ(G) ≤ log₂|G| for every finite group.",
         "This is a theorem: a generator outside of a subgroup at least doubles it. The generating sets of all "

@@ -79,7 +79,14 @@ def _plain_log(axes: list[Any]) -> None:
 
     Matplotlib would parse each as a formula, which takes longer than all the rest of a figure.
     """
-    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+    from matplotlib.ticker import (
+        FixedLocator,
+        FuncFormatter,
+        LogLocator,
+        NullFormatter,
+        NullLocator,
+        StrMethodFormatter,
+    )
 
     logarithmic = [
         axis
@@ -92,23 +99,17 @@ def _plain_log(axes: list[Any]) -> None:
         decades = np.log10(high / low)
         short = decades < 1.8
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,)))
-        axis.set_major_formatter(FuncFormatter(_number_text if plain else _power_text))
+        axis.set_major_formatter(StrMethodFormatter("{x:g}") if plain else FuncFormatter(_power_text))
         if decades > 2.5:
             axis.set_minor_locator(NullLocator())
         axis.set_minor_formatter(NullFormatter())
 
 
-def _number_text(value: float, _: int = 0) -> str:
-    return f"{value:g}"
-
-
 def _power_text(value: float, _: int = 0) -> str:
     """2·10⁻³, and 10⁰ for 1, so that an axis has one notation."""
     power = int(np.floor(np.log10(value) + 1e-9))
-    first = f"{value / 10.0**power:g}"
-    if first != "1":
-        return f"{first}·10" + str(power).translate(_SUPERSCRIPTS)
-    return "10" + str(power).translate(_SUPERSCRIPTS)
+    first = f"{value / 10.0**power:g}·".removeprefix("1·")
+    return f"{first}10{str(power).translate(_SUPERSCRIPTS)}"
 
 
 def sequence(count: int, name: str = "viridis") -> list[Any]:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from specavg import baselines, groups
+from specavg._messages import size_text
 from specavg.estimators import SpecAvgRegressor
 from specavg.experiments._figure_style import PALETTE, new_figure
-from specavg.experiments._result import Claim, Experiment, Figure, Result, Table, Track
-from specavg.experiments._timing import seconds, size_text
+from specavg.experiments._result import Experiment, Result, Track
+from specavg.experiments._timing import seconds
 from specavg.groups import Group
+from specavg.invariants._basis import built_basis
 from specavg.spaces import Space, Sphere, Torus
 
 NAME = "group-size"
@@ -60,16 +62,12 @@ def run(quick: bool, track: Track) -> Result:
                 refused.setdefault(family, {}).setdefault(method, group.finite_order)
                 continue
             found.setdefault(family, {}).setdefault(method, []).append((group.finite_order, elapsed))
-            settings = {
-                "family": family,
-                "space": repr(space),
-                "group": repr(group),
-                "log10_order": log10(group.finite_order),
-            }
+            names = {"family": family, "space": repr(space), "group": repr(group)}
+            settings = {**names, "log10_order": log10(group.finite_order)}
             result.record(NAME, method, "fit seconds", elapsed, N, 1, settings)
-    result.figures = [Figure(NAME, _figure(found, refused), _CAPTION)]
-    result.claims = _claims(found)
-    result.tables = [_table(found, refused)]
+    result.figure(NAME, _figure(found, refused), _CAPTION)
+    _add_claims(result, found)
+    _add_table(result, found, refused)
     result.notes = [
         "Times are wall times of one machine: compare them with each other. The middle and right panels read "
         "n·d numbers, so that the time of every method grows with d; |G| grows far more.",
@@ -93,49 +91,38 @@ def _methods(space: Space, group: Group, top: float, X: Any, y: Any) -> dict[str
     augmented = baselines.Augmented(baselines.KernelRidge(kernel), space, group, max_rows=MAX_ROWS)
 
     def spec_avg() -> None:
-        from specavg.invariants._basis import built_basis
-
         built_basis.cache_clear()  # the basis is part of the time
         SpecAvgRegressor(space, group, max_eigenvalue=top).fit(X, y)
 
-    methods: dict[str, Callable[[], Any]] = {"Spec-Avg": spec_avg}
-    methods["group-averaged KRR"] = lambda: averaged.fit(X, y)
-    methods["augmentation + KRR"] = lambda: augmented.fit(X, y)
-    return methods
+    return {
+        "Spec-Avg": spec_avg,
+        "group-averaged KRR": lambda: averaged.fit(X, y),
+        "augmentation + KRR": lambda: augmented.fit(X, y),
+    }
 
 
-def _claims(found: dict[str, Any]) -> list[Claim]:
-    claims = []
-    flat = [t for _, t in found["the same data, larger groups"]["Spec-Avg"]]
-    orders = [order for order, _ in found["the same data, larger groups"]["Spec-Avg"]]
-    claims.append(
-        Claim(
-            "The time does not grow with |G| (at most polylogarithmically).",
-            f"On the same data, from |G| = {orders[0]} to {size_text(orders[-1])}, Spec-Avg takes {flat[0]:.2g} s "
-            f"with the smallest group, {flat[-1]:.2g} s with the largest and {max(flat):.2g} s at most: the time "
-            f"{'does not grow' if flat[-1] <= 2 * flat[0] else 'grows'}.",
-            flat[-1] <= 2 * flat[0],
-        )
+def _add_claims(result: Result, found: dict[str, Any]) -> None:
+    orders, flat = zip(*found["the same data, larger groups"]["Spec-Avg"], strict=True)
+    result.claim(
+        "The time does not grow with |G| (at most polylogarithmically).",
+        f"On the same data, from |G| = {orders[0]} to {size_text(orders[-1])}, Spec-Avg takes {flat[0]:.2g} s "
+        f"with the smallest group, {flat[-1]:.2g} s with the largest and {max(flat):.2g} s at most: the time "
+        f"{'does not grow' if flat[-1] <= 2 * flat[0] else 'grows'}.",
+        flat[-1] <= 2 * flat[0],
     )
     order, elapsed = found["permutations, Sphere(d)"]["Spec-Avg"][-1]
-    claims.append(
-        Claim(
-            "Groups far too large to list are handled from their generators.",
-            f"The largest group shown has {size_text(order)} elements and two generators; its fit takes "
-            f"{elapsed:.2g} s.",
-            log10(order) > 2000,
-        )
+    result.claim(
+        "Groups far too large to list are handled from their generators.",
+        f"The largest group shown has {size_text(order)} elements and two generators; its fit takes {elapsed:.2g} s.",
+        log10(order) > 2000,
     )
     growths = [_growth(m, found["permutations, Sphere(d)"][m]) for m in ("group-averaged KRR", "augmentation + KRR")]
-    claims.append(
-        Claim(
-            "Group averaging takes Ω(n²|G|), augmentation Ω(n|G|).",
-            f"Under permutations, {'; '.join(text for _, text in growths)}. An exponent of 1 is proportional to |G|. "
-            "Larger groups pass the limits of this run and were not timed.",
-            all(exponent >= PROPORTIONAL for exponent, _ in growths),
-        )
+    result.claim(
+        "Group averaging takes Ω(n²|G|), augmentation Ω(n|G|).",
+        f"Under permutations, {'; '.join(text for _, text in growths)}. An exponent of 1 is proportional to |G|. "
+        "Larger groups pass the limits of this run and were not timed.",
+        all(exponent >= PROPORTIONAL for exponent, _ in growths),
     )
-    return claims
 
 
 def _growth(method: str, points: list[tuple[int, float]]) -> tuple[float, str]:
@@ -158,23 +145,21 @@ def _figure(found: dict[str, Any], refused: dict[str, Any]) -> Any:
             if method in refused.get(family, {}):
                 last = points[-1][1] if points else 1.0
                 ax.plot(log10(refused[family][method]), last, "x", ms=8, mew=2, color=colours[method])
-        ax.set(xscale="log", yscale="log", xlabel="log₁₀ |G|")
-        ax.set_title(family)
+        ax.set(xscale="log", yscale="log", xlabel="log₁₀ |G|", title=family)
     axes[0].set_ylabel("seconds to fit")
     axes[1].legend(loc="upper right")
     return figure
 
 
-def _table(found: dict[str, Any], refused: dict[str, Any]) -> Table:
+def _add_table(result: Result, found: dict[str, Any], refused: dict[str, Any]) -> None:
     rows = []
     for family, methods in found.items():
         for method, points in methods.items():
             stop = refused.get(family, {}).get(method)
             times = [f"{t:.2g} s (|G| = {size_text(order)})" for order, t in (points[0], points[-1])]
             rows.append([family, method, *times, "—" if stop is None else size_text(stop)])
-    return Table(
-        "Time to fit", ["family", "method", "smallest group", "largest group fitted", "refuses from |G| ="], rows
-    )
+    columns = ["family", "method", "smallest group", "largest group fitted", "refuses from |G| ="]
+    result.table("Time to fit", columns, rows)
 
 
 EXPERIMENT = Experiment(NAME, "Time against the size of the group", run, timed=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from specavg.experiments import _paper_task as task
 from specavg.experiments._figure_style import PALETTE, new_figure, sequence
-from specavg.experiments._result import Claim, Experiment, Record, Result, Table, Track
+from specavg.experiments._result import Experiment, Record, Result, Track
 
 NAME = "figure-1"
 
@@ -29,21 +29,21 @@ def run(quick: bool, track: Track, changes: task.Changes) -> Result:
     result.figure(NAME, _figure(sweep.sizes, krr, spec), _CAPTION)
     smallest = min(float(values.min()) for values in krr.values())
     largest_spec = float(spec.max())
-    result.claims = [
-        Claim(
-            "KRR is not G-invariant.",
-            f"The discrepancy of KRR is never below {smallest:.2g} in {sum(v.size for v in krr.values())} fits (the "
-            "target's values range over [0, 5.5]): not invariant for any λ and n tried.",
-            smallest > 1e-6,
-        ),
-        Claim(
-            "ID is zero for Spec-Avg.",
-            f"The largest discrepancy of Spec-Avg over all fits is {largest_spec:.3g}"
-            + (": equal to the last bit." if largest_spec == 0 else "."),
-            largest_spec <= 1e-12,
-        ),
-    ]
-    result.tables.append(_table(sweep.sizes, krr, spec))
+    result.claim(
+        "KRR is not G-invariant.",
+        f"The discrepancy of KRR is never below {smallest:.2g} in {sum(v.size for v in krr.values())} fits (the "
+        "target's values range over [0, 5.5]): not invariant for any λ and n tried.",
+        smallest > 1e-6,
+    )
+    result.claim(
+        "ID is zero for Spec-Avg.",
+        f"The largest discrepancy of Spec-Avg over all fits is {largest_spec:.3g}"
+        + (": equal to the last bit." if largest_spec == 0 else "."),
+        largest_spec <= 1e-12,
+    )
+    methods = {f"KRR, λ = {alpha:g}": values for alpha, values in krr.items()} | {"Spec-Avg, D = 176": spec}
+    rows = [[name, *(f"{v:.3g}" for v in values.mean(axis=0))] for name, values in methods.items()]
+    result.table("Mean invariance discrepancy", ["method", *(f"n = {n}" for n in sweep.sizes)], rows)
     if changes.group == task.GROUP:
         result.notes.append(
             "The maximum is over every element: the kernel is a product over coordinates, so all 1024 "
@@ -69,19 +69,12 @@ def _figure(sizes: tuple[int, ...], krr: dict[float, np.ndarray], spec: np.ndarr
         error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
         axes.errorbar(sizes, values.mean(axis=0), error, fmt="o-", color=colour, label=f"KRR, λ = {alpha:g}")
     axes.plot(sizes, spec.mean(axis=0), "s-", color=PALETTE[1], label="Spec-Avg, D = 176")
-    axes.set(xscale="log", xlabel="number of samples n", ylabel="invariance discrepancy")
-    axes.set_ylim(-0.03, None)
+    axes.set(xscale="log", xlabel="number of samples n", ylabel="invariance discrepancy", ylim=(-0.03, None))
     axes.set_xticks(sizes, [str(n) for n in sizes])
     axes.minorticks_off()
     axes.set_title("KRR is not invariant at any n")
-    axes.legend(ncols=1, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
-
-
-def _table(sizes: tuple[int, ...], krr: dict[float, np.ndarray], spec: np.ndarray) -> Table:
-    rows = [[f"KRR, λ = {a:g}", *(f"{v:.3g}" for v in values.mean(axis=0))] for a, values in krr.items()]
-    rows.append(["Spec-Avg, D = 176", *(f"{v:.3g}" for v in spec.mean(axis=0))])
-    return Table("Mean invariance discrepancy", ["method", *(f"n = {n}" for n in sizes)], rows)
 
 
 def experiment(changes: task.Changes) -> Experiment:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import contextlib
 import warnings
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GridSearchCV, ShuffleSplit
+from sklearn.model_selection import GridSearchCV
 
 from specavg import baselines, datasets, groups
 from specavg._arrays import Array
 from specavg.estimators import InvariantKernelRidge, SpecAvgRegressor
 from specavg.experiments import _paper_task as paper
+from specavg.experiments._alternatives import held_out_search
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
 from specavg.experiments._resplits import add_resplits
-from specavg.experiments._result import Experiment, Figure, Result, Table, Track
+from specavg.experiments._result import Experiment, Result, Track
 from specavg.groups import Group, trivial
 from specavg.invariants import invariant_basis
 from specavg.spaces import Space, Sphere
@@ -60,7 +61,8 @@ def run(quick: bool, track: Track) -> Result:
         for method, value in found[problem.title].items():
             settings = {"problem": problem.title, "group_order": problem.group.order, "quoted": method in problem.known}
             result.record(NAME, method, "test RMSE", value, len(problem.X), 1, settings)
-    result.tables = [_table(found)]
+    rows = [[t, *(f"{errors[m]:.4g}" if m in errors else "refuses" for m in METHODS)] for t, errors in found.items()]
+    result.table("Test RMSE", ["problem", *METHODS], rows)
     compared = {t: e for t, e in found.items() if "group-averaged KRR" in e}
     wins = [t for t, e in compared.items() if e["invariant kernel ridge"] <= e["group-averaged KRR"]]
     losses = "; ".join(
@@ -77,7 +79,7 @@ def run(quick: bool, track: Track) -> Result:
     )
     add_resplits(result, [load() for load in LOADERS], NAME, quick, track)
     curves = _learning_curves(quick, track, result)
-    result.figures = [Figure(NAME, _figure(found, curves), _CAPTION)]
+    result.figure(NAME, _figure(found, curves), _CAPTION)
     return result
 
 
@@ -92,16 +94,8 @@ _CAPTION = (
 def _paper(n: int) -> Problem:
     rng = np.random.default_rng(1)
     X, tests = paper.SPACE.sample(n, rng), paper.SPACE.sample(1000, rng)
-    return Problem(
-        f"T¹⁰, sign flips (n = {n}, |G| = 1024)",
-        paper.SPACE,
-        paper.GROUP,
-        X,
-        paper.target(X),
-        tests,
-        paper.target(tests),
-        {},
-    )
+    title = f"T¹⁰, sign flips (n = {n}, |G| = 1024)"
+    return Problem(title, paper.SPACE, paper.GROUP, X, paper.target(X), tests, paper.target(tests), {})
 
 
 def _cubic(X: Array) -> Array:
@@ -112,9 +106,8 @@ def _octahedral(n: int) -> Problem:
     space, rng = Sphere(3), np.random.default_rng(1)
     X, tests = space.sample(n, rng), space.sample(1000, rng)
     y = _cubic(X) + 0.05 * rng.standard_normal(n)
-    return Problem(
-        f"S², octahedral (n = {n}, |G| = 48)", space, groups.point_group("Oh"), X, y, tests, _cubic(tests), {}
-    )
+    title = f"S², octahedral (n = {n}, |G| = 48)"
+    return Problem(title, space, groups.point_group("Oh"), X, y, tests, _cubic(tests), {})
 
 
 def _data(load: Any) -> Problem:
@@ -162,8 +155,7 @@ def _search(model: Any, space: Space, prefix: str = "") -> GridSearchCV:
     grid = {f"{prefix}{key}": values for key, values in {"alpha": [1e-6, 1e-4, 1e-2, 1.0], **width}.items()}
     if prefix:  # a system |G| times as large: the width is fixed at its middle value
         grid = {key: values[1:2] if "kernel" in key else values for key, values in grid.items()}
-    split = ShuffleSplit(1, test_size=0.25, random_state=1)
-    return GridSearchCV(model, grid, cv=split, scoring="neg_mean_squared_error", error_score=cast(Any, "raise"))
+    return held_out_search(model, grid, share=0.25)
 
 
 def _learning_curves(quick: bool, track: Track, result: Result) -> dict[str, Any]:
@@ -205,13 +197,6 @@ def _learning_curves(quick: bool, track: Track, result: Result) -> dict[str, Any
     return curves
 
 
-def _table(found: dict[str, dict[str, float]]) -> Table:
-    rows = [
-        [title, *(f"{errors[m]:.4g}" if m in errors else "refuses" for m in METHODS)] for title, errors in found.items()
-    ]
-    return Table("Test RMSE", ["problem", *METHODS], rows)
-
-
 def _figure(found: dict[str, dict[str, float]], curves: dict[str, Any]) -> Any:
     figure, (left, right) = new_figure(2, width=11.0, height=4.6)
     colours = dict(zip(METHODS[1:], (PALETTE[1], PALETTE[0], PALETTE[4], PALETTE[2], "#111111"), strict=True))
@@ -224,17 +209,15 @@ def _figure(found: dict[str, dict[str, float]], curves: dict[str, Any]) -> Any:
         left.plot(*zip(*points, strict=True), "D" if "invariant" in method else "o", ms=6, color=colours[method],
                   label=method, alpha=0.9)  # fmt: skip
     left.axvline(1, color=REFERENCE, ls=":", lw=1.2)
-    left.set(xscale="log", xlabel="RMSE / RMSE of predicting the mean")
+    left.set(xscale="log", xlabel="RMSE / RMSE of predicting the mean", title="Errors at default settings")
     left.set_yticks(range(len(names)), names)
     left.invert_yaxis()
-    left.set_title("Errors at default settings")
     left.legend(loc="upper center", bbox_to_anchor=(0.1, -0.14), ncols=3)
     right.plot(curves["sizes"], curves["without"], "o-", color=PALETTE[0], label="no symmetry")
     right.plot(curves["sizes"], curves["with"], "D-", color="#111111", label="octahedral group")
     right.plot(curves["sizes"] / curves["ratio"], curves["without"], ":", color=PALETTE[0],
                label=f"no symmetry, n / {curves['ratio']:.3g}")  # fmt: skip
-    right.set(xscale="log", yscale="log", xlabel="number of samples n", ylabel="RMSE")
-    right.set_title("Error against n")
+    right.set(xscale="log", yscale="log", xlabel="number of samples n", ylabel="RMSE", title="Error against n")
     right.legend()
     return figure
 

@@ -9,7 +9,7 @@ import numpy as np
 from specavg import groups, theory
 from specavg.estimators import SpecAvgRegressor
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
-from specavg.experiments._result import Claim, Experiment, Figure, Result, Table, Track
+from specavg.experiments._result import Experiment, Result, Track
 from specavg.experiments._timing import seconds
 from specavg.invariants import invariant_basis
 from specavg.invariants._basis import built_basis
@@ -28,9 +28,7 @@ def run(quick: bool, track: Track) -> Result:
         "⟨φ_l, φ_k∘g⟩, as Algorithm 1 asks for them and as they were made here. Predictions: microseconds per "
         "point, in a batch."
     )
-    rows: list[dict[str, Any]] = []
-    for n in track(sizes, "oracle calls and time against n"):
-        rows.append(_row(int(n)))
+    rows = [_row(int(n)) for n in track(sizes, "oracle calls and time against n")]
     columns = {key: np.array([row[key] for row in rows]) for key in rows[0]}
     for row in rows:
         for key, value in row.items():
@@ -39,33 +37,31 @@ def run(quick: bool, track: Track) -> Result:
                 result.record(NAME, "Spec-Avg", key, float(value), row["n"], 1, settings)
     ratio = columns["calls of Algorithm 1"] / columns["bound on calls"]
     slopes = {key: float(np.polyfit(np.log(columns["n"]), np.log(columns[key]), 1)[0]) for key in columns if key != "n"}
-    result.claims = [
-        Claim(
-            "Algorithm 1 makes O(log|G| n^(2/(1+α)) + n^((2+α)/(1+α))) oracle calls.",
-            f"As written, it makes {ratio.min():.2f} to {ratio.max():.2f} times as many calls as this expression with "
-            "constant one. This library evaluates invariant functions only, and makes "
-            f"{100 * columns['calls made'][-1] / columns['calls of Algorithm 1'][-1]:.1f} % of these calls at n = "
-            f"{sizes[-1]:,}.",
-            bool((ratio <= 1).all()),
-        ),
-        Claim(
-            "A fit takes the time O(log³|G| n^(3/(1+α)) + n^((2+α)/(1+α))).",
-            f"The time of a fit grows as n^{slopes['fit seconds']:.2f}, the bound as n^{slopes['bound on time']:.2f} "
-            f"over the same range. The longest fit took {columns['fit seconds'][-1]:.2g} s; its overhead has a part in "
-            "that, so that the exponent is seen to be small enough, and not what it is.",
-            slopes["fit seconds"] <= slopes["bound on time"] + 0.1,
-        ),
-        Claim(
-            "A prediction takes the time O(n^(1/(1+α))).",
-            f"The time of a prediction {_growth(slopes['prediction µs'])}, the bound grows as "
-            f"n^{slopes['bound on prediction']:.2f}.",
-            slopes["prediction µs"] <= slopes["bound on prediction"] + 0.1,
-        ),
-    ]
-    result.figures = [Figure(NAME, _figure(columns), _CAPTION)]
+    result.claim(
+        "Algorithm 1 makes O(log|G| n^(2/(1+α)) + n^((2+α)/(1+α))) oracle calls.",
+        f"As written, it makes {ratio.min():.2f} to {ratio.max():.2f} times as many calls as this expression with "
+        "constant one. This library evaluates invariant functions only, and makes "
+        f"{100 * columns['calls made'][-1] / columns['calls of Algorithm 1'][-1]:.1f} % of these calls at n = "
+        f"{sizes[-1]:,}.",
+        bool((ratio <= 1).all()),
+    )
+    result.claim(
+        "A fit takes the time O(log³|G| n^(3/(1+α)) + n^((2+α)/(1+α))).",
+        f"The time of a fit grows as n^{slopes['fit seconds']:.2f}, the bound as n^{slopes['bound on time']:.2f} "
+        f"over the same range. The longest fit took {columns['fit seconds'][-1]:.2g} s; its overhead has a part in "
+        "that, so that the exponent is seen to be small enough, and not what it is.",
+        slopes["fit seconds"] <= slopes["bound on time"] + 0.1,
+    )
+    result.claim(
+        "A prediction takes the time O(n^(1/(1+α))).",
+        f"The time of a prediction {_growth(slopes['prediction µs'])}, the bound grows as "
+        f"n^{slopes['bound on prediction']:.2f}.",
+        slopes["prediction µs"] <= slopes["bound on prediction"] + 0.1,
+    )
+    result.figure(NAME, _figure(columns), _CAPTION)
     picks = sorted({0, len(rows) // 2, len(rows) - 1})
     header = list(rows[0])
-    result.tables = [Table("Counts and times", header, [[_text(rows[i][key]) for key in header] for i in picks])]
+    result.table("Counts and times", header, [[_text(rows[i][key]) for key in header] for i in picks])
     return result
 
 
@@ -133,8 +129,7 @@ def _figure(columns: dict[str, Any]) -> Any:
         (fit, "Time to fit", "seconds"),
         (predict, "Time to predict", "µs per point"),
     ):
-        ax.set(xscale="log", yscale="log", xlabel="number of samples n", ylabel=label)
-        ax.set_title(title)
+        ax.set(xscale="log", yscale="log", xlabel="number of samples n", ylabel=label, title=title)
         ax.legend()
     return figure
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import product
 from typing import Any, Literal
 
@@ -208,17 +207,13 @@ def _fits(n: int, seed: int, plan: Sweep) -> list[Fit]:
     if changes.group == GROUP:
         discrepancies = dict(zip(shown, kernel_discrepancy(X, duals, ETA, tests), strict=True))
     else:
-        discrepancies = {c: _some_discrepancy(lambda Z, c=c: models[c].predict(Z)[:, 0], changes, tests) for c in shown}
+        discrepancies = {c: discrepancy(lambda Z, c=c: models[c].predict(Z)[:, 0], changes, tests) for c in shown}
     for choice in choices:
         eta, penalty, alpha = choice
         add("KRR", models[choice].predict(tests), discrepancies.get(choice), eta=eta, alpha=alpha, penalty=penalty)
     for dim in DIMENSIONS:
         model = SpecAvgRegressor(SPACE, changes.group, max_invariant_dim=dim)
-        found = None
-        if dim == 176:
-            model.fit(X, y)
-            of_all = changes.group == GROUP
-            found = spec_avg_discrepancy(model, tests) if of_all else _some_discrepancy(model.predict, changes, tests)
+        found = discrepancy(model.fit(X, y).predict, changes, tests) if dim == 176 else None
         add("Spec-Avg", model.fit(X, Y).predict(tests), found, D=dim)
         add("Spec-Avg, centred", model.fit(X, y - y.mean()).predict(tests) + y.mean(), D=dim)
         predictions = np.full(N_TEST, np.nan)
@@ -229,8 +224,10 @@ def _fits(n: int, seed: int, plan: Sweep) -> list[Fit]:
     return fits
 
 
-def _some_discrepancy(predict: Callable[[Array], Array], changes: Changes, tests: Array) -> float:
-    return float(invariance_discrepancy(predict, SPACE, changes.group, tests, n_elements=_SOME, random_state=0))
+def discrepancy(predict: Callable[[Array], Array], changes: Changes, tests: Array) -> float:
+    """The ID over `Changes.elements`."""
+    some = None if changes.group == GROUP else _SOME
+    return float(invariance_discrepancy(predict, SPACE, changes.group, tests, n_elements=some, random_state=0))
 
 
 def _wanted(plan: Sweep, n: int, eta: float, penalty: str, alpha: float) -> bool:
@@ -238,23 +235,6 @@ def _wanted(plan: Sweep, n: int, eta: float, penalty: str, alpha: float) -> bool
     if penalty == "mean":
         return alpha == plan.changes.penalty and n == plan.open_size
     return eta == ETA or alpha == plan.changes.penalty
-
-
-@lru_cache(maxsize=4)
-def _signs(d: int) -> Array:
-    return np.array(list(product((1.0, -1.0), repeat=d)))  # (2^d, d)
-
-
-def all_sign_images(x: Array) -> Array:
-    """Every image of one point under all sign flips."""  # (d,) -> (2^d, d)
-    return _signs(len(x)) * x
-
-
-def spec_avg_discrepancy(model: Any, tests: Array) -> float:
-    """The ID over all sign flips, by evaluating the model at every image."""
-    images = np.concatenate([all_sign_images(x) for x in tests])
-    values = model.predict(images).reshape(len(tests), -1)
-    return float(np.abs(values - model.predict(tests)[:, None]).max())
 
 
 def kernel_discrepancy(points: Array, duals: Array, eta: float, tests: Array) -> list[float]:

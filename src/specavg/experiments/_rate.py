@@ -11,7 +11,7 @@ from specavg import groups, theory
 from specavg._arrays import Array
 from specavg.estimators import SpecAvgRegressor
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
-from specavg.experiments._result import Experiment, Figure, Result, Table, Track
+from specavg.experiments._result import Experiment, Result, Track
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.isometries import signed_permutation
@@ -47,9 +47,8 @@ def edge_target(basis: InvariantBasis, s: float, random_state: int = 0) -> Array
     A smoother target would hide the bias, and a faster decay would leave variance only.
     """
     alpha = theory.exponent(basis.space.dim, s)
-    counts = np.repeat(np.cumsum([row.dim for row in basis.table]), [row.invariant_dim for row in basis.table]).astype(
-        float
-    )
+    up_to = np.cumsum([row.dim for row in basis.table], dtype=float)
+    counts = np.repeat(up_to, [row.invariant_dim for row in basis.table])
     signs = np.random.default_rng(random_state).choice([-1.0, 1.0], size=basis.dim)
     return signs * counts ** (-(alpha + 1) / 2)
 
@@ -112,10 +111,8 @@ def run(quick: bool, track: Track) -> Result:
         rows.append([case.title, f"{case.s:g}", f"{slope:.3f} ({low:.3f} to {high:.3f})", f"{expected:.3f}"])
         _draw(ax, case, sizes, risks, slope, expected)
     axes[0].set_ylabel("risk ‖f̂ − f*‖²")
-    result.figures = [
-        Figure(NAME, figure, "Dots: mean over seeds; band: ± two standard errors; line: the theorem's slope.")
-    ]
-    result.tables = [Table("Slope of log risk against log n", ["case", "s", "measured (95 %)", "−s/(s+d/2)"], rows)]
+    result.figure(NAME, figure, "Dots: mean over seeds; band: ± two standard errors; line: the theorem's slope.")
+    result.table("Slope of log risk against log n", ["case", "s", "measured (95 %)", "−s/(s+d/2)"], rows)
     result.notes = [
         "Groups are small on purpose: a large one leaves few invariants below the cutoff, and the risk falls in steps.",
         "Agreement: the theorem's slope lies in the interval, or within 10 % of the measured one.",
@@ -145,15 +142,23 @@ def _risks(case: Case, sizes: Array, seed: int, reach: int, result: Result) -> l
 
 
 def _draw(ax: Any, case: Case, sizes: Array, risks: Array, slope: float, expected: float) -> None:
-    mean = risks.mean(axis=0)
-    error = risks.std(axis=0, ddof=1) / np.sqrt(len(risks))
-    ax.fill_between(sizes, mean - 2 * error, mean + 2 * error, color=PALETTE[0], alpha=0.2, lw=0)
-    ax.plot(sizes, mean, "o-", color=PALETTE[0], label=f"measured: slope −{-slope:.2f}")
-    middle = np.exp(np.log(mean).mean() - expected * np.log(sizes).mean())
-    ax.plot(sizes, middle * sizes**expected, "--", color=REFERENCE, lw=1.2, label=f"theorem: slope −{-expected:.2f}")
-    ax.set(xscale="log", yscale="log", xlabel="number of samples n")
-    ax.set_title(case.title)
+    draw_risks(ax, sizes, risks, PALETTE[0], f"measured: slope −{-slope:.2f}")
+    draw_slope(ax, sizes, risks, expected, f"theorem: slope −{-expected:.2f}")
+    ax.set(xscale="log", yscale="log", xlabel="number of samples n", title=case.title)
     ax.legend(title=f"s = {case.s:g}", loc="lower left")
+
+
+def draw_risks(ax: Any, sizes: Any, risks: Array, colour: str, label: str) -> None:
+    """The mean over seeds, in a band of two standard errors."""
+    mean, error = risks.mean(axis=0), risks.std(axis=0, ddof=1) / np.sqrt(len(risks))
+    ax.fill_between(sizes, mean - 2 * error, mean + 2 * error, color=colour, alpha=0.2, lw=0)
+    ax.plot(sizes, mean, "o-", color=colour, label=label)
+
+
+def draw_slope(ax: Any, sizes: Any, risks: Array, slope: float, label: str | None = None) -> None:
+    """A line of the slope that theory has, through the middle of the risks."""
+    middle = np.exp(np.log(risks.mean(axis=0)).mean() - slope * np.log(sizes).mean())
+    ax.plot(sizes, middle * sizes**slope, "--", color=REFERENCE, lw=1.2, label=label)
 
 
 EXPERIMENT = Experiment(NAME, "The rate of convergence", run)

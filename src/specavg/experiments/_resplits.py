@@ -9,10 +9,11 @@ from scipy import linalg
 from scipy.spatial.distance import cdist
 
 from specavg._arrays import Array
+from specavg.baselines._canonicalized import embedded
 from specavg.estimators import InvariantKernelRidge
 from specavg.experiments._result import Record, Result, Track
 from specavg.groups import Group
-from specavg.spaces import Space, Torus
+from specavg.spaces import Space
 
 WIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # γ times the median squared distance
 PENALTIES = tuple(10.0**k for k in range(-10, 1))
@@ -65,8 +66,8 @@ def group_averaged(space: Space, group: Group, X: Array, y: Array, tests: Array)
     every split.
     """
     targets = y.reshape(len(X), -1)
-    images = [_coordinates(space, space.act(g, space.check_points(X))) for g in group.elements()]
-    points, others = (_coordinates(space, space.check_points(Z)) for Z in (X, tests))
+    images = [embedded(space, space.act(g, space.check_points(X))) for g in group.elements()]
+    points, others = (embedded(space, space.check_points(Z)) for Z in (X, tests))
     between = [cdist(points, image, "sqeuclidean") for image in images]
     unit = float(np.median(cdist(points, points, "sqeuclidean")))
     mean = targets.mean(axis=0)
@@ -86,11 +87,3 @@ def group_averaged(space: Space, group: Group, X: Array, y: Array, tests: Array)
     _, width, dual = best
     kernel = np.mean([np.exp(-width / unit * cdist(others, image, "sqeuclidean")) for image in images], axis=0)
     return (kernel @ dual + mean).reshape(len(tests), *y.shape[1:])
-
-
-def _coordinates(space: Space, X: Array) -> Array:
-    """Points of R^N: angles as cosines and sines, everything else as it is."""
-    if isinstance(space, Torus):
-        angles = 2 * np.pi * X / np.asarray(space.period)
-        return np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
-    return X.reshape(len(X), -1)

@@ -12,7 +12,7 @@ T = TypeVar("T")
 class Track(Protocol):
     """Iterate and show progress."""
 
-    def __call__(self, items: Iterable[T], description: str, total: int | None = None) -> Iterable[T]: ...
+    def __call__(self, items: Iterable[T], description: str) -> Iterable[T]: ...
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from specavg import groups
 from specavg._arrays import Array
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
-from specavg.experiments._rate import slope_interval
+from specavg.experiments._rate import draw_risks, draw_slope, slope_interval
 from specavg.experiments._result import Result, Track
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
@@ -130,11 +130,6 @@ def _slope(n: Array | NDArray[np.int64], risks: Array) -> float:
     return float(np.polyfit(np.log(n), np.log(risks), 1)[0])
 
 
-def _signs(top: int) -> Array:
-    """Signs at the pole of the zonal functions of the library."""
-    return np.sign(invariant_basis(Sphere(3), AXIS, max_eigenvalue=float(top * (top + 1))).evaluate([[0, 0, 1]])[0])
-
-
 def _coefficients() -> Array:
     """By degree; of random signs, so that the target is not all at the pole."""
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=_TOP)
@@ -143,7 +138,7 @@ def _coefficients() -> Array:
 
 def _target(X: Array) -> Array:
     zonal = invariant_basis(Sphere(3), AXIS, max_eigenvalue=float(_TOP * (_TOP + 1)))
-    return zonal.combine(X, (_coefficients() * _signs(_TOP))[:, None])[:, 0]
+    return zonal.combine(X, _truth(zonal)[:, None])[:, 0]
 
 
 def _risk(way: Way, X: Array, y: Array) -> float:
@@ -212,28 +207,23 @@ def _draw(
     slopes: dict[str, tuple[float, float, float]],
     saved: dict[str, Array],
 ) -> None:
-    figure, axes = new_figure(2, width=9.6, height=3.9)
-    left, right = axes
+    figure, (left, right) = new_figure(2, width=9.6, height=3.9)
     colors = dict(zip((way.title for way in WAYS), (PALETTE[6], PALETTE[2], PALETTE[4], PALETTE[0]), strict=True))
     for way in WAYS:
-        values, color = risks[way.title], colors[way.title]
-        mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
-        left.fill_between(sizes, mean - 2 * error, mean + 2 * error, color=color, alpha=0.2, lw=0)
-        left.plot(sizes, mean, "o-", color=color, label=f"{way.title}: −{-slopes[way.title][0]:.2f}")
+        label = f"{way.title}: −{-slopes[way.title][0]:.2f}"
+        draw_risks(left, sizes, risks[way.title], colors[way.title], label)
     for way in (WAYS[0], WAYS[3]):
-        mean = risks[way.title].mean(axis=0)
-        middle = np.exp(np.log(mean).mean() - way.slope * np.log(sizes).mean())
-        left.plot(sizes, middle * sizes**way.slope, "--", color=REFERENCE, lw=1.0)
-    left.set(xscale="log", yscale="log", xlabel="number of samples n", ylabel="risk ‖f̂ − f*‖²")
-    left.set_title("Risk, and its slope")
+        draw_slope(left, sizes, risks[way.title], way.slope)
+    left.set(xscale="log", yscale="log", xlabel="number of samples n")
+    left.set(ylabel="risk ‖f̂ − f*‖²", title="Risk, and its slope")
     left.legend(loc="lower left")
     for way in WAYS[1:]:
         right.plot(sizes, saved[way.title], "o-", color=colors[way.title])
     guide: Any = saved[WAYS[3].title][-1] * (sizes / sizes[-1]) ** (1 / 3)
     right.plot(sizes, guide, "--", color=REFERENCE, lw=1.0)
     right.axhline(TURNS, ls=":", color=REFERENCE, lw=1.0)
-    right.set(xscale="log", yscale="log", xlabel="number of samples n", ylabel="times fewer samples")
-    right.set_title("Samples saved")
+    right.set(xscale="log", yscale="log", xlabel="number of samples n")
+    right.set(ylabel="times fewer samples", title="Samples saved")
     result.figure(
         NAME,
         figure,

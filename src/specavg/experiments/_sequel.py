@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from specavg._arrays import Array
 from specavg.estimators import invariance_discrepancy
 from specavg.experiments._result import Experiment, Result, Track
 from specavg.experiments._sample_savings import samples_saved
+from specavg.experiments._timing import duration
 from specavg.groups import Group
 from specavg.invariants import invariant_basis
 from specavg.invariants._basis import built_basis
@@ -36,12 +38,7 @@ class Case:
     top: float
 
     def eigenspaces(self) -> list[Eigenspace]:
-        found = []
-        for V in self.space.eigenspaces():
-            if V.eigenvalue > self.top + 1e-9:
-                return found
-            found.append(V)
-        return found
+        return list(takewhile(lambda V: V.eigenvalue <= self.top + 1e-9, self.space.eigenspaces()))
 
 
 CASES = (
@@ -199,8 +196,8 @@ def _describe(result: Result, cases: tuple[Case, ...], found: list[Comparison], 
             ["case", "r", "invariants", "fields: gap", "time", "ID",
              "random elements: T", "time", "invariants", "ID"],
             [
-                [case.title, f"{c.r}", f"{c.right}", _gap(c.gap), _seconds(c.ours), _small(c.our_change),
-                 f"{number_of_draws(c.r)}", _seconds(c.theirs), _range(c.dims), _small(c.change)]
+                [case.title, f"{c.r}", f"{c.right}", _gap(c.gap), duration(c.ours), _small(c.our_change),
+                 f"{number_of_draws(c.r)}", duration(c.theirs), _range(c.dims), _small(c.change)]
                 for case, c in pairs
             ],
         )  # fmt: skip
@@ -218,7 +215,7 @@ def _describe(result: Result, cases: tuple[Case, ...], found: list[Comparison], 
         "tolerance 0 at most the constant is left, which does not change at all.",
         ["case", "invariants from", "time", "error", "ID"],
         [
-            [case.title if name == "fields" else "", name, _seconds(seconds), f"{error:.3f}", _small(change)]
+            [case.title if name == "fields" else "", name, duration(seconds), f"{error:.3f}", _small(change)]
             for case, c in pairs
             for name, (seconds, error, change) in c.fits.items()
         ],
@@ -239,7 +236,7 @@ def _describe(result: Result, cases: tuple[Case, ...], found: list[Comparison], 
         + (f"Of the tolerances tried, {right[0]:g} to {right[-1]:g} were right in all runs. " if right else "")
         + "Nothing in the algorithm tells a good tolerance from a bad one. The T draws of the proof are far more "
         f"than these cases need: after one draw up to {_percent(max(c.few[1] for c in found))} of the runs were "
-        f"wrong, after three {_none_or(max(c.few[3] for c in found))}.",
+        f"wrong, after three up to {_percent(max(c.few[3] for c in found))}.",
         None,
     )
     result.claim(
@@ -260,16 +257,8 @@ def _gap(value: float) -> str:
     return f"{value:.2g}" if np.isfinite(value) else "–"
 
 
-def _none_or(share: float) -> str:
-    return f"up to {_percent(share)}" if share else "none"
-
-
 def _small(value: float) -> str:
     return f"{value:.0e}" if value else "0"
-
-
-def _seconds(value: float) -> str:
-    return f"{1e3 * value:.0f} ms" if value < 1 else f"{value:.1f} s"
 
 
 def _range(dims: list[int]) -> str:

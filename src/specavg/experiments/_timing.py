@@ -24,8 +24,3 @@ def seconds(call: Callable[[], Any], repeat: int = 3, budget: float = 1.0) -> fl
 def duration(value: float) -> str:
     """Seconds for a person."""
     return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms"
-
-
-def size_text(n: int) -> str:
-    """An integer for a person: as it is up to a million, then as a power of ten."""
-    return f"{n:,}" if n < 10**7 else f"10^{math.floor(math.log10(n))}"

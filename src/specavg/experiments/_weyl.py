@@ -8,7 +8,7 @@ import numpy as np
 
 from specavg import groups, theory
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure
-from specavg.experiments._result import Experiment, Figure, Result, Table, Track
+from specavg.experiments._result import Experiment, Result, Track
 from specavg.invariants import invariant_basis
 from specavg.spaces import Sphere, Torus
 
@@ -51,21 +51,26 @@ def run(quick: bool, track: Track) -> Result:
             f"for the boundary of the fundamental domain, the second ratio tends to {limit:.3f}.",
             bool(holds),
         )
-        _draw(ax, title, group.finite_order, eigenvalues, counts, survivors, whole, part)
+        ax.step(eigenvalues, counts, where="post", color=PALETTE[0], label="all functions")
+        ax.step(eigenvalues, survivors, where="post", color=PALETTE[1], label="invariant ones")
+        ax.plot(eigenvalues, whole, "--", color=REFERENCE, lw=1.1, label="Weyl's law")
+        ax.plot(eigenvalues, part, "--", color=REFERENCE, lw=1.1)
+        ax.set(xscale="log", yscale="log", xlabel="eigenvalue λ", title=f"{title}, |G| = {group.finite_order}")
+        ax.legend(loc="upper left")
         for quantity, values in (("D_lambda", counts), ("D_lambda_G", survivors)):
             for eigenvalue, value in zip(eigenvalues, values, strict=True):
                 settings = {"space": repr(space), "group": repr(group), "eigenvalue": float(eigenvalue)}
                 result.record(NAME, title, quantity, float(value), settings=settings)
     for ax in axes[:, 0]:
         ax.set_ylabel("number of functions up to λ")
-    result.figures = [Figure(NAME, figure, "Steps: counted; dashed: Weyl's law with vol(M) and with vol(M/G).")]
+    result.figure(NAME, figure, "Steps: counted; dashed: Weyl's law with vol(M) and with vol(M/G).")
     header = ["case", "|G|", "λ", "D_λ", "D_λ / law", "D_λ,G", "D_λ,G / law", "limit of D_λ,G / law"]
     result.notes = [
         "The limit is sensitive to how it is taken: with the 1/√λ term alone, an earlier run (S³ to λ = 400) "
         "gave 0.83 on S³, where reflections weigh most, and 0.98 to 1.00 elsewhere. A limit within 5 % of one "
         "counts as agreement."
     ]
-    result.tables = [Table("Counts at the largest λ", header, rows)]
+    result.table("Counts at the largest λ", header, rows)
     return result
 
 
@@ -77,18 +82,6 @@ def _limit(eigenvalues: Any, ratio: Any) -> float:
     """
     start = len(eigenvalues) // 4
     return float(np.polyfit(1 / np.sqrt(eigenvalues[start:]), ratio[start:], 2)[-1])
-
-
-def _draw(
-    ax: Any, title: str, order: int, eigenvalues: Any, counts: Any, survivors: Any, whole: Any, part: Any
-) -> None:
-    ax.step(eigenvalues, counts, where="post", color=PALETTE[0], label="all functions")
-    ax.step(eigenvalues, survivors, where="post", color=PALETTE[1], label="invariant ones")
-    ax.plot(eigenvalues, whole, "--", color=REFERENCE, lw=1.1, label="Weyl's law")
-    ax.plot(eigenvalues, part, "--", color=REFERENCE, lw=1.1)
-    ax.set(xscale="log", yscale="log", xlabel="eigenvalue λ")
-    ax.set_title(f"{title}, |G| = {order}")
-    ax.legend(loc="upper left")
 
 
 EXPERIMENT = Experiment(NAME, "Weyl's law and its invariant version", run)

@@ -10,11 +10,12 @@ by what they hold:
   `_integer_vectors`, `_nufft`
 - polynomials of intervals: `_chebyshev`, `_chebyshev_orbits`
 - harmonics of spheres: `_s2_harmonics`, `_sphere_harmonics`, `_block_harmonics`, `_monomials`, `_orbit_sums`,
-  `_tangent_fields`; addition theorems, of rotations and tori too: `_zonal_sums`
+  `_tangent_fields`; of the first, and of rotations: `_euler_family`; addition theorems, of rotations and tori too:
+  `_zonal_sums`
 - functions of rotations: `_wigner_functions`, `_wigner_matrices`, `_wigner_columns`, `_two_sided_sums`,
   `_one_direction`, `_orthonormal_matrices`
 - functions of copies: `_symmetric_functions`, `_copy_chains`, `_copy_tensors`, `_determinants`
 - families made from others: `_combinations`, `_mapped_functions`, `_expanded_in_waves`, `_tensor_products`,
   `_factor_table`
-- Gram matrices that are not formed: `_gram_operator`, `_toeplitz_gram`, `_euler_gram`, `_euler_sums`, `_wave_tables`
+- Gram matrices that are not formed: `_gram_operator`, `_toeplitz_gram`, `_euler_gram`, `_euler_sums`
 """

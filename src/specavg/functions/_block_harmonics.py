@@ -66,7 +66,8 @@ def _indices(sizes: tuple[int, ...], degree: int) -> tuple[Index, ...]:
     found = [
         (*rest, (e, n))
         for e in signs
-        for n in range((degree - e) // 2 + 1 if degree >= e else 0)
+        if e <= degree
+        for n in range((degree - e) // 2 if len(before) == 1 else 0, (degree - e) // 2 + 1)  # one leaf: degree 0 or 1
         for rest in _indices(tuple(before), degree - e - 2 * n)
     ]
     return tuple(sorted(found))
@@ -85,14 +86,11 @@ class BlockHarmonics(Functions):
     def __init__(self, blocks: Blocks, degrees: Sequence[int]) -> None:
         self._blocks = blocks
         self._indices = [index for degree in degrees for index in blocks.indices(degree)]
+        self.dim = len(self._indices)
 
     @cached_property
     def _joins(self) -> list[_Join]:
         return _joins(self._indices, len(self._blocks.sizes))
-
-    @property
-    def dim(self) -> int:
-        return len(self._indices)
 
     @property
     def row_bytes(self) -> float:

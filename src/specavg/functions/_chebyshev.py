@@ -18,11 +18,8 @@ class ChebyshevPolynomials(Functions):
     def __init__(self, centre: float, half: float, degrees: Sequence[int]) -> None:
         self._centre = centre
         self._half = half
+        self.dim = len(degrees)
         self._degrees = np.array(degrees, dtype=np.intp)
-
-    @property
-    def dim(self) -> int:
-        return len(self._degrees)
 
     @property
     def row_bytes(self) -> float:
@@ -30,23 +27,23 @@ class ChebyshevPolynomials(Functions):
 
     def values(self, X: Array) -> Array:
         t = self._inside(X)
-        table = np.empty((int(self._degrees.max(initial=1)) + 1, len(t)))
-        table[0], table[1] = 1.0, t
-        for k in range(2, len(table)):
-            np.multiply(2 * t, table[k - 1], out=table[k])
-            table[k] -= table[k - 2]
+        table = self._table(t, 1.0, t)
         table[1:] *= np.sqrt(2)
         return table[self._degrees].T
 
     def gradient(self, X: Array) -> Array:
-        t = self._inside(X)
-        table = np.empty((int(self._degrees.max(initial=1)) + 1, len(t)))  # U_{k−1}, and T_k' = k U_{k−1}
-        table[0], table[1] = 0.0, 1.0
+        table = self._table(self._inside(X), 0.0, 1.0)  # U_{k−1}, and T_k' = k U_{k−1}
+        table *= (np.sqrt(2) / self._half * np.arange(len(table)))[:, None]
+        return table[self._degrees].T[:, :, None]
+
+    def _table(self, t: Array, first: float, second: Array | float) -> Array:
+        """p_0, p_1, … with p_k = 2t p_{k−1} − p_{k−2}, from the first two."""  # (n,) -> (highest degree + 1, n)
+        table = np.empty((int(self._degrees.max(initial=1)) + 1, len(t)))
+        table[0], table[1] = first, second
         for k in range(2, len(table)):
             np.multiply(2 * t, table[k - 1], out=table[k])
             table[k] -= table[k - 2]
-        table *= (np.sqrt(2) / self._half * np.arange(len(table)))[:, None]
-        return table[self._degrees].T[:, :, None]
+        return table
 
     def _inside(self, X: Array) -> Array:
         """The points on [−1, 1]: rounding may leave the interval."""

@@ -1,4 +1,4 @@
-"""Chebyshev polynomials of several coordinates: products, and their sums over the orbits of permutations."""
+"""Products of Chebyshev polynomials, one of each coordinate."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._combinations import Combinations
 from specavg.functions._factor_table import STEP, TABLE, FactorTable
-from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import rows_in, tree_of
 from specavg.functions._product_tree import Products, ProductTree
-from specavg.functions._threads import in_order, read_only, row_chunks
+from specavg.functions._threads import for_all_rows, read_only
 
 
 @final
@@ -33,10 +31,7 @@ class ChebyshevProducts(Products):
         self._centre = centre
         self._half = half
         self.exponents = exponents
-
-    @property
-    def dim(self) -> int:
-        return len(self.exponents)
+        self.dim = len(exponents)
 
     @property
     def row_bytes(self) -> float:
@@ -61,92 +56,36 @@ class ChebyshevProducts(Products):
         factor = (vectors.value - 1) * m + vectors.coordinate
         return ProductTree.of(table, vectors.parent, factor, rows_in(self.exponents, K).astype(np.int64))
 
-    def scaled(self, X: Array) -> Array:
+    def _scaled(self, X: Array) -> Array:
         """Coordinates in units of the interval; rounding may not leave it."""
         return np.clip((X - self._centre) / self._half, -1.0, 1.0)
 
-    @property
-    def half(self) -> float:
-        """Half the width of the interval."""
-        return self._half
-
     def _loaded(self, X: Array) -> Array:
-        return read_only(self.scaled(X))
+        return read_only(self._scaled(X))
 
     def plain_values(self, X: Array) -> Array:
-        angle = np.arccos(self.scaled(X))
+        angle = np.arccos(self._scaled(X))
         values = np.tile(self.weights, (len(X), 1))
         for i, k in enumerate(self.exponents.T):
             values *= np.cos(angle[:, i, None] * k)
         return values
 
+    def mixed_gradient(self, X: Array, Q: Any) -> Array:
+        rows = Q.tocsr()
+        used = np.flatnonzero(np.diff(rows.indptr))
+        if len(used) < rows.nnz:
+            return super().mixed_gradient(X, Q)
+        from specavg.functions.loops._orbit_slopes import orbit_slopes  # of sums that share no product
 
-@final
-class ChebyshevOrbitSums(Functions):
-    """Sums of Chebyshev products, each product in at most one of them, and their gradients.
-
-    Parameters
-    ----------
-    products : ChebyshevProducts
-    label : ndarray of int, shape (products.dim,)
-        The sum that each product belongs to, -1 for none.
-    coefficients : ndarray of shape (products.dim,)
-        Of each product in its sum.
-    """
-
-    def __init__(self, products: ChebyshevProducts, label: NDArray[np.int64], coefficients: Array) -> None:
-        from scipy.sparse import coo_array
-
-        self._products = products
-        self._label = label
-        self._coefficients = coefficients
-        used = np.flatnonzero(label >= 0)
-        shape = (products.dim, int(label.max(initial=-1)) + 1)
-        self._matrix: Any = coo_array((coefficients[used], (used, label[used])), shape=shape).tocsr()
-        self._sums = Combinations(products, self._matrix)
-
-    @property
-    def dim(self) -> int:
-        return self._sums.dim
-
-    @property
-    def row_bytes(self) -> float:
-        return self._sums.row_bytes
-
-    def values(self, X: Array) -> Array:
-        return self._sums.values(X)
-
-    def plain_values(self, X: Array) -> Array:
-        return self._sums.plain_values(X)
-
-    def correlate(self, X: Array, Y: Array) -> Array:
-        return self._sums.correlate(X, Y)
-
-    def combine(self, X: Array, C: Array) -> Array:
-        return self._sums.combine(X, C)
-
-    def gradient(self, X: Array) -> Array:
-        from specavg.functions.loops._orbit_slopes import orbit_slopes
-
-        products, tree = self._products, self._products.tree
-        out = np.zeros((len(X), self.dim, X.shape[1]))
-        weights = products.weights * self._coefficients / products.half
+        label, weights = np.full(self.dim, -1), np.zeros(self.dim)
+        label[used], weights[used] = rows.indices, rows.data * self.weights[used] / self._half
+        out = np.zeros((len(X), Q.shape[1], X.shape[1]))
 
         def work(rows: slice) -> None:
-            orbit_slopes(tree, read_only(products.scaled(X[rows])), self._label, weights, out[rows])
+            orbit_slopes(self.tree, self._loaded(X[rows]), label, weights, out[rows])
 
-        for _ in in_order(work, row_chunks(len(X))):
-            pass
+        for_all_rows(work, len(X))
         return out
-
-    def correlate_gradient(self, X: Array, G: Array) -> Array:
-        return self._sums.correlate_gradient(X, G)
-
-    def combine_gradient(self, X: Array, C: Array) -> Array:
-        return self._sums.combine_gradient(X, C)
-
-    def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
-        return self._sums.combine_both(X, C)
 
 
 def _with_parents(K: NDArray[np.int64]) -> NDArray[np.int64]:

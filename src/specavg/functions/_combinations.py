@@ -4,68 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._functions import Functions
 from specavg.functions._mapped_functions import Mapped
 
 
-class Part(NamedTuple):
-    """Some functions, by callables."""
-
-    dim: int
-    values: Callable[[Array], Array]  # (n, dim)
-    gradient: Callable[[Array], Array]  # (n, dim, n_features)
-    combined_gradient: Callable[[Array, Array], Array]  # of combinations C: (n, q, n_features)
-
-
 @final
-class Listed(Functions):
-    """Functions given part by part. No part is held beside another."""
+class Given(Functions):
+    """Functions given by callables.
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self._parts = list(parts)
-        self._ends = np.cumsum([0, *(part.dim for part in self._parts)])
+    Parameters
+    ----------
+    dim : int
+    values, gradient : callables
+        Of points: (n, dim) and (n, dim, n_features).
+    combined_gradient : callable
+        Of points and coefficients (dim, q): (n, q, n_features).
+    """
 
-    @property
-    def dim(self) -> int:
-        return int(self._ends[-1])
+    def __init__(
+        self,
+        dim: int,
+        values: Callable[[Array], Array],
+        gradient: Callable[[Array], Array],
+        combined_gradient: Callable[[Array, Array], Array],
+    ) -> None:
+        self.dim, self._values, self._gradient, self._combined = dim, values, gradient, combined_gradient
 
     @property
     def row_bytes(self) -> float:
-        return 8.0 * (4 * max((part.dim for part in self._parts), default=1) + self.dim)
+        return 8.0 * 5 * max(self.dim, 1)
 
     def values(self, X: Array) -> Array:
-        return np.concatenate([np.empty((len(X), 0)), *(part.values(X) for part in self._parts)], axis=1)
+        return self._values(X)
 
     def gradient(self, X: Array) -> Array:
-        parts = [part.gradient(X) for part in self._parts]
-        return np.concatenate([np.empty((len(X), 0, X.shape[1])), *parts], axis=1)
+        return self._gradient(X)
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
-        total = np.zeros((*X.shape, C.shape[1]))
-        for part, (a, b) in zip(self._parts, pairwise(self._ends), strict=True):
-            for rows in self.chunks(len(X), self.row_bytes + 32.0 * C.shape[1] * X.shape[1] ** 2):
-                total[rows] += part.combined_gradient(X[rows], C[a:b]).transpose(0, 2, 1)
-        return total
-
-    def correlate(self, X: Array, Y: Array) -> Array:
-        totals = [
-            compensated_sum((part.values(X[rows]).T @ Y[rows] for rows in self.chunks(len(X))), (part.dim, Y.shape[1]))
-            for part in self._parts
-        ]
-        return np.concatenate([np.empty((0, Y.shape[1])), *totals])
-
-    def combine(self, X: Array, C: Array) -> Array:
-        total = np.zeros((len(X), C.shape[1]))
-        for part, (a, b) in zip(self._parts, pairwise(self._ends), strict=True):
-            for rows in self.chunks(len(X)):
-                total[rows] += part.values(X[rows]) @ C[a:b]
-        return total
+        combined = np.empty((*X.shape, C.shape[1]))
+        for rows in self.chunks(len(X), self.row_bytes + 32.0 * C.shape[1] * X.shape[1] ** 2):
+            combined[rows] = self._combined(X[rows], C).transpose(0, 2, 1)
+        return combined
 
 
 @final
@@ -88,10 +72,7 @@ class Blockwise(Mapped):
         self._blocks = [Q for _, Q in blocks]
         self._from = list(pairwise(np.cumsum([0, *(size for size, _ in blocks)])))
         self._ends = np.cumsum([0, *(size if Q is None else Q.shape[1] for size, Q in blocks)])
-
-    @property
-    def dim(self) -> int:
-        return int(self._ends[-1])
+        self.dim = int(self._ends[-1])
 
     @property
     def row_bytes(self) -> float:
@@ -143,10 +124,7 @@ class Combinations(Mapped):
     def __init__(self, functions: Functions, matrix: Any) -> None:
         super().__init__(functions)
         self._matrix = matrix if isinstance(matrix, np.ndarray) else matrix.tocsc()
-
-    @property
-    def dim(self) -> int:
-        return int(self._matrix.shape[1])
+        self.dim = int(matrix.shape[1])
 
     @property
     def row_bytes(self) -> float:
@@ -159,9 +137,7 @@ class Combinations(Mapped):
         return np.asarray(self._source.plain_values(X) @ self._matrix)
 
     def gradient(self, X: Array) -> Array:
-        gradient = self._source.gradient(X)  # (n, functions, n_features)
-        mixed = [np.asarray(gradient[:, :, j] @ self._matrix) for j in range(X.shape[1])]
-        return np.stack(mixed, axis=2)
+        return self._source.mixed_gradient(X, self._matrix)
 
     def _reduced(self, sums: Array) -> Array:
         return np.asarray(self._matrix.T @ sums)
@@ -177,10 +153,7 @@ class Joined(Functions):
     def __init__(self, families: Sequence[Functions]) -> None:
         self._families = list(families)
         self._ends = np.cumsum([0, *(family.dim for family in families)])
-
-    @property
-    def dim(self) -> int:
-        return int(self._ends[-1])
+        self.dim = int(self._ends[-1])
 
     @property
     def row_bytes(self) -> float:
@@ -196,7 +169,7 @@ class Joined(Functions):
 
     def combine(self, X: Array, C: Array) -> Array:
         total = np.zeros((len(X), C.shape[1]))
-        for family, a, b in zip(self._families, self._ends[:-1], self._ends[1:], strict=True):
+        for family, (a, b) in zip(self._families, pairwise(self._ends), strict=True):
             total += family.combine(X, C[a:b])
         return total
 
@@ -210,6 +183,6 @@ class Joined(Functions):
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
         total = np.zeros((len(X), X.shape[1], C.shape[1]))
-        for family, a, b in zip(self._families, self._ends[:-1], self._ends[1:], strict=True):
+        for family, (a, b) in zip(self._families, pairwise(self._ends), strict=True):
             total += family.combine_gradient(X, C[a:b])
         return total

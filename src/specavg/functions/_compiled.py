@@ -14,7 +14,7 @@ from specavg._config import require_memory, settings
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._few_rows import few_rows
 from specavg.functions._functions import CHUNK_BYTES, PLAIN_BYTES, Functions
-from specavg.functions._threads import CACHE, SMALLEST_BLOCK, block_size, in_order, read_only, row_chunks
+from specavg.functions._threads import CACHE, SMALLEST_BLOCK, block_size, for_all_rows, in_order, read_only, row_chunks
 
 FEW_COLUMNS = 8  # columns of data or coefficients: for more, values and a matrix product beat a pass of a loop for each
 
@@ -139,16 +139,10 @@ class Compiled(Functions):
 
     def values(self, X: Array) -> Array:
         # Points are made contiguous, as for the loops: sums over coordinates are rounded by their order in memory.
-        plain = self._few(len(X), len(X)) or self._is_wide
+        # Where chunks of values have fewer points than the smallest block of a loop, the loop mostly idles: at degree
+        # 270 of S², 27 points a chunk, it takes 1.5 ms a point, and plain NumPy 0.5 ms.
+        plain = self._few(len(X), len(X)) or SMALLEST_BLOCK * self.row_bytes > CHUNK_BYTES
         return self.plain_values(read_only(X)) if plain else self._looped_values(X)
-
-    @property
-    def _is_wide(self) -> bool:
-        """Whether chunks of values have fewer points than the smallest block of a loop, which then mostly idles.
-
-        Degree 270 of S², 27 points a chunk: 1.5 ms a point by the loop, 0.5 ms by plain NumPy.
-        """
-        return SMALLEST_BLOCK * self.row_bytes > CHUNK_BYTES
 
     def _looped_values(self, X: Array) -> Array:
         """`values` by the loop."""
@@ -170,6 +164,5 @@ class Compiled(Functions):
             for part in self._pieces(rows):
                 loop(program, self._loaded(X[part]), *more, out[part])
 
-        for _ in in_order(work, row_chunks(len(X))):
-            pass
+        for_all_rows(work, len(X))
         return out

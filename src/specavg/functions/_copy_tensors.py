@@ -46,10 +46,7 @@ class CopyTensors(Functions):
         self._one_copy = one_copy
         self._copies = copies
         self._tensors = list(tensors)
-
-    @property
-    def dim(self) -> int:
-        return sum(tensor.Q.shape[1] for tensor in self._tensors)
+        self.dim = sum(tensor.Q.shape[1] for tensor in tensors)
 
     @property
     def row_bytes(self) -> float:

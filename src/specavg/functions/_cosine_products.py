@@ -14,19 +14,17 @@ from specavg._arrays import Array
 from specavg.functions._expanded_in_waves import FOURIER_DIMENSIONS, Expanded
 from specavg.functions._factor_table import FactorTable
 from specavg.functions._functions import Functions
-from specavg.functions._integer_vectors import Tree, frequency_tree
+from specavg.functions._integer_vectors import Tree
 from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
 
 Indices = NDArray[np.intp]
 
 
-def cosine_products(
-    period: Array, d: int, norms: Sequence[int], frequencies: Callable[[int, int], Tree] = frequency_tree
-) -> Functions:
+def cosine_products(period: Array, norms: Sequence[int], dim: int, vectors: Callable[[], Tree]) -> Functions:
     """`CosineProducts`; in few dimensions also written as sums of waves, which a non-uniform FFT computes faster."""
-    products = CosineProducts(period, d, norms, frequencies)
-    if d > FOURIER_DIMENSIONS or not products.dim:
+    products = CosineProducts(period, norms, dim, vectors)
+    if len(period) > FOURIER_DIMENSIONS or not dim:
         return products
     return Expanded(products, products.nanoseconds, products.expansion)  # named functions: they are pickled
 
@@ -35,16 +33,23 @@ def cosine_products(
 class CosineProducts(Products):
     """∏_i √2cos 2πk_i u_i for every k ≥ 0 with its norm in `norms`: each is its parent times one more factor.
 
-    The norm is |k|², or what else `frequencies` (d, bound) lists them by.
+    Parameters
+    ----------
+    period : ndarray of shape (d,)
+    norms : sequence of int
+        |k|², or what else the vectors are listed by.
+    dim : int
+        How many such k there are.
+    vectors : callable
+        Lists them, and those they grow from, when they are first needed; it is pickled.
     """
 
-    def __init__(
-        self, period: Array, d: int, norms: Sequence[int], frequencies: Callable[[int, int], Tree] = frequency_tree
-    ) -> None:
+    def __init__(self, period: Array, norms: Sequence[int], dim: int, vectors: Callable[[], Tree]) -> None:
         self._period = period
-        self._d = d
+        self._d = len(period)
         self._norms = tuple(norms)
-        self._frequencies = frequencies
+        self.dim = dim
+        self._list = vectors
 
     @property
     def invariant_to_sign_bits(self) -> bool:
@@ -57,16 +62,12 @@ class CosineProducts(Products):
     @cached_property
     def _vectors(self) -> Tree:
         """The frequencies, and those they grow from."""
-        return self._frequencies(self._d, max(self._norms, default=0))
+        return self._list()
 
     @cached_property
     def _wanted(self) -> NDArray[np.intp]:
         """Rows of the tree of frequencies that are functions of this family."""
         return np.flatnonzero(np.isin(self._vectors.norm, self._norms))
-
-    @property
-    def dim(self) -> int:
-        return len(self._wanted)
 
     @property
     def row_bytes(self) -> float:

@@ -35,7 +35,7 @@ class Derivations(Functions):
     def _lowered(self, X: Array, G: Array) -> Array:
         """The transpose of `_lifted`."""  # (n, n_features, q) -> (n, fields, q)
 
-    @property
+    @cached_property
     def _all_functions(self) -> Functions:
         """A family with the same functions that computes all that a derivative may need."""
         return self

@@ -42,12 +42,9 @@ class Determinants(Functions):
             raise ValueError(f"a determinant of {copies} copies needs {copies} different functions in increasing order")
         self._one_copy = one_copy
         self._m = copies
+        self.dim = len(sets)
         self._sets = np.asarray(sets, dtype=np.intp)
         self._tree = _branches(self._sets, np.arange(len(sets)), 0)
-
-    @property
-    def dim(self) -> int:
-        return len(self._sets)
 
     @property
     def row_bytes(self) -> float:

@@ -12,20 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
-from specavg.functions._euler_sums import (
-    WaveFamily,
-    order_blocks,
-    sums_by_transform,
-    transform_nanoseconds,
-    wave_orders,
-)
+from specavg.functions._euler_sums import order_blocks, sums_by_transform, transform_nanoseconds, wave_orders
+
+if TYPE_CHECKING:
+    from specavg.functions._euler_family import EulerFamily
 
 _BATCH_BYTES = 64e6  # memory of the grids that are transformed together
 _PARTS = 16  # parts of the tables: each begins at its own lowest degree, and the zeros below it are not held
@@ -38,7 +35,7 @@ _NANOSECONDS_A_PRODUCT = 1.0  # of an entry of a table, for each column, there a
 class _Grid:
     """Nodes for functions of degree up to `top`: exact for products of four of them."""
 
-    def __init__(self, family: WaveFamily) -> None:
+    def __init__(self, family: EulerFamily) -> None:
         fft: Any = import_module("scipy.fft")
         self.top = L = family.top
         self.steps = family.steps
@@ -63,13 +60,7 @@ class _Grid:
         """Zeros of the shape of a real spectrum at each height, flattened."""
         return np.zeros((len(self.cosines), q, self.turns[1] * (self.turns[0] // 2 + 1)), dtype=complex)
 
-    def put(
-        self,
-        spectrum: NDArray[np.complex128],
-        waves: Array,
-        j: NDArray[np.intp],
-        k: NDArray[np.intp],
-    ) -> None:
+    def put(self, spectrum: NDArray[np.complex128], waves: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> None:
         """Write A cos + B sin into spectra; `waves` are those at each height."""  # (P, N, 2, q)
         c = 0.5 * (waves[:, :, 0] - 1j * waves[:, :, 1]).transpose(1, 2, 0)  # (N, q, P)
         c[..., (j == 0) & (k == 0)] *= 2
@@ -92,12 +83,12 @@ class EulerGram:
 
     Parameters
     ----------
-    family : WaveFamily
+    family : EulerFamily
     density : ndarray
         Σ w δ(x − x_i), of degree up to twice that of the family, on its grid: all that is kept of the data.
     """
 
-    def __init__(self, family: WaveFamily, density: Array) -> None:
+    def __init__(self, family: EulerFamily, density: Array) -> None:
         self._family = family
         self.solver = "grid"
         self._grid = grid = _Grid(family)
@@ -154,7 +145,7 @@ def _entries(grid: _Grid) -> float:
     return sum((part.stop - part.start) * (grid.top + 1.0 - low) for part, low in parts) * len(grid.cosines)
 
 
-def gram_nanoseconds(family: WaveFamily, n: int, loops: float) -> tuple[float, float]:
+def gram_nanoseconds(family: EulerFamily, n: int, loops: float) -> tuple[float, float]:
     """Forecasts of `euler_gram` for n points, and of one multiplication by the Gram matrix for each column."""
     grid, top = _Grid(family), 2 * family.top
     tables = len(wave_orders(family.steps, top)[0]) * (top + 1.0) ** 2
@@ -163,15 +154,15 @@ def gram_nanoseconds(family: WaveFamily, n: int, loops: float) -> tuple[float, f
 
 
 def euler_gram(
-    family: WaveFamily, twice: WaveFamily, X: Array, weights: Array, Y: Array, loops: float
+    family: EulerFamily, twice: EulerFamily, X: Array, weights: Array, Y: Array, loops: float
 ) -> tuple[EulerGram, Array]:
     """Φᵀ diag(weights) Φ as an operator, and Φᵀ (w, wY).
 
     Parameters
     ----------
-    family : WaveFamily
+    family : EulerFamily
         Φ.
-    twice : WaveFamily
+    twice : EulerFamily
         All functions of up to twice the degree whose orders products of functions of `family` can have.
     X : ndarray of shape (n, n_features)
     weights : ndarray of shape (n,)
@@ -187,7 +178,7 @@ def euler_gram(
     return EulerGram(family, _density(family, twice, all_sums[:, 0])), sums
 
 
-def _density(family: WaveFamily, twice: WaveFamily, sums: Array) -> Array:
+def _density(family: EulerFamily, twice: EulerFamily, sums: Array) -> Array:
     """The density of data on the grid of `family`, from the sums of the functions `twice` of twice the degree."""
     grid = _Grid(family)
     spectrum = grid.spectrum(1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import gcd
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,42 +18,11 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.functions import _nufft
 
+if TYPE_CHECKING:
+    from specavg.functions._euler_family import EulerFamily
+
 Orders = NDArray[np.intp]
 _TABLE_BYTES = 64e6  # memory of the tables of high degree that are held at a time
-
-
-class WaveFamily(Protocol):
-    """Functions Σ_l T_{jkl}(β) (A_{jkl} cos(jα + kγ) + B_{jkl} sin(jα + kγ)), j ≥ 0; where j = 0, k ≥ 0 too."""
-
-    @property
-    def top(self) -> int:
-        """The highest degree l."""
-        ...
-
-    @property
-    def steps(self) -> tuple[int, int]:
-        """What all orders j, and all orders k, are multiples of; 0 where there is no other order than 0."""
-        ...
-
-    def correlate(self, X: Array, Y: Array) -> Array:
-        """Sums over data: Φᵀ Y."""  # (n, q) -> (dim, q)
-        ...
-
-    def angles(self, X: Array) -> tuple[Array, Array, Array]:
-        """α, β, γ; zeros for γ where there is no such angle."""  # (n, n_features) -> (n,), (n,), (n,)
-        ...
-
-    def wave_table(self, j: Orders, k: Orders, cosines: Array) -> Array:
-        """T at the nodes cos β."""  # (P,), (P,), (N,) -> (P, N, top + 1)
-        ...
-
-    def to_waves(self, C: Array, j: Orders, k: Orders) -> Array:
-        """A and B from coefficients of the functions."""  # (dim, q) -> (P, top + 1, 2, q)
-        ...
-
-    def from_waves(self, waves: Array, j: Orders, k: Orders) -> Array:
-        """Sums with the functions from sums with waves: the transpose of `to_waves`."""
-        ...
 
 
 def step_of(orders: Orders) -> int:
@@ -88,10 +57,10 @@ def _reach(steps: tuple[int, int], top: int) -> tuple[int, int, int]:
 def transform_nanoseconds(steps: tuple[int, int], top: int, n: int) -> float:
     """A forecast of the transform of n points for functions of degree up to `top`; infinite where there is none."""
     reach = [r for r in _reach(steps, top) if r]
-    return _nufft.cost(n, np.array([reach])) if reach and _nufft.available() else np.inf
+    return _nufft.cost(n, np.array([reach])) if reach else np.inf
 
 
-def sums_by_transform(families: Sequence[WaveFamily], X: Array, Y: Array) -> list[Array]:
+def sums_by_transform(families: Sequence[EulerFamily], X: Array, Y: Array) -> list[Array]:
     """Φᵀ Y for families with the same steps, the one of highest degree first."""  # (n, q) -> (dim, q) each
     family = families[0]
     top, q = family.top, Y.shape[1]

@@ -33,6 +33,7 @@ class Expanded(Functions):
         self, functions: Functions, nanoseconds: Callable[[], float], expansion: Callable[[], TrigonometricSums]
     ) -> None:
         self._functions = functions
+        self.dim = functions.dim
         self._nanoseconds = nanoseconds
         self._expansion = expansion
 
@@ -40,10 +41,6 @@ class Expanded(Functions):
     def expansion(self) -> TrigonometricSums:
         """The functions as sums of waves."""
         return self._expansion()
-
-    @property
-    def dim(self) -> int:
-        return self._functions.dim
 
     @property
     def row_bytes(self) -> float:
@@ -72,7 +69,7 @@ class Expanded(Functions):
         """The faster of the two families for sums over n points; the functions themselves below `fewest` points."""
         if n < fewest or not _nufft.available():
             return self._functions
-        by_transform = self.expansion.waves.transform_nanoseconds(n) <= n * self._nanoseconds()
+        by_transform = _nufft.cost(n, self.expansion.waves.K) <= n * self._nanoseconds()
         return self.expansion if by_transform else self._functions
 
     def correlate(self, X: Array, Y: Array) -> Array:

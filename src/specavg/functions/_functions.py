@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,20 @@ PLAIN_BYTES = 16e6  # working memory of one chunk where there are few rows; fami
 _PLAIN_CACHED = 4e6
 
 
+def sums_and_gram(dim: int, q: int, chunks: Iterable[tuple[Array, Array, Array | None]]) -> tuple[Array, Array]:
+    """Φᵀ Y and Φᵀ diag(w) Φ from chunks of Φ, Y and w ≥ 0; one triangle is computed."""  # (dim, q), (dim, dim)
+    from scipy.linalg import get_blas_funcs
+
+    require_memory(48.0 * dim**2, f"the Gram matrix of {dim} functions", "Lower the cutoff, or take more memory.")
+    syrk: Any = get_blas_funcs("syrk", dtype=np.float64)
+
+    def part(values: Array, Y: Array, w: Array | None) -> tuple[Array, Array]:
+        return values.T @ Y, syrk(1.0, (values if w is None else values * np.sqrt(w)[:, None]).T)
+
+    sums, upper = compensated_sums((part(*chunk) for chunk in chunks), ((dim, q), (dim, dim)))
+    return sums, np.triu(upper) + np.triu(upper, 1).T
+
+
 class Functions(abc.ABC):
     """Finitely many real functions on points.
 
@@ -34,10 +48,7 @@ class Functions(abc.ABC):
     Gradients are by the columns of X. On a space embedded in R^N (spheres, rotations, frames) they are tangential.
     """
 
-    @property
-    @abc.abstractmethod
-    def dim(self) -> int:
-        """How many functions."""
+    dim: int  # how many functions
 
     @property
     @abc.abstractmethod
@@ -82,6 +93,11 @@ class Functions(abc.ABC):
     def mixed_values(self, X: Array, Q: Any) -> Array:
         """Φ Q at one chunk of checked points, Q dense or sparse."""  # (dim, k) -> (n, k)
         return np.asarray(self.values(X) @ Q)
+
+    def mixed_gradient(self, X: Array, Q: Any) -> Array:
+        """The gradient of Φ Q at one chunk of checked points, Q dense or sparse."""  # (dim, k) -> (n, k, n_features)
+        gradient = self.gradient(X)
+        return np.stack([np.asarray(gradient[:, :, j] @ Q) for j in range(X.shape[1])], axis=2)
 
     def evaluate(self, X: Array) -> Array:
         """Values at checked points, in chunks."""  # (n, n_features) -> (n, dim)
@@ -144,23 +160,9 @@ class Functions(abc.ABC):
 
     def correlate_and_gram(self, X: Array, Y: Array, weights: Array | None = None) -> tuple[Array, Array]:
         """Φᵀ Y and Φᵀ diag(weights) Φ in one pass over the data; weights ≥ 0."""  # (dim, q), (dim, dim)
-        from scipy.linalg import get_blas_funcs
-
-        require_memory(
-            48.0 * self.dim**2, f"the Gram matrix of {self.dim} functions", "Lower the cutoff, or take more memory."
-        )
-        syrk: Any = get_blas_funcs("syrk", dtype=np.float64)
-
-        def part(rows: slice) -> tuple[Array, Array]:
-            values = self.values(X[rows])
-            sums = values.T @ Y[rows]
-            if weights is not None:
-                values = values * np.sqrt(weights[rows])[:, None]
-            return sums, syrk(1.0, values.T)  # the upper triangle
-
-        shapes = (self.dim, Y.shape[1]), (self.dim, self.dim)
-        sums, upper = compensated_sums(map(part, self.chunks(len(X))), shapes)
-        return sums, np.triu(upper) + np.triu(upper, 1).T
+        rows = self.chunks(len(X))
+        chunks = ((self.values(X[r]), Y[r], None if weights is None else weights[r]) for r in rows)
+        return sums_and_gram(self.dim, Y.shape[1], chunks)
 
     def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
         """Φᵀ diag(weights) Φ as an operator, and Φᵀ (w, wY), where it follows from a density; None elsewhere."""

@@ -11,6 +11,8 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
+
 
 @dataclass(frozen=True)
 class Shell:
@@ -54,6 +56,23 @@ def shells(d: int, n: int, *, signed: bool = False, power: int = 2) -> dict[int,
 
 def _largest(norm: int, power: int) -> int:
     return isqrt(norm) if power == 2 else norm
+
+
+def one_after_another(
+    shells: dict[int, Shell], *, power: int = 2
+) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[NDArray[np.int64], ...]]:
+    """Where each shell 0..n starts in a list of all, and of each vector its norm; then its row, as of a `Shell`.
+
+    Parents are rows of the list; the zero vector is its own.
+    """
+    starts = np.cumsum([0, *(len(part) for part in shells.values())])
+    norm = np.repeat(np.arange(len(shells)), np.diff(starts))
+    parent, coordinate, value = (
+        np.concatenate([getattr(part, name) for part in shells.values()]) for name in ("parent", "coordinate", "value")
+    )
+    parent = starts[norm - value**power] + parent
+    parent[0] = 0
+    return starts, norm, (parent, coordinate, value)
 
 
 def dense(d: int, n: int, shells: dict[int, Shell], *, power: int = 2) -> NDArray[np.int64]:
@@ -136,14 +155,7 @@ def frequency_tree(d: int, bound: int) -> Tree:
         K, norms = _ball(d, bound)
         inside = (K >= 0).all(axis=1)
         return tree_of(K[inside], norms[inside])
-    parts = shells(d, bound)
-    starts = np.cumsum([0, *(len(part) for part in parts.values())])
-    norm = np.repeat(np.arange(bound + 1), np.diff(starts))
-    parent, coordinate, value = (
-        np.concatenate([getattr(part, name) for part in parts.values()]) for name in ("parent", "coordinate", "value")
-    )
-    parent = starts[norm - value**2] + parent
-    parent[0] = 0
+    starts, norm, (parent, coordinate, value) = one_after_another(shells(d, bound))
     depth = np.zeros(len(norm), dtype=np.int64)
     for start, end in pairwise(starts[1:]):
         depth[start:end] = depth[parent[start:end]] + 1
@@ -159,7 +171,7 @@ def tree_of(K: NDArray[np.int64], norm: NDArray[np.int64]) -> Tree:
     return Tree(norm, rows_in(above, K).astype(np.int64), last, K[rows, last], (K != 0).sum(axis=1))
 
 
-def ellipsoid(W: NDArray[np.float64], bound: float) -> NDArray[np.int64]:
+def ellipsoid(W: Array, bound: float) -> NDArray[np.int64]:
     """All integer k with kᵀ W k ≤ bound (Fincke-Pohst), one coordinate at a time for all candidates at once."""
     d = len(W)
     R = np.linalg.cholesky(W).T  # upper triangular, W = RᵀR

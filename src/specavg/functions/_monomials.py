@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.functions._factor_table import SPHERE, STEP, FactorTable
 from specavg.functions._functions import Functions
-from specavg.functions._integer_vectors import Shell, shells
+from specavg.functions._integer_vectors import Shell, one_after_another, shells
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._product_tree import Products, ProductTree
 
@@ -33,10 +33,7 @@ class MonomialProducts(Products):
         self._wanted = list(wanted)
         self._top = max((degree for degree, _ in wanted), default=0)
         self._hermite = hermite
-
-    @property
-    def dim(self) -> int:
-        return sum(len(rows) for _, rows in self._wanted)
+        self.dim = sum(len(rows) for _, rows in wanted)
 
     @property
     def row_bytes(self) -> float:
@@ -45,15 +42,7 @@ class MonomialProducts(Products):
 
     @cached_property
     def tree(self) -> ProductTree:
-        shells = monomial_shells(self._d, self._top)
-        starts = np.cumsum([0, *(len(part) for part in shells.values())])
-        degree = np.repeat(np.arange(self._top + 1), np.diff(starts))
-        parent, coordinate, value = (
-            np.concatenate([getattr(part, name) for part in shells.values()])
-            for name in ("parent", "coordinate", "value")
-        )
-        parent = starts[degree - value] + parent
-        parent[0] = 0
+        starts, _, (parent, coordinate, value) = one_after_another(monomial_shells(self._d, self._top), power=1)
         rows = polynomial_rows(self._top, self._d, self._hermite)
         wanted = np.concatenate([np.empty(0, dtype=np.int64), *(starts[k] + rows for k, rows in self._wanted)])
         table = FactorTable.of(SPHERE, np.array([np.sqrt(self._d)]), *rows)
@@ -104,10 +93,7 @@ class CoordinatePolynomials(Functions):
     def __init__(self, d: int, degree: int) -> None:
         self._scale = float(np.sqrt(d))
         self._degree = degree
-
-    @property
-    def dim(self) -> int:
-        return 2 * self._degree
+        self.dim = 2 * degree
 
     @property
     def row_bytes(self) -> float:

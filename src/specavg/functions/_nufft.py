@@ -32,7 +32,7 @@ def available() -> bool:
 def cost(n: int, K: Indices) -> float:
     """Nanoseconds that a transform of n points is forecast to take; infinite where there is none."""
     d = K.shape[1]
-    if d not in _NANOSECONDS or not len(K) or n == 0:
+    if not available() or d not in _NANOSECONDS or not len(K) or n == 0:
         return np.inf
     modes = float(np.prod(2.0 * np.abs(K).max(axis=0) + 1)) * 2**d
     grids, blocks = -(-n // _rows(modes)), -(-modes // _FINE_GRID)

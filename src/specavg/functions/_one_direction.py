@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
 from specavg.functions._functions import Functions
-from specavg.functions._orthonormal_matrices import nearest_orthonormal
+from specavg.functions._orthonormal_matrices import nearest_orthonormal, turns_about_z
 
 _AT_ONCE = 20_000  # orientations asked for at once: one call an angle took five times as long
 
@@ -29,10 +29,7 @@ class Direction:
 
     def rotations(self, directions: Array, turns: Array) -> Array:
         """Rotations with these directions, one for each angle about them."""  # (n, 3), (n,) -> (n, 9)
-        turn = np.zeros((len(turns), 3, 3))
-        turn[:, 0, 0] = turn[:, 1, 1] = np.cos(turns)
-        turn[:, 1, 0], turn[:, 0, 1], turn[:, 2, 2] = np.sin(turns), -np.sin(turns), 1.0
-        R = frames(directions) @ turn @ frames(self._axis[None]).transpose(0, 2, 1)
+        R = frames(directions) @ turns_about_z(turns) @ frames(self._axis[None]).transpose(0, 2, 1)
         return np.ascontiguousarray(R.transpose(0, 2, 1) if self._transposed else R).reshape(-1, 9)
 
     def lifted(self, X: Array, slopes: Array) -> Array:
@@ -56,11 +53,8 @@ class OneDirection(Functions):
 
     def __init__(self, functions: Functions, axis: Array, *, transposed: bool) -> None:
         self._functions = functions
+        self.dim = functions.dim
         self._direction = Direction(axis, transposed=transposed)
-
-    @property
-    def dim(self) -> int:
-        return self._functions.dim
 
     @property
     def row_bytes(self) -> float:
@@ -114,12 +108,8 @@ def circle_means(values: Callable[[Array], Array], h: Array, r: Array, steps: in
     taken = -(-steps // fold)
     total = np.zeros(len(r))
     for angles in np.array_split(2 * np.pi / fold * np.arange(taken) / taken, -(-taken * len(r) // _AT_ONCE)):
-        turn = np.zeros((len(angles), 1, 3, 3))
-        turn[..., 0, 0] = turn[..., 1, 1] = np.cos(angles)[:, None]
-        turn[..., 1, 0] = np.sin(angles)[:, None]
-        turn[..., 0, 1] = -turn[..., 1, 0]
-        turn[..., 2, 2] = 1.0
-        total += values((first @ turn @ across).reshape(-1, 9)).reshape(len(angles), -1).sum(axis=0)
+        turned = first @ turns_about_z(angles)  # (angles, 3, 3)
+        total += values((turned[:, None] @ across).reshape(-1, 9)).reshape(len(angles), -1).sum(axis=0)
     return total / taken
 
 

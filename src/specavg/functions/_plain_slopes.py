@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHERE, TORUS, FactorTable
@@ -99,7 +98,7 @@ def slopes_of_factors(table: FactorTable, x: Array, T: Array) -> Array:
     return slopes[:-1]
 
 
-def _wave_slope(op: int, a: float, x: Array) -> NDArray[np.float64]:
+def _wave_slope(op: int, a: float, x: Array) -> Array:
     """The derivative of √2 cos 2πax, or of √2 sin 2πax."""
     angle = 2 * np.pi * a * x
     return np.sqrt(2) * 2 * np.pi * a * (np.cos(angle) if op == SINE else -np.sin(angle))

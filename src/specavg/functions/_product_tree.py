@@ -15,7 +15,7 @@ from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._factor_table import SPHERE, FactorTable
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._plain_slopes import slopes_of_products
-from specavg.functions._threads import in_order, read_only, row_chunks
+from specavg.functions._threads import for_all_rows, in_order, read_only, row_chunks
 
 Indices = NDArray[np.int64]
 _SLOPE_BYTES = 1e6  # memory of a block and its derivatives: the size of a common second-level cache
@@ -151,18 +151,36 @@ def _depths(parent: Indices) -> Indices:
     return steps
 
 
-class Products(Compiled):
+class MixedValues(Compiled):
+    """A family whose loop of values also makes sparse combinations, block by block: Φ is never held for them."""
+
+    @property
+    def weights(self) -> Array | None:
+        """A factor of each function; None where all are one."""  # (dim,)
+        return None
+
+    def _looped_values(self, X: Array) -> Array:
+        values = self._mixed(X, NO_MIXING, self.dim)
+        return values if self.weights is None else np.multiply(values, self.weights, out=values)
+
+    def mixed_values(self, X: Array, Q: Any) -> Array:
+        if isinstance(Q, np.ndarray) or self._few(len(X), len(X)):
+            return super().mixed_values(X, Q)
+        mixing = Mixing.of(Q)
+        return self._mixed(X, mixing if self.weights is None else mixing.weighted(self.weights), mixing.dim)
+
+    def _mixed(self, X: Array, mixing: Mixing, width: int) -> Array:
+        out = np.empty((len(X), width))
+        return self._filled(self._loops.values, X, (mixing, self._block(X, self.dim)), out)
+
+
+class Products(MixedValues):
     """Weighted products of factors along a tree. A subclass says which tree, and has a plain version to check it."""
 
     @cached_property
     @abc.abstractmethod
     def tree(self) -> ProductTree:
         """The products."""
-
-    @property
-    def weights(self) -> Array | None:
-        """A factor of each function; None where all are one."""  # (dim,)
-        return None
 
     @property
     def _loops(self) -> Loops:
@@ -182,20 +200,6 @@ class Products(Compiled):
 
     def _spread(self, C: Array) -> Array:
         return np.asarray(C.T if self.weights is None else (C * self.weights[:, None]).T)
-
-    def _looped_values(self, X: Array) -> Array:
-        values = self._mixed(X, NO_MIXING, self.dim)
-        return values if self.weights is None else np.multiply(values, self.weights, out=values)
-
-    def mixed_values(self, X: Array, Q: Any) -> Array:
-        if isinstance(Q, np.ndarray) or self._few(len(X), len(X)):
-            return super().mixed_values(X, Q)
-        mixing = Mixing.of(Q)  # the product is taken block by block, and Φ is never held
-        return self._mixed(X, mixing if self.weights is None else mixing.weighted(self.weights), mixing.dim)
-
-    def _mixed(self, X: Array, mixing: Mixing, width: int) -> Array:
-        out = np.empty((len(X), width))
-        return self._filled(self._loops.values, X, (mixing, self._block(X, self.dim)), out)
 
     def correlate(self, X: Array, Y: Array) -> Array:
         return super().correlate(X, Y) if Y.shape[1] <= FEW_COLUMNS else self._correlate_values(X, Y)
@@ -222,8 +226,7 @@ class Products(Compiled):
             V = self._moved(X[rows], directions[:, rows])
             tree_slopes(program, self._loaded(X[rows]), V, block, out[rows])
 
-        for _ in in_order(work, row_chunks(len(X))):
-            pass
+        for_all_rows(work, len(X))
 
     def correlate_gradient(self, X: Array, G: Array) -> Array:
         from specavg.functions.loops._tree_slopes import tree_slope_sums
@@ -261,8 +264,7 @@ class Products(Compiled):
         def work(rows: slice) -> None:
             tree_gradient_combine(program, self._loaded(X[rows]), coefficients, block, values[rows], out[rows])
 
-        for _ in in_order(work, row_chunks(len(X))):
-            pass
+        for_all_rows(work, len(X))
         return values, out
 
     def _plain_slopes(self, X: Array, C: Array) -> Array:

@@ -10,18 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
-from specavg.functions._derivations import Derivations
-from specavg.functions._euler_gram import EulerGram, euler_gram, gram_nanoseconds
-from specavg.functions._euler_sums import step_of
+from specavg.functions._compiled import FEW_COLUMNS, Loops
+from specavg.functions._euler_family import NOISE, EulerFamily
+from specavg.functions._euler_sums import Orders, step_of
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._sphere_harmonics import harmonics
 from specavg.functions._threads import read_only
-from specavg.functions._wigner_matrices import rotation_derivatives
 
 _NANOSECONDS = 0.2  # of a sum over data, for each point and function; measured
 _PLAIN_DEGREE = 1000  # up to here p, at most 2^700, is too small to lift a product that has underflowed
-_NOISE = 1e-14  # a coefficient of an orthonormal combination below this is rounding
+_BITS = 512  # a step of the exponent by which numbers are scaled, so that they stay far inside of 2^±1022
 
 
 class Recurrence(NamedTuple):
@@ -33,9 +31,38 @@ class Recurrence(NamedTuple):
     u: Array  # (order, i)
     v: Array
 
+    def table(self, j: NDArray[np.intp], cosines: Array) -> Array:
+        """Harmonics of order j at azimuth zero, for all degrees."""  # (P,), (N,) -> (P, N, degree + 1)
+        L, N = self.degree, len(cosines)
+        table = np.zeros((len(j), L + 1, N))  # one degree after the other, as they are written
+        # scale · sin^j may be as small as 1e-1000 and p as large: numbers carry a power of 2^512 beside them.
+        exponent = np.log2(self.scale[j])[:, None] + 0.5 * j[:, None] * np.log2((1 - cosines) * (1 + cosines))
+        power = np.minimum(np.ceil(exponent / _BITS), 0.0)
+        now, before = np.exp2(exponent - _BITS * power), np.zeros((len(j), N))
+        small, table_rows = bool((power < 0).any()), np.arange(len(j))
+        for i in range(L + 1):
+            rows = np.flatnonzero(j + i <= L)
+            if len(rows) < len(j):
+                j, now, before, power, table_rows = j[rows], now[rows], before[rows], power[rows], table_rows[rows]
+            if not len(j):
+                break
+            if i:
+                after = self.u[j, i][:, None] * cosines * now
+                after -= self.v[j, i][:, None] * before
+                now, before = after, now
+                if small:
+                    large = (power < 0) & (np.abs(now) > 2.0 ** (_BITS // 2))
+                    if large.any():
+                        now[large] *= 2.0**-_BITS
+                        before[large] *= 2.0**-_BITS
+                        power[large] += 1
+                        small = bool((power < 0).any())
+            table[table_rows, j + i] = np.where(power < 0, 0.0, now) if small else now
+        return table.transpose(0, 2, 1)
+
 
 @final
-class S2Harmonics(Compiled, Derivations):
+class S2Harmonics(EulerFamily):
     """All harmonics of S² of some degrees, orthonormal under the uniform probability measure.
 
     Parameters
@@ -46,12 +73,11 @@ class S2Harmonics(Compiled, Derivations):
         The orders that matter: sums of the others are left at zero, and their coefficients are not looked at.
     """
 
+    power = 1
+
     def __init__(self, degrees: Sequence[int], orders: NDArray[np.bool_] | None = None) -> None:
-        self._degrees = tuple(degrees)
-        self._top = top = max(self._degrees, default=0)
-        # Where the recurrence, which knows all degrees up to the highest, has the functions of this family.
-        self._places = np.concatenate([np.empty(0, dtype=np.intp), *(np.arange(k * k, (k + 1) ** 2) for k in degrees)])
-        self._everything = np.array_equal(self._places, np.arange((top + 1) ** 2))
+        super().__init__(degrees)
+        top = self.top
         j = np.arange(top + 1.0)
         # √2/√E[(1 − z²)^j] = √(2 ∏ (2i + 3)/(2i + 2)) for i < j: the power of x + iy has norm one.
         growth = np.cumprod((1.5 + j) / (1.0 + j))
@@ -63,28 +89,16 @@ class S2Harmonics(Compiled, Derivations):
         v = np.zeros_like(a)
         v[:, 2:] = a[:, 1:-1] / a[:, 2:]
         used = np.ones(top + 1, dtype=bool) if orders is None else np.array(orders)
-        self._recurrence = Recurrence(top, used, scale, 1.0 / a, v)
-
-    @property
-    def dim(self) -> int:
-        return len(self._places)
-
-    @property
-    def row_bytes(self) -> float:
-        return 8.0 * ((self._top + 1) ** 2 + self.dim)
+        self._program = Recurrence(top, used, scale, 1.0 / a, v)
 
     def restricted(self, size: Array) -> S2Harmonics:
-        orders = np.zeros(self._top + 1, dtype=bool)
+        orders = np.zeros(self.top + 1, dtype=bool)
         end = 0
         for k in self._degrees:
             start, end = end, end + 2 * k + 1
-            rows = size[start:end] > _NOISE  # a k-fold axis leaves one order in k
+            rows = size[start:end] > NOISE  # a k-fold axis leaves one order in k
             orders[: k + 1] |= np.concatenate([rows[:1], rows[1::2] | rows[2::2]])
         return S2Harmonics(self._degrees, orders)
-
-    @cached_property
-    def _program(self) -> Recurrence:
-        return self._recurrence
 
     @property
     def _loops(self) -> Loops:
@@ -97,14 +111,10 @@ class S2Harmonics(Compiled, Derivations):
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        return ((self._top + 1) ** 2,)
+        return (self._full,)
 
     def _gathered(self, sums: Array) -> Array:
         return np.ascontiguousarray(sums.T if self._everything else sums.T[self._places])
-
-    @property
-    def _selects(self) -> bool:
-        return not self._everything
 
     def _spread(self, C: Array) -> Array:
         spread = np.zeros((C.shape[1], *self._shape))
@@ -116,10 +126,10 @@ class S2Harmonics(Compiled, Derivations):
 
     def plain_values(self, X: Array) -> Array:
         # Above degree 1000 a power of x + iy may be too small for a float where its product with p is not.
-        if self._top > _PLAIN_DEGREE:
+        if self.top > _PLAIN_DEGREE:
             unit = normalized(X)
             return np.concatenate([harmonics(unit, k) for k in self._degrees], axis=1)
-        start = np.full(self._top + 1, -1)  # of each degree among the functions
+        start = np.full(self.top + 1, -1)  # of each degree among the functions
         start[list(self._degrees)] = np.cumsum([0, *(2 * k + 1 for k in self._degrees)])[:-1]
         values = np.zeros((self.dim, len(X)))
         powers, steps = self._steps(X)
@@ -131,11 +141,11 @@ class S2Harmonics(Compiled, Derivations):
         return values.T
 
     def _plain_combination(self, X: Array, C: Array) -> Array:
-        if self._top > _PLAIN_DEGREE or C.shape[1] > FEW_COLUMNS:
+        if self.top > _PLAIN_DEGREE or C.shape[1] > FEW_COLUMNS:
             return super()._plain_combination(X, C)
         spread = self._spread(C)[:, :, None]  # (q, functions, 1)
         out = np.empty((len(X), C.shape[1]))
-        for rows in self.chunks(len(X), 8.0 * (6 + 4 * C.shape[1]) * (self._top + 1)):
+        for rows in self.chunks(len(X), 8.0 * (6 + 4 * C.shape[1]) * (self.top + 1)):
             powers, steps = self._steps(X[rows])
             cosines, sines = np.zeros((2, C.shape[1], *powers.shape))
             for j, degrees, p in steps:
@@ -149,7 +159,7 @@ class S2Harmonics(Compiled, Derivations):
     def _steps(self, X: Array) -> tuple[NDArray[np.complex128], Iterator[tuple[Any, Any, Any]]]:
         """Powers of x + iy of the orders that matter, and p_i for i = 0, 1, …, with their orders and degrees."""
         x, y, z = normalized(X).T
-        top, used, scale, u, v = self._recurrence
+        top, used, scale, u, v = self._program
         power = np.ones((top + 1, len(X)), dtype=np.complex128)
         for j in range(top):
             power[j + 1] = power[j] * (x + 1j * y)
@@ -172,7 +182,7 @@ class S2Harmonics(Compiled, Derivations):
         from specavg.functions.loops._s2 import PLAIN
         from specavg.functions.loops._s2_slopes import s2_gradient_combine
 
-        if self._top > PLAIN:
+        if self.top > PLAIN:
             return super().combine_gradient(X, C)
         out = np.empty((len(X), 3, C.shape[1]))
         return self._filled(s2_gradient_combine, X, (read_only(self._slope_coefficients(C)), self._block(X, 8)), out)
@@ -185,10 +195,10 @@ class S2Harmonics(Compiled, Derivations):
     @cached_property
     def _slope_factors(self) -> tuple[NDArray[np.intp], Array, Array]:
         """Where the functions of the order before stand, and the factors of coefficients in both derivatives."""
-        k = np.repeat(np.arange(self._top + 1), 2 * np.arange(self._top + 1) + 1)
+        k = np.repeat(np.arange(self.top + 1), 2 * np.arange(self.top + 1) + 1)
         place = np.arange(len(k)) - k * k  # 0, 1c, 1s, 2c, 2s, ... of degree k
         j, sine = (place + 1) // 2, place % 2 == 0
-        i, before, scale = k - j + 1, j - 1, self._recurrence.scale
+        i, before, scale = k - j + 1, j - 1, self._program.scale
         growth = np.sqrt(i * (i + 2 * j - 1) * (2 * j + 1) / np.maximum(2 * j, 1))  # p_i′ over the next order's
         along = np.where((j > 1) | ((j == 1) & ~sine), scale[before] * growth, 0.0)  # order 0 has no sine
         return k * k + np.maximum(2 * before - 1 + sine, 0), j * scale[j], along
@@ -196,77 +206,46 @@ class S2Harmonics(Compiled, Derivations):
     # --- as waves: see `_euler_gram` ---
 
     @property
-    def top(self) -> int:
-        """The highest degree."""
-        return self._top
-
-    @property
     def steps(self) -> tuple[int, int]:
-        """What all orders that matter are multiples of; there is no second angle."""
-        return step_of(np.flatnonzero(self._recurrence.used)), 0
+        return step_of(np.flatnonzero(self._program.used)), 0
 
     def angles(self, X: Array) -> tuple[Array, Array, Array]:
-        """Azimuth and polar angle."""
         x, y, z = normalized(X).T
         return np.arctan2(y, x), np.arctan2(np.hypot(x, y), z), np.zeros(len(X))
 
-    def wave_table(self, j: NDArray[np.intp], k: NDArray[np.intp], cosines: Array) -> Array:
-        """Harmonics at azimuth zero."""  # (P, N, top + 1)
-        from specavg.functions._wave_tables import harmonic_table
-
-        return harmonic_table(self._recurrence, j, cosines)
+    def wave_table(self, j: Orders, k: Orders, cosines: Array) -> Array:
+        return self._program.table(j, cosines)
 
     def _wave_places(self, j: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """Where cosines and sines of each order and degree stand among all harmonics, and whether they exist."""
-        degree = np.arange(self._top + 1)
+        degree = np.arange(self.top + 1)
         cosine = degree**2 + np.maximum(2 * j[:, None] - 1, 0)
         there = (degree >= j[:, None])[..., None] & np.stack([j >= 0, j > 0], axis=1)[:, None]
         return np.where(there, np.stack([cosine, cosine + 1], axis=-1), 0), there  # (P, top + 1, 2)
 
-    def to_waves(self, C: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> Array:
-        """Coefficients of cosines and sines."""  # (dim, q) -> (P, top + 1, 2, q)
+    def to_waves(self, C: Array, j: Orders, k: Orders) -> Array:
         full = self._spread(C).T  # (all, q)
         places, there = self._wave_places(j)
         return np.where(there[..., None], full[places], 0.0)
 
-    def from_waves(self, waves: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> Array:
-        """Sums with the functions from sums with cosines and sines."""
+    def from_waves(self, waves: Array, j: Orders, k: Orders) -> Array:
         places, there = self._wave_places(j)
         full = np.zeros((*self._shape, waves.shape[3]))
         full[places[there]] = waves[there]
         return full if self._everything else full[self._places]
 
-    def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[EulerGram, Array]:
-        orders = np.zeros(2 * self._top + 1, dtype=bool)
-        orders[:: self.steps[0] or 2 * self._top + 1] = True
-        twice = S2Harmonics(range(2 * self._top + 1), orders)
-        return euler_gram(self, twice, X, weights, Y, self._loop_nanoseconds(len(X)))
-
-    def gram_nanoseconds(self, n: int) -> tuple[float, float]:
-        return gram_nanoseconds(self, n, self._loop_nanoseconds(n))
+    def _twice(self) -> S2Harmonics:
+        orders = np.zeros(2 * self.top + 1, dtype=bool)
+        orders[:: self.steps[0] or 2 * self.top + 1] = True
+        return S2Harmonics(range(2 * self.top + 1), orders)
 
     def _loop_nanoseconds(self, n: int) -> float:
-        """A forecast of the sums of all functions of twice the degree over n points."""
-        return _NANOSECONDS * n * (2 * self._top + 1.0) ** 2 / (self.steps[0] or 1)
-
-    def gram_of_density(self, density: Array) -> EulerGram:
-        return EulerGram(self, density)
+        return _NANOSECONDS * n * (2 * self.top + 1.0) ** 2 / (self.steps[0] or 1)
 
     @cached_property
-    def _derivations(self) -> list[Any]:
-        from scipy.sparse import block_diag, csr_array
-
-        axes = list(zip(*(rotation_derivatives(k) for k in self._degrees), strict=True))
-        return [block_diag([M.T for M in axis], format="csr") for axis in axes] or [csr_array((0, 0))] * 3
-
-    @property
     def _all_functions(self) -> S2Harmonics:
-        return self._with_neighbours
-
-    @cached_property
-    def _with_neighbours(self) -> S2Harmonics:
         """The functions, with the orders that derivatives lead to."""
-        used = self._recurrence.used
+        used = self._program.used
         if used.all():
             return self
         wider = used.copy()  # a rotation around x or y leads from an order to those beside it

@@ -25,11 +25,7 @@ class SphereHarmonics(Products):
         self._degrees = tuple(degrees)
         self._even = even
         count = even_harmonics_count if even else harmonics_count
-        self._dim = sum(count(d, degree) for degree in degrees)
-
-    @property
-    def dim(self) -> int:
-        return self._dim
+        self.dim = sum(count(d, degree) for degree in degrees)
 
     @property
     def row_bytes(self) -> float:
@@ -121,14 +117,14 @@ def _harmonic_tree(d: int, degrees: Sequence[int], even: bool = False) -> tuple[
     return tree, np.concatenate([np.empty(0), *(weights[k] for k in degrees)])
 
 
-def gegenbauer_recurrence(n: NDArray[np.float64], order: float) -> NDArray[np.float64]:
+def gegenbauer_recurrence(n: Array, order: float) -> Array:
     """a_n of t p_n = a_{n+1} p_{n+1} + a_n p_{n−1}, p orthonormal for the weight (1 − t²)^{order − 1/2}."""
     if order == 0:  # Chebyshev: the general formula is 0/0 at n = 1
         return np.where(n == 1, np.sqrt(0.5), 0.5)
     return np.sqrt(n * (n + 2 * order - 1) / (4 * (n + order) * (n + order - 1)))
 
 
-def harmonics(X: NDArray[np.float64], degree: int, even: bool = False) -> NDArray[np.float64]:
+def harmonics(X: Array, degree: int, even: bool = False) -> Array:
     """Orthonormal spherical harmonics of one degree at unit vectors; only those `even` in every coordinate."""
     # (n, d) -> (n, m)
     # On the circle of the first two coordinates, at the point below X: √2 Re, Im of (x + iy)^j.
@@ -148,7 +144,7 @@ def harmonics(X: NDArray[np.float64], degree: int, even: bool = False) -> NDArra
         unit = np.where(radius == 0, 1.0, radius)
         c, s = X[:, i - 1] / unit, inner / unit
         wanted = range(degree + 1) if i < d else (degree,)
-        lifted: list[list[NDArray[np.float64]]] = [[] for _ in range(degree + 1)]
+        lifted: list[list[Array]] = [[] for _ in range(degree + 1)]
         start = _Scaled(np.ones(n), np.zeros(n, dtype=np.int64))  # s^j/√E[(1 − t²)^j], so that the product has norm one
         for j in range(degree + 1):
             if not (even and j % 2):
@@ -164,11 +160,11 @@ def harmonics(X: NDArray[np.float64], degree: int, even: bool = False) -> NDArra
 class _Scaled(NamedTuple):
     """mantissa · 2^exponent: s^j is too small, and p_n(c) too large, for a float where their product is of size one."""
 
-    mantissa: NDArray[np.float64]
+    mantissa: Array
     exponent: NDArray[np.int64]
 
     @classmethod
-    def of(cls, mantissa: NDArray[np.float64], exponent: NDArray[np.int64]) -> _Scaled:
+    def of(cls, mantissa: Array, exponent: NDArray[np.int64]) -> _Scaled:
         mantissa, more = np.frexp(mantissa)
         return cls(mantissa, exponent + more)
 
@@ -177,7 +173,7 @@ class _Scaled(NamedTuple):
 _STEPS = 64
 
 
-def _associated(start: _Scaled, c: NDArray[np.float64], degree: int, order: float) -> list[_Scaled]:
+def _associated(start: _Scaled, c: Array, degree: int, order: float) -> list[_Scaled]:
     """The products of `start` and p_n(c) for n = 0..degree, by the three-term recurrence."""
     a = gegenbauer_recurrence(np.arange(1.0, degree + 1), order)
     before, now, exponent = np.zeros_like(c), start.mantissa, start.exponent

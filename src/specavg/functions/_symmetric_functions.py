@@ -26,10 +26,11 @@ from specavg.functions._few_rows import FEW_ROWS
 from specavg.functions._functions import Array, Functions
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._plain_slopes import factors, slopes_of_factors
-from specavg.functions._threads import block_size, in_order, read_only, row_chunks
+from specavg.functions._threads import block_size, for_all_rows, read_only
 
 Indices = NDArray[np.int64]
 Multiset = tuple[int, ...]
+Steps = list[tuple[int, Indices, Indices, Indices]]  # factors of the states, the states, one-copy functions, the rest
 _MANY_COPIES = 256  # plain NumPy joins halves from this many copies on: one step a copy would take a second
 # Points of a block and memory of its states: 285 states on T^10 take 830 ns a point in blocks of 64, 570 in blocks of
 # 256 (which is 600 kB) and 610 in blocks of 512; 2483 states on T^40 take 45, 35 and 56 µs.
@@ -104,30 +105,39 @@ class CopyByCopy(NamedTuple):
         """Points in a block: as many as keep the states in cache, since they share the cost of beginning a step."""
         return block_size(n, len(self.starts) + self.table.size, _SMALLEST_BLOCK, _STATES_BYTES)
 
-    def run(self, copies: Array) -> Array:
-        """The sums over choices of copies, from the one-copy values, by plain NumPy."""  # (A, n, m) -> (outputs, n)
-        return self._grown(copies)[self.outputs]
+    def run(self, copies: Array, steps: Steps | None = None) -> Array:
+        """The sums over choices of copies, from the one-copy values, by plain NumPy; with `steps` if they are known."""
+        return self._grown(copies, self.steps() if steps is None else steps)[self.outputs]  # (A, n, m) -> (outputs, n)
 
-    def _grown(self, copies: Array) -> Array:
+    def _grown(self, copies: Array, steps: Steps) -> Array:
         """All states after all copies."""  # (A, n, m) -> (states, n)
         A, n, m = copies.shape
         if m > _MANY_COPIES:  # both halves side by side, then all ways to share the factors between them
             half = -(-m // 2)
             copies = np.concatenate([copies, np.zeros((A, n, 2 * half - m))], axis=2)  # zeros add nothing
-            both = self._grown(np.concatenate([copies[:, :, :half], copies[:, :, half:]], axis=1))
+            both = self._grown(np.concatenate([copies[:, :, :half], copies[:, :, half:]], axis=1), steps)
             return np.stack([(both[one, :n] * both[other, n:]).sum(axis=0) for one, other in self._shares()])
         sums = np.zeros((len(self.starts), n))
         sums[0] = 1.0
-        # The first entries of all states, then the second ones: no state twice in one step.
-        count, steps = np.diff(self.starts), []
-        for j in range(int(count.max(initial=0))):
-            mine = np.flatnonzero(count > j)
-            steps.append((self.states[mine], *self.entries[self.starts[mine] + j].T))
         for i in range(m):
-            before = sums.copy()
-            for state, label, rest in steps:
-                sums[state] += copies[label, :, i] * before[rest]
+            one = np.ascontiguousarray(copies[:, :, i])
+            for size, state, label, rest in steps:
+                if size <= i + 1:  # a state of p factors is zero for the first p − 1 copies
+                    sums[state] += one[label] * sums[rest]
         return sums
+
+    def steps(self) -> Steps:
+        """How states of one size grow by a copy: their first entries, then the second ones, no state twice in a step.
+
+        The larger ones first: they grow from smaller ones as these were before.
+        """
+        count, steps = np.diff(self.starts), []
+        for size in np.unique(self.sizes)[::-1]:
+            same = self.sizes == size
+            for j in range(int(count[same].max())):
+                mine = np.flatnonzero(same & (count > j))
+                steps.append((int(size), self.states[mine], *self.entries[self.starts[mine] + j].T))
+        return steps
 
     def chains(self) -> CopyChains:
         """The same growth as the reverse pass of gradients reads it."""
@@ -194,6 +204,7 @@ class SymmetrizedProducts(Compiled):
         self._one_copy = one_copy
         self._copies = copies
         self._multisets = multisets
+        self.dim = len(multisets)
         self._make_polynomials = polynomials
         # A sum over injective assignments counts each choice of copies ∏ count! times.
         self._weights = weights * [float(prod(map(factorial, Counter(multiset).values()))) for multiset in multisets]
@@ -202,6 +213,10 @@ class SymmetrizedProducts(Compiled):
     def _program(self) -> CopyByCopy:
         return CopyByCopy.of(self._multisets, self._one_copy.copy_table)
 
+    @cached_property
+    def _steps(self) -> Steps:
+        return self._program.steps()
+
     @property
     def _loops(self) -> Loops:
         from specavg.functions.loops._copies import copies_combine, copies_sums, copies_values
@@ -209,26 +224,21 @@ class SymmetrizedProducts(Compiled):
         return Loops(copies_sums, copies_combine, copies_values)
 
     @property
-    def dim(self) -> int:
-        return len(self._weights)
-
-    @property
     def row_bytes(self) -> float:
         per_copy = self._one_copy.row_bytes + 8.0 * self._one_copy.dim
         return self._copies * per_copy + 8.0 * (4 * len(self._program.starts) + self.dim)
 
-    @property
     def nanoseconds(self) -> float:
         """A forecast of the time for a point."""
         return self._program.nanoseconds(self._copies)
 
     @cached_property
     def _polynomials(self) -> Functions | None:
-        return None if self._make_polynomials is None else self._make_polynomials(nanoseconds=self.nanoseconds)
+        return None if self._make_polynomials is None else self._make_polynomials(nanoseconds=self.nanoseconds())
 
     def _faster(self, n: int) -> Functions | None:
         """The polynomials, where sums over n points gain more by them than it takes to make them."""
-        return self._polynomials if n * self.nanoseconds >= _MAKING * self.dim else None
+        return self._polynomials if n * self.nanoseconds() >= _MAKING * self.dim else None
 
     def correlate(self, X: Array, Y: Array) -> Array:
         faster = self._faster(len(X))
@@ -277,7 +287,7 @@ class SymmetrizedProducts(Compiled):
         flat = X.reshape(len(X) * self._copies, -1)
         values = self._one_copy.plain_values(flat).reshape(len(X), self._copies, self._one_copy.dim)
         copies = np.ascontiguousarray(values.transpose(2, 0, 1))  # (A, n, m)
-        return (self._weights[:, None] * self._program.run(copies)).T
+        return (self._weights[:, None] * self._program.run(copies, self._steps)).T
 
     # --- gradients -----------------------------------------------------------------------------------
 
@@ -315,8 +325,7 @@ class SymmetrizedProducts(Compiled):
                 if program.table.mode == SPHERE:
                     slopes[:] = self._tangential(points, slopes.transpose(0, 2, 1)).transpose(0, 2, 1)
 
-        for _ in in_order(work, row_chunks(len(X))):
-            pass
+        for_all_rows(work, len(X))
         return combined
 
     def _plain_slopes(self, X: Array, C: Array) -> Array:

@@ -34,7 +34,7 @@ from specavg.functions._factor_table import SINE, STEP, TABLE, TORUS, FactorTabl
 from specavg.functions._functions import Functions
 from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._symmetric_functions import CopyByCopy, SymmetrizedProducts
-from specavg.functions._threads import in_order, read_only, row_chunks
+from specavg.functions._threads import for_all_rows, read_only
 from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
 
 Indices = NDArray[np.int64]
@@ -59,11 +59,7 @@ def symmetrized_products(
     family = SymmetrizedProducts(one_copy, copies, multisets, weights, polynomials)
     if copies > FOURIER_DIMENSIONS:
         return family
-    return Expanded(family, partial(_nanoseconds, family), partial(_expansion, table, copies, multisets, weights))
-
-
-def _nanoseconds(family: SymmetrizedProducts) -> float:
-    return family.nanoseconds
+    return Expanded(family, family.nanoseconds, partial(_expansion, table, copies, multisets, weights))
 
 
 # --- polynomials in sums over copies -------------------------------------------------------------
@@ -118,6 +114,7 @@ class SumsOverCopies(Products):
         self._powers = powers
         self._states = states
         self._products = products
+        self.dim = len(products)
 
     @property
     def _sums(self) -> int:
@@ -139,10 +136,6 @@ class SumsOverCopies(Products):
         table = FactorTable.of(TABLE, np.ones(1), rows, np.tile([1.0, 0.0], (K, 1)))
         wanted = np.array([place[product] for product in self._products], dtype=np.int64)
         return ProductTree.of(table, np.array(parent), np.array(factor), wanted)
-
-    @property
-    def dim(self) -> int:
-        return len(self._products)
 
     @property
     def row_bytes(self) -> float:
@@ -198,8 +191,7 @@ class SumsOverCopies(Products):
                     copies_gradient(chains, points[:, :, None], more, stretch, slopes)
                     out[part] += slopes[:, :, 0]
 
-        for _ in in_order(work, row_chunks(len(X))):
-            pass
+        for_all_rows(work, len(X))
         return values, out
 
     @cached_property

@@ -11,6 +11,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.functions._functions import Functions
+from specavg.functions._one_direction import frames
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 
 # Coefficients of components of a field are of order one, or zero but for rounding of a sum over nodes.
@@ -50,6 +51,7 @@ class TangentFields(VectorFunctions):
 
     def __init__(self, potentials: VectorFunctions, eigenvalues: Array, projection: Callable[[], Projection]) -> None:
         self._potentials, self._projection = potentials, projection
+        self.dim = potentials.dim
         self._last: tuple[Array, Array] | None = None  # coefficients, and the same in harmonics
         self._factors = 1.0 / np.sqrt(eigenvalues)
         self._degrees = np.rint(np.sqrt(eigenvalues + 0.25) - 0.5).astype(int)  # λ = l(l + 1)
@@ -57,10 +59,6 @@ class TangentFields(VectorFunctions):
     @property
     def n_rows(self) -> int:
         return 2
-
-    @property
-    def dim(self) -> int:
-        return self._potentials.dim
 
     @property
     def row_bytes(self) -> float:
@@ -125,7 +123,7 @@ class TangentFields(VectorFunctions):
         return Y - np.sum(X * Y, axis=1, keepdims=True) * X
 
     def rows(self, X: Array, values: Array) -> Array:
-        return np.einsum("nir,ni...->nr...", _frames(X), values)
+        return np.einsum("nir,ni...->nr...", frames(X)[:, :, :2], values)  # along two tangent vectors
 
 
 def _fields(X: Array, gradients: Array) -> Array:
@@ -133,13 +131,3 @@ def _fields(X: Array, gradients: Array) -> Array:
     at = X.reshape(*X.shape, *(1,) * (gradients.ndim - 3))
     turned: Any = np.cross(at, gradients[:, :, 1], axis=1)
     return gradients[:, :, 0] + turned
-
-
-def _frames(X: Array) -> Array:
-    """Two orthonormal tangent vectors at each point: the axis farthest from it, projected, and what is left."""
-    # (n, 3) -> (n, 3, 2)
-    axis = np.eye(3)[np.argmin(np.abs(X), axis=1)]
-    first = axis - np.sum(axis * X, axis=1, keepdims=True) * X
-    first /= np.linalg.norm(first, axis=1, keepdims=True)
-    second: Any = np.cross(X, first)
-    return np.stack([first, second], axis=2)

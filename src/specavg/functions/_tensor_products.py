@@ -37,11 +37,7 @@ class IndexedProducts(Generic[F], abc.ABC):
         self._columns = [slice(int(a), int(b)) for a, b in pairwise(np.cumsum([0, *widths]))]
         self._factors = list(factors)
         self._index = index
-
-    @property
-    def dim(self) -> int:
-        """How many products."""
-        return len(self._index)
+        self.dim = len(index)
 
     @property
     @abc.abstractmethod

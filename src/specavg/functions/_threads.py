@@ -41,6 +41,12 @@ def row_chunks(n: int, results: int = 0) -> list[slice]:
     return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
 
 
+def for_all_rows(work: Callable[[slice], None], n: int) -> None:
+    """`work` on every chunk of n rows, in threads."""
+    for _ in in_order(work, row_chunks(n)):
+        pass
+
+
 def in_order(work: Callable[[slice], Result], chunks: list[slice]) -> Iterator[Result]:
     """`work` on every chunk, in threads, results in the order of the chunks; few are held at a time."""
     if len(chunks) <= 1 or (threads := min(settings().n_threads, len(chunks))) <= 1:

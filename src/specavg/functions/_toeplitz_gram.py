@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
-from specavg.functions import _nufft
 
 _BATCH_BYTES = 16e6  # memory of the grids that are transformed together
 _NANOSECONDS_A_GRID_POINT = 30.0  # time of one multiplication, for each column; measured
@@ -136,13 +135,6 @@ def density_of_sums(sums: NDArray[np.complex128]) -> Array:
     axes = [np.arange(-2 * r, 2 * r + 1) for r in reach[:-1]] + [np.arange(last + 1)]
     spectrum[np.ix_(*axes)] = np.conj(sums[..., last:])  # Σ w e^{−2πik·u}, k_d ≥ 0
     return np.asarray(fft.irfftn(spectrum, s=shape)) * float(np.prod(shape))
-
-
-def dense_nanoseconds(n: int, K: NDArray[np.int64], dim: int) -> float:
-    """A forecast of forming the matrix of `dim` functions column by column; infinite where there is no transform."""
-    if not _nufft.available():
-        return np.inf
-    return column_nanoseconds(K) * dim + _nufft.cost(n, 2 * K)
 
 
 def column_nanoseconds(K: NDArray[np.int64]) -> float:

@@ -10,16 +10,15 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.functions import _nufft
-from specavg.functions._compiled import Compiled, Loops
+from specavg.functions._compiled import Loops
 from specavg.functions._derivations import Derivations
 from specavg.functions._factor_table import FactorTable
 from specavg.functions._few_rows import few_rows
-from specavg.functions._functions import Functions
-from specavg.functions._product_tree import NO_MIXING, Mixing
+from specavg.functions._mapped_functions import Mapped
+from specavg.functions._product_tree import MixedValues
 from specavg.functions._toeplitz_gram import (
     ToeplitzGram,
     column_nanoseconds,
-    dense_nanoseconds,
     density_of_sums,
     difference_count,
     differences,
@@ -39,7 +38,7 @@ _NANOSECONDS_A_NODE = 7000.0  # of making the tree, for each wave; measured
 
 
 @final
-class Waves(Compiled, Derivations):
+class Waves(MixedValues, Derivations):
     """cos 2πk·u and then sin 2πk·u, for every row k of `K`; u is the point over the period.
 
     Parameters
@@ -51,11 +50,8 @@ class Waves(Compiled, Derivations):
 
     def __init__(self, period: Array, K: Indices) -> None:
         self.K = np.asarray(K, dtype=np.int64)
+        self.dim = 2 * len(self.K)
         self.period = np.asarray(period, dtype=float)
-
-    @property
-    def dim(self) -> int:
-        return 2 * len(self.K)
 
     @property
     def row_bytes(self) -> float:
@@ -74,19 +70,6 @@ class Waves(Compiled, Derivations):
     def _block_rows(self, d: int) -> int:
         tree = self._program
         return 2 * len(tree.factors) + 2 * (int(tree.nodes[:, 0].max()) + 1) + d
-
-    def _looped_values(self, X: Array) -> Array:
-        return self._mixed(X, NO_MIXING, self.dim)
-
-    def mixed_values(self, X: Array, Q: Any) -> Array:
-        if self._few(len(X), len(X)):
-            return super().mixed_values(X, Q)
-        mixing = Mixing.of(Q)
-        return self._mixed(X, mixing, mixing.dim)
-
-    def _mixed(self, X: Array, mixing: Mixing, width: int) -> Array:
-        out = np.empty((len(X), width))
-        return self._filled(self._loops.values, X, (self.dim, mixing, self._block(X, self.dim)), out)
 
     def plain_values(self, X: Array) -> Array:
         angles = np.zeros((len(X), len(self.K)))
@@ -131,18 +114,13 @@ class Waves(Compiled, Derivations):
         return slopes
 
     def mixed_gradient(self, X: Array, Q: Any) -> Array:
-        """The gradient of Φ Q, Q sparse."""  # (2F, dim) -> (n, dim, d)
         return np.stack([self.mixed_values(X, D @ Q) for D in self._derivations], axis=2)
-
-    def transform_nanoseconds(self, n: int) -> float:
-        """What a non-uniform FFT of n points is forecast to take; infinite where there is none."""
-        return _nufft.cost(n, self.K) if _nufft.available() else np.inf
 
     def by_transform(self, n: int) -> bool:
         """Whether sums over n points are faster by a non-uniform FFT."""
         factors = int(np.abs(self.K).max(axis=0, initial=0).sum())
         tree = _NANOSECONDS_A_WAVE * len(self.K) + _NANOSECONDS_A_FACTOR * factors
-        return self.transform_nanoseconds(n) < n * tree
+        return _nufft.cost(n, self.K) < n * tree
 
     def correlate(self, X: Array, Y: Array) -> Array:
         if self.by_transform(len(X)):
@@ -156,7 +134,7 @@ class Waves(Compiled, Derivations):
 
 
 @final
-class TrigonometricSums(Functions):
+class TrigonometricSums(Mapped):
     """Sparse combinations of √2cos 2πk·u and √2sin 2πk·u.
 
     Parameters
@@ -170,11 +148,9 @@ class TrigonometricSums(Functions):
 
     def __init__(self, period: Array, K: Indices, Q: Any) -> None:
         self.waves = Waves(period, K)
+        super().__init__(self.waves)
         self.Q = Q
-
-    @property
-    def dim(self) -> int:
-        return int(self.Q.shape[1])
+        self.dim = int(Q.shape[1])
 
     @property
     def row_bytes(self) -> float:
@@ -208,27 +184,19 @@ class TrigonometricSums(Functions):
     def plain_values(self, X: Array) -> Array:
         return np.asarray(self.waves.plain_values(X) @ self._scaled)
 
-    def correlate(self, X: Array, Y: Array) -> Array:
-        return np.sqrt(2) * np.asarray(self.Q.T @ self.waves.correlate(X, Y))
-
-    def combine(self, X: Array, C: Array) -> Array:
-        return self.waves.combine(X, np.sqrt(2) * np.asarray(self.Q @ C))
-
     def gradient(self, X: Array) -> Array:
-        return self.waves.mixed_gradient(X, np.sqrt(2) * self.Q)
+        return self.waves.mixed_gradient(X, self._scaled)
 
-    def correlate_gradient(self, X: Array, G: Array) -> Array:
-        return np.sqrt(2) * np.asarray(self.Q.T @ self.waves.correlate_gradient(X, G))
+    def _spread(self, C: Array) -> Array:
+        return np.asarray(self._scaled @ C)
 
-    def combine_gradient(self, X: Array, C: Array) -> Array:
-        return self.waves.combine_gradient(X, np.sqrt(2) * np.asarray(self.Q @ C))
-
-    def pointwise_gradient(self, X: Array, W: Array) -> Array:
-        return self.waves.pointwise_gradient(X, np.sqrt(2) * np.asarray(self.Q @ W.T).T)
+    def _reduced(self, sums: Array) -> Array:
+        return np.asarray(self._scaled.T @ sums)
 
     def gram_by_transform(self, n: int) -> bool:
         """Whether the Gram matrix over n points is faster as a Toeplitz matrix than by a product of values."""
-        return dense_nanoseconds(n, self.waves.K, self.dim) < n * float(self.dim) ** 2 / _GIGAFLOPS
+        dense = self._transform_nanoseconds(n) + column_nanoseconds(self.waves.K) * self.dim  # column by column
+        return dense < n * float(self.dim) ** 2 / _GIGAFLOPS
 
     def correlate_and_gram(self, X: Array, Y: Array, weights: Array | None = None) -> tuple[Array, Array]:
         if self.gram_by_transform(len(X)):
@@ -254,7 +222,7 @@ class TrigonometricSums(Functions):
             grid[tuple((2 * reach - among).T)] = real - 1j * imaginary
             grid[tuple((2 * reach + among).T)] = real + 1j * imaginary
             density = density_of_sums(grid)
-        return self.gram_of_density(density), np.sqrt(2.0) * np.asarray(self.Q.T @ sums)
+        return self.gram_of_density(density), self._reduced(sums)
 
     def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
         K = self.waves.K
@@ -269,10 +237,10 @@ class TrigonometricSums(Functions):
 
     def _transform_nanoseconds(self, n: int) -> float:
         """What a non-uniform FFT at twice the frequencies is forecast to take; infinite where there is none."""
-        return _nufft.cost(n, 2 * self.waves.K) if _nufft.available() else np.inf
+        return _nufft.cost(n, 2 * self.waves.K)
 
     def gram_of_density(self, density: Array) -> ToeplitzGram:
-        return ToeplitzGram(self.waves.K, np.sqrt(2.0) * self.Q, density)
+        return ToeplitzGram(self.waves.K, self._scaled, density)
 
 
 def fourier_sums(

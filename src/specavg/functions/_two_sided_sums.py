@@ -52,11 +52,8 @@ class TwoSidedSums(Mapped):
         sizes = [np.outer(*(np.abs(Q).max(axis=1, initial=0.0) for Q in (b.left, b.right))).ravel() for b in blocks]
         super().__init__(functions.restricted(np.concatenate([np.empty(0), *sizes])))
         self._ends = np.cumsum([0, *(block.dim for block in self._blocks)])
+        self.dim = int(self._ends[-1])
         self._full_ends = np.cumsum([0, *(block.full_dim for block in self._blocks)])
-
-    @property
-    def dim(self) -> int:
-        return int(self._ends[-1])
 
     @property
     def row_bytes(self) -> float:

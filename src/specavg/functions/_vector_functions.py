@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._config import require_memory
-from specavg.functions._compensated_sums import Sum, compensated_sum
-from specavg.functions._functions import CHUNK_BYTES, Functions
+from specavg.functions._compensated_sums import compensated_sum
+from specavg.functions._functions import CHUNK_BYTES, Functions, sums_and_gram
 
 Indices = NDArray[np.intp]
 
@@ -21,6 +21,7 @@ Indices = NDArray[np.intp]
 class VectorFunctions(abc.ABC):
     """Finitely many functions with p outputs: their values, their sums against data, and their combinations."""
 
+    dim: int  # how many vector functions
     n_outputs: int
 
     @property
@@ -36,11 +37,6 @@ class VectorFunctions(abc.ABC):
     def possible(self, X: Array, Y: Array) -> Array:
         """Targets without the part that no function can have."""  # (n, n_features), (n, p) -> (n, p)
         return Y
-
-    @property
-    @abc.abstractmethod
-    def dim(self) -> int:
-        """How many vector functions."""
 
     @property
     @abc.abstractmethod
@@ -93,20 +89,13 @@ class VectorFunctions(abc.ABC):
 
     def correlate_and_gram(self, X: Array, Y: Array, weights: Array) -> tuple[Array, Array]:
         """Σ F_j(x)·y and Σ w F_j(x)·F_l(x), over points and outputs, in one pass."""  # (dim,), (dim, dim)
-        from scipy.linalg import get_blas_funcs
-
-        require_memory(
-            48.0 * self.dim**2, f"the Gram matrix of {self.dim} functions", "Lower the cutoff, or take more memory."
+        p = self.n_outputs
+        chunks = (
+            (self.values(X[rows]).reshape(-1, self.dim), Y[rows].reshape(-1, 1), np.repeat(weights[rows], p))
+            for rows in self.chunks(len(X))
         )
-        syrk: Any = get_blas_funcs("syrk", dtype=np.float64)
-        sums, gram = Sum.of(np.zeros(self.dim)), Sum.of(np.zeros((self.dim, self.dim)))
-        for rows in self.chunks(len(X)):
-            values = self.values(X[rows])
-            sums += Sum.of(values.reshape(-1, self.dim).T @ Y[rows].ravel())
-            values *= np.sqrt(weights[rows])[:, None, None]
-            gram += Sum.of(syrk(1.0, values.reshape(-1, self.dim).T))  # the upper triangle
-        upper = gram.value
-        return sums.value, np.triu(upper) + np.triu(upper, 1).T
+        sums, gram = sums_and_gram(self.dim, 1, chunks)
+        return sums[:, 0], gram
 
     def chunks(self, n: int, times: int = 1) -> Iterator[slice]:
         """Row ranges whose working memory, so many times that of values, stays within bounds."""
@@ -138,6 +127,7 @@ class CombinedOutputs(VectorFunctions):
         self.n_outputs = n_outputs
         C: Any = csr_array(matrix)
         self._matrix = C
+        self.dim = int(C.shape[1])
         if functions.dim and C.shape[1]:
             functions = functions.restricted(abs(C).max(axis=1).toarray().reshape(functions.dim, n_outputs).max(axis=1))
         self._functions = functions
@@ -146,26 +136,22 @@ class CombinedOutputs(VectorFunctions):
         self._as_they_are = n_outputs == 1 and C.shape[0] == C.shape[1] == C.nnz and (eye_array(C.nnz) != C).nnz == 0
 
     @property
-    def dim(self) -> int:
-        return int(self._matrix.shape[1])
-
-    @property
     def row_bytes(self) -> float:
         return self._functions.row_bytes + 8.0 * self._functions.dim + 16.0 * self.n_outputs * self.dim
 
     def along(self, frame: Array, mixed: Any) -> CombinedOutputs:
         """Combinations of the functions, seen along orthonormal vectors of the outputs."""  # (p, d), (dim, r)
-        from scipy.sparse import csr_array, eye_array, kron
-
-        turned = kron(eye_array(self._functions.dim, format="csr"), csr_array(frame.T), format="csr")
-        return CombinedOutputs(frame.shape[1], self._functions, turned @ self._matrix @ mixed)
+        return CombinedOutputs(frame.shape[1], self._functions, self._turned(frame.T) @ mixed)
 
     def product(self, projector: Array) -> Any:
         """Mean products ⟨F_j, P F_l⟩, with a matrix P of the outputs."""  # (p, p) -> sparse (dim, dim)
+        return self._matrix.T @ self._turned(projector)
+
+    def _turned(self, matrix: Array) -> Any:
+        """Coefficients of the outputs that a matrix makes from them."""  # (k, p) -> sparse (φ.dim · k, dim)
         from scipy.sparse import csr_array, eye_array, kron
 
-        turned = kron(eye_array(self._functions.dim, format="csr"), csr_array(projector), format="csr")
-        return self._matrix.T @ turned @ self._matrix
+        return kron(eye_array(self._functions.dim, format="csr"), csr_array(matrix), format="csr") @ self._matrix
 
     def values(self, X: Array) -> Array:
         scalars = self._functions.values(X)
@@ -238,10 +224,7 @@ class MovedOutputs(VectorFunctions):
         self._functions, self._moves = functions, list(moves)
         self._factors = signs / np.sqrt(len(signs))
         self.n_outputs = len(signs)
-
-    @property
-    def dim(self) -> int:
-        return self._functions.dim
+        self.dim = functions.dim
 
     @property
     def row_bytes(self) -> float:
@@ -333,11 +316,7 @@ class JoinedOutputs(VectorFunctions):
         self.n_outputs = n_outputs
         self._summands = list(summands)
         self._apart = apart
-        self._dim = sum(summand.places.size for summand in summands)
-
-    @property
-    def dim(self) -> int:
-        return self._dim
+        self.dim = sum(summand.places.size for summand in summands)
 
     @property
     def row_bytes(self) -> float:
@@ -349,22 +328,20 @@ class JoinedOutputs(VectorFunctions):
         return [inner for summand in self._summands for inner in summand.summands] if self._apart else super().summands
 
     def values(self, X: Array) -> Array:
-        values = np.zeros((len(X), self.n_outputs, self.dim))
-        for summand in self._summands:
-            own = summand.functions.values(X)
-            for copy, places in enumerate(summand.places):
-                rows, frame = summand.frame(copy)
-                values[:, rows[:, None], places] = frame @ own
-        return values
+        return self._placed((len(X),), lambda functions: functions.values(X))
 
     def gradient(self, X: Array) -> Array:
-        gradient = np.zeros((*X.shape, self.n_outputs, self.dim))
+        return self._placed(X.shape, lambda functions: functions.gradient(X))
+
+    def _placed(self, shape: tuple[int, ...], own: Callable[[VectorFunctions], Array]) -> Array:
+        """What all functions have, from what those of each summand have."""  # (*shape, d, f.dim) -> (*shape, p, dim)
+        found = np.zeros((*shape, self.n_outputs, self.dim))
         for summand in self._summands:
-            own = summand.functions.gradient(X)
+            mine = own(summand.functions)
             for copy, places in enumerate(summand.places):
                 rows, frame = summand.frame(copy)
-                gradient[:, :, rows[:, None], places] = frame @ own
-        return gradient
+                found[..., rows[:, None], places] = frame @ mine
+        return found
 
     def correlate(self, X: Array, Y: Array) -> Array:
         sums = np.empty((self.dim, *Y.shape[2:]))
@@ -388,23 +365,17 @@ class JoinedOutputs(VectorFunctions):
         return self.correlate(X, Y), gram
 
     def combine(self, X: Array, c: Array) -> Array:
-        total = np.zeros((len(X), self.n_outputs, *c.shape[1:]))
-        for summand in self._summands:
-            own = summand.functions.combine(X, self._coefficients(summand, c))
-            total += self._joined(summand, own.reshape(*own.shape[:2], len(summand.places), *c.shape[1:]), 1)
-        return total
+        return self._combined((len(X),), c, lambda functions, mine: functions.combine(X, mine))
 
     def combine_gradient(self, X: Array, c: Array) -> Array:
-        total = np.zeros((*X.shape, self.n_outputs, *c.shape[1:]))
+        return self._combined(X.shape, c, lambda functions, mine: functions.combine_gradient(X, mine))
+
+    def _combined(self, shape: tuple[int, ...], c: Array, own: Callable[[VectorFunctions, Array], Array]) -> Array:
+        """What a combination of all functions has, from what each summand has for the coefficients of its copies."""
+        total, axis = np.zeros((*shape, self.n_outputs, *c.shape[1:])), len(shape)
         for summand in self._summands:
-            own = summand.functions.combine_gradient(X, self._coefficients(summand, c))
-            total += self._joined(summand, own.reshape(*own.shape[:3], len(summand.places), *c.shape[1:]), 2)
+            copies, count = summand.places.shape
+            found = own(summand.functions, c[summand.places.T].reshape(count, -1))
+            found = found.reshape(*found.shape[: axis + 1], copies, *c.shape[1:])  # (*shape, d, copies, ...)
+            total += np.moveaxis(np.tensordot(found, summand.frames, ((axis, axis + 1), (2, 0))), -1, axis)
         return total
-
-    def _coefficients(self, summand: Summand, c: Array) -> Array:
-        """One set of coefficients for each copy."""  # (dim, ...) -> (f.dim, copies · ...)
-        return c[summand.places.T].reshape(summand.places.shape[1], -1)
-
-    def _joined(self, summand: Summand, own: Array, axis: int) -> Array:
-        """Outputs of the copies, at `axis` and the one after, along their frames."""
-        return np.moveaxis(np.tensordot(own, summand.frames, ((axis, axis + 1), (2, 0))), -1, axis)

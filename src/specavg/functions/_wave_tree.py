@@ -28,6 +28,8 @@ class WaveTree(NamedTuple):
         The leaves of node i are starts[i]..starts[i + 1].
     leaves : ndarray of int, shape (L, 3)
         Factor, place of v and place of −v, or -1.
+    dim : int
+        How many functions there are: a cosine and a sine of each wave.
     """
 
     scale: Array
@@ -35,11 +37,12 @@ class WaveTree(NamedTuple):
     nodes: Indices
     starts: Indices
     leaves: Indices
+    dim: int
 
     @classmethod
     def of(cls, period: Array, K: Indices) -> WaveTree:
         """The tree of the rows of K, which are distinct."""
-        return cls(1.0 / period, *_wave_tree(K))
+        return cls(1.0 / period, *_wave_tree(K), 2 * len(K))
 
 
 def _wave_tree(K: Indices) -> tuple[Indices, Indices, Indices, Indices]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from math import comb
 from typing import Any, NamedTuple, final
 
@@ -11,17 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
-from specavg.functions._derivations import Derivations
-from specavg.functions._euler_gram import EulerGram, euler_gram, gram_nanoseconds
-from specavg.functions._euler_sums import step_of
+from specavg.functions._compiled import FEW_COLUMNS, Loops
+from specavg.functions._euler_family import NOISE, EulerFamily
+from specavg.functions._euler_sums import Orders, step_of
 from specavg.functions._orthonormal_matrices import nearest_orthonormal
 from specavg.functions._threads import read_only
-from specavg.functions._wigner_matrices import euler_angles, rotation_derivatives
+from specavg.functions._wigner_matrices import euler_angles
 
 _NANOSECONDS = 0.4  # of a sum over data, for each point and function; measured
 _FEWER_ORDERS = 4  # times fewer functions: then values of those that matter, by plain NumPy, beat the loop for all
-_NOISE = 1e-14  # a coefficient of an orthonormal combination below this is rounding
 
 
 class WignerRecurrence(NamedTuple):
@@ -57,9 +54,29 @@ class WignerRecurrence(NamedTuple):
             now[:, row, column] = self.first[i, L + m] * P[:, np.abs(i + m)] * Q[:, np.abs(i - m)]
             yield now[:, *inside]
 
+    def table(self, j: Orders, k: Orders, cosines: Array) -> Array:
+        """d^l_{jk}, for all degrees l."""  # (P,), (P,), (N,) -> (P, N, degree + 1)
+        L = self.degree
+        table = np.zeros((len(j), L + 1, len(cosines)))  # one degree after the other, as they are written
+        half = np.sqrt((1 + cosines) / 2), np.sqrt((1 - cosines) / 2)
+        first = self.first[j, L + k][:, None]
+        first = first * half[0] ** np.abs(j + k)[:, None] * half[1] ** np.abs(j - k)[:, None]
+        start, size, sign = np.maximum(j, np.abs(k)), np.abs(k), np.where(k < 0, -1.0, 1.0)
+        for l in range(L + 1):
+            rows = np.flatnonzero(start < l)
+            if len(rows):
+                u, t, v = (part[l - 1, j[rows], size[rows]][:, None] for part in self[2:])
+                after = (u * cosines - t * sign[rows][:, None]) * table[rows, l - 1]
+                if l > 1:
+                    after -= v * table[rows, l - 2]
+                table[rows, l] = after
+            rows = np.flatnonzero(start == l)
+            table[rows, l] = first[rows]
+        return table.transpose(0, 2, 1)
+
 
 @final
-class WignerFunctions(Compiled, Derivations):
+class WignerFunctions(EulerFamily):
     """√(2l+1) M^l(X)[a, b] for some degrees l, row by row; M in the real basis 0, 1c, 1s and so on.
 
     Parameters
@@ -70,15 +87,11 @@ class WignerFunctions(Compiled, Derivations):
         as an operator and `sided_values` make use of it.
     """
 
+    power = 2
+
     def __init__(self, degrees: Sequence[int], steps: tuple[int, int] = (1, 1)) -> None:
-        self._degrees = tuple(degrees)
-        self._steps = steps
-        self._top = L = max(self._degrees, default=0)
-        ends = np.cumsum([0, *((2 * l + 1) ** 2 for l in range(L + 1))])
-        self._full = int(ends[-1])
-        # Where the recurrence, which knows all degrees up to the highest, has the functions of this family.
-        self._places = np.concatenate([np.empty(0, dtype=np.intp), *(np.arange(ends[l], ends[l + 1]) for l in degrees)])
-        self._everything = np.array_equal(self._places, np.arange(self._full))
+        super().__init__(degrees)
+        self._steps, L = steps, self.top
         j, k = np.arange(L + 1)[:, None], np.arange(-L, L + 1)
         # d at l = max(j, |k|): √binom(2l, l − min) times powers of cos β/2 and sin β/2.
         start, least = np.maximum(j, np.abs(k)), np.minimum(j, np.abs(k))
@@ -92,19 +105,7 @@ class WignerFunctions(Compiled, Derivations):
         u = (l + 1) * (2 * l + 1) / above
         t = np.where(l > 0, u * a * b / (positive * (positive + 1)), 0.0)
         v = np.where(l > 0, (l + 1) / positive * here / above, 0.0)
-        self._recurrence = WignerRecurrence(L, first, u, t, v)
-
-    @property
-    def dim(self) -> int:
-        return len(self._places)
-
-    @property
-    def row_bytes(self) -> float:
-        return 8.0 * (self._full + self.dim)
-
-    @cached_property
-    def _program(self) -> WignerRecurrence:
-        return self._recurrence
+        self._program = WignerRecurrence(L, first, u, t, v)
 
     @property
     def _loops(self) -> Loops:
@@ -113,7 +114,7 @@ class WignerFunctions(Compiled, Derivations):
         return Loops(wigner_sums, wigner_combine, wigner_values)
 
     def _block_rows(self, d: int) -> int:
-        return 8 * self._top + 20
+        return 8 * self.top + 20
 
     def _loaded(self, X: Array) -> Array:
         from specavg.functions.loops._wigner import wigner_angles
@@ -124,14 +125,10 @@ class WignerFunctions(Compiled, Derivations):
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        return (self._top + 1, self._top + 1, 2 * self._top + 1, 2)
+        return (self.top + 1, self.top + 1, 2 * self.top + 1, 2)
 
     def _gathered(self, sums: Array) -> Array:
         return self._real(sums) if self._everything else self._real(sums)[self._places]
-
-    @property
-    def _selects(self) -> bool:
-        return not self._everything
 
     def _spread(self, C: Array) -> Array:
         full = np.zeros((self._full, C.shape[1]))
@@ -162,7 +159,7 @@ class WignerFunctions(Compiled, Derivations):
     def sided_bytes(self) -> float | None:
         """Working memory of `sided_values` at one point; None where few functions are left out."""
         p, q = self._steps
-        return 8.0 * 20 * (self._top // p + 1) * (2 * (self._top // q) + 1) if p * q >= _FEWER_ORDERS else None
+        return 8.0 * 20 * (self.top // p + 1) * (2 * (self.top // q) + 1) if p * q >= _FEWER_ORDERS else None
 
     def sided_values(self, X: Array, sides: Sequence[tuple[Array, Array]]) -> Iterator[Array]:
         p, q = self._steps
@@ -178,7 +175,7 @@ class WignerFunctions(Compiled, Derivations):
             return super()._plain_combination(X, C)
         spread = self._spread(C)  # (q, l, j, L + k, 2)
         out = np.empty((len(X), C.shape[1]))
-        for rows in self.chunks(len(X), 8.0 * (6 + 4 * C.shape[1]) * (self._top + 1) * (2 * self._top + 1)):
+        for rows in self.chunks(len(X), 8.0 * (6 + 4 * C.shape[1]) * (self.top + 1) * (2 * self.top + 1)):
             cosines, sines, steps = self._degree_by_degree(X[rows])
             of_cosines, of_sines = np.zeros((2, C.shape[1], *cosines.shape))
             for l, inside, d in steps:
@@ -196,13 +193,13 @@ class WignerFunctions(Compiled, Derivations):
 
         Of j and k only the multiples of `orders`.
         """
-        L, (p, q), angles = self._top, orders, _euler(X)
+        L, (p, q), angles = self.top, orders, _euler(X)
         left, right = (_powers(angles[:, i] + 1j * angles[:, i + 1], L)[:, ::step] for i, step in ((0, p), (2, q)))
         waves: NDArray[np.complex128] = (
             left[:, :, None] * np.concatenate([right[:, :0:-1].conj(), right], axis=1)[:, None, :]
         )
         cosine, half_cosine, half_sine = angles[:, 4:].T
-        degrees = enumerate(self._recurrence.run(cosine, half_cosine, half_sine, orders))
+        degrees = enumerate(self._program.run(cosine, half_cosine, half_sine, orders))
         middle = L // q
         steps = ((l, np.s_[:, : l // p + 1, middle - l // q : middle + l // q + 1], d) for l, d in degrees)
         return waves.real.copy(), waves.imag.copy(), steps
@@ -211,7 +208,7 @@ class WignerFunctions(Compiled, Derivations):
         rows, columns, end = [np.zeros(1, dtype=int)], [np.zeros(1, dtype=int)], 0
         for l in self._degrees:
             start, end = end, end + (2 * l + 1) ** 2
-            used = size[start:end].reshape(2 * l + 1, 2 * l + 1) > _NOISE
+            used = size[start:end].reshape(2 * l + 1, 2 * l + 1) > NOISE
             for found, axis in ((rows, 1), (columns, 0)):
                 found.append((np.flatnonzero(used.any(axis=axis)) + 1) // 2)
         return WignerFunctions(self._degrees, (step_of(np.concatenate(rows)), step_of(np.concatenate(columns))))
@@ -219,57 +216,28 @@ class WignerFunctions(Compiled, Derivations):
     # --- as waves: see `_euler_gram` ---
 
     @property
-    def top(self) -> int:
-        """The highest degree."""
-        return self._top
-
-    @property
     def steps(self) -> tuple[int, int]:
-        """What the orders of rows and of columns are multiples of."""
         return self._steps
 
     def angles(self, X: Array) -> tuple[Array, Array, Array]:
-        """Euler angles."""
         return euler_angles(nearest_orthonormal(X.reshape(-1, 3, 3)))
 
-    def wave_table(self, j: NDArray[np.intp], k: NDArray[np.intp], cosines: Array) -> Array:
-        """d^l_{jk}."""  # (P, N, top + 1)
-        from specavg.functions._wave_tables import wigner_table
+    def wave_table(self, j: Orders, k: Orders, cosines: Array) -> Array:
+        return self._program.table(j, k, cosines)
 
-        return wigner_table(self._recurrence, j, k, cosines)
+    def to_waves(self, C: Array, j: Orders, k: Orders) -> Array:
+        return np.moveaxis(self._spread(C)[:, :, j, self.top + k], (2, 1, 3, 0), (0, 1, 2, 3))
 
-    def to_waves(self, C: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> Array:
-        """Coefficients of cosines and sines of jα + kγ."""  # (dim, q) -> (P, top + 1, 2, q)
-        return np.moveaxis(self._spread(C)[:, :, j, self._top + k], (2, 1, 3, 0), (0, 1, 2, 3))
-
-    def from_waves(self, waves: Array, j: NDArray[np.intp], k: NDArray[np.intp]) -> Array:
-        """Sums with the functions from sums with those cosines and sines."""
+    def from_waves(self, waves: Array, j: Orders, k: Orders) -> Array:
         full = np.zeros((waves.shape[3], *self._shape))
-        full[:, :, j, self._top + k] = waves.transpose(3, 1, 0, 2)
+        full[:, :, j, self.top + k] = waves.transpose(3, 1, 0, 2)
         return self._gathered(full)
 
-    def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[EulerGram, Array]:
-        twice = WignerFunctions(range(2 * self._top + 1), self._steps)
-        return euler_gram(self, twice, X, weights, Y, self._loop_nanoseconds(len(X)))
-
-    def gram_nanoseconds(self, n: int) -> tuple[float, float]:
-        return gram_nanoseconds(self, n, self._loop_nanoseconds(n))
+    def _twice(self) -> WignerFunctions:
+        return WignerFunctions(range(2 * self.top + 1), self._steps)
 
     def _loop_nanoseconds(self, n: int) -> float:
-        """A forecast of the sums of all functions of twice the degree over n points."""
-        return _NANOSECONDS * n * 4 / 3 * (2.0 * self._top + 1) ** 3
-
-    def gram_of_density(self, density: Array) -> EulerGram:
-        return EulerGram(self, density)
-
-    @cached_property
-    def _derivations(self) -> list[Any]:
-        from scipy.sparse import block_diag, csr_array, eye_array, kron
-
-        axes = list(zip(*(rotation_derivatives(l) for l in self._degrees), strict=True))
-        return [block_diag([kron(M.T, eye_array(M.shape[0])) for M in axis], format="csr") for axis in axes] or [
-            csr_array((0, 0))
-        ] * 3
+        return _NANOSECONDS * n * 4 / 3 * (2.0 * self.top + 1) ** 3
 
     def _lifted(self, X: Array, slopes: Array) -> Array:
         # Rotations from the left move every column c of X by e_a × c. With S the antisymmetric matrix of the slopes,
@@ -288,13 +256,13 @@ class WignerFunctions(Compiled, Derivations):
 
     def _real(self, waves: Array) -> Array:
         """From sums with waves to sums with the entries of M."""  # (q, L + 1, L + 1, 2L + 1, 2) -> (dim, q)
-        L = self._top
+        L = self.top
         parts = ((l, _entries(waves[:, l, : l + 1, L - l : L + l + 1])) for l in range(L + 1))
         return np.concatenate([np.sqrt(2 * l + 1) * M.reshape(len(waves), -1).T for l, M in parts])
 
     def _waves(self, C: Array) -> Array:
         """From coefficients of the entries of M to those of waves: the transpose of `_real`."""
-        L, q = self._top, C.shape[1]
+        L, q = self.top, C.shape[1]
         waves = np.zeros((q, L + 1, L + 1, 2 * L + 1, 2))
         ends = np.cumsum([0, *((2 * l + 1) ** 2 for l in range(L + 1))])
         for l in range(L + 1):

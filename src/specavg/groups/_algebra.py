@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.isometries.fields import Field
 
 INDEPENDENT = 1e-9  # fields of unit length that are this far from a span are not in it; brackets round to 1e-15
@@ -52,9 +52,7 @@ class Algebra:
     @property
     def is_abelian(self) -> bool:
         """Whether all brackets vanish."""
-        return all(
-            _length(f.bracket(h)) < INDEPENDENT * _length(f) * _length(h) for f in self.fields for h in self.fields
-        )
+        return all(length(f.bracket(h)) < INDEPENDENT * length(f) * length(h) for f in self.fields for h in self.fields)
 
     def __contains__(self, field: Field) -> bool:
         return _distance(field, _basis(self.fields)) < INDEPENDENT
@@ -73,30 +71,30 @@ def generated_algebra(fields: Sequence[Field]) -> Algebra:
     independent = len(found)
     for i, a in enumerate(found):  # grows while it is read
         for b in found[:i]:
-            _join(found, b.bracket(a), _length(a) * _length(b))
+            _join(found, b.bracket(a), length(a) * length(b))
     return Algebra(tuple(found), independent)
 
 
 def _join(found: list[Field], field: Field, scale: float = 1.0) -> None:
-    if _length(field) > INDEPENDENT * scale and _distance(field, _basis(found)) > INDEPENDENT:
+    if length(field) > INDEPENDENT * scale and _distance(field, _basis(found)) > INDEPENDENT:
         found.append(field)
 
 
-def _basis(fields: Sequence[Field]) -> NDArray[np.float64] | None:
+def _basis(fields: Sequence[Field]) -> Array | None:
     """Orthonormal columns that span the fields."""
     if not fields:
         return None
-    return np.linalg.qr(np.stack([f.vector / _length(f) for f in fields], axis=1))[0]
+    return np.linalg.qr(np.stack([f.vector / length(f) for f in fields], axis=1))[0]
 
 
-def _distance(field: Field, basis: NDArray[np.float64] | None) -> float:
+def _distance(field: Field, basis: Array | None) -> float:
     """How far the direction of a field is from a span."""
-    length = _length(field)
-    if basis is None or length == 0:
-        return float(length > 0)
-    v = field.vector / length
+    if basis is None or field.is_zero:
+        return float(not field.is_zero)
+    v = field.vector / length(field)
     return float(np.linalg.norm(v - basis @ (basis.T @ v)))
 
 
-def _length(field: Field) -> float:
+def length(field: Field) -> float:
+    """The norm of the coordinates of a field."""
     return float(np.linalg.norm(field.vector))

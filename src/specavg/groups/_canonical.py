@@ -14,7 +14,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-Points = NDArray[np.float64]
+from specavg._arrays import Array
+
 Indices = NDArray[np.intp]
 
 _BUDGET = 4_000_000  # numbers held at once; more rows are taken in pieces
@@ -48,7 +49,7 @@ def parity(images: Indices) -> NDArray[np.bool_]:
     return odd
 
 
-def alternating_point(X: Points) -> Points:
+def alternating_point(X: Array) -> Array:
     """Sorted, with the last two exchanged where sorting took an odd permutation and there is no tie."""
     points = X + 0.0
     if points.shape[1] < 2:
@@ -60,7 +61,7 @@ def alternating_point(X: Points) -> Points:
     return Y
 
 
-def sorted_copies(X: NDArray[np.float64]) -> Points:
+def sorted_copies(X: Array) -> Array:
     """The copies of each row in lexicographic order, side by side."""  # (n, m, c) -> (n, m c)
     n, m, c = X.shape
     if n == 0 or m == 0 or c == 0:
@@ -69,7 +70,7 @@ def sorted_copies(X: NDArray[np.float64]) -> Points:
     return np.take_along_axis(X, order[:, :, None], axis=1).reshape(n, m * c)
 
 
-def least_rotation(X: Points, *, reversals: bool) -> Points:
+def least_rotation(X: Array, *, reversals: bool) -> Array:
     """The lexicographically least rotation (or rotation and reversal) of each row."""
     d = X.shape[1]
     starts = np.tile(np.arange(d), 2 if reversals else 1)
@@ -79,7 +80,7 @@ def least_rotation(X: Points, *, reversals: bool) -> Points:
     return least_image(X, [level])
 
 
-def least_image(X: Points, levels: Sequence[Level]) -> Points:
+def least_image(X: Array, levels: Sequence[Level]) -> Array:
     """The image of each row that is least at the first level, then at the second, and so on.
 
     Ties are followed, not broken: every element that attains the least value is kept to the next level,
@@ -94,7 +95,7 @@ def least_image(X: Points, levels: Sequence[Level]) -> Points:
     return np.vstack([_least(points[i : i + rows], levels) for i in range(0, len(points), rows)])
 
 
-def _least(X: Points, levels: Sequence[Level]) -> Points:
+def _least(X: Array, levels: Sequence[Level]) -> Array:
     candidates, owner = X, np.arange(len(X))
     for level in levels:
         signed = np.hstack([candidates, 0.0 - candidates])  # not -candidates: no -0.0
@@ -114,7 +115,7 @@ def _least(X: Points, levels: Sequence[Level]) -> Points:
     return candidates[first]
 
 
-def _merged(candidates: Points, owner: Indices, n: int) -> tuple[Points, Indices]:
+def _merged(candidates: Array, owner: Indices, n: int) -> tuple[Array, Indices]:
     """Without the candidates of an owner that coincide; those of each owner in lexicographic order."""
     several = np.bincount(owner, minlength=n)[owner] > 1
     if not several.any():
@@ -125,13 +126,10 @@ def _merged(candidates: Points, owner: Indices, n: int) -> tuple[Points, Indices
     tied, whose, keys = tied[order], whose[order], keys[order]
     new = np.ones(len(tied), dtype=bool)
     new[1:] = keys[1:] != keys[:-1]
-    return (
-        np.vstack([candidates[~several], tied[new]]),
-        np.concatenate([owner[~several], whose[new]]),
-    )
+    return (np.vstack([candidates[~several], tied[new]]), np.concatenate([owner[~several], whose[new]]))
 
 
-def _sortable(X: Points, owner: Indices) -> NDArray[np.void]:
+def _sortable(X: Array, owner: Indices) -> NDArray[np.void]:
     """Rows as byte strings that sort as (owner, row) does: one comparison instead of one per column."""
     raw = (X + 0.0).view(np.int64)
     ordered = np.where(raw < 0, ~raw, raw ^ np.int64(-(2**63)))  # as unsigned integers, in the order of the floats

@@ -9,24 +9,8 @@ from numbers import Integral
 
 import numpy as np
 
+from specavg.groups import families
 from specavg.groups._group import Group
-from specavg.groups.families import (
-    Alternating,
-    Composite,
-    Cyclic,
-    CyclicShifts,
-    Diagonal,
-    Dihedral,
-    DihedralShifts,
-    DirectProduct,
-    Hyperoctahedral,
-    OrthogonalGroup,
-    ShiftGroup,
-    SignFlips,
-    Symmetric,
-    Trivial,
-    Wreath,
-)
 from specavg.groups.recognition._continuous_part import normalises, shift_directions
 from specavg.isometries import (
     Copies,
@@ -54,7 +38,7 @@ def trivial(d: int) -> Group:
     (1, ())
     """
     d = _positive(d, "trivial", "d, the number of coordinates,")
-    return Group([], name=f"trivial({d})", structure=Trivial(d), size=d)
+    return Group([], name=f"trivial({d})", structure=families.Trivial(d), size=d)
 
 
 def sign_flips(d: int) -> Group:
@@ -67,7 +51,7 @@ def sign_flips(d: int) -> Group:
     """
     d = _positive(d, "sign_flips", "d, the number of coordinates,")
     flips = [_signed(range(d), flipped=[i]) for i in range(d)]
-    return Group(flips, name=f"sign_flips({d})", structure=SignFlips(d), size=d)
+    return Group(flips, name=f"sign_flips({d})", structure=families.SignFlips(d), size=d)
 
 
 def symmetric(d: int) -> Group:
@@ -81,7 +65,7 @@ def symmetric(d: int) -> Group:
     2568
     """
     d = _positive(d, "symmetric", "d, the number of coordinates,")
-    return Group(_symmetric_generators(d), f"symmetric({d})", structure=Symmetric(d), size=d)
+    return Group(_symmetric_generators(d), f"symmetric({d})", structure=families.Symmetric(d), size=d)
 
 
 def alternating(d: int) -> Group:
@@ -98,7 +82,7 @@ def alternating(d: int) -> Group:
         generators.append(_signed([1, 2, 0, *range(3, d)]))
     if d >= 4:  # the full cycle is even only for odd d; else leave one coordinate out
         generators.append(_signed([*range(1, d), 0] if d % 2 else [0, *range(2, d), 1]))
-    return Group(generators, name=f"alternating({d})", structure=Alternating(d), size=d)
+    return Group(generators, name=f"alternating({d})", structure=families.Alternating(d), size=d)
 
 
 def hyperoctahedral(d: int) -> Group:
@@ -112,7 +96,7 @@ def hyperoctahedral(d: int) -> Group:
     d = _positive(d, "hyperoctahedral", "d, the number of coordinates,")
     generators = [_signed([1, 0, *range(2, d)])] if d >= 2 else []
     generators.append(_signed([*range(1, d), 0], flipped=[d - 1]))
-    return Group(generators, name=f"hyperoctahedral({d})", structure=Hyperoctahedral(d), size=d)
+    return Group(generators, name=f"hyperoctahedral({d})", structure=families.Hyperoctahedral(d), size=d)
 
 
 def cyclic_shifts(d: int) -> Group:
@@ -125,7 +109,7 @@ def cyclic_shifts(d: int) -> Group:
     """
     d = _positive(d, "cyclic_shifts", "d, the number of coordinates,")
     generators = [_signed([*range(1, d), 0])] if d >= 2 else []
-    return Group(generators, name=f"cyclic_shifts({d})", structure=CyclicShifts(d), size=d)
+    return Group(generators, name=f"cyclic_shifts({d})", structure=families.CyclicShifts(d), size=d)
 
 
 def dihedral_shifts(d: int) -> Group:
@@ -140,7 +124,7 @@ def dihedral_shifts(d: int) -> Group:
     generators = [_signed([*range(1, d), 0])] if d >= 2 else []
     if d >= 3:
         generators.append(_signed([0, *range(d - 1, 0, -1)]))
-    return Group(generators, name=f"dihedral_shifts({d})", structure=DihedralShifts(d), size=d)
+    return Group(generators, name=f"dihedral_shifts({d})", structure=families.DihedralShifts(d), size=d)
 
 
 def cyclic(n: int) -> Group:
@@ -153,7 +137,7 @@ def cyclic(n: int) -> Group:
     """
     n = _positive(n, "cyclic", "n, the number of rotations,")
     generators = [shift([Fraction(1, n)])] if n >= 2 else []
-    return Group(generators, name=f"cyclic({n})", structure=Cyclic(n), size=1)
+    return Group(generators, name=f"cyclic({n})", structure=families.Cyclic(n), size=1)
 
 
 def dihedral(n: int) -> Group:
@@ -166,7 +150,7 @@ def dihedral(n: int) -> Group:
     """
     n = _positive(n, "dihedral", "n, the number of rotations,")
     generators = [*cyclic(n).generators, signed_permutation([0], [-1])]
-    return Group(generators, name=f"dihedral({n})", structure=Dihedral(n), size=1)
+    return Group(generators, name=f"dihedral({n})", structure=families.Dihedral(n), size=1)
 
 
 def direct_product(*groups: Group) -> Group:
@@ -189,7 +173,7 @@ def direct_product(*groups: Group) -> Group:
     rest = [still(one) for one in neutral]
     fields = [factors_field([*rest[:i], f, *rest[i + 1 :]]) for i, group in enumerate(groups) for f in group.fields]
     name = f"direct_product({', '.join(map(repr, groups))})"
-    return Group(generators, fields, name, structure=DirectProduct(groups), size=len(groups))
+    return Group(generators, fields, name, structure=families.DirectProduct(groups), size=len(groups))
 
 
 def wreath(group: Group, m: int) -> Group:
@@ -209,7 +193,7 @@ def wreath(group: Group, m: int) -> Group:
     generators: list[Isometry] = [copies(range(m), [g, *neutral[1:]]) for g in group.generators]
     generators += [copies(swap.image, neutral) for swap in _symmetric_generators(m)]
     fields = [copies_field([f] + [None] * (m - 1)) for f in group.fields]
-    return Group(generators, fields, f"wreath({group!r}, {m})", structure=Wreath(group, m), size=m)
+    return Group(generators, fields, f"wreath({group!r}, {m})", structure=families.Wreath(group, m), size=m)
 
 
 def diagonal(group: Group, m: int) -> Group:
@@ -227,7 +211,7 @@ def diagonal(group: Group, m: int) -> Group:
     m = _positive(m, "diagonal", "m, the number of copies,")
     generators = [copies(range(m), [g] * m) for g in group.generators]
     fields = [copies_field([f] * m) for f in group.fields]
-    return Group(generators, fields, f"diagonal({group!r}, {m})", structure=Diagonal(group, m), size=m)
+    return Group(generators, fields, f"diagonal({group!r}, {m})", structure=families.Diagonal(group, m), size=m)
 
 
 def joined(*groups: Group) -> Group:
@@ -261,7 +245,7 @@ def joined(*groups: Group) -> Group:
         return Group(generators, name=name, size=size)
     orders = permutations(sorted((g for g in groups if g.generators or g.fields), key=lambda group: group.is_finite))
     order = next((order for order in islice(orders, 24) if _normalised(order)), None)
-    return Group(generators, fields, name, structure=None if order is None else Composite(order), size=size)
+    return Group(generators, fields, name, structure=None if order is None else families.Composite(order), size=size)
 
 
 def _of_copies(group: Group) -> Group:
@@ -285,7 +269,7 @@ def special_orthogonal(d: int) -> Group:
     (inf, <algebra of dimension 3: 2 independent fields, and 1 more from their brackets>)
     """
     d = _positive(d, "special_orthogonal", "d, the number of coordinates,")
-    structure = OrthogonalGroup(d, special=True)
+    structure = families.OrthogonalGroup(d, special=True)
     return Group([], _neighbours(d), f"special_orthogonal({d})", structure=structure, size=d)
 
 
@@ -299,7 +283,9 @@ def orthogonal(d: int) -> Group:
     """
     d = _positive(d, "orthogonal", "d, the number of coordinates,")
     mirror = _signed(range(d), flipped=[0])
-    return Group([mirror], _neighbours(d), f"orthogonal({d})", structure=OrthogonalGroup(d, special=False), size=d)
+    return Group(
+        [mirror], _neighbours(d), f"orthogonal({d})", structure=families.OrthogonalGroup(d, special=False), size=d
+    )
 
 
 def shifts(*directions: Sequence[int | Fraction | str]) -> Group:
@@ -318,7 +304,7 @@ def shifts(*directions: Sequence[int | Fraction | str]) -> Group:
         raise ValueError(f"shifts needs one direction or more, none of them zero; got {list(directions)}")
     if len({f.size for f in fields}) > 1:
         raise ValueError(f"directions of one torus have one length; got {[f.size for f in fields]}")
-    structure = ShiftGroup(tuple(shift_directions(f) for f in fields))
+    structure = families.ShiftGroup(tuple(shift_directions(f) for f in fields))
     name = f"shifts({', '.join(str(list(v)) for v in structure.directions)})"
     return Group([], [shift_field(v) for v in structure.directions], name, structure=structure)
 

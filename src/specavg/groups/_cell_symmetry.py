@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.groups._group import Group
 from specavg.groups._space_groups import (
-    generating,
-    group_of_affine_maps,
+    group_of_operations,
+    group_of_wave_vectors,
     in_parts,
     installed_spglib,
-    parts_as_fractions,
     reciprocal_lattice,
 )
-from specavg.isometries import affine
 
 # In the unit of the lattice, mostly Å. Files give two to four digits: of 280 lattices in random orientations, rounded
 # to two digits, 0.01 finds the group of 27 %, 0.02 of 90 % and 0.03 of all but one.
@@ -50,20 +48,15 @@ def cell_symmetry(
         )
     B = _symmetric_lattice(np.asarray(lattice, dtype=float), W)
     if not wave_vectors:
-        chosen = generating(W, w)
-        maps = [affine(W[i], parts_as_fractions(w[i])) for i in chosen]
-        return B, group_of_affine_maps(maps, "crystal", 3), name
+        return B, group_of_operations(W, w, "crystal"), name
     still = np.all(np.equal(W, np.eye(3, dtype=np.int64)), axis=(1, 2))
     if np.count_nonzero(still) > 1:
         raise ValueError(
             "the cell is not primitive, and energies repeat with the reciprocal vectors of the primitive cell. Use the "
             "cell that spglib.find_primitive(cell) returns."
         )
-    R = np.rint(np.linalg.inv(W).transpose(0, 2, 1)).astype(np.int64)
-    R = np.unique(np.concatenate([R, -R]) if time_reversal else R, axis=0)[::-1]
-    chosen = generating(R, np.zeros((len(R), 3), dtype=np.int64))
-    maps = [affine(R[i], [0, 0, 0]) for i in chosen]
-    return reciprocal_lattice(B), group_of_affine_maps(maps, "crystal of wave vectors", 3), name
+    group = group_of_wave_vectors(W, "crystal of wave vectors", time_reversal=time_reversal)
+    return reciprocal_lattice(B), group, name
 
 
 def _operations(cell: tuple[Any, Any, Any], symprec: float) -> tuple[str, Any]:

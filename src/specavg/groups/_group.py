@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg._html import facts_html
 from specavg._immutable import Immutable
 from specavg._random import as_generator
@@ -23,15 +24,7 @@ from specavg.groups.recognition._continuous_part import continuous_structure
 from specavg.groups.recognition._large_permutation_groups import large_permutation_group
 from specavg.groups.recognition._point_group_of import point_group_of
 from specavg.groups.recognition._structure_of import structure_of
-from specavg.isometries import (
-    Copies,
-    Factors,
-    Isometry,
-    LeftRight,
-    Orthogonal,
-    SignedPermutation,
-    identity,
-)
+from specavg.isometries import Copies, Factors, Isometry, LeftRight, Orthogonal, SignedPermutation, identity
 from specavg.isometries.fields import Field, complete
 
 _GENERATORS_SHOWN = 6  # generators that a notebook shows: groups of the catalogue have at most three
@@ -312,7 +305,7 @@ class Group(Immutable):
             return True
         return self._least_images is not None
 
-    def canonical(self, X: ArrayLike) -> NDArray[np.float64]:
+    def canonical(self, X: ArrayLike) -> Array:
         """A point of the orbit of each point: the same, to the last bit, for every point of that orbit.
 
         Parameters
@@ -363,18 +356,20 @@ class Group(Immutable):
         """Canonical points by a search, where every generator permutes columns and changes signs."""
         return LeastImages.of(self._generators)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Group) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
     @property
     def _key(self) -> tuple[Any, ...]:
         return (self._generators, self._fields, self.structure, self._size)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._generators, self._fields, self._name, self._claimed, self._size)
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._key)
+
+    def __hash__(self) -> int:  # bases are looked up by their groups, which may have many generators
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:  # what was computed from the generators is computed again
+        known = partial(Group, structure=self._claimed, size=self._size)
+        return known, (self._generators, self._fields, self._name)
 
     def __repr__(self) -> str:
         if self._claimed is not None and self._claimed.constructor is not None:
@@ -395,17 +390,6 @@ class Group(Immutable):
             facts.append(("…", f"{len(self._generators)} generators in all"))
         facts += [(f"field {i}", repr(f)) for i, f in enumerate(self._fields[:_GENERATORS_SHOWN])]
         return facts_html(repr(self), facts)
-
-
-def _restored(
-    generators: tuple[Isometry, ...],
-    fields: tuple[Field, ...],
-    name: str | None,
-    structure: Structure | None,
-    size: int,
-) -> Group:
-    """A group read back from a pickle; what was computed from the generators is computed again."""
-    return Group(generators, fields, name, structure=structure, size=size)
 
 
 def _large(n: int) -> str:

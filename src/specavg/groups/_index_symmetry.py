@@ -122,14 +122,18 @@ class IndexSymmetry:
 
     def components(self, tensors: ArrayLike) -> Array:
         """The components of tensors that obey the equations; the nearest such tensor's for others."""
-        T = np.asarray(tensors, dtype=float)
-        if T.shape[T.ndim - self.rank :] != self.shape:
-            raise ValueError(f"tensors of rank {self.rank} end with the shape {self.shape}; got shape {T.shape}")
+        T = self._checked(tensors)
         flat = T.reshape(-1, self.size**self.rank) * self._weights
         component, used = self._orbits[0], self._orbits[0] >= 0
         found = np.zeros((len(flat), self.dim))
         np.add.at(found.T, component[used], flat.T[used])
         return found.reshape(*T.shape[: T.ndim - self.rank], self.dim)
+
+    def _checked(self, tensors: ArrayLike) -> Array:
+        T = np.asarray(tensors, dtype=float)
+        if T.shape[T.ndim - self.rank :] != self.shape:
+            raise ValueError(f"tensors of rank {self.rank} end with the shape {self.shape}; got shape {T.shape}")
+        return T
 
     def tensors(self, components: ArrayLike) -> Array:
         """The tensors with these components."""  # (..., dim) -> (..., d, d, ...)
@@ -162,9 +166,7 @@ class IndexSymmetry:
                [1., 1., 1., 0.],
                [0., 0., 0., 0.]])
         """
-        T = np.asarray(tensors, dtype=float)
-        if T.shape[T.ndim - self.rank :] != self.shape:
-            raise ValueError(f"tensors of rank {self.rank} end with the shape {self.shape}; got shape {T.shape}")
+        T = self._checked(tensors)
         parts, at = self._voigt_parts(), list[NDArray[np.intp]]()
         for k, part in enumerate(parts):
             indices = _VOIGT_PAIRS.T if len(part) == 2 else np.arange(3)[None]

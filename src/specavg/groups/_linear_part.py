@@ -8,16 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import ArrayLike
 
-from specavg.isometries import (
-    Affine,
-    Copies,
-    Factors,
-    Isometry,
-    LeftRight,
-    Orthogonal,
-    SignedPermutation,
-    orthogonal,
-)
+from specavg.isometries import Affine, Copies, Factors, Isometry, LeftRight, Orthogonal, SignedPermutation, orthogonal
 from specavg.isometries.fields import CopiesField, FactorsField, Field, LeftRightField, RotationField, ShiftField
 
 Linear = SignedPermutation | Orthogonal
@@ -86,7 +77,7 @@ def determinant(g: Isometry) -> int:
     if isinstance(g, LeftRight):
         return determinant(g.left)
     if isinstance(g, SignedPermutation):
-        return prod(g.signs) * (-1) ** (g.size - _cycles(g.image))
+        return prod(sign * (-1) ** (length - 1) for length, sign in g.cycles)
     if isinstance(g, Orthogonal | Affine):
         return 1 if np.linalg.det(g.matrix) > 0 else -1
     raise ValueError(f"{g!r} has no determinant that is known here: give groups.Representation(group, images)")
@@ -120,16 +111,6 @@ def linear_velocity(field: Field) -> RotationField:
 
 def _same(a: Linear | RotationField, b: Linear | RotationField) -> bool:
     return a.size == b.size and float(np.abs(a.matrix - b.matrix).max(initial=0.0)) <= _SAME
-
-
-def _cycles(image: Sequence[int]) -> int:
-    """How many cycles a permutation has, fixed points counted."""
-    seen, count = [False] * len(image), 0
-    for i in range(len(image)):
-        count += not seen[i]
-        while not seen[i]:
-            seen[i], i = True, image[i]
-    return count
 
 
 def _cartesian(g: SignedPermutation | Affine, lattice: ArrayLike | None) -> Linear:

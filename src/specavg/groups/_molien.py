@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups._structure import Structure
 from specavg.groups.families import Alternating, Hyperoctahedral, SignFlips, Symmetric, Trivial
 from specavg.isometries import Copies, Isometry, Orthogonal, SignedPermutation, flatten, orthogonal
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 LISTED = 200_000  # elements; a list of so many takes some seconds
 _INTEGER = 1e-6  # a mean over floating-point matrices that is farther from an integer decides nothing
 
-Factor = tuple[int, int]  # (n, s): one factor 1 − s tⁿ of det(1 − t g)
+Factor = tuple[
+    int, int
+]  # (n, s): one factor 1 − s tⁿ of det(1 − t g), of a cycle of length n whose signs have the product s
 
 
 def molien_series(group: Group, degree: int) -> tuple[int, ...]:
@@ -45,7 +47,7 @@ def molien_series(group: Group, degree: int) -> tuple[int, ...]:
     signed = [g for g in elements if isinstance(g, SignedPermutation)]
     matrices = [g for g in elements if isinstance(g, Orthogonal)]
     total = [Fraction(0)] * (degree + 1)
-    for factors, count in Counter(map(_cycles, signed)).items():
+    for factors, count in Counter(tuple(sorted(g.cycles)) for g in signed).items():
         for k, a in enumerate(_reciprocal(factors, degree)):
             total[k] += Fraction(count * a)
     rounded = sum((_float_series(g.matrix, degree) for g in matrices), np.zeros(degree + 1))
@@ -90,20 +92,6 @@ def _degrees(structure: Structure) -> tuple[list[int], int] | None:
     return None
 
 
-def _cycles(g: SignedPermutation) -> tuple[Factor, ...]:
-    """A cycle of length n with the product s of its signs gives the factor 1 − s tⁿ."""
-    seen = [False] * g.size
-    found: list[Factor] = []
-    for start in range(g.size):
-        length, sign, i = 0, 1, start
-        while not seen[i]:
-            seen[i] = True
-            length, sign, i = length + 1, sign * g.signs[i], g.image[i]
-        if length:
-            found.append((length, sign))
-    return tuple(sorted(found))
-
-
 def _reciprocal(factors: Iterable[Factor], degree: int) -> list[int]:
     """The series of Π 1/(1 − s tⁿ)."""
     series = [1] + [0] * degree
@@ -113,7 +101,7 @@ def _reciprocal(factors: Iterable[Factor], degree: int) -> list[int]:
     return series
 
 
-def _float_series(matrix: NDArray[np.float64], degree: int) -> NDArray[np.float64]:
+def _float_series(matrix: Array, degree: int) -> Array:
     """The series of 1/det(1 − t g): complete symmetric functions of the eigenvalues, from their power sums."""
     eigenvalues = np.linalg.eigvals(matrix)
     powers = [float(np.sum(eigenvalues**k).real) for k in range(1, degree + 1)]

@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import lcm, prod
+from math import prod
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._arrays import components
+from specavg._arrays import Array, components
 from specavg._random import OWN_SEED
 from specavg.groups._catalogue import direct_product
 from specavg.groups._group import Group
 from specavg.groups._product_replacement import random_product
 from specavg.groups._representation import Representation
 from specavg.groups._structure import Structure
-from specavg.isometries import Copies, Factors, Isometry, SignedPermutation, identity
+from specavg.isometries import Copies, Isometry, SignedPermutation, identity
 
 _TRIES = 40  # random elements of H that are looked at; S_2 × S_48 needed 3
 
@@ -36,40 +36,12 @@ class OneOutput:
     output: Representation  # of H, on the coordinates in the order `order`
     order: NDArray[np.intp]
     moves: tuple[SignedPermutation, ...]  # g_b, before the coordinates are put in order
-    signs: NDArray[np.float64]  # F_b(x) = sign · F_0(g_b x)
+    signs: Array  # F_b(x) = sign · F_0(g_b x)
 
     @property
     def group(self) -> Group:
         """H."""
         return self.output.group
-
-
-@final
-@dataclass(frozen=True)
-class _Pair:
-    """An element and its image."""
-
-    g: SignedPermutation
-    rho: SignedPermutation
-
-    def __matmul__(self, other: _Pair) -> _Pair:
-        return _Pair(_signed(self.g @ other.g), _signed(self.rho @ other.rho))
-
-    def inverse(self) -> _Pair:
-        return _Pair(_signed(self.g.inverse()), _signed(self.rho.inverse()))
-
-    def power(self, exponent: int) -> _Pair:
-        result, base = _Pair(identity(self.g.size), identity(self.rho.size)), self
-        while exponent:
-            if exponent % 2:
-                result = result @ base
-            base, exponent = base @ base, exponent // 2
-        return result
-
-
-def _signed(g: Isometry) -> SignedPermutation:
-    assert isinstance(g, SignedPermutation)
-    return g
 
 
 @lru_cache(maxsize=32)
@@ -84,33 +56,45 @@ def one_output(output: Representation) -> OneOutput | None:
     >>> found.group.order == groups.symmetric(49).order
     True
     """
-    group = output.group
-    points = [_on_coordinates(g) for g in group.generators]
-    if not output.is_exact or not points or any(g is None for g in points):
+    group, p = output.group, output.dim
+    points = [g for g in map(_on_coordinates, group.generators) if g is not None]
+    if not output.is_exact or not points or len(points) < len(group.generators):
         return None
-    pairs = [_Pair(_signed(g), _signed(rho)) for g, rho in zip(points, output.images, strict=True) if g is not None]
-    leading: dict[int, _Pair] = {0: _Pair(identity(pairs[0].g.size), identity(output.dim))}
-    kept: dict[SignedPermutation, _Pair] = {}
+    n = points[0].size
+    pairs = [_beside(g, _signed(rho)) for g, rho in zip(points, output.images, strict=True)]
+    leading: dict[int, SignedPermutation] = {0: identity(n + p)}
     for b in (reached := [0]):  # grows while it is read
         for s in pairs:
-            there, new = s.rho.image[b], leading[b] @ s
+            there = s.image[n + b] - n
             if there not in leading:
-                leading[there] = new
+                leading[there] = _signed(leading[b] @ s)
                 reached.append(there)
-    if len(leading) < output.dim:
+    if len(leading) < p:
         return None
-    for b in range(output.dim):
+    kept: dict[SignedPermutation, SignedPermutation] = {}
+    for b in range(p):
         for s in pairs:
-            h = leading[b] @ s @ leading[s.rho.image[b]].inverse()  # Schreier: these generate H
-            if not h.g.is_identity:
-                kept.setdefault(h.g, h)
-    factors, order = _factors(list(kept.values()), pairs[0].g.size, group.finite_order // output.dim)
-    groups = [Group([h.g for h in part], structure=_family(part, len(at)), size=len(at)) for part, at in factors]
+            h = _signed(leading[b] @ s @ leading[s.image[n + b] - n].inverse())  # Schreier: these generate H
+            g = _restricted(h, np.arange(n))
+            if not g.is_identity:
+                kept.setdefault(g, h)
+    factors, order = _factors(list(kept.values()), n, p, group.finite_order // p)
+    groups = [Group(_elements(part, len(at)), structure=_family(part, len(at)), size=len(at)) for part, at in factors]
     H = direct_product(*groups) if len(groups) > 1 else groups[0]
-    images = [SignedPermutation((0,), (h.rho.signs[0],)) for part, _ in factors for h in part]
+    images = [SignedPermutation((0,), (h.signs[len(at)],)) for part, at in factors for h in part]
     sigma = Representation._built(H, images, [], 1)  # pyright: ignore[reportPrivateUsage]
-    signs = np.array([float(leading[b].rho.signs[0]) for b in range(output.dim)])
-    return OneOutput(sigma, order, tuple(leading[b].g for b in range(output.dim)), signs)
+    signs = np.array([float(leading[b].signs[n]) for b in range(p)])
+    return OneOutput(sigma, order, tuple(_restricted(leading[b], np.arange(n)) for b in range(p)), signs)
+
+
+def _beside(g: SignedPermutation, rho: SignedPermutation) -> SignedPermutation:
+    """A pair: g on the coordinates, and ρ(g) on the outputs, which come after them."""
+    return SignedPermutation((*g.image, *(g.size + i for i in rho.image)), g.signs + rho.signs)
+
+
+def _signed(g: Isometry) -> SignedPermutation:
+    assert isinstance(g, SignedPermutation)
+    return g
 
 
 def _on_coordinates(g: Isometry) -> SignedPermutation | None:
@@ -120,42 +104,41 @@ def _on_coordinates(g: Isometry) -> SignedPermutation | None:
     return g if isinstance(g, SignedPermutation) else None
 
 
-def _family(part: Sequence[_Pair], size: int) -> Structure | None:
-    """What the elements generate, where it is a family with a closed form."""
-    return Group([h.g for h in part], size=size).recognise() if part else None
+def _elements(pairs: Sequence[SignedPermutation], size: int) -> list[SignedPermutation]:
+    """The elements of pairs with so many coordinates."""
+    return [_restricted(h, np.arange(size)) for h in pairs]
 
 
-Factor = tuple[list[_Pair], NDArray[np.intp]]
+def _family(part: Sequence[SignedPermutation], size: int) -> Structure | None:
+    """What the elements of pairs generate, where it is a family with a closed form."""
+    return Group(_elements(part, size), size=size).recognise() if part else None
 
 
-def _factors(kept: list[_Pair], size: int, order: int) -> tuple[list[Factor], NDArray[np.intp]]:
+Factor = tuple[list[SignedPermutation], NDArray[np.intp]]
+"""Pairs on some coordinates and all outputs, and which coordinates these are."""
+
+
+def _factors(kept: list[SignedPermutation], size: int, p: int, order: int) -> tuple[list[Factor], NDArray[np.intp]]:
     """H as a product of groups on its orbits of coordinates, if it is one; else as it is."""
-    orbits = _orbits([h.g for h in kept], size)
-    everything = np.arange(size)
+    orbits = _orbits(_elements(kept, size), size)
+    everything, outputs = np.arange(size), np.arange(size, size + p)
     if len(orbits) == 1 or not kept:
         return [(kept, everything)], everything
-    found: list[dict[SignedPermutation, _Pair]] = [{} for _ in orbits]
+    found: list[dict[SignedPermutation, SignedPermutation]] = [{} for _ in orbits]
     rng = np.random.default_rng(OWN_SEED)
     for tried in range(_TRIES):
-        for h in kept if tried == 0 else [_random(kept, rng) for _ in range(3)]:
+        for h in kept if tried == 0 else [_signed(random_product(kept, identity(size + p), rng)) for _ in range(3)]:
             for orbit, mine in zip(orbits, found, strict=True):
                 rest = np.setdiff1d(everything, orbit)
-                alone = h.power(_order_on(h.g, rest))
-                restricted = _restricted(alone.g, orbit)
+                alone = _signed(h ** _restricted(h, rest).order)
+                restricted = _restricted(alone, orbit)
                 if not restricted.is_identity:
-                    mine.setdefault(restricted, _Pair(restricted, alone.rho))
+                    mine.setdefault(restricted, _restricted(alone, np.concatenate([orbit, outputs])))
         parts: list[Factor] = [(list(mine.values()), orbit) for mine, orbit in zip(found, orbits, strict=True)]
-        sizes = [Group([h.g for h in part], size=len(at)).finite_order for part, at in parts]
+        sizes = [Group(_elements(part, len(at)), size=len(at)).finite_order for part, at in parts]
         if prod(sizes) == order:
             return parts, np.concatenate(orbits)
     return [(kept, everything)], everything
-
-
-def _random(kept: list[_Pair], rng: np.random.Generator) -> _Pair:
-    start = Factors((identity(kept[0].g.size), identity(kept[0].rho.size)))
-    found = random_product([Factors((h.g, h.rho)) for h in kept], start, rng)
-    assert isinstance(found, Factors)
-    return _Pair(_signed(found.parts[0]), _signed(found.parts[1]))
 
 
 def _orbits(elements: Sequence[SignedPermutation], size: int) -> list[NDArray[np.intp]]:
@@ -163,17 +146,6 @@ def _orbits(elements: Sequence[SignedPermutation], size: int) -> list[NDArray[np
     to = np.concatenate([g.image_array for g in elements] or [np.empty(0, dtype=np.intp)])
     label = components(size, at, to)
     return [np.flatnonzero(label == k) for k in range(label.max(initial=-1) + 1)]
-
-
-def _order_on(g: SignedPermutation, coordinates: NDArray[np.intp]) -> int:
-    """The least power that fixes these coordinates, with their signs."""
-    order = 1
-    for start in coordinates.tolist():
-        i, length, sign = g.image[start], 1, g.signs[start]
-        while i != start:
-            sign, i, length = sign * g.signs[i], g.image[i], length + 1
-        order = lcm(order, length if sign > 0 else 2 * length)
-    return order
 
 
 def _restricted(g: SignedPermutation, coordinates: NDArray[np.intp]) -> SignedPermutation:

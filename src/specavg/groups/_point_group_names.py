@@ -10,7 +10,7 @@ from specavg._messages import shown
 from specavg.groups._catalogue import orthogonal, special_orthogonal
 from specavg.groups._group import Group
 from specavg.groups.families import AxialGroup, PointGroup, Turn
-from specavg.groups.families._axial_group import AROUND_Z
+from specavg.groups.families._point_group import AROUND_Z
 from specavg.groups.families._point_group_turns import (
     ALIASES,
     DIAGONAL,

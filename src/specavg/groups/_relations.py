@@ -15,7 +15,7 @@ from specavg.groups._group import Group
 from specavg.groups.recognition._actions import Action, faithful_action
 from specavg.isometries import Affine, Factors, Isometry, Orthogonal, SignedPermutation, identity
 from specavg.isometries._linear import linear
-from specavg.isometries.fields import FactorsField, Field, RotationField
+from specavg.isometries.fields import FactorsField, Field, RotationField, period
 
 Linear = SignedPermutation | Orthogonal
 Word = tuple[int, ...]
@@ -67,22 +67,12 @@ def check_brackets(group: Group, images: Sequence[Linear], field_images: Sequenc
             f"brackets, and the pairs (field, image) {found}. The image of a bracket must be the bracket of the images."
         )
     for i, (field, velocity) in enumerate(zip(group.fields, field_images, strict=True)):
-        period = _period(field)
-        if period is not None:
-            flow = linear(velocity.flow(period))
+        time = period(field)
+        if time is not None:
+            flow = linear(velocity.flow(time))
             residual = float(np.abs(flow.matrix - np.eye(velocity.size)).max())
             if residual > TOLERANCE:
-                raise _failure(group, f"exp({period:.6g} · field {i}) = 1", residual)
-
-
-def _period(field: Field) -> float | None:
-    """The time after which the flow is the identity, where the circles of the field show it."""
-    weights = np.array([abs(w) for w, _ in field.circles()])
-    if not len(weights):
-        return None
-    ratios = weights / weights.min()
-    whole = bool(np.abs(ratios - np.rint(ratios)).max() < TOLERANCE)
-    return 2 * np.pi / float(weights.min()) if whole else None
+                raise _failure(group, f"exp({time:.6g} · field {i}) = 1", residual)
 
 
 def pairs(group: Group, images: Sequence[Linear], dim: int) -> Iterator[tuple[Isometry, Linear]]:
@@ -104,7 +94,7 @@ def _walk(group: Group, action: Action, images: Sequence[Linear]) -> Iterator[Pl
     for at, image, word in front:  # grows while it is read
         yield at, image, word
         for i, (step, factor) in enumerate(zip(steps, images, strict=True)):
-            new: Place = (step[at], _composed(image, factor), (*word, i))  # g @ g_i
+            new: Place = (step[at], linear(image @ factor), (*word, i))  # g @ g_i
             known = seen.setdefault(new[0].tobytes(), new)
             if known is new:
                 front.append(new)
@@ -130,11 +120,11 @@ def _check_orders(group: Group, images: Sequence[Linear]) -> None:
     for word in words:
         g, image = group.generators[word[0]], images[word[0]]
         for i in word[1:]:
-            g, image = g @ group.generators[i], _composed(image, images[i])
+            g, image = g @ group.generators[i], linear(image @ images[i])
         order = _element_order(g)
         if order is None or (order > _LONGEST and isinstance(image, Orthogonal)):
             continue
-        power = _power(image, order)
+        power = linear(image**order)
         if not power.is_identity:
             residual = float(np.abs(power.matrix - np.eye(power.size)).max())
             if residual > TOLERANCE:
@@ -169,30 +159,8 @@ def _text(word: Word) -> str:
     return " ".join(f"g{i}" for i in word) or "1"
 
 
-def _composed(a: Linear, b: Linear) -> Linear:
-    return a @ b  # pyright: ignore[reportReturnType]
-
-
-def _power(image: Linear, exponent: int) -> Linear:
-    result: Linear = identity(image.size)
-    while exponent:
-        if exponent % 2:
-            result = _composed(result, image)
-        image, exponent = _composed(image, image), exponent // 2
-    return result
-
-
 def _element_order(g: Isometry) -> int | None:
     """The least power of `g` that is the identity, where integers show it."""
     if isinstance(g, Affine) and g.is_shift and g.is_exact:
         return lcm(*(t.denominator for t in g.shift if isinstance(t, Fraction)))
-    if not isinstance(g, SignedPermutation):
-        return None
-    order, seen = 1, [False] * g.size
-    for i in range(g.size):
-        length, sign = 0, 1
-        while not seen[i]:
-            seen[i] = True
-            length, sign, i = length + 1, sign * g.signs[i], g.image[i]
-        order = lcm(order, length if sign == 1 else 2 * length) if length else order
-    return order
+    return g.order if isinstance(g, SignedPermutation) else None

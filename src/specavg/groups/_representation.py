@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg._immutable import Immutable
 from specavg._messages import shown
 from specavg._random import as_generator
@@ -228,7 +229,7 @@ class Representation(Immutable):
         fields = [_velocity(f.matrix[np.ix_(at, at)]) for f in self._field_images]
         return Representation._built(self._group, images, fields, len(at))
 
-    def in_frame(self, frame: NDArray[np.float64]) -> Representation:
+    def in_frame(self, frame: Array) -> Representation:
         """ρ on outputs that are taken along orthonormal vectors, whose span no element leaves.
 
         Parameters
@@ -295,12 +296,6 @@ class Representation(Immutable):
         other._require_all_vectors()
         if self._group != other._group:
             raise ValueError(f"only representations of one group combine; got {self._group!r} and {other._group!r}")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Representation) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
 
     @property
     def _key(self) -> tuple[Any, ...]:

@@ -8,8 +8,8 @@ from typing import final
 
 import numpy as np
 
+from specavg._arrays import Array
 from specavg.groups._canonical import Level, least_image
-from specavg.groups._structure import Points
 from specavg.groups.recognition._actions import SignedAction
 from specavg.groups.recognition._chain import Chain
 from specavg.isometries import Copies, Factors, Isometry, SignedPermutation
@@ -55,7 +55,7 @@ class LeastImages:
         chain = Chain([action.permutation(g) for g in self._generators], 2 * d)
         return [_level(u, base, d) for u, base in zip(chain.transversals, chain.base, strict=True)]
 
-    def canonical(self, X: Points) -> Points:
+    def canonical(self, X: Array) -> Array:
         """The least point of each orbit."""  # (n, d) -> (n, d)
         return least_image(X, self._levels)
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg.groups._group import Group
 from specavg.groups.families import Trivial
 from specavg.groups.recognition._affine_maps import affine_group
@@ -118,10 +119,8 @@ def space_group(number: int | str, setting: str | int | None = None) -> Group:
     True
     """
     number = _number(number)
-    W, w = _tables(_hall_number(number, setting))
-    chosen = generating(W, w)
     name = f"space_group({number})" if setting is None else f"space_group({number}, setting={setting!r})"
-    return group_of_affine_maps([affine(W[i], parts_as_fractions(w[i])) for i in chosen], name, 3)
+    return group_of_operations(*_tables(_hall_number(number, setting)), name)
 
 
 def reciprocal_point_group(number: int, setting: str | int | None = None, *, time_reversal: bool = True) -> Group:
@@ -144,22 +143,14 @@ def reciprocal_point_group(number: int, setting: str | int | None = None, *, tim
     (48, 24)
     """
     hall = _hall_number(number, setting)
-    W, _ = _tables(hall)
     P = _primitive(hall)
-    moved = np.rint(np.linalg.inv(P) @ W @ P)
-    rotations = np.rint(np.linalg.inv(moved).transpose(0, 2, 1)).astype(np.int64)
-    if time_reversal:
-        rotations = np.concatenate([rotations, -rotations])
-    rotations = np.unique(rotations, axis=0)[::-1]
-    chosen = generating(rotations, np.zeros((len(rotations), 3), dtype=np.int64))
     extra = "" if setting is None else f", setting={setting!r}"
     extra += "" if time_reversal else ", time_reversal=False"
-    return group_of_affine_maps(
-        [affine(rotations[i], [0, 0, 0]) for i in chosen], f"reciprocal_point_group({number}{extra})", 3
-    )
+    W = np.rint(np.linalg.inv(P) @ _tables(hall)[0] @ P)
+    return group_of_wave_vectors(W, f"reciprocal_point_group({number}{extra})", time_reversal=time_reversal)
 
 
-def primitive_lattice(number: int, lattice: ArrayLike, setting: str | int | None = None) -> NDArray[np.float64]:
+def primitive_lattice(number: int, lattice: ArrayLike, setting: str | int | None = None) -> Array:
     """The primitive lattice vectors of a space group's conventional cell, as rows.
 
     Examples
@@ -172,7 +163,7 @@ def primitive_lattice(number: int, lattice: ArrayLike, setting: str | int | None
     return _primitive(_hall_number(number, setting)).T @ np.asarray(lattice, dtype=float)
 
 
-def reciprocal_lattice(lattice: ArrayLike) -> NDArray[np.float64]:
+def reciprocal_lattice(lattice: ArrayLike) -> Array:
     """The rows b_i with b_i · a_j = 1 if i = j and 0 if not (no factor 2π).
 
     Examples
@@ -192,6 +183,19 @@ def group_of_affine_maps(generators: Sequence[Isometry], name: str, d: int) -> G
     return Group(generators, name=name, structure=structure, size=d)
 
 
+def group_of_operations(W: NDArray[np.int64], w: NDArray[np.int64], name: str) -> Group:
+    """The group of the maps x ↦ Wx + w, translations w in 24ths, by a few of them."""  # (n, 3, 3), (n, 3)
+    maps = [affine(W[i], [Fraction(int(part), _PARTS) for part in w[i]]) for i in generating(W, w)]
+    return group_of_affine_maps(maps, name, 3)
+
+
+def group_of_wave_vectors(W: NDArray[Any], name: str, *, time_reversal: bool) -> Group:
+    """How rotations W of a primitive cell move wave vectors: by W⁻ᵀ, and by −W⁻ᵀ with time reversal."""  # (n, 3, 3)
+    R = np.rint(np.linalg.inv(W).transpose(0, 2, 1)).astype(np.int64)
+    R = np.unique(np.concatenate([R, -R]) if time_reversal else R, axis=0)[::-1]
+    return group_of_operations(R, np.zeros((len(R), 3), dtype=np.int64), name)
+
+
 @lru_cache(maxsize=1)
 def _database() -> dict[int, Any]:
     """What spglib knows of each Hall number: number, choice, hall_symbol, ..."""
@@ -208,11 +212,6 @@ def installed_spglib() -> Any:
         raise ImportError(
             'space groups need spglib, which holds their tables: pip install "specavg[crystal]" (or pip install spglib)'
         ) from None
-
-
-def _settings(number: int) -> list[tuple[int, str]]:
-    """(Hall number, choice) of every setting of a space group."""
-    return [(hall, str(kind.choice)) for hall, kind in _database().items() if kind.number == number]
 
 
 def _number(given: int | str) -> int:
@@ -235,7 +234,7 @@ def _number(given: int | str) -> int:
 def _hall_number(number: int, setting: str | int | None) -> int:
     if isinstance(number, bool) or number not in range(1, 231):
         raise ValueError(f"space groups have the numbers 1 to 230; got {number!r}")
-    settings = _settings(number)
+    settings = [(hall, str(kind.choice)) for hall, kind in _database().items() if kind.number == number]
     if setting is None:
         return settings[0][0]
     for hall, choice in settings:
@@ -257,17 +256,13 @@ def _tables(hall: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return W, w
 
 
-def in_parts(translations: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
+def in_parts(translations: Array) -> tuple[NDArray[np.int64], float]:
     """Translations rounded to 24ths, and the largest change that rounding made."""
     w = np.rint(_PARTS * translations).astype(np.int64)
     return w % _PARTS, float(np.abs(translations - w / _PARTS).max())
 
 
-def parts_as_fractions(w: NDArray[np.int64]) -> list[Fraction]:
-    return [Fraction(int(part), _PARTS) for part in w]
-
-
-def _primitive(hall: int) -> NDArray[np.float64]:
+def _primitive(hall: int) -> Array:
     letter = str(_database()[hall].hall_symbol).lstrip("-")[0]
     return np.array(_PRIMITIVE[letter]) / 6.0
 

@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.isometries import Isometry
-
-Points = NDArray[np.float64]
 
 
 class Structure(abc.ABC):
@@ -53,7 +51,7 @@ class Structure(abc.ABC):
         """Whether `canonical` has a closed form."""
         return False
 
-    def canonical(self, X: Points) -> Points:
+    def canonical(self, X: Array) -> Array:
         """The same point, to the last bit, for every point of an orbit."""  # (n, d) -> (n, d)
         raise NotImplementedError(f"{type(self).__name__} has no closed form of a canonical point")
 
@@ -66,7 +64,7 @@ class ClosedCanonical(Structure):
         return True
 
     @abc.abstractmethod
-    def canonical(self, X: Points) -> Points: ...
+    def canonical(self, X: Array) -> Array: ...
 
 
 class Continuous(Structure):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
-from specavg.functions._threads import ROWS, in_order, row_chunks
+from specavg.functions._threads import for_all_rows
 from specavg.groups import Group, direct_product, trivial, wreath
 from specavg.groups.families import DirectProduct, SignFlips, Symmetric
 from specavg.isometries import SignedPermutation
@@ -64,15 +64,12 @@ def canonical_points(space: Space, group: Group, X: ArrayLike) -> Array:
     moving = group_of_columns(space, group)
     if moving is None:
         return points
-    if len(points) <= ROWS:
-        return moving.canonical(points)
     places = np.empty_like(points)
 
     def work(rows: slice) -> None:
         places[rows] = moving.canonical(points[rows])
 
-    for _ in in_order(work, row_chunks(len(points))):
-        pass
+    for_all_rows(work, len(points))
     return places
 
 

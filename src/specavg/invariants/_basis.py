@@ -250,9 +250,8 @@ class InvariantBasis(BasisTable):
     def _unless_nan(self, work: Callable[[Array], Array], X: ArrayLike) -> Array:
         """`work` at checked points. Where NaN alone is refused, the result shows it: points are not read twice."""
         points: Any = X
-        if not (self.space.takes_every_row and isinstance(points, np.ndarray) and points.dtype == np.float64):
-            return work(self.space.check_points(X))
-        if points.shape[1:] != self.space.shape:
+        plain = isinstance(points, np.ndarray) and points.dtype == np.float64 and points.shape[1:] == self.space.shape
+        if not (self.space.takes_every_row and plain):
             return work(self.space.check_points(X))
         with np.errstate(invalid="ignore"):
             result = work(points)
@@ -274,10 +273,6 @@ class InvariantBasis(BasisTable):
         ndarray of shape (dim, dim)
         """
         return self.functions.gram(self.space.check_points(X), weights)
-
-    def correlate_and_gram(self, X: ArrayLike, Y: Array, weights: Array) -> tuple[Array, Array]:
-        """`correlate` and `gram` together, from values that are computed once."""  # (dim, q), (dim, dim)
-        return self.functions.correlate_and_gram(self.space.check_points(X), Y, weights)
 
     def gram_operator(self, X: ArrayLike, weights: Array, Y: Array) -> tuple[GramOperator, Array] | None:
         """The Gram matrix as an operator, without its entries, where it follows from a density; None elsewhere.

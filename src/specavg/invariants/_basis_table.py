@@ -53,15 +53,8 @@ class Cutoff:
     @classmethod
     def of(cls, max_eigenvalue: float | None, max_dim: float | None, max_invariant_dim: float | None) -> Cutoff | None:
         """The one cutoff that is given; None if there is none, an error if there are several."""
-        given = {
-            kind: value
-            for kind, value in (
-                ("max_eigenvalue", max_eigenvalue),
-                ("max_dim", max_dim),
-                ("max_invariant_dim", max_invariant_dim),
-            )
-            if value is not None
-        }
+        bounds = {"max_eigenvalue": max_eigenvalue, "max_dim": max_dim, "max_invariant_dim": max_invariant_dim}
+        given = {kind: value for kind, value in bounds.items() if value is not None}
         if not given:
             return None
         if len(given) > 1:
@@ -134,6 +127,7 @@ class BasisTable(Immutable):
 
     kind: ClassVar[str]  # of its functions, for messages
     made_from: ClassVar[tuple[str, ...]]  # the attributes that say which basis it is
+    functions: Any  # a family of functions, or of vector functions
 
     def __init__(
         self,
@@ -203,6 +197,10 @@ class BasisTable(Immutable):
         """The largest residual of any eigenspace."""
         return max((row.residual for row in self.table), default=0.0)
 
+    def correlate_and_gram(self, X: ArrayLike, Y: Array, weights: Array) -> tuple[Array, Array]:
+        """`correlate` and the Gram matrix Σ w ψψᵀ, over points and outputs, from values that are computed once."""
+        return self.functions.correlate_and_gram(self.check_points(X), Y, weights)
+
     def check_points(self, X: ArrayLike) -> Array:
         """`X` as points of the space, one in each row; an error that says why if they are none."""  # (n, n_features)
         return self.space.check_points(X)
@@ -218,9 +216,3 @@ class BasisTable(Immutable):
     def quadrature(self, value: float) -> tuple[Array, Array]:
         """Points and weights that integrate products of two functions exactly, if their values are up to `value`."""
         return self.space.ordered_quadrature(self.order, value)
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)

@@ -19,7 +19,7 @@ from specavg.invariants._acting_group import check_group, default_group, group_o
 from specavg.invariants._basis_table import TOLERANCE, Cutoff
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._solver import Solution
-from specavg.isometries.fields import Field, ShiftField, flatten, period
+from specavg.isometries.fields import ShiftField, flatten, period
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._order_of_functions import Order
 
@@ -71,7 +71,9 @@ def _warn_of_slopes(space: Space, group: Group) -> None:
                 UserWarning,
                 stacklevel=4,
             )
-        elif group.structure is None and not isinstance(velocity, ShiftField) and _never_comes_back(velocity, group):
+        elif not isinstance(velocity, ShiftField) and group.structure is None and period(velocity) is None:
+            if not group.algebra.is_abelian:
+                continue  # other fields may fill the rest
             speeds = sorted({round(abs(speed), 4) for speed, _ in velocity.circles()})
             warnings.warn(
                 f"the flow of {field!r} does not come back: its planes turn with speeds {speeds}, of no small ratio as "
@@ -80,10 +82,6 @@ def _warn_of_slopes(space: Space, group: Group) -> None:
                 UserWarning,
                 stacklevel=4,
             )
-
-
-def _never_comes_back(field: Field, group: Group) -> bool:
-    return period(field) is None and group.algebra.is_abelian
 
 
 def solutions_in_time(
@@ -251,10 +249,8 @@ def _solutions_up_to(
         if total > most:
             return
         yield solution
-        if (
-            cutoff.kind == "max_invariant_dim" and total >= cutoff.value
-        ):  # eigenspaces that follow could add nothing but time
-            return
+        if cutoff.kind == "max_invariant_dim" and total >= cutoff.value:
+            return  # eigenspaces that follow could add nothing but time
         barren, seconds = (0, 0.0) if solution.invariant_dim else (barren + 1, seconds + solution.solver.seconds(V))
         if cutoff.kind == "max_invariant_dim" and (barren > _BARREN or seconds > _BARREN_SECONDS):
             if quiet:

@@ -80,10 +80,7 @@ class FixedSpace:
 
 
 def null_space(
-    matrices: list[Array],
-    fields: Sequence[Array] = (),
-    rounding_size: int | None = None,
-    steepness: float = 0.0,
+    matrices: list[Array], fields: Sequence[Array] = (), rounding_size: int | None = None, steepness: float = 0.0
 ) -> FixedSpace:
     """The fixed space from a null space of the stacked D(g) − I and dD(ξ), never by luck: unclear ranks raise.
 
@@ -149,17 +146,9 @@ def rounding(size: int, steepness: float = 0.0) -> float:
     return 3e-14 * np.sqrt(size) + 16 * np.finfo(float).eps * steepness
 
 
-def _scale(fields: Sequence[Array]) -> float:
-    """How much larger than one the fields are: their rounding grows with their weights."""
-    return max([1.0, *(_largest_row(A) for A in fields)])
-
-
-def _largest_row(A: Any) -> float:
-    """The largest sum of absolute values in a row."""
-    if not hasattr(A, "tocsr"):
-        return float(np.abs(A).sum(axis=1).max(initial=0.0))
-    sums = np.bincount(np.repeat(np.arange(A.shape[0]), np.diff(A.indptr)), np.abs(A.data))
-    return float(sums.max(initial=0.0))
+def _scale(fields: Sequence[Any]) -> float:
+    """The largest sum of absolute values in a row, at least one: rounding grows with the weights of fields."""
+    return max([1.0, *(float(abs(A).sum(axis=1).max(initial=0.0)) for A in fields)])
 
 
 def clear_zeros(values: Array, zero: float) -> NDArray[np.bool_]:

@@ -139,10 +139,6 @@ class EquivariantBasis(BasisTable):
         """Σ_j c_j F_j(X) without holding the values."""  # (dim,) -> (n, p)
         return self.functions.combine(self.space.check_points(X), c)
 
-    def correlate_and_gram(self, X: ArrayLike, Y: Array, weights: Array) -> tuple[Array, Array]:
-        """Σ F(x)·y and Σ w F_j(x)·F_l(x), from values that are computed once."""  # (dim,), (dim, dim)
-        return self.functions.correlate_and_gram(self.space.check_points(X), Y, weights)
-
     def gradient(self, X: ArrayLike) -> Array:
         """Gradients of every output of the equivariant functions at `X`.
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg.invariants._certified_null_space import FixedSpace, common_null_space, entries_of, null_space, one_like
 from specavg.invariants._independent_blocks import unpacked
@@ -181,7 +180,7 @@ def _as_signed_permutation(matrix: Any) -> tuple[NDArray[np.intp], NDArray[np.in
         row, column, value = entries.row, entries.col, np.asarray(entries.data, dtype=float)
         row, column, value = row[value != 0], column[value != 0], value[value != 0]
     else:
-        array = _plain(matrix)
+        array = np.asarray(matrix, dtype=float)
         if np.count_nonzero(array) != m:
             return None
         row, column = np.nonzero(array)
@@ -192,7 +191,3 @@ def _as_signed_permutation(matrix: Any) -> tuple[NDArray[np.intp], NDArray[np.in
     sign = np.empty(m, dtype=np.int64)
     target[column], sign[column] = row, value < 0
     return target, sign
-
-
-def _plain(matrix: ArrayLike) -> Array:
-    return np.asarray(matrix, dtype=float)

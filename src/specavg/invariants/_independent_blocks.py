@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._arrays import components
+from specavg._arrays import Array, components
 
 _MOSTLY_ZERO = 0.5  # where more entries than this are nonzero, one block is all there is
 _WHOLE = 512  # rows: up to here all eigenvectors of a block are computed, in 50 ms at most
@@ -66,7 +66,7 @@ def _cut(packed: Any, members: NDArray[np.intp]) -> NDArray[Any]:
     return blocks
 
 
-def small_end(blocks: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[Any], bool]:
+def small_end(blocks: NDArray[Any]) -> tuple[Array, NDArray[Any], bool]:
     """Eigenvalues and eigenvectors of symmetric blocks, and whether these are all of them.
 
     Of blocks with more than 512 rows only the eigenvalues below 1e-2 are computed.

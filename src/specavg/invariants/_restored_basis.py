@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isclose
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg.groups import Group, Representation
 from specavg.invariants._acting_group import check_group
@@ -31,7 +29,7 @@ def restored_basis(
     order: Order,
     solver: str,
     table: Sequence[Row],
-    arrays: Mapping[str, NDArray[np.float64]],
+    arrays: Mapping[str, Array],
 ) -> InvariantBasis:
     """The basis that was made from these parts, with `arrays` in place of linear algebra.
 
@@ -74,7 +72,7 @@ def restored_equivariant_basis(
     order: Order,
     solver: str,
     table: Sequence[Row],
-    arrays: Mapping[str, NDArray[np.float64]],
+    arrays: Mapping[str, Array],
 ) -> EquivariantBasis:
     """The equivariant basis that was made from these parts, with `arrays` in place of linear algebra.
 

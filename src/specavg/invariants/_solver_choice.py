@@ -116,6 +116,7 @@ class Resolver:
                 f"{', '.join(others)}"
             )
         self._solved: dict[Eigenspace, Solution[Any]] = {}
+        self._latest: dict[bool, tuple[Eigenspace, list[Solver[Any]]]] = {}
         self.seconds_left = inf  # where the first choice declines, others are tried only if their forecast is below
         self.seconds_added = 0.0  # the forecasts of those
         self.refused: Eigenspace | None = None  # the eigenspace that ended `solutions`
@@ -145,14 +146,26 @@ class Resolver:
     def solvers(self, eigenspace: Eigenspace) -> Iterator[Solver[Any]]:
         """The solvers in the order in which they are tried: closed forms, then by the time that they take."""
         none_suits = True
-        for solver in _sorted(self._closed_forms, eigenspace):
-            none_suits = False
-            yield solver
-        for solver in _sorted(self._others, eigenspace):
-            none_suits = False
-            yield solver
+        for closed in (True, False):
+            for solver in self._sorted(eigenspace, closed=closed):
+                none_suits = False
+                yield solver
         if none_suits:  # each of them says why
             yield from (*self._closed_forms, *self._others)
+
+    def _sorted(self, eigenspace: Eigenspace, *, closed: bool) -> list[Solver[Any]]:
+        """The solvers that suit an eigenspace, preferred and fast ones first; a single one is not asked for its time.
+
+        A forecast asks for them, and then the solution: what was found last is kept.
+        """
+        latest, found = self._latest.get(closed, (None, []))
+        if latest is not eigenspace:
+            kinds = self._closed_forms if closed else self._others
+            found = [solver for solver in kinds if solver.suits(eigenspace)]
+            if len(found) > 1:
+                found.sort(key=lambda solver: (solver.preference, solver.seconds(eigenspace)))
+            self._latest[closed] = (eigenspace, found)
+        return found
 
     @property
     def is_closed(self) -> bool:
@@ -306,14 +319,6 @@ def _first(
         some.append(following)
         size += solver.memory(following)
     return some, size
-
-
-def _sorted(solvers: list[Solver[Any]], eigenspace: Eigenspace) -> list[Solver[Any]]:
-    """The solvers that suit an eigenspace, preferred and fast ones first; a single one is not asked for its time."""
-    suitable = [solver for solver in solvers if solver.suits(eigenspace)]
-    if len(suitable) > 1:
-        suitable.sort(key=lambda solver: (solver.preference, solver.seconds(eigenspace)))
-    return suitable
 
 
 class Places:

@@ -14,7 +14,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from specavg.isometries._isometry import Isometry, Matrices, checked_points, entries, finite_square, read_only
+from specavg._arrays import Array
+from specavg.isometries._isometry import Isometry, checked_points, entries, finite_square, read_only
 from specavg.isometries._linear import SignedPermutation, exact_signed
 
 _LARGEST_ENTRY = 2.0**53  # floats count to here without gaps
@@ -25,7 +26,7 @@ _ROUNDED = 4e-3  # periods: a number this near to a half, ..., sixth, and not eq
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Affine(Matrices):
+class Affine(Isometry):
     """u ↦ A u + t in units of the periods, A an integer matrix, t exact where it can be.
 
     Examples
@@ -61,7 +62,7 @@ class Affine(Matrices):
         """Whether A is the identity."""
         return np.array_equal(self.matrix, np.eye(self.size, dtype=np.int64))
 
-    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, X: ArrayLike) -> Array:
         if any(self.shift):
             return super().__call__(X)
         points = checked_points(self, X)
@@ -70,7 +71,7 @@ class Affine(Matrices):
         terms = np.concatenate(_exact_terms(self.matrix, points), axis=-1)
         return np.apply_along_axis(fsum, -1, terms)
 
-    def applied(self, U: NDArray[np.float64]) -> NDArray[np.float64]:
+    def applied(self, U: Array) -> Array:
         """A u + t up to whole periods, for points `U` in periods.
 
         Where `A` has entries above 1, whole periods are taken away before anything is rounded: an entry of 10^10 does
@@ -82,7 +83,7 @@ class Affine(Matrices):
         return sum(((part - np.rint(part)).sum(axis=-1) for part in _exact_terms(self.matrix, U)), start=t)
 
     def inverse(self) -> Isometry:
-        inverse = _inverse(self.matrix)
+        inverse = exact_inverse(self.matrix)
         return affine(inverse, [-t for t in _integer_product(inverse, self.shift)])
 
     def _after(self, other: Isometry) -> Isometry | None:
@@ -210,7 +211,7 @@ def _determinant(A: NDArray[np.int64]) -> int:
     return int(_exact(A).det())
 
 
-def _exact_terms(A: NDArray[np.int64], X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _exact_terms(A: NDArray[np.int64], X: Array) -> tuple[Array, Array]:
     """The products A_ij x_j, and what their rounding loses: together exact (Dekker's product)."""  # (..., d, d), twice
     a, x = A.astype(float), X[..., None, :]
     high_a, high_x = _leading_bits(a), _leading_bits(x)
@@ -219,13 +220,13 @@ def _exact_terms(A: NDArray[np.int64], X: NDArray[np.float64]) -> tuple[NDArray[
     return product, ((high_a * high_x - product) + high_a * low_x + low_a * high_x) + low_a * low_x
 
 
-def _leading_bits(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _leading_bits(x: Array) -> Array:
     """The first 26 of the 53 bits of each number (Veltkamp)."""
     scaled = 134217729.0 * x  # 2^27 + 1
     return scaled - (scaled - x)
 
 
-def _inverse(A: NDArray[np.int64]) -> NDArray[np.int64]:
+def exact_inverse(A: NDArray[np.int64]) -> NDArray[np.int64]:
     """The exact inverse of a matrix of determinant ±1."""
     inverse = np.rint(np.linalg.inv(A))
     if np.abs(inverse).max() <= _LARGEST_ENTRY:

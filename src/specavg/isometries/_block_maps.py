@@ -4,19 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import final
 
 import numpy as np
 
+from specavg._arrays import block_diagonal
 from specavg.isometries._affine import Affine, affine, as_affine
 from specavg.isometries._isometry import Isometry, entries
 from specavg.isometries._linear import Orthogonal, SignedPermutation, identity, linear, orthogonal, permutation
 
 
+class _OfParts(Isometry):
+    """Shared by maps that are made of one map for each part."""
+
+    parts: tuple[Isometry, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.parts)
+
+    @property
+    def is_exact(self) -> bool:
+        return all(g.is_exact for g in self.parts)
+
+    @property
+    def is_identity(self) -> bool:
+        return all(g.is_identity for g in self.parts)
+
+
 @final
 @dataclass(frozen=True, repr=False)
-class Copies(Isometry):
+class Copies(_OfParts):
     """(gx)[i] = g_i(x[image[i]]) on the copies of a power space: permute the copies, then act on each.
 
     Examples
@@ -31,16 +49,8 @@ class Copies(Isometry):
     parts: tuple[Isometry, ...]
 
     @property
-    def size(self) -> int:
-        return len(self.image)
-
-    @property
-    def is_exact(self) -> bool:
-        return all(g.is_exact for g in self.parts)
-
-    @property
     def is_identity(self) -> bool:
-        return self.image == tuple(range(self.size)) and all(g.is_identity for g in self.parts)
+        return self.image == tuple(range(self.size)) and super().is_identity
 
     def inverse(self) -> Copies:
         image = [0] * self.size
@@ -76,7 +86,7 @@ class Copies(Isometry):
 
 @final
 @dataclass(frozen=True, repr=False)
-class Factors(Isometry):
+class Factors(_OfParts):
     """Each part acts on its own factor of a product space (or block of coordinates).
 
     Examples
@@ -88,18 +98,6 @@ class Factors(Isometry):
     """
 
     parts: tuple[Isometry, ...]
-
-    @property
-    def size(self) -> int:
-        return len(self.parts)
-
-    @property
-    def is_exact(self) -> bool:
-        return all(g.is_exact for g in self.parts)
-
-    @property
-    def is_identity(self) -> bool:
-        return all(g.is_identity for g in self.parts)
 
     def inverse(self) -> Factors:
         return Factors(tuple(g.inverse() for g in self.parts))
@@ -148,27 +146,19 @@ def flatten(g: Isometry) -> Isometry:
     Examples
     --------
     >>> from specavg.isometries import identity, shift
-    >>> flatten(factors([shift([Fraction(1, 2)]), identity(1)]))
+    >>> flatten(factors([shift(["1/2"]), identity(1)]))
     shift(['1/2', 0])
     """
     if not isinstance(g, Factors):
         return g
     parts = [flatten(part) for part in g.parts]
-    offsets = np.cumsum([0, *(part.size for part in parts)])
     if all(isinstance(part, SignedPermutation) for part in parts):
+        offsets = np.cumsum([0, *(part.size for part in parts)])
         image = [int(o) + i for o, part in zip(offsets, parts, strict=False) for i in linear(part).image]  # pyright: ignore[reportAttributeAccessIssue]
         return SignedPermutation(tuple(image), tuple(s for part in parts for s in part.signs))  # pyright: ignore[reportAttributeAccessIssue]
     if all(isinstance(part, SignedPermutation | Orthogonal) for part in parts):
-        matrix = np.zeros((offsets[-1], offsets[-1]))
-        for o, part in zip(offsets, parts, strict=False):
-            matrix[o : o + part.size, o : o + part.size] = linear(part).matrix
-        return orthogonal(matrix)
+        return orthogonal(block_diagonal([linear(part).matrix for part in parts]))
     if all(isinstance(part, SignedPermutation | Affine) for part in parts):
-        integers = np.zeros((offsets[-1], offsets[-1]), dtype=np.int64)
-        t: list[Fraction | float] = []
-        for o, part in zip(offsets, parts, strict=False):
-            block = as_affine(part)
-            integers[o : o + part.size, o : o + part.size] = block.matrix
-            t.extend(block.shift)
-        return affine(integers, t)
+        blocks = [as_affine(part) for part in parts]
+        return affine(block_diagonal([block.matrix for block in blocks]), [t for block in blocks for t in block.shift])
     return g

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg._immutable import Immutable
 from specavg._messages import shown
 
@@ -61,7 +61,14 @@ class Isometry(Immutable, abc.ABC):
             raise TypeError(f"cannot compose {self!r} with {other!r}: they are maps of different spaces")
         return composed
 
-    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+    def __pow__(self, exponent: int) -> Isometry:
+        """The map applied `exponent` ≥ 1 times, by squaring."""
+        if exponent == 1:
+            return self
+        half = self ** (exponent // 2)
+        return half @ half @ self if exponent % 2 else half @ half
+
+    def __call__(self, X: ArrayLike) -> Array:
         raise TypeError(f"{self!r} cannot act on bare points: what it does depends on the space. Use space.act(g, X).")
 
     @property
@@ -75,21 +82,7 @@ class Isometry(Immutable, abc.ABC):
         return True
 
 
-class Matrices(Isometry):
-    """Shared by kinds that hold arrays: value equality through bytes."""
-
-    @cached_property
-    @abc.abstractmethod
-    def _key(self) -> tuple[Any, ...]: ...
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._key == other._key  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-
-def checked_points(g: Isometry, X: ArrayLike) -> NDArray[np.float64]:
+def checked_points(g: Isometry, X: ArrayLike) -> Array:
     """`X` as float64 with one column per coordinate that `g` acts on, or an error."""
     points = np.asarray(X, dtype=float)
     if points.ndim == 0 or points.shape[-1] != g.size:
@@ -113,7 +106,7 @@ def refuse_complex(matrix: Any, what: str) -> None:
         )
 
 
-def finite_square(matrix: ArrayLike, what: str) -> NDArray[np.float64]:
+def finite_square(matrix: ArrayLike, what: str) -> Array:
     """A finite square matrix as float64, or an error; `what` needs it."""
     refuse_complex(matrix, f"what {what} was given")
     array = np.asarray(matrix, dtype=float)

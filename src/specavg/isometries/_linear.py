@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import lcm
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg._messages import shown
-from specavg.isometries._isometry import Isometry, Matrices, checked_points, entries, finite_square, read_only
+from specavg.isometries._isometry import Isometry, checked_points, entries, finite_square, read_only
 
 ORTHOGONALITY_TOLERANCE = 1e-9  # largest |RᵀR − I|: ten digits, as tables print them, pass, and seven do not
 _SNAP = 1e-15  # a float matrix this close to a signed permutation is one: cos(π/2) is 6e-17
@@ -43,7 +45,7 @@ class SignedPermutation(Isometry):
         return np.array(self.image, dtype=np.intp)
 
     @cached_property
-    def signs_array(self) -> NDArray[np.float64]:
+    def signs_array(self) -> Array:
         """`signs` for multiplying."""
         return np.array(self.signs, dtype=float)
 
@@ -57,13 +59,32 @@ class SignedPermutation(Isometry):
         return self.is_permutation and self.image == tuple(range(self.size))
 
     @property
-    def matrix(self) -> NDArray[np.float64]:
+    def cycles(self) -> list[tuple[int, int]]:
+        """The length of each cycle, fixed points included, and the product of the signs along it."""
+        seen = [False] * self.size
+        found: list[tuple[int, int]] = []
+        for i in range(self.size):
+            length, sign = 0, 1
+            while not seen[i]:
+                seen[i] = True
+                length, sign, i = length + 1, sign * self.signs[i], self.image[i]
+            if length:
+                found.append((length, sign))
+        return found
+
+    @property
+    def order(self) -> int:
+        """The least power that is the identity."""
+        return lcm(*(length if sign > 0 else 2 * length for length, sign in self.cycles))
+
+    @property
+    def matrix(self) -> Array:
         """The matrix R with gx = R x."""  # (d, d)
         R = np.zeros((self.size, self.size))
         R[np.arange(self.size), self.image_array] = self.signs_array
         return R
 
-    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, X: ArrayLike) -> Array:
         moved = checked_points(self, X)[..., self.image_array]
         return moved if self.is_permutation else moved * self.signs_array
 
@@ -94,7 +115,7 @@ class SignedPermutation(Isometry):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Orthogonal(Matrices):
+class Orthogonal(Isometry):
     """gx = R x with a floating-point orthogonal matrix.
 
     Examples
@@ -105,7 +126,7 @@ class Orthogonal(Matrices):
     (array([0.6, 0.8]), False)
     """
 
-    matrix: NDArray[np.float64]
+    matrix: Array
     """The matrix R."""  # (d, d)
 
     def __post_init__(self) -> None:
@@ -123,7 +144,7 @@ class Orthogonal(Matrices):
     def is_exact(self) -> bool:
         return False
 
-    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, X: ArrayLike) -> Array:
         return checked_points(self, X) @ self.matrix.T
 
     def inverse(self) -> Orthogonal:
@@ -225,12 +246,12 @@ def linear(g: Isometry) -> SignedPermutation | Orthogonal:
     raise TypeError(f"{g!r} is not a linear map")
 
 
-def rotation_axis(R: NDArray[np.float64]) -> NDArray[np.float64]:
+def rotation_axis(R: Array) -> Array:
     """A unit vector that a rotation of R^3 other than the identity leaves alone, of either sign."""
     return np.linalg.svd(R - np.eye(3))[2][2]
 
 
-def exact_signed(matrix: NDArray[np.float64]) -> SignedPermutation | None:
+def exact_signed(matrix: Array) -> SignedPermutation | None:
     """The signed permutation that `matrix` is, or None."""
     rounded = np.rint(matrix)
     if np.abs(matrix - rounded).max(initial=0.0) > _SNAP or np.abs(rounded).max(initial=0.0) > 1:

@@ -44,7 +44,7 @@ def calculator(potential: Any, energy_unit: float, length_unit: float) -> Any:
             E, F, outside = evaluated(R)
             if outside and not self.questioned:  # one step of dynamics is said, not all that follow
                 self.questioned = True
-                warnings.warn(outside, UserWarning, stacklevel=2)
+                warnings.warn(outside, stacklevel=2)
             self.results = {
                 "energy": float(E[0]) * energy_unit,
                 "forces": np.ascontiguousarray(F[0]) * (energy_unit / length_unit),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,15 +78,18 @@ class PairScale:
     @classmethod
     def of(cls, r: Array, orbits: Indices) -> PairScale:
         """The median distance of each orbit of pairs."""  # r (n, m), orbits (m,)
-        lengths = np.empty(r.shape[1])
-        for orbit in np.unique(orbits):
-            lengths[orbits == orbit] = np.median(r[:, orbits == orbit])
-        return cls(lengths)
+        return cls(over_orbits(np.median, r, orbits))
 
     def __call__(self, r: Array) -> tuple[Array, Array]:
         """The coordinates x, and dx/dr."""
         y = np.exp2(1.0 - r / self.lengths)
         return y - 1.0, -np.log(2.0) / self.lengths * y
+
+
+def over_orbits(statistic: Callable[[Array], Any], r: Array, orbits: Indices) -> Array:
+    """A statistic of the distances of all pairs of an orbit, for each pair."""  # r (n, m), orbits (m,) -> (m,)
+    first, place = np.unique(orbits, return_inverse=True)
+    return np.array([statistic(r[:, orbits == orbit]) for orbit in first])[place]
 
 
 def internal_directions(pairs: Pairs, atoms: int) -> tuple[Array, Array]:

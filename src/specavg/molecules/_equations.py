@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._chebyshev_orbits import ChebyshevOrbitSums
+from specavg.functions._functions import Functions
 from specavg.molecules._distances import PairScale, distances, internal_directions
 
 _CHUNK_BYTES = 64e6  # of the equations of one chunk of geometries: large enough for BLAS, small beside any data
@@ -24,7 +24,7 @@ class Equations:
     by the root of its weight; those of forces that are missing are zero.
     """
 
-    functions: ChebyshevOrbitSums
+    functions: Functions
     scale: PairScale
     R: Array  # (n, N, 3)
     energies: Array  # (n,), centred
@@ -63,15 +63,8 @@ class Equations:
 
     def some(self, chosen: NDArray[np.intp]) -> Equations:
         """Those of some geometries."""
-        forces = None if self.forces is None else self.forces[chosen]
-        return replace(
-            self,
-            R=self.R[chosen],
-            energies=self.energies[chosen],
-            forces=forces,
-            weights=self.weights[chosen],
-            rows=self.rows[chosen],
-        )
+        parts = {name: getattr(self, name)[chosen] for name in ("R", "energies", "weights", "rows")}
+        return replace(self, forces=None if self.forces is None else self.forces[chosen], **parts)
 
     def all(self) -> tuple[Array, Array, float]:
         """The matrix and the right-hand side of all geometries, and the unreachable sum of squares."""

@@ -9,13 +9,13 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
 from specavg.molecules._choice_of_model import best_fit, contradiction
-from specavg.molecules._distances import Pairs, PairScale, distances, pairs_of
+from specavg.molecules._distances import Pairs, PairScale, distances, over_orbits, pairs_of
 from specavg.molecules._elements import labels_of
 from specavg.molecules._equations import Equations
 from specavg.molecules._geometries import Observed, positions_of
@@ -171,7 +171,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         self.degrees_ = terms.up_to(found.degree).degrees
         self.classes_ = classes
         self.lengths_, self.mean_energy_, self.coef_ = scale.lengths, mean, unit * found.coefficients
-        self.ranges_ = _ranges(r, kinds.pair_orbits)
+        self.ranges_ = np.stack([over_orbits(extreme, r, kinds.pair_orbits) for extreme in (np.min, np.max)])
         self.decay_, self.energy_weight_, self.penalty_ = found.decay, found.energy_weight, found.penalty
         self.energy_error_, self.force_error_ = unit * found.energy_error, unit * found.force_error
         question_errors(found, energies, given, unit, known=wrong)
@@ -198,7 +198,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             energies[rows] = self._terms().functions.combine(x, self.coef_[:, None])[:, 0]
             outside = outside or self._outside(pairs, rows.start)
         if outside:
-            warnings.warn(outside, UserWarning, stacklevel=2)
+            warnings.warn(outside, stacklevel=2)
         return energies + self.mean_energy_
 
     def forces(self, R: Any) -> Array:
@@ -209,7 +209,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         """Both together."""  # (n, N, 3) -> (n,), (n, N, 3)
         energies, forces, outside = self._evaluated(self._asked(R))
         if outside:
-            warnings.warn(outside, UserWarning, stacklevel=2)
+            warnings.warn(outside, stacklevel=2)
         return energies, forces
 
     def calculator(self, *, energy_unit: float = 1.0, length_unit: float = 1.0) -> Any:
@@ -322,15 +322,6 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             if d >= 12:  # Chebyshev polynomials of a molecule's distances resolve everything long before
                 break
         return best
-
-
-def _ranges(r: Array, orbits: NDArray[np.intp]) -> Array:
-    """The smallest and largest distance of each orbit of pairs."""  # r (n, m), orbits (m,) -> (2, m)
-    ranges = np.empty((2, r.shape[1]))
-    for orbit in np.unique(orbits):
-        some = r[:, orbits == orbit]
-        ranges[:, orbits == orbit] = [[some.min()], [some.max()]]
-    return ranges
 
 
 @lru_cache(maxsize=16)

@@ -48,7 +48,6 @@ def question_rigid_part(positions: Array, forces: Array) -> bool:
             f"the forces have {' and '.join(found)}; those on an isolated molecule have none. Are the atoms of the "
             "forces in the order of R, the rows those of R, and the axes those of R? Or do fields, neighbours, or "
             "atoms held fixed pull?",
-            UserWarning,
             stacklevel=3,
         )
     return bool(found)
@@ -73,7 +72,6 @@ def check_multiple(found: tuple[float, float] | None) -> bool:
     warnings.warn(
         f"the energies are {multiple:.3g} ± {error:.1g} times those that the forces alone predict, and should be 1 "
         f"times: one of the two is wrong. {reason}",
-        UserWarning,
         stacklevel=3,
     )
     return True
@@ -112,7 +110,6 @@ def question_errors(fit: Fit, energies: Array, forces: Array | None, unit: float
             f"the forces are hardly explained: at geometries left out the error is {unit * fit.force_error:.3g}, and "
             f"their size is {unit * size:.3g}. Do they belong to these geometries and atoms, in this order? Or are "
             "they mostly noise, or the geometries too few?",
-            UserWarning,
             stacklevel=3,
         )
 
@@ -131,7 +128,6 @@ def _question_far(what: str, rows: NDArray[np.intp], errors: Array, root: Array,
         f"the {what} geometry {rows[worst]}{more} stands far out: predicted from the others it is wrong by "
         f"{unit * errors[worst]:.3g}, the median geometry by {unit * typical:.3g}. One wrong row can spoil a fit. "
         "If it is right, geometries like it are too few.",
-        UserWarning,
         stacklevel=4,
     )
     return True
@@ -150,7 +146,6 @@ def question_order(labels: list[str], r: Array) -> None:
         warnings.warn(
             f"the atoms of R seem to be in another order than symbols: as {' '.join(labels)} they do not have the "
             f"lengths of bonds (in Å), and as {' '.join(labels[i] for i in order)} they have.",
-            UserWarning,
             stacklevel=3,
         )
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory
-from specavg.functions._chebyshev_orbits import ChebyshevOrbitSums
+from specavg.functions._functions import Functions
 from specavg.invariants.solvers._exponent_orbits import exponent_orbits, orbit_sums_of_exponents
 from specavg.invariants.solvers._orbits import Orbits
 from specavg.isometries import Copies, permutation
@@ -104,7 +104,7 @@ class MoleculeTerms:
         return K
 
     @cached_property
-    def _family(self) -> tuple[ChebyshevOrbitSums, Indices]:
+    def _family(self) -> tuple[Functions, Indices]:
         K = self.exponents
         found = exponent_orbits(K, self.pair_permutations)
         first = np.full(found.count, len(K), dtype=np.int64)
@@ -119,7 +119,7 @@ class MoleculeTerms:
         return MoleculeTerms(self.atoms, self.classes, tuple((a, min(d, degree)) for a, d in self.degrees))
 
     @property
-    def functions(self) -> ChebyshevOrbitSums:
+    def functions(self) -> Functions:
         """One function for each orbit, by increasing degree; the first is the constant."""
         return self._family[0]
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from specavg._atomic import atomic_path
 from specavg._config import require_memory
+from specavg._messages import shown
 
 FORMAT_VERSION = 2  # 1 had a description of its own for each space, group and isometry
 _FORMAT = "specavg model"
@@ -113,7 +114,7 @@ def _entries(data: bytes, place: Path) -> dict[str, bytes]:
             raise ModelFileError(f"{place} has {len(entries)} entries: not a saved model.")
         for entry in entries:
             if entry.filename not in (_DOCUMENT, _SUMS) and not _ARRAY_NAME.fullmatch(entry.filename):
-                raise ModelFileError(f"{place} holds an entry {_short(entry.filename)} that no saved model has.")
+                raise ModelFileError(f"{place} holds an entry {shown(entry.filename)} that no saved model has.")
             if entry.compress_type != zipfile.ZIP_STORED or entry.compress_size != entry.file_size:
                 raise ModelFileError(
                     f"{place} is compressed; saved models never are, because a small file could then unpack to "
@@ -166,7 +167,7 @@ def _check_sums(contents: dict[str, bytes], place: Path) -> None:
     present = contents.keys() - {_SUMS}
     if listed.keys() != present:
         odd = sorted(listed.keys() ^ present)[0]
-        raise ModelFileError(f"{place} was changed: {_short(odd)} is missing or was added after it was saved.")
+        raise ModelFileError(f"{place} was changed: {shown(odd)} is missing or was added after it was saved.")
     for name in present:
         if hashlib.sha256(contents[name]).hexdigest() != listed[name]:
             raise ModelFileError(f"{place} was changed after it was saved: {name} does not match its checksum.")
@@ -198,11 +199,7 @@ def _array(data: bytes, name: str, place: Path) -> NDArray[Any]:
         if dtype.str not in _DTYPES or prod(shape) * dtype.itemsize != len(data) - buffer.tell():
             raise ValueError("not as saved models have it")
     except Exception as error:  # numpy parses the header as a literal, and may say anything about a bad one
-        raise ModelFileError(f"{place} is damaged: {name} is not a readable array ({_short(str(error))}).") from None
+        raise ModelFileError(f"{place} is damaged: {name} is not a readable array ({shown(str(error))}).") from None
     flat = np.frombuffer(data, dtype, offset=buffer.tell())
     array = flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
     return array.astype(dtype.newbyteorder("="), order="K")  # a copy that can be written to
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")

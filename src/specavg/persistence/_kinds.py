@@ -100,13 +100,14 @@ def _kinds(cls: type) -> tuple[Kind, ...]:
     found = typing.get_type_hints(cls.__init__, localns=_names_of_types())
     hints = {p.name: tuple[found[p.name], ...] if p.kind is p.VAR_POSITIONAL else found[p.name] for p in parameters}
     defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
-    checked = _CHECKED_BY.get(cls)
-    if checked is not None:
-        kind = Kind(_snake_case(cls.__name__), hints, defaults, lambda given: checked(*given.values()))
-    elif any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        kind = Kind(_snake_case(cls.__name__), hints, defaults, lambda given: cls(*next(iter(given.values()))))
-    else:
-        kind = Kind(_snake_case(cls.__name__), hints, defaults, lambda given: cls(**given))
+    several = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+
+    def make(given: dict[str, Any]) -> Any:
+        if cls in _CHECKED_BY:
+            return _CHECKED_BY[cls](*given.values())
+        return cls(*next(iter(given.values()))) if several else cls(**given)
+
+    kind = Kind(_snake_case(cls.__name__), hints, defaults, make)
     if cls not in _SHORT:
         return (kind,)
     name, argument, _, function = _SHORT[cls]

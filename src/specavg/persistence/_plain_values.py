@@ -21,18 +21,19 @@ class DescriptionError(ValueError):
 
 def text(value: Any, place: str) -> str:
     """A string."""
-    return _checked(value, str, "a string", place)
+    _require(isinstance(value, str), "a string", value, place)
+    return value
 
 
 def flag(value: Any, place: str) -> bool:
     """True or false."""
-    return _checked(value, bool, "true or false", place)
+    _require(isinstance(value, bool), "true or false", value, place)
+    return value
 
 
 def integer(value: Any, place: str) -> int:
     """A whole number of any size."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise DescriptionError(f"{place} must be a whole number; got {shown(value)}")
+    _require(isinstance(value, int) and not isinstance(value, bool), "a whole number", value, place)
     return value
 
 
@@ -40,14 +41,12 @@ def number(value: Any, place: str) -> float:
     """A number: finite, or the string "inf"."""
     if value == "inf":
         return math.inf
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DescriptionError(f"{place} must be a number; got {shown(value)}")
+    _require(isinstance(value, int | float) and not isinstance(value, bool), "a number", value, place)
     try:
         found = float(value)
     except OverflowError:
         found = math.inf
-    if not math.isfinite(found):
-        raise DescriptionError(f"{place} must be a finite number; got {shown(value)}")
+    _require(math.isfinite(found), "a finite number", value, place)
     return found
 
 
@@ -80,12 +79,10 @@ def array(value: Any, place: str, *, whole: bool = False) -> float | NDArray[Any
 def _entry(value: Any, place: str, whole: bool) -> float | int:
     if not whole:
         return number(value, place)
-    if abs(integer(value, place)) > _MAX_ENTRY:
-        raise DescriptionError(f"{place} must be at most 2^31; got {shown(value)}")
+    _require(abs(integer(value, place)) <= _MAX_ENTRY, "at most 2^31", value, place)
     return value
 
 
-def _checked(value: Any, kind: type, what: str, place: str) -> Any:
-    if not isinstance(value, kind):
+def _require(fits: bool, what: str, value: Any, place: str) -> None:
+    if not fits:
         raise DescriptionError(f"{place} must be {what}; got {shown(value)}")
-    return value

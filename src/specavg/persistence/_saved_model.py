@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._html import Records
 from specavg._messages import shown
 from specavg.groups import Group, Representation
 from specavg.invariants import Cutoff
@@ -22,9 +23,8 @@ from specavg.spaces import Space
 
 _MAX_DEPTH = 12  # deepest nesting of lists and records that is read: models have four levels
 _TOLERANCE = 1e-9  # relative; another version of LAPACK changes predictions by some 1e-13
-_VALUES = (
-    Space | Group | Isometry | Representation
-)  # what a parameter or a fitted attribute may be, described by its arguments
+# What a parameter or a fitted attribute may be, described by its arguments.
+_VALUES = Space | Group | Isometry | Representation
 
 
 class Savable:
@@ -46,7 +46,7 @@ class Savable:
 
     def check_points(self) -> NDArray[np.float64]:
         """Points at which a model that is read must predict what it predicted when it was saved."""
-        return _basis(self).space.sample(4, random_state=np.random.default_rng(1))
+        return cast(Any, self).basis_.space.sample(4, random_state=np.random.default_rng(1))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file that runs no code when it is read.
@@ -148,10 +148,6 @@ def _fitted(model: Savable) -> dict[str, Any]:
     return {name: None if name in model.not_saved else value for name, value in {**public, **private}.items()}
 
 
-def _basis(model: Any) -> Basis:
-    return model.basis_
-
-
 def _outputs(model: Any, points: NDArray[Any]) -> NDArray[np.float64]:
     """What the model says at `points`: predictions, densities or features."""
     for method in ("predict", "score_samples", "transform"):
@@ -194,11 +190,8 @@ class _Writer:
         if isinstance(value, _VALUES):
             return describe(value)
         if isinstance(value, list | tuple):
-            return {
-                "tuple" if isinstance(value, tuple) else "list": [
-                    self.value(v, f"{name}_{i}") for i, v in enumerate(value)
-                ]
-            }
+            kind = "tuple" if isinstance(value, tuple) else "list"
+            return {kind: [self.value(v, f"{name}_{i}") for i, v in enumerate(value)]}
         if isinstance(value, Mapping):
             return {"table": {str(k): self.value(v, f"{name}_{k}") for k, v in value.items()}}
         if is_dataclass(value) and not isinstance(value, type):
@@ -259,7 +252,9 @@ class _Reader:
             case {"list": list(items)}:
                 return [self.value(v, depth + 1) for v in items]
             case {"tuple": list(items)}:
-                return tuple(self.value(v, depth + 1) for v in items)
+                found = tuple(self.value(v, depth + 1) for v in items)
+                alike = len({type(v) for v in found}) == 1 and is_dataclass(found[0])
+                return Records(found) if alike else found
             case {"table": dict(items)}:
                 return {name: self.value(v, depth + 1) for name, v in items.items()}
             case {"record": str(name), "fields": dict(items)} if name in self._records:

@@ -10,9 +10,10 @@ from specavg.plot._discrepancies import discrepancy
 from specavg.plot._globes import sphere
 from specavg.plot._lattice import lattice
 from specavg.plot._orientations import inverse_pole_figure, misorientations, odf_sections
-from specavg.plot._poles import pole_density, pole_figure
+from specavg.plot._poles import pole_figure
 from specavg.plot._slices import slices
 from specavg.plot._spectrum import spectrum
+from specavg.textures import pole_density
 
 __all__ = [
     "circle",

@@ -9,10 +9,8 @@ from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
 from specavg.groups import Group
-from specavg.plot._bands import bands
 from specavg.plot._source import source_of
-from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, colorbar_beside, without_frame
-from specavg.plot._symbols import axis_style
+from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, axis_style, bands, colorbar_beside, without_frame
 from specavg.plot._symmetry import drawable, mirrors_of_circle, symmetry_of_plane
 from specavg.spaces import Space, Torus
 

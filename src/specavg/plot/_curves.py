@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from specavg._arrays import Array
 from specavg.plot._style import COLORS, DASHES, INK, MARKERS, axes_or_new, without_frame
+from specavg.theory import rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,12 +148,7 @@ def learning_curve(
                 if dim is None and hasattr(fitted, "basis_"):
                     dim = fitted.basis_.space.dim
                     smoothness = smoothness or getattr(model, "smoothness", None)
-    drawn = curves(sizes, errors, slope=None if dim is None else -_rate(dim, smoothness), ax=ax)
+    slope = None if dim is None else -rate(dim, smoothness or dim)  # s = d is the estimators' default
+    drawn = curves(sizes, errors, slope=slope, ax=ax)
     drawn.errors_ = errors  # pyright: ignore[reportAttributeAccessIssue]
     return drawn
-
-
-def _rate(dim: int, smoothness: float | None) -> float:
-    """The theorem's s/(s + d/2), with the estimators' default s = d."""
-    s = dim if smoothness is None else smoothness
-    return s / (s + dim / 2)

@@ -9,10 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
 from specavg.groups import Group
-from specavg.plot._bands import bands, value_range
 from specavg.plot._source import source_of
-from specavg.plot._style import CMAP, INK, axes_or_new, colorbar_beside
-from specavg.plot._symbols import axis_style
+from specavg.plot._style import CMAP, INK, axes_or_new, axis_style, bands, colorbar_beside, value_range
 from specavg.plot._symmetry import drawable, symmetry_of_sphere
 from specavg.spaces import Space, Sphere
 
@@ -131,10 +129,8 @@ class _Globe:
         ax.view_init(*view)
         ax.set_proj_type("ortho")
         ax.computed_zorder = False  # what is drawn later lies in front
-        elevation, azimuth = np.deg2rad(view)
-        self.eye = np.array(
-            [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
-        )
+        elevation, azimuth = np.deg2rad(view)[:, None]
+        self.eye = _directions(elevation, azimuth)[0, 0]
         self.scale = 1.0
 
     def fill(self, height: Array, around: Array, cmap: str) -> Any:

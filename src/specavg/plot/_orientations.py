@@ -11,24 +11,16 @@ from numpy.typing import ArrayLike
 from specavg._arrays import Array
 from specavg.functions._one_direction import unit_direction
 from specavg.groups import Group, crystal_symmetry
-from specavg.groups.families import CrystalSymmetry, PointGroup
-from specavg.plot._bands import bands, value_range
-from specavg.plot._poles import (
-    crystal_symbol,
-    directions_at,
-    expanded_pole_density,
-    indices,
-    project,
-    sides,
-)
+from specavg.plot._poles import directions_at, expanded_pole_density, indices, project, sides, symbols
 from specavg.plot._source import source_of
-from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, colorbar_beside, panels_in_a_row, without_frame
+from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, bands_on_one_scale, panels_in_a_row, without_frame
 from specavg.spaces import Rotations, rotations_from_bunge
 from specavg.textures import misorientation_angles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_UNIT = "multiples of random"  # of a density relative to uniform orientations
 _DRAWN = 2_001  # orientations drawn from a density: their histogram of 36 bins is right to a tenth of its height
 
 
@@ -50,7 +42,7 @@ def inverse_pole_figure(
     Parameters
     ----------
     model : fitted density or callable
-        On `Rotations`; see `pole_density`.
+        On `Rotations`; see `textures.pole_density`.
     specimen : one direction of three numbers, or several
         Directions of the specimen in Cartesian coordinates; one figure each, on one scale.
     group : Group, optional
@@ -81,7 +73,7 @@ def inverse_pole_figure(
     source = source_of(model, space=Rotations(), group=group)
     directions = np.atleast_2d(np.asarray(specimen, dtype=float))
     axes = panels_in_a_row(ax, len(directions), (3.1, 3.3), colorbar)
-    around, edge, corners = _sector("" if whole else crystal_symbol(source.group))
+    around, edge, corners = _sector("" if whole else symbols(source.group)[0])
     phi = np.linspace(0, around, resolution + 1)
     share, phi = np.meshgrid(np.linspace(0, 1, resolution + 1), phi, indexing="ij")
     theta = share * edge(phi)
@@ -95,12 +87,10 @@ def inverse_pole_figure(
         expanded_pole_density(transposed, unit_direction(r), flat, True, degree, swapped).reshape(phi.shape)
         for r in directions
     ]
-    limits = value_range(np.round(densities, 9))
     plane = project(flat, projection).reshape(*phi.shape, 2)
     rim = np.concatenate([plane[:, 0], plane[-1], plane[::-1, -1]])
-    filled: Any = None
-    for panel, r, density in zip(axes, directions, densities, strict=True):
-        filled = bands(panel, plane[..., 0], plane[..., 1], density, cmap, limits)
+    bands_on_one_scale(axes, plane, densities, cmap, _UNIT if colorbar else None)
+    for panel, r in zip(axes, directions, strict=True):
         panel.plot(*(plane[-1] if around > 6 else rim).T, color=INK, linewidth=1)
         for corner in corners:
             at = project(unit_direction(corner)[None], projection)[0]
@@ -112,8 +102,6 @@ def inverse_pole_figure(
         panel.set_aspect("equal")
         panel.set_axis_off()
         panel.margins(0.12)
-    if colorbar:
-        colorbar_beside(filled, axes, "multiples of random")
     return axes[0] if np.ndim(specimen) == 1 else axes
 
 
@@ -157,7 +145,7 @@ def odf_sections(
     'φ₂ = 45°'
     """
     source = source_of(model, space=Rotations(), group=group)
-    crystal, specimen = crystal_symbol(source.group), _specimen_symbol(source.group)
+    crystal, specimen = symbols(source.group)
     widest = {"D2": 90.0, "C2": 180.0}.get(specimen, 360.0)
     deepest = 90.0 if crystal[:1] in ("D", "O", "T", "I") and crystal != "D∞" else 180.0
     axes = panels_in_a_row(ax, len(phi2), (3.1, 3.3), colorbar)
@@ -169,18 +157,14 @@ def odf_sections(
         angles = np.stack([first.ravel(), middle.ravel(), np.full(first.size, float(last))], axis=1)
         values = source.values(rotations_from_bunge(angles, degrees=True).reshape(-1, 9))
         sections.append(values.reshape(first.shape))
-    limits = value_range(np.round(sections, 9))
-    filled: Any = None
-    for panel, last, section in zip(axes, phi2, sections, strict=True):
-        filled = bands(panel, first, middle, section, cmap, limits)
+    bands_on_one_scale(axes, np.stack([first, middle], axis=-1), sections, cmap, _UNIT if colorbar else None)
+    for panel, last in zip(axes, phi2, strict=True):
         panel.set_title(f"φ₂ = {last:g}°", fontsize="medium")
         panel.set(xlim=(0, widest), ylim=(deepest, 0), xlabel="φ₁ in degrees", aspect="equal")
         panel.set_xticks(np.linspace(0, widest, 4 if widest == 90 else 5))
         panel.set_yticks(np.linspace(0, deepest, 4 if deepest == 90 else 5))
         panel.spines[:].set_visible(False)
     axes[0].set_ylabel("Φ in degrees")
-    if colorbar:
-        colorbar_beside(filled, axes, "multiples of random")
     return axes
 
 
@@ -239,25 +223,12 @@ def misorientations(
     return panel
 
 
-def _specimen_symbol(group: Group) -> str:
-    return _symbol(group.structure.specimen) if isinstance(group.structure, CrystalSymmetry) else ""
-
-
-def _symbol(group: Group) -> str:
-    return group.structure.symbol if isinstance(group.structure, PointGroup) else ""
-
-
 def _sector(symbol: str) -> tuple[float, Any, list[tuple[float, float, float]]]:
     """The sector of directions that repeats (with their opposites): its angle, its edge θ(φ), and its corners."""
     if symbol == "O":  # up to the plane x = z, from [101] to [111]
         return np.pi / 4, (lambda phi: np.arctan(1 / np.cos(phi))), [(0, 0, 1), (1, 0, 1), (1, 1, 1)]
-    order = int(symbol[1:]) if symbol[1:].isdigit() else 1
-    if symbol[:1] == "D":
-        around = np.pi / order
-    elif symbol[:1] == "C":
-        around = 2 * np.pi / order
-    else:
-        around = 2 * np.pi
+    order = int(symbol[1:]) if symbol[:1] in ("C", "D") and symbol[1:].isdigit() else 1
+    around = 2 * np.pi / (2 * order if symbol[:1] == "D" else order)
 
     def edge(phi: Array) -> Array:
         return np.full_like(phi, np.pi / 2)

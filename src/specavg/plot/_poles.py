@@ -13,51 +13,13 @@ from specavg.functions._one_direction import circle_means, unit_direction
 from specavg.groups import Group
 from specavg.groups.families import CrystalSymmetry, PointGroup
 from specavg.isometries import LeftRight
-from specavg.plot._bands import bands, value_range
 from specavg.plot._source import source_of
-from specavg.plot._style import CMAP, INK, colorbar_beside, panels_in_a_row
+from specavg.plot._style import CMAP, INK, bands_on_one_scale, panels_in_a_row
 from specavg.plot._symmetry import DRAWN
 from specavg.spaces import Rotations, Sphere
-from specavg.textures import pole_density as pole_density_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-def pole_density(
-    model: Any, crystal: ArrayLike, specimen: ArrayLike, *, antipodal: bool = True, steps: int = 60
-) -> Array:
-    """How much of an orientation density has the crystal direction h along the specimen direction r.
-
-    The mean of the density over the circle of orientations X with X r = h: 1 for uniform orientations ("multiples
-    of a random distribution"). Orientations take specimen coordinates to crystal coordinates, as in
-    `spaces.rotations_from_bunge`.
-
-    Parameters
-    ----------
-    model : fitted density or callable
-        A callable takes rotations of shape (n, 9) and returns densities (not logarithms).
-    crystal : array-like of shape (3,)
-        h; its length does not matter.
-    specimen : array-like of shape (n, 3)
-        r, as unit vectors.
-    antipodal : bool, default True
-        The mean over h and −h, which diffraction cannot tell apart.
-    steps : int, default 60
-        Points on each circle; exact for a density of degree below `steps`.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Examples
-    --------
-    >>> import numpy as np, specavg as sa
-    >>> sa.plot.pole_density(lambda X: np.ones(len(X)), [1, 1, 1], [[0.0, 0.0, 1.0]])
-    array([1.])
-    """
-    values = source_of(model, space=Rotations()).values
-    return pole_density_of(values, crystal, specimen, antipodal=antipodal, steps=steps)
 
 
 def pole_figure(
@@ -80,7 +42,7 @@ def pole_figure(
     Parameters
     ----------
     model : fitted density or callable
-        On `Rotations`; see `pole_density`.
+        On `Rotations`; see `textures.pole_density`.
     crystal : one direction of three numbers, or several
         Crystal directions h in Cartesian coordinates, such as ``(1, 1, 1)``; one figure each, on one scale. In cubic
         crystals these are Miller's indices, and titles have them in braces. In others they are not, and titles say
@@ -131,12 +93,10 @@ def pole_figure(
         expanded_pole_density(source.values, unit_direction(h), flat, antipodal, degree, pairs).reshape(theta.shape)
         for h in directions
     ]
-    limits = value_range(np.round(densities, 9))  # one for all panels; a uniform density comes with rounding
-    cubic = crystal_symbol(source.group)[:1] in ("O", "T", "")  # and where nothing is known of the crystal
-    filled: Any = None
-    for panel, h, density in zip(axes, directions, densities, strict=True):
-        plane = project(flat, projection).reshape(*theta.shape, 2)
-        filled = bands(panel, plane[..., 0], plane[..., 1], density, cmap, limits)
+    plane = project(flat, projection).reshape(*theta.shape, 2)
+    bands_on_one_scale(axes, plane, densities, cmap, "multiples of random" if colorbar else None)
+    cubic = symbols(source.group)[0][:1] in ("O", "T", "")  # and where nothing is known of the crystal
+    for panel, h in zip(axes, directions, strict=True):
         if data is not None:
             poles = _poles(Rotations().check_points(data).reshape(-1, 3, 3), h, source.group, antipodal)
             size = float(np.clip(60 / np.sqrt(len(poles)), 0.6, 2.5))  # many dots must not bury the density
@@ -151,8 +111,6 @@ def pole_figure(
         )
         panel.set_aspect("equal")
         panel.set_axis_off()
-    if colorbar:
-        colorbar_beside(filled, axes, "multiples of random")
     return axes[0] if np.ndim(crystal) == 1 else axes
 
 
@@ -173,10 +131,13 @@ def indices(h: ArrayLike, brackets: str = "") -> str:
     return brackets[:1] + text + brackets[1:]
 
 
-def crystal_symbol(group: Group) -> str:
-    """The Schoenflies symbol of the crystal's rotations; empty where it is not known."""
-    crystal = group.structure.crystal.structure if isinstance(group.structure, CrystalSymmetry) else None
-    return crystal.symbol if isinstance(crystal, PointGroup) else ""
+def symbols(group: Group) -> tuple[str, str]:
+    """The Schoenflies symbols of the rotations of crystal and specimen; empty where they are not known."""
+    if not isinstance(group.structure, CrystalSymmetry):
+        return "", ""
+    sides = (group.structure.crystal.structure, group.structure.specimen.structure)
+    crystal, specimen = (side.symbol if isinstance(side, PointGroup) else "" for side in sides)
+    return crystal, specimen
 
 
 def expanded_pole_density(

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.groups import Group
-from specavg.plot._bands import bands, value_range
 from specavg.plot._source import source_of
-from specavg.plot._style import CMAP, INK, colorbar_beside, panels_in_a_row
+from specavg.plot._style import CMAP, INK, bands_on_one_scale, panels_in_a_row
 from specavg.spaces import Space, Torus
 
 
@@ -78,11 +77,9 @@ def slices(
         points = np.full((len(grid), 3), float(height))
         points[:, kept] = grid
         values.append(source.values(points * source.space.period).reshape(len(u), len(u)))
-    limits = value_range(np.round(values, 12))
-    filled: Any = None
+    bands_on_one_scale(axes, drawn, values, cmap, source.label if colorbar else None, digits=12)
     rim = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]) @ flat
-    for panel, height, part in zip(axes, at, values, strict=True):
-        filled = bands(panel, drawn[..., 0], drawn[..., 1], part, cmap, limits)
+    for panel, height in zip(axes, at, strict=True):
         panel.plot(*rim.T, color=INK, linewidth=1)
         panel.set_title(f"x{'₁₂₃'[axis]} = {height:g} periods", fontsize="medium")
         panel.set_aspect("equal")
@@ -90,8 +87,6 @@ def slices(
         first, second = ("x₁x₂x₃"[2 * i : 2 * i + 2] for i in kept)
         panel.annotate(first, flat[0] / 2, (0, -9), textcoords="offset points", ha="center", annotation_clip=False)
         panel.annotate(second, flat[1] / 2, (-10, 0), textcoords="offset points", va="center", annotation_clip=False)
-    if colorbar:
-        colorbar_beside(filled, axes, source.label)
     return axes
 
 

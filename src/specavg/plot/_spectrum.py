@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import lgamma, log, log10, pi
+from math import log, log10
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from specavg._arrays import Array
 from specavg._messages import shown
 from specavg.invariants import EquivariantBasis, InvariantBasis
 from specavg.plot._style import COLORS, INK, axes_or_new, pyplot, without_frame
-from specavg.spaces import Space
+from specavg.theory import log_weyl_constant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,43 +61,24 @@ def spectrum(model: Any, *, weyl: bool = True, legend: bool = True, ax: Axes | N
     invariant = [row.invariant_dim for row in basis.table]
     width = _widths(values)
     floor = 0.5  # the height from which a bar of one function is seen on a logarithmic axis
-    for counts, side, color, hatch, name in (
-        (sizes, -1, COLORS[0], None, "$m_\\lambda$, all functions"),
-        (invariant, 1, COLORS[1], "////", f"$m_{{\\lambda,G}}$, {basis.kind} functions"),
+    edge = values[-1] + (width[-1] if len(values) > 1 else 1.0)
+    for counts, side, color, hatch, name, total in (
+        (sizes, -1, COLORS[0], None, "$m_\\lambda$, all functions", "$D_\\lambda$"),
+        (invariant, 1, COLORS[1], "////", f"$m_{{\\lambda,G}}$, {basis.kind} functions", "$D_{\\lambda,G}$"),
     ):
-        heights = np.array([_float(c) for c in counts])
-        panel.bar(
-            values + side * width / 4,
-            np.maximum(heights - floor, 0),
-            width / 2,
-            bottom=floor,
-            color=color,
-            edgecolor="white",
-            linewidth=0.4,
-            hatch=hatch,
-            label=name,
-        )
-    for counts, color, style, name in (
-        (sizes, COLORS[0], "-", "$D_\\lambda$"),
-        (invariant, COLORS[1], "-", "$D_{\\lambda,G}$"),
-    ):
-        totals = np.array([_float(c) for c in np.cumsum(np.array(counts, dtype=object))])
-        edge = values[-1] + (width[-1] if len(values) > 1 else 1.0)
-        panel.step(np.append(values, edge), np.append(totals, totals[-1]), where="post", color=INK, linewidth=2.4)
-        panel.step(
-            np.append(values, edge),
-            np.append(totals, totals[-1]),
-            where="post",
-            color=color,
-            linewidth=1.5,
-            linestyle=style,
-            label=f"{name}, their sum so far",
-        )
+        heights = np.maximum([_float(c) - floor for c in counts], 0)
+        style = {"color": color, "edgecolor": "white", "linewidth": 0.4, "hatch": hatch, "label": name}
+        panel.bar(values + side * width / 4, heights, width / 2, bottom=floor, **style)
+        totals = np.array([_float(c) for c in np.cumsum(np.array([*counts, 0], dtype=object))])
+        steps: Any = (np.append(values, edge), totals)
+        panel.step(*steps, where="post", color=INK, linewidth=2.4)
+        panel.step(*steps, where="post", color=color, linewidth=1.5, label=f"{total}, their sum so far")
     if weyl and len(values) > 1 and basis.order.name == "eigenvalue":
         x = np.linspace(0, values[-1], 400)[1:]
+        constant = log_weyl_constant(basis.space) + log(basis.n_rows if isinstance(basis, EquivariantBasis) else 1)
         for divisor, dash, name in ((0.0, "--", "Weyl's law"), (_log_order(basis), ":", "Weyl's law / |G|")):
             if divisor is not None and (divisor or dash == "--"):
-                y = _weyl_log(basis.space, x**2 if bent else x) - divisor + log(_outputs(basis))
+                y = constant + basis.space.dim / 2 * np.log(x**2 if bent else x) - divisor
                 shown = (y < _LARGEST_LOG) & (y > np.log(floor))
                 panel.plot(x[shown], np.exp(y[shown]), color=INK, linestyle=dash, linewidth=1.2, label=name)
     panel.set(xlabel="eigenvalue λ", ylabel="number of functions", yscale="log")
@@ -125,10 +106,6 @@ def _basis_of(model: Any) -> InvariantBasis | EquivariantBasis:
     return basis
 
 
-def _outputs(basis: InvariantBasis | EquivariantBasis) -> int:
-    return basis.n_rows if isinstance(basis, EquivariantBasis) else 1
-
-
 def _widths(values: Array) -> Array:
     if len(values) < 2:
         return np.ones(1)
@@ -137,23 +114,15 @@ def _widths(values: Array) -> Array:
 
 
 def _count(n: int) -> str:
-    return f"{n:,}" if n < 10**9 else f"about $10^{{{int((n.bit_length() - 1) * log10(2))}}}$"
+    return f"{n:,}" if n < 10**9 else f"about $10^{{{int(log10(n))}}}$"
 
 
 def _float(count: int) -> float:
     return float(count) if count < 10**300 else np.inf
 
 
-def _weyl_log(space: Space, eigenvalue: Array) -> Array:
-    """The logarithm of ω_d vol(M) (√λ / 2π)^d."""
-    d = space.dim
-    ball = d / 2 * log(pi) - lgamma(d / 2 + 1)
-    return ball + log(space.volume) + d * (np.log(eigenvalue) / 2 - log(2 * pi))
-
-
 def _log_order(basis: InvariantBasis | EquivariantBasis) -> float | None:
     try:
-        order = basis.group.finite_order
+        return log(basis.group.finite_order)
     except ValueError:
         return None
-    return (order.bit_length() - 53) * log(2) + log(order >> (order.bit_length() - 53)) if order > 2**53 else log(order)

@@ -1,4 +1,4 @@
-"""What all pictures share: Matplotlib when it is first needed, and colours that survive grey and colour blindness."""
+"""What all pictures share: Matplotlib when it is first needed, colours, bands of values, and printed symbols."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from specavg._arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,3 +70,64 @@ def without_frame(ax: Any) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(True, which="major", color="0.88", linewidth=0.6)
     ax.set_axisbelow(True)
+
+
+def value_range(values: Array) -> tuple[float, float]:
+    """The least and the largest value; a constant, which has no range, gets one around it."""
+    low, high = float(values.min()), float(values.max())
+    flat = high - low <= 1e-12 * max(1.0, abs(high))
+    return (low - 0.5, high + 0.5) if flat else (low, high)
+
+
+def bands(
+    ax: Any, x: Array, y: Array, values: Array, cmap: str, limits: tuple[float, float] | None = None, **options: Any
+) -> Any:
+    """Twenty-four bands of colour, every third level with a line; what a colour bar needs is returned."""
+    low, high = limits or value_range(values)
+    values = np.clip(values, low, high)  # what rounding puts outside the limits would be left white
+    levels = np.linspace(low, high, 25)
+    filled = ax.contourf(x, y, values, levels=levels, cmap=cmap, **options)
+    filled.set_edgecolor("face")  # no hairlines between the bands in vector files
+    lines = levels[::3]
+    if np.any((lines > values.min()) & (lines < values.max())):  # a flat picture has no lines
+        ax.contour(x, y, values, levels=lines, colors="black", linewidths=0.35, **options)
+    return filled
+
+
+def bands_on_one_scale(
+    axes: Any, grid: Array, pictures: list[Array], cmap: str, label: str | None, digits: int = 9
+) -> None:
+    """Bands in one panel for each picture, and beside them a colour bar with that label.
+
+    The points of the grid, of shape (p, q, 2), are the same for all. Digits beyond those given are rounding, and make
+    no range.
+    """
+    x, y, limits = grid[..., 0], grid[..., 1], value_range(np.round(pictures, digits))
+    filled = [bands(panel, x, y, values, cmap, limits) for panel, values in zip(axes, pictures, strict=True)]
+    if label is not None:
+        colorbar_beside(filled[-1], axes, label)
+
+
+def _axis_marker(order: int) -> Any:
+    """A marker for a rotation of the given order: the lens of a two-fold axis, else the regular polygon."""
+    if order == 2:
+        from matplotlib.path import Path
+
+        angle = np.linspace(np.pi / 6, 5 * np.pi / 6, 12)
+        arc = np.stack([np.cos(angle), np.sin(angle) - 0.5], axis=1)  # from tip to tip
+        outline = np.concatenate([arc, -arc])[:, ::-1]
+        return Path(np.concatenate([outline, outline[:1]]) / 0.9, closed=True)
+    return (order, 0, 45 if order == 4 else 0)
+
+
+def axis_style(order: int, *, improper: bool = False) -> dict[str, Any]:
+    """Keywords for `Axes.plot`: filled for a rotation, open where only rotation with inversion has that order."""
+    return {
+        "linestyle": "none",
+        "marker": _axis_marker(order),
+        "markersize": 9.0,
+        "markerfacecolor": "white" if improper else INK,
+        "markeredgecolor": INK if improper else "white",
+        "markeredgewidth": 1.0,
+        "clip_on": False,
+    }

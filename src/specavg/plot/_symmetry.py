@@ -13,6 +13,7 @@ from specavg.groups import Group
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.isometries._linear import rotation_axis
 
+_CELLS = np.array(list(product(range(-3, 4), repeat=2)), dtype=float)  # shifts that bring a mark into the cell drawn
 DRAWN = 240  # elements of a group whose symmetry is drawn unless asked otherwise: beyond, a picture shows a grey net
 _SAME = 1e-6  # of a cell or a unit vector: marks closer than this are drawn once
 
@@ -95,7 +96,7 @@ def symmetry_of_plane(elements: list[Isometry]) -> tuple[list[Line], list[Center
         turns = round(np.linalg.det(A))
         if turns == 1 and not np.array_equal(A, np.eye(2)):
             order = next(k for k in range(2, 7) if np.array_equal(np.linalg.matrix_power(A, k), np.eye(2)))
-            for cell in _cells():
+            for cell in _CELLS:
                 point: Array = np.linalg.solve(np.eye(2) - A, t + cell).astype(float)
                 if (point > -_SAME).all() and (point < 1 + _SAME).all():
                     key = tuple(np.rint(point / _SAME).astype(int).tolist())
@@ -126,7 +127,7 @@ def mirrors_of_circle(elements: list[Isometry]) -> tuple[list[float], int]:
 def _lines(A: Array, t: Array) -> Iterator[Line]:
     """The lines u ↦ Au + t + cell keeps: t + cell = a·v + b·w with Av = v, Aw = −w; a is the glide."""
     v, w = _eigenvector(A, 1), _eigenvector(A, -1)
-    for cell in _cells():
+    for cell in _CELLS:
         a, b = np.linalg.solve(np.stack([v, w], axis=1), t + cell)
         yield Line(b / 2 * w, v, bool(abs(a) > _SAME))
 
@@ -145,11 +146,6 @@ def _affine_parts(g: Isometry) -> tuple[Array, Array]:
     if isinstance(g, SignedPermutation):
         return g.matrix, np.zeros(g.size)
     raise ValueError(f"{g!r} is not a map of a torus")
-
-
-def _cells() -> Iterator[Array]:
-    for cell in product(range(-3, 4), repeat=2):
-        yield np.array(cell, dtype=float)
 
 
 def _axis(R: Array) -> Array:

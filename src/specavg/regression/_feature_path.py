@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any, ClassVar, Generic, TypeVar, final
+from typing import ClassVar, Generic, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +18,7 @@ from specavg.regression._directions import Directions, directions_of
 from specavg.regression._functions_that_stand_out import of_its_own, standing_out
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
 from specavg.regression._moment_path import MomentProblem
+from specavg.regression._one_thread import one_thread
 from specavg.regression._reduced_rows import Decomposition, LongVectors, ReducedRows
 from specavg.regression._regression_problem import ROUGH_ALPHA, Problem, Scores, degrees_of_freedom, variation
 from specavg.regression._target_units import Units
@@ -84,13 +83,13 @@ class FeatureProblem(Problem):
 
     def scored(self, scale: Array) -> LeaveOneOut:
         if self._half_digits:
-            with _threads(self.count):
+            with one_thread(self.count):
                 return self._left_out(*self._reduced.left_vectors_by_squares(scale))
         found = self._exact(scale)
         return self._left_out(found.U, found.s)
 
     def _exact(self, scale: Array) -> Decomposition:
-        with _threads(self.count):
+        with one_thread(self.count):
             return self._exactly.get(scale, self._reduced.decomposition)
 
     def roughly_scored(self, scale: Array) -> LeaveOneOut | None:
@@ -104,7 +103,7 @@ class FeatureProblem(Problem):
         return self._reduced.Y.shape[1] == 1
 
     def _by_squares(self, scale: Array) -> tuple[Array, Array]:
-        with _threads(self.count):
+        with one_thread(self.count):
             return self._squared.get(scale, self._reduced.left_vectors_by_squares)
 
     def some_rows(self, rows: int) -> FeatureProblem | None:
@@ -201,18 +200,6 @@ class _Kept(Generic[Found]):
                 del self._found[old]
             self._found[key] = found
         return self._found[key]
-
-
-def _threads(rows: int) -> Any:
-    """A context for decompositions: one thread for few rows."""
-    return _thread_pools().limit(limits=1, user_api="blas") if rows <= _limits.ONE_THREAD_ROWS else nullcontext()
-
-
-@lru_cache(maxsize=1)
-def _thread_pools() -> Any:
-    from threadpoolctl import ThreadpoolController  # which scikit-learn needs too
-
-    return ThreadpoolController()
 
 
 def orbits(features: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

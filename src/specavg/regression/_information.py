@@ -59,6 +59,11 @@ class Information:
         """The variance of the function: what the functions φ explain, noise subtracted."""
         return max(self.variance - self.noise, 0.0)
 
+    @property
+    def signal_share(self) -> float:
+        """The signal over the variance of y; 0 where y does not vary."""
+        return self.signal / self.variance if self.variance > 0 else 0.0
+
     def on(self, Q: Array) -> Information:
         """The likelihood of u, for coefficients θ = Qu."""  # Q: (p, k)
         return replace(self, A=Q.T @ self.A @ Q, b=Q.T @ self.b)

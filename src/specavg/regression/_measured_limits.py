@@ -16,8 +16,9 @@ DECOMPOSED = 600
 """Most functions whose moments are decomposed although their Gram matrix is an operator. An eigendecomposition of 600
 functions takes 0.05 s for each spectrum and then scores every penalty; conjugate gradients pay for each penalty."""
 
-ONE_THREAD_ROWS = 400
-"""Most rows that one thread decomposes. Two threads take several times as long on so few: a default fit of 200 points
+ONE_THREAD_ROWS = 1_000
+"""Most rows of a fit that one thread does. A default fit of 1,000 points took 2.1 CPU seconds and 1.2 s with two
+threads on two idle cores, and 0.9 s with one; on cores that others use too, 11 CPU seconds with two. One of 200 points
 took 2.6 s with two threads and 0.55 s with one."""
 
 # --- which spectra are compared on all rows ------------------------------------------------------------------------

@@ -11,6 +11,10 @@ from scipy import linalg
 
 from specavg._arrays import Array
 
+# Functions of a smaller scale, relative to the first, are left out of a kernel matrix: thousands of them together are
+# 1e-16 of its largest eigenvalue, less than its rounding.
+_NEGLIGIBLE = 1e-10
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -162,7 +166,9 @@ class ReducedRows:
     def left_vectors_by_squares(self, scale: Array) -> tuple[Array, Array]:
         """U and s by the kernel matrix: half of the digits, three times as fast."""
         syrk: Any = linalg.get_blas_funcs("syrk", dtype=np.float64)
-        K = syrk(1.0, (self.core * scale).T, trans=1)  # the upper triangle
+        kept = scale > _NEGLIGIBLE
+        F = self.core * scale if kept.all() else self.core[:, kept] * scale[kept]
+        K = syrk(1.0, F.T, trans=1)  # the upper triangle
         driver = "evd" if len(K) > 1 else "ev"  # SciPy 1.12 gives "evd" too little room for one row
         values, U = linalg.eigh(K, lower=False, driver=driver, overwrite_a=True, check_finite=False)
         return U[:, ::-1], np.sqrt(np.maximum(values[::-1], 0.0))
@@ -181,6 +187,8 @@ class ReducedRows:
 
 def _turned(reflectors: Any, rows: Array, transposed: str) -> Array:
     """Q or Qᵀ times rows."""
+    if not rows.shape[1]:  # LAPACK takes no empty matrix
+        return rows
     ormqr: Any = linalg.get_lapack_funcs("ormqr", (rows,))
     work = max(64 * rows.shape[1], 1)  # blocks of 64 columns, as LAPACK likes them
     return ormqr("L", transposed, *reflectors, rows, work)[0]

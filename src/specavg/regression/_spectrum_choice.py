@@ -19,6 +19,7 @@ from specavg.regression._spectra import Grid, Levels, Spectrum, grids_of
 from specavg.regression._target_units import Units
 
 _LARGEST_ALPHA = 10.0**1.5  # largest penalty tried, in units of `Scored.top`: only the mean survives it
+_NO_OTHER_FUNCTION = 1e300  # a penalty beside which no sum of squares of features is a number
 _STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chosen
 _FINE_STEPS_PER_DECADE = 4  # penalties tried in each decade for combinations of outputs, whose spectrum is known
 _GAINS = 3.0  # times what the last decade of penalties gained: spectra that are further behind do not catch up
@@ -84,7 +85,7 @@ class RidgeFit:
     noise : ndarray of shape (q,)
         The variance of the noise of an observation of weight one.
     posterior : Posterior or None
-        None where only the mean was fitted.
+        None where nothing tells it: the data have a single orbit.
     directions : ndarray of shape (r, q) or None
         What each combination of outputs that was fitted by itself adds to the outputs.
     iterations : int
@@ -129,10 +130,21 @@ class RidgeFit:
 
 
 def mean_fit(problem: Problem, spectrum: Spectrum, alpha: float | None) -> RidgeFit:
-    """The mean of the targets: what is left where there is no other function, or a single point."""
-    flat = np.zeros((len(problem.mean_features), len(problem.mean_targets)))
-    coefficients = problem.with_constant(flat)
-    fit = RidgeFit("mean", spectrum, alpha or 1.0, 1.0, (), coefficients, np.zeros(flat.shape[1]), None)
+    """The mean of the targets: what is left where there is no other function, or a single orbit.
+
+    All that targets vary by is noise. Where there are other functions, a single orbit does not tell their size, and
+    there is no posterior.
+    """
+    dim = len(problem.mean_features)
+    coefficients = problem.with_constant(np.zeros((dim, len(problem.mean_targets))))
+    path = problem.path(np.ones(dim))
+    noise = path.noise_variance(_NO_OTHER_FUNCTION)
+    posterior = path.posterior(_NO_OTHER_FUNCTION)
+    if problem.weight <= 1:  # one observation
+        noise, posterior = np.full_like(noise, np.nan), None
+    elif dim:
+        posterior = None
+    fit = RidgeFit("mean", spectrum, alpha or 1.0, 1.0, (), coefficients, noise, posterior)
     return fit.of_targets(problem.units)
 
 
@@ -298,7 +310,8 @@ def _tried(
     compared = _Comparison(problem, levels, alpha)
     compared.add(start)
     for grid in grids:
-        last = np.inf  # a step to a neighbour that is not told apart is the last
+        # A step to a neighbour that is not told apart is the last. None is made where the mean is not told apart.
+        last = compared.of_the_mean
         while (known := [s for s in grid.spectra if s in compared.found]) and (
             compared.score(best := min(known, key=compared.score)) < last - _limits.UNDECIDED / problem.count
         ):
@@ -332,6 +345,11 @@ class _Comparison:
     def score(self, spectrum: Spectrum) -> float:
         """The best score of a spectrum."""
         return self._scores[spectrum]
+
+    @property
+    def of_the_mean(self) -> float:
+        """The best score with the largest penalty, which leaves little but the mean; infinite where one is given."""
+        return np.inf if self._alpha is not None else min(tries[0].trial.score for tries in self.found.values())
 
     def add(self, spectra: Sequence[Spectrum]) -> None:
         """Compare these too, those that are not yet known.

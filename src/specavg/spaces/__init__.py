@@ -4,12 +4,7 @@ from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._interval import Interval
 from specavg.spaces._power import Power
 from specavg.spaces._product import Product
-from specavg.spaces._rotations import (
-    Rotations,
-    rotations_from_bunge,
-    rotations_from_quaternions,
-    rotations_from_scipy,
-)
+from specavg.spaces._rotations import Rotations, rotations_from_bunge, rotations_from_quaternions, rotations_from_scipy
 from specavg.spaces._space import Space
 from specavg.spaces._sphere import Sphere
 from specavg.spaces._stiefel import Stiefel

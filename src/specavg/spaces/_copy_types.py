@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from math import comb
-from typing import TypeAlias, final, overload
+from functools import cache, cached_property
+from math import comb, inf
+from typing import TypeAlias, final
 
 from specavg.spaces._eigenspace import Eigenspace
 
@@ -33,7 +33,7 @@ class TypeTable:
     base: tuple[Eigenspace, ...]  # those of one copy without the constant, in increasing order
     copies: int
     keys: tuple[int, ...]  # the values of `base`
-    lasts: dict[State, list[int]]  # for each sum the places in `base` that may come last in it
+    lasts: dict[int, list[int]]  # for each sum the places in `base` that may come last in it, in increasing order
 
 
 def sums_of_copies(
@@ -77,12 +77,13 @@ def sums_of_copies(
                 state = (used + n, total + n * key)
                 before, longer = new.get(state, (0, longer))
                 new[state] = (before + dim * comb(copies - used, n) * V.dim**n, longer)
+        for total in {total for _, total in new}:
+            table.lasts.setdefault(total, []).append(i)
         for state, (dim, value) in new.items():
             if state not in states and state[0] < copies:
                 open_states.append(state)
             before, value = states.get(state, (0, value))
             states[state] = (before + dim, value)
-            table.lasts.setdefault(state, []).append(i)
     sums: dict[int, tuple[int, float]] = {}
     for (_, key), (dim, value) in states.items():
         before, value = sums.get(key, (0, value))
@@ -91,7 +92,7 @@ def sums_of_copies(
 
 
 @final
-class CopyTypes(Sequence[Type]):
+class CopyTypes:
     """The types of one eigenspace of a power, listed when they are asked for.
 
     Parameters
@@ -113,47 +114,53 @@ class CopyTypes(Sequence[Type]):
     def of(self, allowed: Callable[[Eigenspace], bool]) -> list[Type]:
         """The types that use `allowed` eigenspaces of one copy only."""
         base, keys, lasts = self._table.base, self._table.keys, self._table.lasts
-        usable: dict[int, bool] = {}  # those that are met: a palette may have hundreds, and a type few
+        usable = cache(lambda i: allowed(base[i]))  # asked where it is met: a palette may have hundreds, a type few
+        fewest = self._fewest_copies(usable)
 
-        def may_use(i: int) -> bool:
-            if i not in usable:
-                usable[i] = allowed(base[i])
-            return usable[i]
-
-        def ways(state: State, below: int) -> Iterator[tuple[tuple[int, int], ...]]:
-            if state == (0, 0):
+        def ways(key: int, below: int, room: int) -> Iterator[tuple[tuple[int, int], ...]]:
+            if key == 0:
                 yield ()
-            for i in lasts.get(state, ()):
+            for i in lasts.get(key, ()):
                 if i >= below:
                     return
-                if may_use(i):
-                    for n in range(1, state[0] + 1):
-                        for rest in ways((state[0] - n, state[1] - n * keys[i]), i):
-                            yield (*rest, (i, n))
+                if usable(i):
+                    for n in range(1, min(room, key // keys[i]) + 1):
+                        if fewest.get(key - n * keys[i], inf) <= room - n:
+                            for rest in ways(key - n * keys[i], i, room - n):
+                                yield (*rest, (i, n))
 
         found: list[tuple[float, tuple[tuple[int, int], ...]]] = []
         for key in self._keys:
-            for used in range(self._table.copies + 1):
-                for way in ways((used, key), len(base)):
-                    value = 0.0
-                    for i, n in way:
-                        value += n * base[i].eigenvalue
-                    found.append((value, way))
+            for way in ways(key, len(base), self._table.copies):
+                value = 0.0  # not `sum`, which rounds in another way since Python 3.12: types would change places
+                for i, n in way:
+                    value += n * base[i].eigenvalue
+                found.append((value, way))
         return [tuple((base[i], n) for i, n in way) for _, way in sorted(found)]
+
+    def _fewest_copies(self, usable: Callable[[int], bool]) -> dict[int, float]:
+        """For each sum on the way to those of this eigenspace, the least number of copies that have it.
+
+        Most sums lead nowhere where few eigenspaces of one copy are usable.
+        """
+        met, open_sums = {0, *self._keys}, list(self._keys)
+        while open_sums:
+            key = open_sums.pop()
+            shorter = {key - self._table.keys[i] for i in self._table.lasts.get(key, ()) if usable(i)} - met
+            met |= shorter
+            open_sums += shorter
+        fewest: dict[int, float] = {0: 0}
+        for key in sorted(met - {0}):
+            steps = (fewest[key - self._table.keys[i]] for i in self._table.lasts.get(key, ()) if usable(i))
+            fewest[key] = 1 + min(steps, default=inf)
+        return fewest
 
     @cached_property
     def _all(self) -> tuple[Type, ...]:
         return tuple(self.of(lambda _: True))
 
-    def __len__(self) -> int:
-        return len(self._all)
-
-    @overload
-    def __getitem__(self, index: int) -> Type: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Type, ...]: ...
-    def __getitem__(self, index: int | slice) -> Type | tuple[Type, ...]:
-        return self._all[index]
+    def __iter__(self) -> Iterator[Type]:
+        return iter(self._all)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CopyTypes):

@@ -13,14 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations, product
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._bessel_series import log_bessel
+from specavg.functions._bessel_series import Series, log_bessel
+from specavg.spaces._eigenspace import Eigenspace
+from specavg.spaces._frequency_sets import TypeRange
+
+if TYPE_CHECKING:
+    from specavg.spaces._torus import Torus
 
 Frequencies = NDArray[np.int64]
 _MOST_DIMENSIONS = 3  # up to here the shortest independent vectors of a lattice are a basis of it, and grids are small
@@ -191,9 +197,30 @@ def _means_of_parts(products: Array) -> Array:
     return np.array(means)[part]
 
 
-def means_of_logarithms(logs: Array, sizes: Sequence[int] | NDArray[np.intp]) -> Array:
+def _means_of_logarithms(logs: Array, sizes: Sequence[int] | NDArray[np.intp]) -> Array:
     """Logarithms of the means of consecutive e^logs, so many at a time."""
     starts = np.cumsum([0, *sizes[:-1]])
     top = np.maximum.reduceat(logs, starts)
     sums = np.add.reduceat(np.exp(logs - np.repeat(top, sizes)), starts)
     return top + np.log(sums / np.asarray(sizes))
+
+
+def lattice_series(space: Torus, waves: FirstWaves, eigenspaces: Sequence[Eigenspace]) -> Series:
+    """`Space.von_mises_series` of a torus whose coordinates are not alike.
+
+    All functions of one type share a coefficient. Where types of an eigenvalue are not apart they have their mean.
+    """
+
+    @cache  # listed when a coefficient is first asked for: most bases need none, and it takes as long as the basis
+    def frequencies() -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        K, counts = space.frequencies_together(eigenspaces)
+        # One of each type; those of other sets may be of several types.
+        sizes = np.where([isinstance(V.label, TypeRange) for V in eigenspaces], 1, counts)
+        chosen = np.arange(len(K)) - np.repeat(np.cumsum(counts) - counts, counts) < np.repeat(sizes, counts)
+        return space.cell.short_frequencies(K[chosen]), sizes
+
+    def logarithms(kappa: float) -> Array:
+        K, sizes = frequencies()
+        return _means_of_logarithms(waves.log_coefficients(K, kappa), sizes)
+
+    return logarithms

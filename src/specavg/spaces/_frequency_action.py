@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._integer_vectors import rows_in
 from specavg.functions._trigonometric_sums import TrigonometricSums
 from specavg.isometries import Affine, Isometry, SignedPermutation
@@ -49,7 +50,7 @@ def frequency_speeds(K: NDArray[np.int64], field: ShiftField) -> NDArray[Any]:
     return np.asarray(sums / modulus, dtype=float)
 
 
-def wave_functions(period: NDArray[np.float64], listed: Sequence[NDArray[np.int64]]) -> TrigonometricSums:
+def wave_functions(period: Array, listed: Sequence[NDArray[np.int64]]) -> TrigonometricSums:
     """√2 cos 2πk·u for every k of a list, then √2 sin 2πk·u, one list after another; 1 for the list of k = 0."""
     from scipy.sparse import coo_array
 
@@ -65,7 +66,7 @@ def wave_functions(period: NDArray[np.float64], listed: Sequence[NDArray[np.int6
     return TrigonometricSums(period, K, Q.tocsr())
 
 
-def wave_matrix(action: FrequencyAction) -> NDArray[np.float64]:
+def wave_matrix(action: FrequencyAction) -> Array:
     """D(g) on √2 cos 2πk·u for every k, then √2 sin 2πk·u."""  # (2h, 2h)
     target, sign, phase, modulus = action
     h, column = len(target), np.arange(len(target))
@@ -78,7 +79,7 @@ def wave_matrix(action: FrequencyAction) -> NDArray[np.float64]:
     return D
 
 
-def wave_derivative(K: NDArray[np.int64], field: ShiftField) -> NDArray[np.float64]:
+def wave_derivative(K: NDArray[np.int64], field: ShiftField) -> Array:
     """dD(ξ) on the functions of `wave_matrix`: ξ cos 2πk·u = −2π(k·v) sin 2πk·u and ξ sin 2πk·u = 2π(k·v) cos 2πk·u."""
     speed = 2 * np.pi * frequency_speeds(K, field).astype(float)
     h, column = len(speed), np.arange(len(speed))

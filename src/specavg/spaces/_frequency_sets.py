@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.functions._frequency_types import Type, waves_of_types
 from specavg.functions._integer_vectors import ellipsoid, shell_vectors
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace, Weighted
@@ -248,16 +249,15 @@ def _rounded_up(bound: float) -> float:
     return float(2.0 ** np.ceil(np.log2(bound))) if bound > 0 else 0.0
 
 
-@lru_cache(maxsize=8)
-def _ball(space: Torus, bound: float) -> tuple[Frequencies, NDArray[np.float64]]:
+def _ball(space: Torus, bound: float) -> tuple[Frequencies, Array]:
     """All frequencies with eigenvalue up to a little more than `bound`, by eigenvalue."""
     short = space.cell.short_basis
-    K, values = _by_value(space.cell.dual_metric, bound)
-    return (K if short is None else short.frequencies(K)), values
+    basis = np.eye(space.dim, dtype=np.int64) if short is None else np.ascontiguousarray(short.inverse.T)
+    return _ball_in(space, basis.shape, basis.tobytes(), bound)
 
 
 @lru_cache(maxsize=8)
-def _typed_ball(space: Torus, bound: float) -> tuple[Frequencies, NDArray[np.float64], NDArray[np.float64]]:
+def _typed_ball(space: Torus, bound: float) -> tuple[Frequencies, Array, Array]:
     """The frequencies of `_ball`, their eigenvalues and their `sizes_of_types`."""
     K, values = _ball(space, bound)
     assert space.first_waves is not None
@@ -265,9 +265,7 @@ def _typed_ball(space: Torus, bound: float) -> tuple[Frequencies, NDArray[np.flo
 
 
 @lru_cache(maxsize=8)
-def _ball_in(
-    space: Torus, shape: tuple[int, ...], basis: bytes, bound: float
-) -> tuple[Frequencies, NDArray[np.float64]]:
+def _ball_in(space: Torus, shape: tuple[int, ...], basis: bytes, bound: float) -> tuple[Frequencies, Array]:
     """All frequencies of a lattice with eigenvalue up to a little more than `bound`, by eigenvalue."""
     B = np.frombuffer(basis, dtype=np.int64).reshape(shape)
     short = space.cell.short_basis
@@ -277,7 +275,7 @@ def _ball_in(
     return M @ B, values
 
 
-def _by_value(W: NDArray[np.float64], bound: float) -> tuple[Frequencies, NDArray[np.float64]]:
+def _by_value(W: Array, bound: float) -> tuple[Frequencies, Array]:
     """All integer vectors k with kᵀWk up to a little more than `bound`, and these values, the smallest first."""
     K = ellipsoid(W, bound * (1 + 1e-9))
     values = np.einsum("ki,ij,kj->k", K, W, K)
@@ -285,7 +283,7 @@ def _by_value(W: NDArray[np.float64], bound: float) -> tuple[Frequencies, NDArra
     return K[order], values[order]
 
 
-def _between(values: NDArray[np.float64], low: float, high: float, rounding: float) -> slice:
+def _between(values: Array, low: float, high: float, rounding: float) -> slice:
     """The places of sorted values from `low` to `high`, up to rounding, both included: the constant has 0 and 0."""
     first = np.searchsorted(values, low * (1 - rounding), "left")
     return slice(int(first), int(np.searchsorted(values, high * (1 + rounding), "right")))

@@ -6,19 +6,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from specavg._arrays import Array
 
 if TYPE_CHECKING:
     from specavg.isometries.fields import Field
     from specavg.spaces._eigenspace import Eigenspace
     from specavg.spaces._space import Space
 
-Matrix = NDArray[np.float64]
 REPRESENTATION_TOLERANCE = 1e-9  # of D(g): interpolation rounds to 1e-13, and maps that are no isometries miss by 1e-3
 SOME_TIME = 0.6180339887498949  # the time at which a flow is checked: the golden ratio is no fraction of a period
 
 
-def circle_derivative(representation: Callable[[float], Matrix], weight: int) -> Matrix:
+def circle_derivative(representation: Callable[[float], Array], weight: int) -> Array:
     """d/dt at t = 0 of an orthogonal representation t ↦ D(t) of the circle of period 2π.
 
     D is a trigonometric polynomial, and its frequencies are at most `weight`. Its values at N = 2·weight + 1
@@ -36,14 +36,14 @@ def circle_derivative(representation: Callable[[float], Matrix], weight: int) ->
     if weight == 0:
         return np.zeros_like(representation(0.0))
     nodes = 2 * weight + 1
-    total: Matrix | float = 0.0
+    total: Array | float = 0.0
     for j in range(1, weight + 1):
         D = representation(2 * np.pi * j / nodes)
         total = total + (-1) ** (j + 1) / (2 * np.sin(np.pi * j / nodes)) * (D - D.T)
     return np.asarray(total, dtype=np.float64)
 
 
-def derivative_along(space: Space, circle: Field, eigenspace: Eigenspace) -> Matrix:
+def derivative_along(space: Space, circle: Field, eigenspace: Eigenspace) -> Array:
     """The matrix dD(ξ) of a circle of isometries of unit speed; it is checked against D at some time.
 
     D has no frequency above √λ, λ the eigenvalue of the Laplacian; where a value of another order is smaller, the
@@ -64,7 +64,7 @@ def derivative_along(space: Space, circle: Field, eigenspace: Eigenspace) -> Mat
     )
 
 
-def kronecker_sum(parts: list[Matrix]) -> Matrix:
+def kronecker_sum(parts: list[Array]) -> Array:
     """Σ_i 1 ⊗ … ⊗ A_i ⊗ … ⊗ 1: the product rule for products of functions."""
     total = np.zeros((1, 1))
     for A in parts:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._random import OWN_SEED
 
 if TYPE_CHECKING:
@@ -17,27 +18,22 @@ if TYPE_CHECKING:
 _OVERSAMPLING = 1.6  # points per function: the condition number stays below 10
 
 
-class LeastSquares:
-    """Solve Φ D = Ψ for D, many times with one factorisation of Φ."""
-
-    def __init__(self, values: NDArray[np.float64]) -> None:
-        from scipy.linalg import cho_factor
-
-        self._values = values
-        self._factor = cho_factor(values.T @ values, overwrite_a=True, check_finite=False)
-
-    def __call__(self, targets: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        from scipy.linalg import cho_solve
-
-        D = cho_solve(self._factor, self._values.T @ targets, check_finite=False)
-        check = slice(0, 64)  # a wrong map shows at every point; a few rows are enough to see it
-        scale = np.sqrt(self._values.shape[1])
-        return D, float(np.abs(self._values[check] @ D - targets[check]).max() / scale)
-
-
 @lru_cache(maxsize=2)
-def interpolation(space: Space, eigenspace: Eigenspace) -> tuple[NDArray[np.float64], LeastSquares]:
-    """Random points, and what finds a matrix on an eigenspace from values there; the last two are kept."""
+def interpolation(space: Space, eigenspace: Eigenspace) -> tuple[Array, Callable[[Array], tuple[Array, float]]]:
+    """Random points, and what finds a matrix on an eigenspace from values there; the last two are kept.
+
+    It solves Φ D = Ψ for D with one factorisation of Φ, and gives D and the residual.
+    """
+    from scipy.linalg import cho_factor, cho_solve
+
     n = int(_OVERSAMPLING * eigenspace.dim) + 30
     X = space.sample(n, random_state=np.random.default_rng(OWN_SEED))
-    return X, LeastSquares(space._evaluate(eigenspace, X))  # pyright: ignore[reportPrivateUsage]
+    values = space._evaluate(eigenspace, X)  # pyright: ignore[reportPrivateUsage]
+    factor = cho_factor(values.T @ values, overwrite_a=True, check_finite=False)
+    some = slice(0, 64)  # a wrong map shows at every point; a few rows are enough to see it
+
+    def solve(targets: Array) -> tuple[Array, float]:
+        D = cho_solve(factor, values.T @ targets, check_finite=False)
+        return D, float(np.abs(values[some] @ D - targets[some]).max() / np.sqrt(eigenspace.dim))
+
+    return X, solve

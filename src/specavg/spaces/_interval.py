@@ -7,8 +7,8 @@ from itertools import count
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, bessel_series
 from specavg.functions._chebyshev import ChebyshevPolynomials
@@ -52,7 +52,7 @@ class Interval(Space):
         low, high = float(low), float(high)
         if not (np.isfinite(low) and np.isfinite(high) and low < high):
             raise ValueError(f"Interval needs finite ends low < high; got {low!r} and {high!r}")
-        self._low, self._high = low, high
+        self._low, self._high = self._key = (low, high)
         self._centre, self._half = low / 2 + high / 2, high / 2 - low / 2
         if not self._half > 0:
             raise ValueError(f"Interval({low!r}, {high!r}) has no width that floating-point numbers can tell from 0")
@@ -79,12 +79,6 @@ class Interval(Space):
     def shape(self) -> tuple[int, ...]:
         return (1,)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Interval) and (self._low, self._high) == (other._low, other._high)
-
-    def __hash__(self) -> int:
-        return hash((Interval, self._low, self._high))
-
     def __repr__(self) -> str:
         return "Interval()" if (self._low, self._high) == (-1.0, 1.0) else f"Interval({self._low!r}, {self._high!r})"
 
@@ -97,7 +91,7 @@ class Interval(Space):
     def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
         return ChebyshevPolynomials(self._centre, self._half, [self.degree(V) for V in eigenspaces])
 
-    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
         return self.functions([eigenspace]).values(X)
 
     def check_isometry(self, g: Isometry) -> Isometry:
@@ -112,16 +106,16 @@ class Interval(Space):
     def columns_follow(self, g: Isometry) -> bool:
         return g.is_identity or self._low == -self._high
 
-    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _act(self, g: Isometry, X: Array) -> Array:
         return X if g.is_identity else (self._low + self._high) - X
 
-    def tangents(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def tangents(self, X: Array) -> Array:
         return np.broadcast_to(np.eye(self.dim), (len(X), self.dim, self.dim))
 
-    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
         return np.full((1, 1), 1.0 if g.is_identity or self.degree(eigenspace) % 2 == 0 else -1.0)
 
-    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _membership_error(self, X: Array) -> Array:
         return np.maximum(np.abs(X[:, 0] - self._centre) / self._half - 1.0, 0.0)  # in half widths
 
     _membership_remedy = "Widen the interval so that it holds all points, those to be predicted too."
@@ -129,12 +123,12 @@ class Interval(Space):
     def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series:
         return bessel_series(0.0, [self.degree(V) for V in eigenspaces])  # of the angle, averaged over its reflection
 
-    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+    def sample(self, n: int, random_state: Any = None) -> Array:
         """`n` independent points of the arcsine measure."""
         angle = np.pi * as_generator(random_state).random((n, 1))
         return np.clip(self._centre + self._half * np.cos(angle), self._low, self._high)
 
-    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:
         nodes = int(np.sqrt(max_eigenvalue) * (1 + 1e-9)) + 1  # exact up to degree 2·nodes − 1
         angle = np.pi * (np.arange(nodes) + 0.5) / nodes
         return (self._centre + self._half * np.cos(angle))[:, None], np.full(nodes, 1.0 / nodes)

@@ -10,9 +10,13 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from specavg._arrays import Array
+from specavg.isometries._affine import exact_inverse
 
 _LARGEST = 2**31  # integers of the change of basis: frequencies times these stay far below 2^63
 _LOVASZ = Fraction(3, 4)
@@ -26,12 +30,12 @@ class ReducedLattice:
     A frequency k belongs to the frequency change @ k of the short basis, and a point u in periods to u @ inverse.
     """
 
-    vectors: NDArray[np.float64]  # (d, d)
+    vectors: Array  # (d, d)
     change: NDArray[np.int64]  # (d, d), of determinant ±1
     inverse: NDArray[np.int64]  # (d, d)
 
     @property
-    def metric(self) -> NDArray[np.float64]:
+    def metric(self) -> Array:
         """M with |δ|² = δᵀMδ for a displacement δ in periods of the short basis."""
         return self.vectors @ self.vectors.T
 
@@ -44,18 +48,18 @@ class ReducedLattice:
         """Frequencies of the given basis from those of the short one."""  # (n, d) -> (n, d)
         return K @ self.inverse.T
 
-    def points(self, U: NDArray[np.float64]) -> NDArray[np.float64]:
+    def points(self, U: Array) -> Array:
         """Points in periods of the given basis, in [0, 1), from those of the short one."""  # (n, d) -> (n, d)
         moved = U @ self.change
         return moved - np.floor(moved)
 
-    def matrix(self, A: NDArray[np.int64]) -> NDArray[np.float64]:
+    def matrix(self, A: NDArray[np.int64]) -> Array:
         """An integer map u ↦ Au of the given coordinates, in those of the short basis; exact."""  # (d, d) -> (d, d)
         inverse, change = self.inverse.astype(object), self.change.astype(object)
         return (inverse.T @ A.astype(object) @ change.T).astype(float)
 
 
-def reduced(lattice: NDArray[np.float64]) -> ReducedLattice:
+def reduced(lattice: Array) -> ReducedLattice:
     """A nearly orthogonal basis of the lattice of the rows, in exact rational arithmetic.
 
     Examples
@@ -82,14 +86,12 @@ def reduced(lattice: NDArray[np.float64]) -> ReducedLattice:
             basis[i - 1], basis[i] = basis[i], basis[i - 1]
             change[i - 1], change[i] = change[i], change[i - 1]
             i = max(i - 1, 1)
-    inverse = _integer_inverse(change)
-    if max(abs(x) for row in (*change, *inverse) for x in row) > _LARGEST:
-        raise ValueError(
-            "the lattice vectors are so skewed that a short basis of the same lattice differs from them by integers "
-            f"above {_LARGEST}: give shorter lattice vectors"
-        )
+    _refuse_large(np.array(change, dtype=object))
+    exact = np.array(change, dtype=np.int64)
+    inverse = exact_inverse(exact)
+    _refuse_large(inverse)
     vectors = np.array([[float(x) for x in row] for row in basis])
-    found = ReducedLattice(vectors, np.array(change, dtype=np.int64), np.array(inverse, dtype=np.int64))
+    found = ReducedLattice(vectors, exact, inverse)
     if found.rounding > _EXACT:
         warnings.warn(
             f"the lattice vectors are so skewed that the rounding of coordinates in periods moves a wave of the first "
@@ -121,15 +123,9 @@ def _dot(a: list[Fraction], b: list[Fraction]) -> Fraction:
     return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
 
 
-def _integer_inverse(matrix: list[list[int]]) -> list[list[int]]:
-    """The inverse of an integer matrix of determinant ±1, by exact elimination."""
-    d = len(matrix)
-    rows = [[Fraction(x) for x in row] + [Fraction(int(i == j)) for j in range(d)] for i, row in enumerate(matrix)]
-    for i in range(d):
-        pivot = next(r for r in range(i, d) if rows[r][i])
-        rows[i], rows[pivot] = rows[pivot], rows[i]
-        rows[i] = [x / rows[i][i] for x in rows[i]]
-        for r in range(d):
-            if r != i and rows[r][i]:
-                rows[r] = [a - rows[r][i] * b for a, b in zip(rows[r], rows[i], strict=True)]
-    return [[int(x) for x in row[d:]] for row in rows]
+def _refuse_large(integers: NDArray[Any]) -> None:
+    if np.abs(integers).max() > _LARGEST:
+        raise ValueError(
+            "the lattice vectors are so skewed that a short basis of the same lattice differs from them by integers "
+            f"above {_LARGEST}: give shorter lattice vectors"
+        )

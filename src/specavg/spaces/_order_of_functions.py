@@ -14,8 +14,7 @@ from functools import lru_cache
 from math import expm1, isfinite, log, log1p
 from typing import TYPE_CHECKING, ClassVar, final
 
-import numpy as np
-from numpy.typing import NDArray
+from specavg._arrays import Array
 
 if TYPE_CHECKING:
     from specavg.spaces._eigenspace import Eigenspace
@@ -71,7 +70,7 @@ class Order(abc.ABC):
         """An order in which one factor has, up to any value, all functions that this order has of it up to there."""
         return self
 
-    def copy_quadrature(self, base: Space, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def copy_quadrature(self, base: Space, top: float) -> tuple[Array, Array]:
         """Points and weights that integrate products of two such functions of one copy, of value up to `top`."""
         return base.ordered_quadrature(self, top)
 
@@ -139,15 +138,16 @@ class ByType(Order):
         Whether eigenvalues of the factors of a product are divided by the first one of their factor. Factors of
         different kinds have no common unit of length: a circle of length 2 beside a sphere of radius 1 has its first
         eigenvalue at π², the sphere at 2, and a target that varies alike on both is rough on the circle only. So do
-        parts of a lattice of up to three dimensions that are orthogonal and of different lengths, such as the plane
-        and the axis of a hexagonal crystal.
+        parts of a torus of up to three dimensions that are orthogonal and of different lengths, such as the plane
+        and the axis of a hexagonal crystal, or an angle in degrees beside a length.
     late : int, optional
         The factor or part whose eigenvalues count four times: functions that vary along it come later. With
-        ``balanced=True`` only. Parts of a lattice are numbered from the longest to the shortest.
+        ``balanced=True`` only. Parts of a torus are numbered from the longest to the shortest.
 
     Examples
     --------
     >>> from itertools import islice
+    >>> import numpy as np
     >>> import specavg as sa
     >>> [(round(V.eigenvalue / np.pi**2), V.dim, V.label.listed) for V in islice(sa.Torus(4).ordered(ByType()), 3, 6)]
     [(3, 32, ((1, 1, 1),)), (4, 16, ((1, 1, 1, 1),)), (4, 8, ((2,),))]
@@ -255,7 +255,7 @@ class FewCoordinates(CoordinateOrder):
     def copies(self, base: Space) -> Iterator[Eigenspace]:
         return base.as_a_whole(self)  # a copy is one part, also where it has several coordinates
 
-    def copy_quadrature(self, base: Space, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def copy_quadrature(self, base: Space, top: float) -> tuple[Array, Array]:
         return base.quadrature(self.eigenvalue(base, top))
 
     def frequency_key(self, k: int) -> int:

@@ -8,8 +8,8 @@ from math import inf
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array, block_diagonal
 from specavg._messages import shown
 from specavg._random import as_generator
 from specavg.functions import _types_of_functions as types_of_functions
@@ -50,8 +50,7 @@ class Power(Space):
             raise ValueError(f"Power needs a space; got {shown(base)}")
         if int(m) != m or m < 1:
             raise ValueError(f"Power needs a number of copies m ≥ 1; got {m!r}")
-        self._base = base
-        self._m = int(m)
+        self._base, self._m = self._key = (base, int(m))
 
     @property
     def base(self) -> Space:
@@ -83,22 +82,16 @@ class Power(Space):
         return (self._m, *self._base.shape)
 
     @property
-    def column_periods(self) -> NDArray[np.float64]:
+    def column_periods(self) -> Array:
         return np.tile(self._base.column_periods, self._m)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Power) and (self._base, self._m) == (other._base, other._m)
-
-    def __hash__(self) -> int:
-        return hash((Power, self._base, self._m))
 
     def __repr__(self) -> str:
         return f"Power({self._base!r}, {self._m})"
 
-    def _copies_of(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _copies_of(self, X: Array) -> Array:
         return X.reshape(len(X), self._m, self._base.n_features)
 
-    def _remedy(self, points: NDArray[np.float64]) -> str:
+    def _remedy(self, points: Array) -> str:
         m, width = self._m, self._base.n_features
         regrouped = points.reshape(len(points), width, m).swapaxes(1, 2).reshape(len(points), m * width)
         errors = self._membership_error(regrouped)
@@ -146,7 +139,7 @@ class Power(Space):
     def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
         if not order.separates_types:
             return None
-        types = [copy_types(V)[0] for V in eigenspaces]
+        types = [next(iter(copy_types(V))) for V in eigenspaces]
         place = {V: i for i, V in enumerate(dict.fromkeys(V for chosen in types for V, _ in chosen))}
         one_copy = self._base.von_mises_series(list(place), BY_EIGENVALUE)
         if one_copy is None:
@@ -177,7 +170,7 @@ class Power(Space):
         seen = {V for chosen in copy_types(eigenspace) for V, _ in chosen}
         return sorted(seen, key=lambda V: V.eigenvalue)
 
-    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
         flat = X.reshape(-1, self._base.n_features)
         table = [np.ones((len(X), self._m, 1))]
         for V in self.palette(eigenspace):
@@ -189,7 +182,7 @@ class Power(Space):
         ]
         return np.concatenate(columns, axis=1)
 
-    def _gradient(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _gradient(self, eigenspace: Eigenspace, X: Array) -> Array:
         f = self._base.n_features
         flat = X.reshape(-1, f)
         values, slopes = [np.ones((len(X), self._m, 1))], [np.zeros((len(X), self._m, 1, f))]
@@ -197,7 +190,7 @@ class Power(Space):
             family = self._base.functions([V])
             values.append(family.values(flat).reshape(len(X), self._m, V.dim))
             slopes.append(family.gradient(flat).reshape(len(X), self._m, V.dim, f))
-        gradients: list[NDArray[np.float64]] = []
+        gradients: list[Array] = []
         for assignment in self.assignments(eigenspace):
             used = [(i, a) for i, a in enumerate(assignment) if a] or [(0, 0)]  # the constant has a gradient too
             parts = product_rule([values[a][:, i] for i, a in used], [slopes[a][:, i] for i, a in used])
@@ -229,7 +222,7 @@ class Power(Space):
         assert isinstance(g, Copies)
         return all(map(self._base.columns_follow, set(g.parts)))
 
-    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _act(self, g: Isometry, X: Array) -> Array:
         assert isinstance(g, Copies)
         moved = self._copies_of(X)[:, list(g.image)].copy()
         for i, part in enumerate(g.parts):
@@ -237,14 +230,14 @@ class Power(Space):
                 moved[:, i] = self._base._act(part, moved[:, i])  # pyright: ignore[reportPrivateUsage]
         return moved.reshape(X.shape)
 
-    def tangents(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def tangents(self, X: Array) -> Array:
         f, d = self._base.n_features, self._base.dim
         tangents = np.zeros((len(X), self._m, f, self._m, d))
         for i, copy in enumerate(self._copies_of(X).transpose(1, 0, 2)):
             tangents[:, i, :, i] = self._base.tangents(copy)
         return tangents.reshape(len(X), self.n_features, self.dim)
 
-    def _differential(self, g: Isometry) -> NDArray[np.float64]:
+    def _differential(self, g: Isometry) -> Array:
         assert isinstance(g, Copies)
         f = self._base.n_features
         blocks = np.zeros((self._m, f, self._m, f))
@@ -252,7 +245,7 @@ class Power(Space):
             blocks[i, :, j] = self._base.differential(part)
         return blocks.reshape(self.n_features, self.n_features)
 
-    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
         # Φ_a∘g puts, in copy image[i], the function that copy i used, composed with g_i.
         assert isinstance(g, Copies)
         palette = self.palette(eigenspace)
@@ -288,9 +281,7 @@ class Power(Space):
         checked = {part: self._base.check_field(part) for part in set(field.parts)}
         return CopiesField(tuple(checked[part] for part in field.parts))
 
-    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
-        from scipy.linalg import block_diag
-
+    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> Array:
         assert isinstance(field, CopiesField)
         palette = self.palette(eigenspace)
         moves = {
@@ -300,19 +291,19 @@ class Power(Space):
             kronecker_sum([moves[field.parts[i], a] for i, a in enumerate(assignment) if a])
             for assignment in self.assignments(eigenspace)
         ]
-        return np.asarray(block_diag(*blocks), dtype=np.float64)
+        return block_diagonal(blocks)
 
-    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def _membership_error(self, X: Array) -> Array | None:
         errors = self._base._membership_error(X.reshape(-1, self._base.n_features))  # pyright: ignore[reportPrivateUsage]
         return None if errors is None else errors.reshape(len(X), self._m).max(axis=1)
 
-    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+    def sample(self, n: int, random_state: Any = None) -> Array:
         return self._base.sample(n * self._m, as_generator(random_state)).reshape(n, -1)
 
-    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:
         return tensor_quadrature([self._base.quadrature(max_eigenvalue)] * self._m)
 
-    def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def ordered_quadrature(self, order: Order, top: float) -> tuple[Array, Array]:
         return tensor_quadrature([order.copy_quadrature(self._base, top)] * self._m)
 
 

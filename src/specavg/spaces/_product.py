@@ -10,8 +10,8 @@ from math import fsum, prod
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array, block_diagonal
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series
@@ -49,7 +49,7 @@ class Product(Space):
     def __init__(self, *factors: Space) -> None:
         if not factors or not all(isinstance(factor, Space) for factor in factors):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f"Product needs one or more spaces; got {factors!r}")
-        self._factors = factors
+        self._factors = self._key = factors
         self._ends = np.cumsum([0, *(factor.n_features for factor in factors)])
 
     @property
@@ -74,19 +74,13 @@ class Product(Space):
         return (int(self._ends[-1]),)
 
     @property
-    def column_periods(self) -> NDArray[np.float64]:
+    def column_periods(self) -> Array:
         return np.concatenate([factor.column_periods for factor in self._factors])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Product) and self._factors == other._factors
-
-    def __hash__(self) -> int:
-        return hash((Product, self._factors))
 
     def __repr__(self) -> str:
         return f"Product({', '.join(map(repr, self._factors))})"
 
-    def blocks(self, X: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    def blocks(self, X: Array) -> list[Array]:
         """The columns of each factor."""
         return [X[:, a:b] for a, b in zip(self._ends[:-1], self._ends[1:], strict=True)]
 
@@ -141,7 +135,7 @@ class Product(Space):
         ways = factor_eigenspaces(eigenspace)
         return max(sum(A.steepness(V) for A, V in zip(self._factors, way, strict=True)) for way in ways)
 
-    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
         blocks = self.blocks(X)
         values = []
         for part in factor_eigenspaces(eigenspace):
@@ -152,8 +146,8 @@ class Product(Space):
             values.append(reduce(row_products, factors))
         return np.concatenate(values, axis=1)
 
-    def _gradient(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        gradients: list[NDArray[np.float64]] = []
+    def _gradient(self, eigenspace: Eigenspace, X: Array) -> Array:
+        gradients: list[Array] = []
         for part in factor_eigenspaces(eigenspace):
             families = [factor.functions([V]) for factor, V in zip(self._factors, part, strict=True)]
             blocks = [np.ascontiguousarray(block) for block in self.blocks(X)]
@@ -180,7 +174,7 @@ class Product(Space):
         assert isinstance(g, Factors)
         return all(M.columns_follow(part) for M, part in zip(self._factors, g.parts, strict=True))
 
-    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _act(self, g: Isometry, X: Array) -> Array:
         assert isinstance(g, Factors)
         moved = [
             factor._act(part, block)  # pyright: ignore[reportPrivateUsage]
@@ -188,37 +182,25 @@ class Product(Space):
         ]
         return np.concatenate(moved, axis=1)
 
-    def tangents(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def tangents(self, X: Array) -> Array:
         tangents, row, column = np.zeros((len(X), self.n_features, self.dim)), 0, 0
         for factor, block in zip(self._factors, self.blocks(X), strict=True):
-            part = (
-                slice(None),
-                slice(row, row := row + factor.n_features),
-                slice(column, column := column + factor.dim),
-            )
-            tangents[part] = factor.tangents(block)
+            tangents[:, row : row + factor.n_features, column : column + factor.dim] = factor.tangents(block)
+            row, column = row + factor.n_features, column + factor.dim
         return tangents
 
-    def _differential(self, g: Isometry) -> NDArray[np.float64]:
-        from scipy.linalg import block_diag
-
+    def _differential(self, g: Isometry) -> Array:
         assert isinstance(g, Factors)
         parts = zip(self._factors, g.parts, strict=True)
-        return np.asarray(block_diag(*(M.differential(part) for M, part in parts)), dtype=np.float64)
+        return block_diagonal([M.differential(part) for M, part in parts])
 
-    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
-        from scipy.linalg import block_diag
-
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
         assert isinstance(g, Factors)
         blocks = [
-            reduce(
-                np.kron,
-                [M.representation(h, V) for M, h, V in zip(self._factors, g.parts, part, strict=True)],
-            )
+            reduce(np.kron, [M.representation(h, V) for M, h, V in zip(self._factors, g.parts, part, strict=True)])
             for part in factor_eigenspaces(eigenspace)
         ]
-        joined_blocks: NDArray[np.float64] = block_diag(*blocks)  # pyright: ignore[reportAssignmentType]
-        return joined_blocks
+        return block_diagonal(blocks)
 
     def check_field(self, field: Field) -> Field:
         if not isinstance(field, FactorsField) or field.size != len(self._factors):
@@ -229,18 +211,16 @@ class Product(Space):
         pairs = zip(self._factors, field.parts, strict=True)
         return FactorsField(tuple(still(M.identity) if f is None else M.check_field(f) for M, f in pairs))
 
-    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
-        from scipy.linalg import block_diag
-
+    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> Array:
         assert isinstance(field, FactorsField)
         fields = [f for f in field.parts if f is not None]
         blocks = [
             kronecker_sum([M.infinitesimal(f, V) for M, f, V in zip(self._factors, fields, part, strict=True)])
             for part in factor_eigenspaces(eigenspace)
         ]
-        return np.asarray(block_diag(*blocks), dtype=np.float64)
+        return block_diagonal(blocks)
 
-    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def _membership_error(self, X: Array) -> Array | None:
         errors = [
             factor._membership_error(block)  # pyright: ignore[reportPrivateUsage]
             for factor, block in zip(self._factors, self.blocks(X), strict=True)
@@ -248,14 +228,14 @@ class Product(Space):
         known = [error for error in errors if error is not None]
         return np.max(known, axis=0) if known else None
 
-    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+    def sample(self, n: int, random_state: Any = None) -> Array:
         rng = as_generator(random_state)
         return np.concatenate([factor.sample(n, rng).reshape(n, -1) for factor in self._factors], axis=1)
 
-    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:
         return tensor_quadrature([factor.quadrature(max_eigenvalue) for factor in self._factors])
 
-    def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def ordered_quadrature(self, order: Order, top: float) -> tuple[Array, Array]:
         inside = order.within_a_factor
         return tensor_quadrature([factor.ordered_quadrature(inside, top) for factor in self._factors])
 
@@ -302,18 +282,16 @@ def _with_constants(
     return tuple(parts)
 
 
-def row_products(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
+def row_products(A: Array, B: Array) -> Array:
     """All products of a column of A with a column of B."""  # (n, a), (n, b) -> (n, ab)
     return (A[:, :, None] * B[:, None, :]).reshape(len(A), -1)
 
 
-def product_rule(
-    values: Sequence[NDArray[np.float64]], slopes: Sequence[NDArray[np.float64]]
-) -> list[NDArray[np.float64]]:
+def product_rule(values: Sequence[Array], slopes: Sequence[Array]) -> list[Array]:
     """Gradients of all products of one column of each of `values`, by the coordinates of each of them."""
     # (n, a), (n, a, f) each -> (n, product of the a, f) each
     n, one = len(values[0]), np.ones((len(values[0]), 1))
-    gradients: list[NDArray[np.float64]] = []
+    gradients: list[Array] = []
     for i, slope in enumerate(slopes):
         before, after = reduce(row_products, values[:i], one), reduce(row_products, values[i + 1 :], one)
         products = before[:, :, None, None, None] * slope[:, None, :, None, :] * after[:, None, None, :, None]
@@ -321,9 +299,7 @@ def product_rule(
     return gradients
 
 
-def tensor_quadrature(
-    rules: list[tuple[NDArray[np.float64], NDArray[np.float64]]],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def tensor_quadrature(rules: list[tuple[Array, Array]]) -> tuple[Array, Array]:
     """The product of quadrature rules."""
     total = float(prod(len(w) for _, w in rules))
     columns = sum(X.shape[1] for X, _ in rules)

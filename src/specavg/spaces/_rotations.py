@@ -11,20 +11,20 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, log_bessel
 from specavg.functions._functions import Functions
-from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error
+from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error, turns_about_z
 from specavg.functions._wigner_functions import WignerFunctions
 from specavg.functions._wigner_matrices import wigner_derivative, wigner_matrices
 from specavg.functions._zonal_sums import character_sum
-from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity, orthogonal
+from specavg.isometries import Isometry, LeftRight, orthogonal
 from specavg.isometries.fields import Field, two_sided
 from specavg.spaces._eigenspace import Eigenspace, Weighted, degree_label
-from specavg.spaces._infinitesimal import kronecker_sum
+from specavg.spaces._matrix_space import MatrixSpace
 from specavg.spaces._order_of_functions import Order
-from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnRotations, VonMises
 
 _ROWS_TO_JUDGE = 10  # orientations that all have angles below 2π degrees: given in degrees, they would be almost alike
@@ -32,7 +32,7 @@ _MARK = 1e-3  # of half a turn, by which 4π may be rounded in a file
 
 
 @final
-class Rotations(Space):
+class Rotations(MatrixSpace):
     """Rotations of R³; the distance of two is the angle of the rotation that takes one to the other.
 
     Points are rotation matrices (n, 3, 3), the same flattened (n, 9), or a SciPy `Rotation`. For quaternions
@@ -75,11 +75,7 @@ class Rotations(Space):
     def shape(self) -> tuple[int, ...]:
         return (3, 3)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rotations)
-
-    def __hash__(self) -> int:
-        return hash(Rotations)
+    _key = ()
 
     def __repr__(self) -> str:
         return "Rotations()"
@@ -92,7 +88,7 @@ class Rotations(Space):
         """The Wigner functions of one degree."""
         return Eigenspace(float(degree * (degree + 1)), (2 * degree + 1) ** 2, degree)
 
-    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
         degree = degree_label(eigenspace)
         values = wigner_matrices(nearest_orthonormal(X.reshape(-1, 3, 3)), degree)
         values *= np.sqrt(2 * degree + 1)
@@ -104,16 +100,7 @@ class Rotations(Space):
     # --- isometries --------------------------------------------------------------------------------
 
     def check_isometry(self, g: Isometry) -> LeftRight:
-        if isinstance(g, SignedPermutation | Orthogonal):
-            g = LeftRight(g, identity(3))
-        if not isinstance(g, LeftRight):
-            raise ValueError(
-                f"{g!r} does not act on {self!r}: its isometries are X ↦ A X Bᵀ "
-                "(isometries.left_right(A, B), or isometries.orthogonal(A) for B = I)."
-            )
-        if (g.left.size, g.right.size) != (3, 3):
-            sizes = f"{g.left.size} and {g.right.size}"
-            raise ValueError(f"{g!r} has factors of size {sizes}; {self!r} needs 3 and 3")
+        g = super().check_isometry(g)
         improper = [np.linalg.det(part.matrix) < 0 for part in (g.left, g.right)]
         if improper[0] != improper[1]:
             raise ValueError(
@@ -124,60 +111,25 @@ class Rotations(Space):
             return LeftRight(orthogonal(-g.left.matrix), orthogonal(-g.right.matrix))
         return g
 
-    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        assert isinstance(g, LeftRight)
-        return (g.left.matrix @ X.reshape(-1, 3, 3) @ g.right.matrix.T).reshape(X.shape)
-
-    def factor_representations(
-        self, g: Isometry, eigenspace: Eigenspace
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """One pair D_left, D_right with D(g) = np.kron(D_left, D_right).
-
-        Each is the matrix of one factor on the harmonics of `Sphere(3)` of the same degree.
-
-        Returns
-        -------
-        list of one pair of ndarray of shape (2l + 1, 2l + 1)
-            A list, as on `Stiefel`, where an eigenspace may have several types.
-        """
+    def one_sided_representations(self, g: Isometry, eigenspace: Eigenspace, side: int) -> list[Array]:
         checked = self.check_isometry(g)
-        pair = np.stack([checked.left.matrix, checked.right.matrix])
-        left, right = wigner_matrices(pair, degree_label(eigenspace)).transpose(0, 2, 1)
-        return [(left, right)]
-
-    def one_sided_representations(self, g: Isometry, eigenspace: Eigenspace, side: int) -> list[NDArray[np.float64]]:
-        """D_left (side 0) or D_right (side 1), in a list as on `Stiefel`."""
-        return [pair[side] for pair in self.factor_representations(g, eigenspace)]
+        # φ is vec M(X), row by row, and M(A X Bᵀ) = M(A) M(X) M(B)ᵀ.
+        matrix = (checked.right if side else checked.left).matrix
+        return [wigner_matrices(matrix[None], degree_label(eigenspace))[0].T]
 
     def left_sizes(self, eigenspace: Eigenspace) -> list[int]:
-        """The size of D_left."""
         return [2 * degree_label(eigenspace) + 1]
 
     right_sizes = left_sizes
 
-    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
-        # φ is vec M(X), row by row, and M(A X Bᵀ) = M(A) M(X) M(B)ᵀ.
-        ((left, right),) = self.factor_representations(g, eigenspace)
-        return np.asarray(np.kron(left, right), dtype=np.float64)
-
-    def factor_infinitesimals(
-        self, field: Field, eigenspace: Eigenspace
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """One pair dD_left, dD_right with dD(ξ) = dD_left ⊗ 1 + 1 ⊗ dD_right, as `factor_representations`."""
-        left, right = (
-            wigner_derivative(half.matrix, degree_label(eigenspace)).T for half in two_sided(self.check_field(field), 3)
-        )
+    def factor_infinitesimals(self, field: Field, eigenspace: Eigenspace) -> list[tuple[Array, Array]]:
+        halves = two_sided(self.check_field(field), 3)
+        left, right = (wigner_derivative(half.matrix, degree_label(eigenspace)).T for half in halves)
         return [(left, right)]
-
-    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
-        return kronecker_sum(list(self.factor_infinitesimals(field, eigenspace)[0]))
 
     # --- points ------------------------------------------------------------------------------------
 
-    def as_table(self, X: Any) -> Any:
-        return super().as_table(_matrices(X))
-
-    def check_points(self, X: ArrayLike) -> NDArray[np.float64]:
+    def check_points(self, X: ArrayLike) -> Array:
         matrices = np.asarray(_matrices(X), dtype=np.float64)
         if matrices.ndim == 2 and matrices.shape[1] in (3, 4) and matrices.shape != (3, 3):
             kind = "quaternions" if matrices.shape[1] == 4 else "Euler angles or rotation vectors"
@@ -188,10 +140,10 @@ class Rotations(Space):
             )
         return super().check_points(matrices)
 
-    def act(self, g: Isometry, X: ArrayLike) -> NDArray[np.float64]:
+    def act(self, g: Isometry, X: ArrayLike) -> Array:
         return super().act(g, _matrices(X))
 
-    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _membership_error(self, X: Array) -> Array:
         matrices = X.reshape(-1, 3, 3)
         return np.maximum(orthonormality_error(matrices), np.abs(np.linalg.det(matrices) - 1) / 2)
 
@@ -203,7 +155,7 @@ class Rotations(Space):
         degrees = np.array([degree_label(V) for V in eigenspaces], dtype=np.intp)
         l = np.arange(degrees.max(initial=0) + 1)
 
-        def logarithms(kappa: float) -> NDArray[np.float64]:
+        def logarithms(kappa: float) -> Array:
             # (1 − cos ω)χ_l = cos lω − cos (l + 1)ω: coefficients are (I_l − I_{l+1})(κ) / (2l + 1).
             logs = log_bessel(0.0, len(l) + 1, kappa)
             series = logs[:-1] + np.log(-np.expm1(np.diff(logs))) - np.log(2.0 * l + 1)
@@ -211,15 +163,15 @@ class Rotations(Space):
 
         return logarithms
 
-    def zonal_sum(self, weighted: Weighted, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    def zonal_sum(self, weighted: Weighted, X: Array, Y: Array) -> Array:
         weights = {degree_label(V): w * (2 * degree_label(V) + 1) for V, w in weighted}
         return character_sum(np.clip((X @ Y.T - 1) / 2, -1, 1), weights)
 
-    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+    def sample(self, n: int, random_state: Any = None) -> Array:
         quaternions = as_generator(random_state).standard_normal((n, 4))
         return rotations_from_quaternions(quaternions).reshape(n, 9)
 
-    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:
         degree = int(np.floor(np.sqrt(0.25 + max_eigenvalue * (1 + 1e-9)) - 0.5 + 1e-9))
         # 2·degree + 1 angles are enough. A multiple of 12 (of 4, where that is much more) is kept by the turns of a
         # crystal around its axis: nodes then come in orbits, of which one node is evaluated (`one_of_each_orbit`).
@@ -229,7 +181,7 @@ class Rotations(Space):
         require_memory(32.0 * total * 9, f"a product rule of {total:.3g} rotations", "Lower max_eigenvalue.")
         angle = 2 * np.pi * np.arange(turns) / turns
         z, w = np.polynomial.legendre.leggauss(heights)
-        around = _turns_z(angle)
+        around = turns_about_z(angle)
         r = np.sqrt((1 - z) * (1 + z))
         tilt = np.zeros((heights, 3, 3))
         tilt[:, 0, 0] = tilt[:, 2, 2] = z
@@ -239,7 +191,7 @@ class Rotations(Space):
         return X, weights.ravel()
 
 
-def rotations_from_quaternions(quaternions: ArrayLike, *, scalar_first: bool = False) -> NDArray[np.float64]:
+def rotations_from_quaternions(quaternions: ArrayLike, *, scalar_first: bool = False) -> Array:
     """Rotation matrices of quaternions, **scalar last** as in SciPy; they need not be normalised.
 
     Parameters
@@ -277,7 +229,7 @@ def rotations_from_quaternions(quaternions: ArrayLike, *, scalar_first: bool = F
     return np.moveaxis(np.array(rows), 2, 0)
 
 
-def rotations_from_scipy(rotation: Any, convention: str) -> NDArray[np.float64]:
+def rotations_from_scipy(rotation: Any, convention: str) -> Array:
     """Orientation matrices of SciPy rotations, with the convention they are in said by name.
 
     Parameters
@@ -308,7 +260,7 @@ def rotations_from_scipy(rotation: Any, convention: str) -> NDArray[np.float64]:
     return matrices if convention == "specimen to crystal" else np.ascontiguousarray(matrices.transpose(0, 2, 1))
 
 
-def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> NDArray[np.float64]:
+def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> Array:
     """Orientation matrices of Bunge Euler angles (φ₁, Φ, φ₂), as texture analysis and EBSD files write them.
 
     The matrix takes specimen coordinates to crystal coordinates, g = Rz(φ₂)ᵀ Rx(Φ)ᵀ Rz(φ₁)ᵀ, so the crystal's
@@ -344,10 +296,10 @@ def rotations_from_bunge(angles: ArrayLike, *, degrees: bool = False) -> NDArray
     tilt[:, 1, 1] = tilt[:, 2, 2] = np.cos(middle)
     tilt[:, 1, 2] = np.sin(middle)
     tilt[:, 2, 1] = -np.sin(middle)
-    return _turns_z(-last) @ tilt @ _turns_z(-first)
+    return turns_about_z(-last) @ tilt @ turns_about_z(-first)
 
 
-def _is_measured(euler: NDArray[np.float64], half: float) -> NDArray[np.bool_]:
+def _is_measured(euler: Array, half: float) -> NDArray[np.bool_]:
     """Rows that are no mark of a pixel without an orientation; a warning about marks."""  # (n, 3) -> (n,)
     marks = {
         ".ang files mark pixels without an orientation by 4π": np.abs(euler - 4 * half).max(axis=1) < _MARK * half,
@@ -369,7 +321,7 @@ def _is_measured(euler: NDArray[np.float64], half: float) -> NDArray[np.bool_]:
     return measured
 
 
-def _question_bunge(euler: NDArray[np.float64], degrees: bool) -> None:
+def _question_bunge(euler: Array, degrees: bool) -> None:
     """Warnings about units and the order of the columns."""
     if not degrees and np.abs(euler).max(initial=0.0) > 4 * np.pi:
         warnings.warn(
@@ -393,15 +345,6 @@ def _question_bunge(euler: NDArray[np.float64], degrees: bool) -> None:
             "angles: are the columns φ₁, Φ, φ₂, in this order?",
             stacklevel=3,
         )
-
-
-def _turns_z(angle: NDArray[np.float64]) -> NDArray[np.float64]:
-    R = np.zeros((len(angle), 3, 3))
-    R[:, 0, 0] = R[:, 1, 1] = np.cos(angle)
-    R[:, 1, 0] = np.sin(angle)
-    R[:, 0, 1] = -R[:, 1, 0]
-    R[:, 2, 2] = 1.0
-    return R
 
 
 def _matrices(X: Any) -> Any:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from math import exp, log, prod, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._html import facts_html
 from specavg._immutable import Immutable
 from specavg.functions._bessel_series import Series
-from specavg.functions._combinations import Listed, Part
+from specavg.functions._combinations import Given, Joined
 from specavg.functions._functions import Functions
 from specavg.functions._types_of_functions import Type
 from specavg.isometries import Isometry, identity
@@ -52,6 +53,15 @@ class Space(Immutable, abc.ABC):
     True
     """
 
+    _key: Hashable = None  # what equal spaces share; a space of another library without it is equal to itself only
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Space) and type(self) is type(other) and self._key == other._key
+        return self is other or (same and self._key is not None)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._key))
+
     # --- to be written by each space ---------------------------------------------------------------
 
     @property
@@ -74,11 +84,11 @@ class Space(Immutable, abc.ABC):
         """All eigenspaces, smallest eigenvalue first. Endless: take what you need."""
 
     @abc.abstractmethod
-    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+    def sample(self, n: int, random_state: Any = None) -> Array:
         """`n` independent uniform points."""  # (n, n_features)
 
     @abc.abstractmethod
-    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:
         """Points and weights that integrate products of two eigenfunctions up to `max_eigenvalue` exactly."""
 
     @abc.abstractmethod
@@ -86,15 +96,15 @@ class Space(Immutable, abc.ABC):
         """`g` in the form this space works with; an error that says why if it is not an isometry of it."""
 
     @abc.abstractmethod
-    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def _membership_error(self, X: Array) -> Array | None:
         """How far each row of `X` is off the manifold; None where every row is a point."""
 
     @abc.abstractmethod
-    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
         """The eigenfunctions of `eigenspace` at checked points."""  # (n, n_features) -> (n, m)
 
     @abc.abstractmethod
-    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _act(self, g: Isometry, X: Array) -> Array:
         """The checked map `g` on checked points."""
 
     @property
@@ -141,7 +151,7 @@ class Space(Immutable, abc.ABC):
         """The eigenspaces of the Laplacian, with their values in `order`."""
         return (Eigenspace(order.value(self, V), V.dim, V.label) for V in self.eigenspaces())
 
-    def ordered_quadrature(self, order: Order, top: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def ordered_quadrature(self, order: Order, top: float) -> tuple[Array, Array]:
         """A rule as `quadrature` gives it, exact for products of two functions of value up to `top` in `order`."""
         return self.quadrature(order.eigenvalue(self, top))
 
@@ -202,7 +212,7 @@ class Space(Immutable, abc.ABC):
     takes_every_row: ClassVar[bool] = False  # whether every row of finite numbers is a point
 
     @property
-    def lattice(self) -> NDArray[np.float64] | None:
+    def lattice(self) -> Array | None:
         """The vectors of the crystal lattice in whose coordinates points are given; None elsewhere."""
         return None
 
@@ -212,7 +222,7 @@ class Space(Immutable, abc.ABC):
         return prod(self.shape)
 
     @property
-    def column_periods(self) -> NDArray[np.float64]:
+    def column_periods(self) -> Array:
         """In which period each column of a point repeats; infinite where it does not."""  # (n_features,)
         return np.full(self.n_features, np.inf)
 
@@ -233,7 +243,7 @@ class Space(Immutable, abc.ABC):
         """Whether a checked `g` that permutes columns and changes signs does just that to the columns of the points."""
         return True
 
-    def check_points(self, X: ArrayLike) -> NDArray[np.float64]:
+    def check_points(self, X: ArrayLike) -> Array:
         """`X` as float64 (n, n_features), or an error: wrong shape, NaN, or off the manifold by how much.
 
         Values are never moved: what is returned is what was given, reshaped.
@@ -261,11 +271,11 @@ class Space(Immutable, abc.ABC):
 
     _membership_remedy = "Project the data on the manifold first."
 
-    def _remedy(self, points: NDArray[np.float64]) -> str:
+    def _remedy(self, points: Array) -> str:
         """What to do about points that are not on this space."""
         return self._membership_remedy
 
-    def act(self, g: Isometry, X: ArrayLike) -> NDArray[np.float64]:
+    def act(self, g: Isometry, X: ArrayLike) -> Array:
         """The points g·x; refuses what is not an isometry of this space.
 
         Parameters
@@ -282,7 +292,7 @@ class Space(Immutable, abc.ABC):
         points = self.check_points(X)
         return self._act(checked, points).reshape(np.shape(X) or points.shape)
 
-    def differential(self, g: Isometry) -> NDArray[np.float64]:
+    def differential(self, g: Isometry) -> Array:
         """The matrix dg[i, j] = ∂(gx)_i/∂x_j in the flattened coordinates of the points, the same at every x.
 
         A gradient of an invariant function follows it: ∇f(x) = dgᵀ ∇f(gx).
@@ -300,13 +310,13 @@ class Space(Immutable, abc.ABC):
         """
         return self._differential(self.check_isometry(g))
 
-    def _differential(self, g: Isometry) -> NDArray[np.float64]:
+    def _differential(self, g: Isometry) -> Array:
         """The linear part of a checked `g`: isometries are affine maps of the coordinates."""
         corners = np.concatenate([np.eye(self.n_features), np.zeros((1, self.n_features))])
         moved = self._act(g, corners)
         return (moved[:-1] - moved[-1]).T
 
-    def tangents(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def tangents(self, X: Array) -> Array:
         """An orthonormal basis of the tangent space at each of checked points, in their coordinates.
 
         Where points are frames or unit vectors, the velocities A X of rotations span it.
@@ -317,7 +327,7 @@ class Space(Immutable, abc.ABC):
         """
         return tangents_of_frames(X, self.shape[0], self.dim)
 
-    def evaluate(self, eigenspace: Eigenspace, X: ArrayLike) -> NDArray[np.float64]:
+    def evaluate(self, eigenspace: Eigenspace, X: ArrayLike) -> Array:
         """The eigenfunctions φ_1..φ_m of one eigenspace at `X`.
 
         Returns
@@ -336,9 +346,9 @@ class Space(Immutable, abc.ABC):
     def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
         """The eigenfunctions of several eigenspaces side by side, as a family that sums and combines them fast."""
         ways = (self._evaluate, self._gradient, self._combined_gradient)
-        return Listed([Part(V.dim, *(partial(way, V) for way in ways)) for V in eigenspaces])
+        return Joined([Given(V.dim, *(partial(way, V) for way in ways)) for V in eigenspaces])
 
-    def zonal_sum(self, weighted: Weighted, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    def zonal_sum(self, weighted: Weighted, X: Array, Y: Array) -> Array:
         """Σ_V w_V Σ_{φ in V} φ(x)φ(y) at checked points; by the addition theorem, where a space has one.
 
         Parameters
@@ -356,20 +366,18 @@ class Space(Immutable, abc.ABC):
                 total += w * (self._evaluate(V, X) @ self._evaluate(V, Y).T)
         return total
 
-    def _gradient(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _gradient(self, eigenspace: Eigenspace, X: Array) -> Array:
         """The tangential gradients of the eigenfunctions at checked points, from the derivatives along rotations.
 
         Spaces whose points are no frames or unit vectors, and families that are faster, write their own.
         """  # (n, n_features) -> (n, m, n_features)
         return gradient_by_rotations(self, eigenspace, X, self._evaluate(eigenspace, X), np.eye(eigenspace.dim))
 
-    def _combined_gradient(
-        self, eigenspace: Eigenspace, X: NDArray[np.float64], C: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _combined_gradient(self, eigenspace: Eigenspace, X: Array, C: Array) -> Array:
         """The gradients of combinations of the eigenfunctions."""  # (m, q) -> (n, q, n_features)
         return np.asarray(C.T @ self._gradient(eigenspace, X))
 
-    def representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+    def representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
         """The orthogonal matrix D(g) with D[l, k] = <φ_l, φ_k∘g>, hence φ(gx) = D(g)ᵀ φ(x).
 
         Returns
@@ -386,7 +394,7 @@ class Space(Immutable, abc.ABC):
             return np.eye(eigenspace.dim)
         return self._representation(checked, eigenspace)
 
-    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
         """D(g) from values at random points: Φ(gX) = Φ(X) D(g), a well-conditioned least-squares problem.
 
         On a homogeneous space Σ φ(x)² is the same at every x, so uniform points have no leverage to fear and
@@ -420,7 +428,7 @@ class Space(Immutable, abc.ABC):
             raise ValueError(f"{field!r} is not a field of {self!r}: its flow is no isometry. {error}") from None
         return flat
 
-    def infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
+    def infinitesimal(self, field: Field, eigenspace: Eigenspace) -> Array:
         """The antisymmetric matrix dD(ξ) with dD[l, k] = <φ_l, ξ·φ_k>, hence ξ·φ = dD(ξ)ᵀ φ.
 
         It is the derivative of D(exp tξ) at t = 0, and [dD(ξ), dD(η)] = dD(ξ.bracket(η)).
@@ -448,7 +456,7 @@ class Space(Immutable, abc.ABC):
             return np.zeros((eigenspace.dim, eigenspace.dim))
         return self._infinitesimal(checked, eigenspace)
 
-    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
+    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> Array:
         """dD(ξ) from D along the circles of isometries that the field is made of."""
         total = np.zeros((eigenspace.dim, eigenspace.dim))
         for speed, circle in field.circles():
@@ -464,7 +472,7 @@ class Space(Immutable, abc.ABC):
         return facts_html(repr(self), facts)
 
 
-def certainly_finite(array: NDArray[np.float64]) -> bool:
+def certainly_finite(array: Array) -> bool:
     """Whether the sum of squares is finite: one fast pass. False may also be an overflow of the squares."""
     flat = array.ravel()
     with np.errstate(over="ignore", invalid="ignore"):

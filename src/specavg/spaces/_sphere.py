@@ -8,8 +8,8 @@ from math import lgamma, pi
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, bessel_series
@@ -54,7 +54,7 @@ class Sphere(Space):
     def __init__(self, d: int) -> None:
         if int(d) != d or d < 2:
             raise ValueError(f"Sphere(d) is the unit sphere in R^d and needs d ≥ 2; got {d!r}")
-        self._d = int(d)
+        self._d = self._key = int(d)
 
     @property
     def dim(self) -> int:
@@ -71,12 +71,6 @@ class Sphere(Space):
     @property
     def log_volume(self) -> float:
         return float(np.log(2) + self._d / 2 * np.log(pi) - lgamma(self._d / 2))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sphere) and self._d == other._d
-
-    def __hash__(self) -> int:
-        return hash((Sphere, self._d))
 
     def __repr__(self) -> str:
         return f"Sphere({self._d})"
@@ -97,7 +91,7 @@ class Sphere(Space):
         degrees = [degree_label(V) for V in eigenspaces]
         return S2Harmonics(degrees) if self._d == 3 else SphereHarmonics(self._d, degrees)
 
-    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
         return harmonics(normalized(X), degree_label(eigenspace))
 
     def check_isometry(self, g: Isometry) -> Isometry:
@@ -113,10 +107,10 @@ class Sphere(Space):
             raise ValueError(f"{g!r} acts on {g.size} coordinates; {self!r} has {self._d}")
         return g
 
-    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _act(self, g: Isometry, X: Array) -> Array:
         return g(X)
 
-    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
+    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> Array:
         degree = self.degree(eigenspace)
         if self._d > 3 or (self._d == 2 and degree == 0):
             return super()._representation(g, eigenspace)
@@ -130,12 +124,12 @@ class Sphere(Space):
         parity = 1 if np.linalg.det(matrix) > 0 else -1  # −x has the harmonics of x times (−1)^degree
         return parity**degree * wigner_matrices(parity * matrix[None], degree)[0].T
 
-    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
+    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> Array:
         if self._d != 3 or not isinstance(field, RotationField):
             return super()._infinitesimal(field, eigenspace)
         return wigner_derivative(field.matrix, self.degree(eigenspace)).T
 
-    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _membership_error(self, X: Array) -> Array:
         return np.abs(np.sqrt(np.einsum("ni,ni->n", X, X)) - 1)
 
     @property
@@ -145,14 +139,14 @@ class Sphere(Space):
     def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series:
         return bessel_series(self._d / 2 - 1, [degree_label(V) for V in eigenspaces])  # by Funk and Hecke
 
-    def zonal_sum(self, weighted: Weighted, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    def zonal_sum(self, weighted: Weighted, X: Array, Y: Array) -> Array:
         cosines = np.clip(normalized(X) @ normalized(Y).T, -1.0, 1.0)
         return gegenbauer_sum(cosines, self._d, {degree_label(V): w * V.dim for V, w in weighted})
 
-    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+    def sample(self, n: int, random_state: Any = None) -> Array:
         return normalized(as_generator(random_state).standard_normal((n, self._d)))
 
-    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:
         degree = degree_up_to(max_eigenvalue, self._d)
         total = float(2 * degree + 1) * float(degree + 1) ** (self._d - 2)
         require_memory(8.0 * 3 * total * self._d, f"a product rule of {total:.3g} points", "Lower max_eigenvalue.")
@@ -173,7 +167,7 @@ def degree_up_to(max_eigenvalue: float, d: int) -> int:
     return int(np.floor(np.sqrt(half**2 + max_eigenvalue * (1 + 1e-9)) - half + 1e-9))
 
 
-def gauss_gegenbauer(n: int, order: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def gauss_gegenbauer(n: int, order: float) -> tuple[Array, Array]:
     """Gauss nodes for the weight (1 − t²)^{order − 1/2}, as a probability measure (Golub-Welsch)."""
     from scipy.linalg import eigh_tridiagonal
 

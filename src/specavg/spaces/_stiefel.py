@@ -8,26 +8,26 @@ from math import comb, fsum, prod
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error, random_orthonormal
 from specavg.functions._types_of_functions import Type
-from specavg.isometries import Isometry, LeftRight, Orthogonal, SignedPermutation, identity
+from specavg.isometries import Isometry
 from specavg.isometries.fields import Field, LeftRightField, RotationField, two_sided
 from specavg.spaces._eigenspace import Eigenspace
-from specavg.spaces._infinitesimal import circle_derivative, kronecker_sum
+from specavg.spaces._infinitesimal import circle_derivative
+from specavg.spaces._matrix_space import MatrixSpace
 from specavg.spaces._order_of_functions import Order
 from specavg.spaces._orthogonal_irreps import givens, short_type
 from specavg.spaces._orthogonal_types import Partition, multiplicity, type_dim, types_up_to
 from specavg.spaces._rotation_gradients import gradient_by_rotations
-from specavg.spaces._space import Space
 from specavg.spaces._sphere import Sphere
 
 
 @final
-class Stiefel(Space):
+class Stiefel(MatrixSpace):
     """The n × k matrices with orthonormal columns, k < n: k-frames in Rⁿ.
 
     Points are (N, n, k) or flattened (N, n·k). Isometries are X ↦ A X Bᵀ with A and B orthogonal, n × n and k × k.
@@ -77,7 +77,7 @@ class Stiefel(Space):
                 f"Stiefel({n}, {n}) is O({n}), which has two separate parts; its rotations are Stiefel({n}, {n - 1}) "
                 "(the last column follows from the others)" + ("; see also Rotations()" if n == 3 else "")
             )
-        self._n, self._k = int(n), int(k)
+        self._n, self._k = self._key = (int(n), int(k))
 
     @property
     def dim(self) -> int:
@@ -99,12 +99,6 @@ class Stiefel(Space):
     @property
     def shape(self) -> tuple[int, ...]:
         return (self._n, self._k)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Stiefel) and self.shape == other.shape
-
-    def __hash__(self) -> int:
-        return hash((Stiefel, self._n, self._k))
 
     def __repr__(self) -> str:
         return f"Stiefel({self._n}, {self._k})"
@@ -141,21 +135,18 @@ class Stiefel(Space):
         return type_dim(shape, self._n) * multiplicity(shape, self._n, self._k)
 
     def left_sizes(self, eigenspace: Eigenspace) -> list[int]:
-        """The size of D_left of each type in the eigenspace."""
         return [type_dim(shape, self._n) for shape in _types(eigenspace)]
 
     def degree(self, eigenspace: Eigenspace) -> int:
         """The degree of its functions as polynomials in the entries of X."""
         return max(sum(shape) for shape in _types(eigenspace))
 
-    def _combined_gradient(
-        self, eigenspace: Eigenspace, X: NDArray[np.float64], C: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _combined_gradient(self, eigenspace: Eigenspace, X: Array, C: Array) -> Array:
         return gradient_by_rotations(self, eigenspace, X, self._evaluate(eigenspace, X), C)
 
-    def _evaluate(self, eigenspace: Eigenspace, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
         turns = givens(nearest_orthonormal(X.reshape(-1, self._n, self._k)))
-        parts: list[NDArray[np.float64]] = []
+        parts: list[Array] = []
         for shape in _types(eigenspace):
             rho, _ = short_type(shape, self._n)
             values = rho.turned(_fixed(shape, self._n, self._k), turns)
@@ -164,38 +155,12 @@ class Stiefel(Space):
 
     # --- isometries --------------------------------------------------------------------------------
 
-    def check_isometry(self, g: Isometry) -> LeftRight:
-        if isinstance(g, SignedPermutation | Orthogonal):
-            g = LeftRight(g, identity(self._k))
-        if not isinstance(g, LeftRight):
-            raise ValueError(
-                f"{g!r} does not act on {self!r}: its isometries are X ↦ A X Bᵀ (isometries.left_right(A, B), "
-                "or isometries.orthogonal(A) for B = I)."
-            )
-        if (g.left.size, g.right.size) != (self._n, self._k):
-            sizes = f"{g.left.size} and {g.right.size}"
-            raise ValueError(f"{g!r} has factors of size {sizes}; {self!r} needs {self._n} and {self._k}")
-        return g
-
-    def _act(self, g: Isometry, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        assert isinstance(g, LeftRight)
-        moved = g.left(X.reshape(-1, self._n, self._k).transpose(0, 2, 1)).transpose(0, 2, 1)
-        return g.right(moved).reshape(X.shape)
-
-    def factor_representations(
-        self, g: Isometry, eigenspace: Eigenspace
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """D_left and D_right of each type in the eigenspace: D(g) is block-diagonal in np.kron(D_left, D_right)."""
-        left, right = (self.one_sided_representations(g, eigenspace, side) for side in (0, 1))
-        return list(zip(left, right, strict=True))
-
-    def one_sided_representations(self, g: Isometry, eigenspace: Eigenspace, side: int) -> list[NDArray[np.float64]]:
-        """D_left of each type (side 0), or D_right (side 1): matrices of the left are far larger."""
+    def one_sided_representations(self, g: Isometry, eigenspace: Eigenspace, side: int) -> list[Array]:
         checked = self.check_isometry(g)
         A = np.asarray((checked.right if side else checked.left).matrix, dtype=np.float64)
         inside = np.eye(self._n)
         inside[: len(A), : len(A)] = A
-        found: list[NDArray[np.float64]] = []
+        found: list[Array] = []
         for shape in _types(eigenspace):
             rho, det = short_type(shape, self._n)
             if side:
@@ -217,7 +182,6 @@ class Stiefel(Space):
         return found
 
     def right_sizes(self, eigenspace: Eigenspace) -> list[int]:
-        """The size of D_right of each type in the eigenspace."""
         return [multiplicity(shape, self._n, self._k) for shape in _types(eigenspace)]
 
     def type_degrees(self, eigenspace: Eigenspace) -> list[int]:
@@ -231,26 +195,16 @@ class Stiefel(Space):
             for degree in self.type_degrees(eigenspace)
         ]
 
-    def _representation(self, g: Isometry, eigenspace: Eigenspace) -> NDArray[np.float64]:
-        from scipy.linalg import block_diag
-
-        blocks = [np.kron(*pair) for pair in self.factor_representations(g, eigenspace)]
-        return np.asarray(block_diag(*blocks), dtype=np.float64)
-
-    def factor_infinitesimals(
-        self, field: Field, eigenspace: Eigenspace
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """dD_left and dD_right of each type: dD(ξ) is block-diagonal in dD_left ⊗ 1 + 1 ⊗ dD_right."""
-        checked = self.check_field(field)
-        left, right = two_sided(checked, self._k)
+    def factor_infinitesimals(self, field: Field, eigenspace: Eigenspace) -> list[tuple[Array, Array]]:
+        left, right = two_sided(self.check_field(field), self._k)
         none_left, none_right = (RotationField(np.zeros((size, size))) for size in (self._n, self._k))
         shapes = _types(eigenspace)
 
-        def factor(i: int, side: int, circle: Field, t: float) -> NDArray[np.float64]:
+        def factor(i: int, side: int, circle: Field, t: float) -> Array:
             V = Eigenspace(eigenspace.eigenvalue, self._type_dim(shapes[i]), (shapes[i],))
             return self.factor_representations(circle.flow(t), V)[0][side]
 
-        pairs: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+        pairs: list[tuple[Array, Array]] = []
         for i, shape in enumerate(shapes):
             sums = [np.zeros((m, m)) for m in (type_dim(shape, self._n), multiplicity(shape, self._n, self._k))]
             for side, rotation in enumerate((left, right)):
@@ -261,22 +215,16 @@ class Stiefel(Space):
             pairs.append((sums[0], sums[1]))
         return pairs
 
-    def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> NDArray[np.float64]:
-        from scipy.linalg import block_diag
-
-        blocks = [kronecker_sum(list(pair)) for pair in self.factor_infinitesimals(field, eigenspace)]
-        return np.asarray(block_diag(*blocks), dtype=np.float64)
-
     # --- points ------------------------------------------------------------------------------------
 
-    def _membership_error(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _membership_error(self, X: Array) -> Array:
         return orthonormality_error(X.reshape(-1, self._n, self._k))
 
-    def sample(self, n: int, random_state: Any = None) -> NDArray[np.float64]:
+    def sample(self, n: int, random_state: Any = None) -> Array:
         frames = random_orthonormal(n, self._n, self._k, as_generator(random_state))
         return frames.reshape(n, self.n_features)
 
-    def quadrature(self, max_eigenvalue: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def quadrature(self, max_eigenvalue: float) -> tuple[Array, Array]:
         # The first column by a rule on the sphere, the others by a rule on the frames across it. The inner rule is
         # exact whatever basis of the complement is used, and what it leaves is a polynomial of the first column.
         bound = int(np.floor(max_eigenvalue * (1 + 1e-9) + 1e-9))
@@ -303,14 +251,14 @@ def _types(eigenspace: Eigenspace) -> tuple[Partition, ...]:
 
 
 @lru_cache(maxsize=256)
-def _fixed(shape: Partition, n: int, k: int) -> NDArray[np.float64]:
+def _fixed(shape: Partition, n: int, k: int) -> Array:
     if not shape:
         return np.ones((1, 1))  # the constant is +1: an eigenvector could be −1 as well
     rho, det = short_type(shape, n)
     return rho.fixed_vectors(k, multiplicity(shape, n, k), det=det)  # (m, multiplicity)
 
 
-def _complements(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _complements(x: Array) -> Array:
     """An orthonormal basis of the complement of each unit vector: the other columns of a reflection."""
     # (p, d) -> (p, d, d − 1); the reflection takes e₁ to ∓x, the sign that cancels nothing
     v = x.copy()

@@ -25,7 +25,7 @@ from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
 from specavg.spaces._cell import LONGEST, SHORTEST, Cell, checked_lattice, out_of_range
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace, Weighted
-from specavg.spaces._first_waves import FirstWaves, first_waves
+from specavg.spaces._first_waves import FirstWaves, first_waves, lattice_series
 from specavg.spaces._frequency_action import (
     FrequencyAction,
     frequency_action,
@@ -46,7 +46,6 @@ from specavg.spaces._frequency_sets import (
     shell_weights,
     types_below,
 )
-from specavg.spaces._lattice_series import lattice_series
 from specavg.spaces._order_of_functions import ByType, CoordinateOrder, Order
 from specavg.spaces._ordered_frequencies import type_eigenspaces, types_by_eigenvalue
 from specavg.spaces._space import Space
@@ -148,12 +147,6 @@ class Torus(Space):
             return bool(np.all(self._periods == self._periods[0]))
         return bool(np.array_equal(self.metric, self.metric[0, 0] * np.eye(self.dim)))
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Torus) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
     def __repr__(self) -> str:
         if self.lattice is not None:
             return f"Torus(lattice={self.lattice.tolist()})"  # every digit: rounded, it would have other isometries
@@ -173,7 +166,7 @@ class Torus(Space):
             for n, size in shell_sizes(self.dim):
                 yield Eigenspace(float(unit * n), size, Shell(n))
             return
-        yield from _ever_further(lambda bound: eigenspaces_below(self, bound), self.first_bound, _eigenvalue)
+        yield from _ever_further(lambda bound: eigenspaces_below(self, bound), self.first_bound, lambda V: V.eigenvalue)
 
     @property
     def first_bound(self) -> float:
@@ -190,9 +183,11 @@ class Torus(Space):
 
     @cached_property
     def _directions(self) -> list[Direction]:
-        """The directions of a lattice that no isometry mixes; none where there is only one, and on a box."""
-        short = None if self.lattice is None else self.cell.short_basis
-        return [] if short is None else unlike_directions(short.vectors)
+        """The directions that no isometry mixes; none where there is only one, and in more than three dimensions."""
+        if self.is_cubic:
+            return []
+        short = self.cell.short_basis  # None for a box
+        return unlike_directions(np.diag(self._periods) if short is None else short.vectors)
 
     @property
     def unlike_parts(self) -> int:
@@ -201,9 +196,9 @@ class Torus(Space):
     def in_units_of(self, order: ByType) -> Torus:
         """The torus of the same functions whose Laplacian has the values of `order` as its eigenvalues."""
         if order not in self._other_units:
-            assert self.lattice is not None
             lengths = in_other_units(self._directions, [order.weight(i) for i in range(self.unlike_parts)])
-            self._other_units[order] = Torus(lattice=self.lattice @ lengths)
+            vectors = np.diag(self._periods) if self.lattice is None else self.lattice
+            self._other_units[order] = Torus(lattice=vectors @ lengths)
         return self._other_units[order]
 
     @cached_property
@@ -372,9 +367,8 @@ class Torus(Space):
         return np.broadcast_to(np.eye(self.dim), (len(X), self.dim, self.dim))
 
     def _differential(self, g: Isometry) -> Array:
-        return (
-            as_affine(g).matrix * self.period[:, None] / self.period
-        )  # points that are moved wrap, and vectors do not
+        # Points that are moved wrap, and vectors do not.
+        return as_affine(g).matrix * self.period[:, None] / self.period
 
     # --- points ------------------------------------------------------------------------------------
 
@@ -395,7 +389,8 @@ class Torus(Space):
         if isinstance(order, CoordinateOrder) and self.parts > 1:
             return self._grid(np.full(self.dim, order.highest_frequency(top)))
         if isinstance(order, ByType) and order.balanced and self._directions:
-            return self.in_units_of(order).quadrature(top)
+            X, weights = self.in_units_of(order).quadrature(top)
+            return X * self._periods, weights
         return super().ordered_quadrature(order, top)
 
     def _grid(self, highest: NDArray[np.intp]) -> tuple[Array, Array]:
@@ -412,10 +407,6 @@ class Torus(Space):
 
 
 _Listed = TypeVar("_Listed")
-
-
-def _eigenvalue(V: Eigenspace) -> float:
-    return V.eigenvalue
 
 
 def _ever_further(

@@ -14,7 +14,7 @@ from typing import final
 
 import numpy as np
 
-from specavg._arrays import Array
+from specavg._arrays import Array, components
 
 _ORTHOGONAL = 1e-9  # cosine of an angle, and relative difference of lengths: cells are published with ten digits
 _MOST_DIMENSIONS = 3  # up to here the shortest independent vectors of a lattice are a basis of it
@@ -94,11 +94,8 @@ def _orthogonal_parts(vectors: Array) -> list[list[int]]:
     """The finest sets of vectors that are orthogonal to one another."""
     lengths = np.sqrt((vectors**2).sum(axis=1))
     linked = np.abs(vectors @ vectors.T) > _ORTHOGONAL * np.outer(lengths, lengths)
-    parts: list[list[int]] = []
-    for i in range(len(vectors)):
-        joined = [part for part in parts if linked[i, part].any()]
-        parts = [part for part in parts if part not in joined] + [[j for part in joined for j in part] + [i]]
-    return parts
+    label = components(len(vectors), *np.nonzero(linked))
+    return [np.flatnonzero(label == part).tolist() for part in range(label.max() + 1)]
 
 
 def _projection(vectors: Array) -> Array:

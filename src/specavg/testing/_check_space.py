@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice, takewhile
 from typing import Any
 
@@ -132,35 +132,31 @@ def _laws_of_space(
         yield Checked(law, np.nan, tolerance, "the space is said not to be homogeneous")
     elements = [group.identity, *group.generators, group.random(rng), group.random(rng)]
     pairs = list(zip(elements, [*elements[1:], elements[0]], strict=True))
-    for law, check in (
-        ("φ(gx) = D(g)ᵀφ(x)", space_laws.check_equivariance),
-        ("D(g) is orthogonal", space_laws.check_orthogonality),
-    ):
-        yield Checked(law, max(check(space, g, V) for g in elements for V in chosen), tolerance)
-    for law, check in (
-        ("(gh)x = g(hx)", space_laws.check_action),
-        ("D(gh) = D(h)D(g)", space_laws.check_composition),
-    ):
-        yield Checked(law, max(check(space, g, h, V) for g, h in pairs for V in chosen), tolerance)
+    laws: list[tuple[str, Callable[..., float], Any]] = [
+        ("φ(gx) = D(g)ᵀφ(x)", space_laws.check_equivariance, zip(elements, strict=True)),
+        ("D(g) is orthogonal", space_laws.check_orthogonality, zip(elements, strict=True)),
+        ("(gh)x = g(hx)", space_laws.check_action, pairs),
+        ("D(gh) = D(h)D(g)", space_laws.check_composition, pairs),
+    ]
+    for law, check, moved_by in laws:
+        yield Checked(law, max(check(space, *maps, V) for maps in moved_by for V in chosen), tolerance)
 
 
 def _laws_of_fields(space: Space, chosen: list[Eigenspace], rng: np.random.Generator) -> Iterator[Checked]:
     fields = field_laws.random_fields(space, rng)
     pairs = list(zip(fields, [*fields[1:], *fields[:1]], strict=True))
-    for law, check in (
-        ("dD(ξ) is antisymmetric", field_laws.check_antisymmetry),
-        ("D(exp tξ) = exp(t dD(ξ))", field_laws.check_flow),
-        ("[dD(ξ), dD(η)] = dD([ξ, η])", None),
-        ("ξ·φ = dD(ξ)ᵀφ", field_laws.check_velocity),
-    ):
-        tolerance = DIFFERENCES if check is field_laws.check_velocity else field_laws.TOLERANCE
-        if not fields:
-            yield Checked(law, np.nan, tolerance, f"no infinitesimal isometry of {space!r} is known")
-        elif check is None:
-            brackets = (field_laws.check_bracket(space, f, h, V) for f, h in pairs for V in chosen)
-            yield Checked(law, max(brackets), tolerance)
+    exact = field_laws.TOLERANCE
+    laws: list[tuple[str, Callable[..., float], Any, float]] = [
+        ("dD(ξ) is antisymmetric", field_laws.check_antisymmetry, zip(fields, strict=True), exact),
+        ("D(exp tξ) = exp(t dD(ξ))", field_laws.check_flow, zip(fields, strict=True), exact),
+        ("[dD(ξ), dD(η)] = dD([ξ, η])", field_laws.check_bracket, pairs, exact),
+        ("ξ·φ = dD(ξ)ᵀφ", field_laws.check_velocity, zip(fields, strict=True), DIFFERENCES),
+    ]
+    for law, check, moved_by, tolerance in laws:
+        if fields:
+            yield Checked(law, max(check(space, *maps, V) for maps in moved_by for V in chosen), tolerance)
         else:
-            yield Checked(law, max(check(space, f, V) for f in fields for V in chosen), tolerance)
+            yield Checked(law, np.nan, tolerance, f"no infinitesimal isometry of {space!r} is known")
 
 
 def _orthonormality(space: Space, chosen: list[Eigenspace], order: Order) -> Checked:

@@ -11,7 +11,7 @@ from specavg.isometries import Copies, Factors, Isometry
 from specavg.isometries import fields as fields_of
 from specavg.isometries.fields import Field
 from specavg.spaces import Eigenspace, Space
-from specavg.testing._law import DIFFERENCES, central_difference, kept
+from specavg.testing._law import DIFFERENCES, central_difference, kept, largest, place, scale
 
 TOLERANCE = 1e-12  # of the largest entry of dD
 _TIME = 0.7  # where flows are compared: no fraction of a period
@@ -33,8 +33,8 @@ def check_antisymmetry(space: Space, field: Field, eigenspace: Eigenspace, *, to
     True
     """
     dD = space.infinitesimal(field, eigenspace)
-    residual = _largest(dD + dD.T) / _scale(dD)
-    return kept("dD(ξ) is antisymmetric", residual, tolerance, _where(space, eigenspace, field))
+    residual = largest(dD + dD.T) / scale(dD)
+    return kept("dD(ξ) is antisymmetric", residual, tolerance, place(space, eigenspace, field))
 
 
 def check_bracket(
@@ -56,8 +56,8 @@ def check_bracket(
     True
     """
     A, B = space.infinitesimal(field, eigenspace), space.infinitesimal(other, eigenspace)
-    residual = _largest(A @ B - B @ A - space.infinitesimal(field.bracket(other), eigenspace)) / (_scale(A) * _scale(B))
-    return kept("[dD(ξ), dD(η)] = dD([ξ, η])", residual, tolerance, _where(space, eigenspace, field, other))
+    residual = largest(A @ B - B @ A - space.infinitesimal(field.bracket(other), eigenspace)) / (scale(A) * scale(B))
+    return kept("[dD(ξ), dD(η)] = dD([ξ, η])", residual, tolerance, place(space, eigenspace, field, other))
 
 
 def check_flow(space: Space, field: Field, eigenspace: Eigenspace, *, tolerance: float = TOLERANCE) -> float:
@@ -77,8 +77,8 @@ def check_flow(space: Space, field: Field, eigenspace: Eigenspace, *, tolerance:
     """
     dD = space.infinitesimal(field, eigenspace)
     D = space.representation(space.check_field(field).flow(_TIME), eigenspace)
-    residual = _largest(_exponential(_TIME * dD) - D) / _scale(dD)
-    return kept("D(exp tξ) = exp(t dD(ξ))", residual, tolerance, _where(space, eigenspace, field))
+    residual = largest(_exponential(_TIME * dD) - D) / scale(dD)
+    return kept("D(exp tξ) = exp(t dD(ξ))", residual, tolerance, place(space, eigenspace, field))
 
 
 def check_velocity(
@@ -107,8 +107,8 @@ def check_velocity(
         return space.evaluate(eigenspace, space.act(checked.flow(t), X))
 
     slope = central_difference(moved, step)
-    residual = _largest(slope - values @ dD) / (_scale(values) * _scale(dD))
-    return kept("ξ·φ = dD(ξ)ᵀφ", residual, tolerance, _where(space, eigenspace, field))
+    residual = largest(slope - values @ dD) / (scale(values) * scale(dD))
+    return kept("ξ·φ = dD(ξ)ᵀφ", residual, tolerance, place(space, eigenspace, field))
 
 
 def random_fields(space: Space, random_state: Any = 0) -> list[Field]:
@@ -158,17 +158,3 @@ def _exponential(A: Array) -> Array:
     """exp(A) of an antisymmetric matrix, orthogonal to rounding; scaling and squaring lost 1.6e-13 at |A| = 16."""
     angles, vectors = np.linalg.eigh(1j * (A - A.T) / 2)
     return np.real((vectors * np.exp(-1j * angles)) @ vectors.conj().T)
-
-
-def _largest(values: Array) -> float:
-    return float(np.abs(values).max(initial=0.0))
-
-
-def _scale(values: Array) -> float:
-    return max(1.0, _largest(values))
-
-
-def _where(space: Space, eigenspace: Eigenspace, *fields: Field) -> str:
-    return (
-        f"{space!r}, λ = {eigenspace.eigenvalue:.6g} ({eigenspace.dim} functions) and {' and '.join(map(repr, fields))}"
-    )

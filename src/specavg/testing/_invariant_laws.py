@@ -106,12 +106,8 @@ def check_projector(
     X = basis.space.sample(min(40, 2 * eigenspace.dim + 5), random_state)
     found = _kernels(basis, X)[_place(basis, eigenspace)]
     phi = basis.space.evaluate(eigenspace, X)
-    return kept(
-        law,
-        _difference(found, phi @ projector @ phi.T),
-        tolerance,
-        f"{basis!r}, λ = {eigenspace.eigenvalue:.6g}",
-    )
+    where = f"{basis!r}, λ = {eigenspace.eigenvalue:.6g}"
+    return kept(law, _difference(found, phi @ projector @ phi.T), tolerance, where)
 
 
 def check_mean_character(
@@ -144,12 +140,8 @@ def check_mean_character(
         projector = average_projector(basis.space, basis.group, eigenspace)
     count = basis.table[_place(basis, eigenspace)].invariant_dim
     residual = abs(float(projector.trace()) - count)
-    return kept(
-        "the number of invariants is the mean character",
-        residual,
-        tolerance,
-        f"{basis!r}, λ = {eigenspace.eigenvalue:.6g}",
-    )
+    where = f"{basis!r}, λ = {eigenspace.eigenvalue:.6g}"
+    return kept("the number of invariants is the mean character", residual, tolerance, where)
 
 
 def check_solvers_agree(

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from specavg._arrays import Array
+from specavg.isometries import Isometry
+from specavg.isometries.fields import Field
+from specavg.spaces import Eigenspace, Space
 
 DIFFERENCES = 1e-9  # tolerance for central differences of order 8, which lose some digits of 1e-12 to cancellation
 _STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))  # steps and weights of that difference
@@ -84,3 +87,19 @@ def central_difference(function: Callable[[float], Array], step: float) -> Array
     """The derivative of an array-valued function at 0, by differences of order 8."""
     terms = (weight * (function(j * step) - function(-j * step)) for j, weight in _STENCIL)
     return np.sum(list(terms), axis=0) / step
+
+
+def largest(values: Array) -> float:
+    """The largest absolute value; 0 of no values."""
+    return float(np.abs(values).max(initial=0.0))
+
+
+def scale(values: Array) -> float:
+    """What residuals are relative to: the largest absolute value, or 1."""
+    return max(1.0, largest(values))
+
+
+def place(space: Space, eigenspace: Eigenspace, *moved_by: Isometry | Field) -> str:
+    """Where a law was checked, for messages."""
+    maps = f" and {' and '.join(map(repr, moved_by))}" if moved_by else ""
+    return f"{space!r}, λ = {eigenspace.eigenvalue:.6g} ({eigenspace.dim} functions){maps}"

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from specavg._arrays import Array
 from specavg.isometries import Isometry
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._order_of_functions import BY_EIGENVALUE, ByType, Order
-from specavg.testing._law import kept
+from specavg.testing._law import kept, largest, place, scale
 
 TOLERANCE = 1e-12  # entries of orthogonal matrices and of values of order one
 _ROWS = 20_000  # points of a quadrature rule whose values are held at one time
@@ -51,7 +50,7 @@ def check_spectrum(
     kept(law, float(np.count_nonzero(steps < 0 if isinstance(order, ByType) else steps <= 0)), 0.0, where)
     constant = space.evaluate(first, space.sample(8, 0))
     sign = 1.0 if constant[0, 0] > 0 else -1.0
-    return kept(law, _largest(sign * constant - 1.0), tolerance, where)
+    return kept(law, largest(sign * constant - 1.0), tolerance, where)
 
 
 def check_orthonormality(
@@ -90,7 +89,7 @@ def check_orthonormality(
         rows = slice(start, start + _ROWS)
         values = np.concatenate([space.evaluate(V, X[rows]) for V in eigenspaces], axis=1)
         gram += (values.T * weights[rows]) @ values
-    residual = _largest(gram - np.eye(size))
+    residual = largest(gram - np.eye(size))
     return kept("the basis is orthonormal", residual, tolerance, f"{space!r}, {size} functions up to λ = {top:.6g}")
 
 
@@ -111,8 +110,8 @@ def check_addition_theorem(
     True
     """
     values = space.evaluate(eigenspace, space.sample(20, random_state))
-    residual = _largest(np.einsum("nl,nl->n", values, values) / eigenspace.dim - 1.0)
-    return kept("the squares of the functions sum to m", residual, tolerance, _where(space, eigenspace))
+    residual = largest(np.einsum("nl,nl->n", values, values) / eigenspace.dim - 1.0)
+    return kept("the squares of the functions sum to m", residual, tolerance, place(space, eigenspace))
 
 
 def check_equivariance(
@@ -134,8 +133,8 @@ def check_equivariance(
     """
     X = space.sample(20, random_state)
     before, after = space.evaluate(eigenspace, X), space.evaluate(eigenspace, space.act(g, X))
-    residual = _largest(after - before @ space.representation(g, eigenspace)) / _scale(before)
-    return kept("φ(gx) = D(g)ᵀφ(x)", residual, tolerance, _where(space, eigenspace, g))
+    residual = largest(after - before @ space.representation(g, eigenspace)) / scale(before)
+    return kept("φ(gx) = D(g)ᵀφ(x)", residual, tolerance, place(space, eigenspace, g))
 
 
 def check_action(
@@ -164,7 +163,7 @@ def check_action(
     X = space.sample(20, random_state)
     once = space.evaluate(eigenspace, space.act(g @ h, X))
     twice = space.evaluate(eigenspace, space.act(g, space.act(h, X)))
-    return kept("(gh)x = g(hx)", _largest(once - twice) / _scale(once), tolerance, _where(space, eigenspace, g, h))
+    return kept("(gh)x = g(hx)", largest(once - twice) / scale(once), tolerance, place(space, eigenspace, g, h))
 
 
 def check_composition(
@@ -185,7 +184,7 @@ def check_composition(
     True
     """
     D = [space.representation(f, eigenspace) for f in (g @ h, h, g)]
-    return kept("D(gh) = D(h)D(g)", _largest(D[0] - D[1] @ D[2]), tolerance, _where(space, eigenspace, g, h))
+    return kept("D(gh) = D(h)D(g)", largest(D[0] - D[1] @ D[2]), tolerance, place(space, eigenspace, g, h))
 
 
 def check_orthogonality(space: Space, g: Isometry, eigenspace: Eigenspace, *, tolerance: float = TOLERANCE) -> float:
@@ -203,18 +202,5 @@ def check_orthogonality(space: Space, g: Isometry, eigenspace: Eigenspace, *, to
     True
     """
     D = space.representation(g, eigenspace)
-    residual = _largest(D.T @ D - np.eye(eigenspace.dim))
-    return kept("D(g) is orthogonal", residual, tolerance, _where(space, eigenspace, g))
-
-
-def _largest(values: Array) -> float:
-    return float(np.abs(values).max(initial=0.0))
-
-
-def _scale(values: Array) -> float:
-    return max(1.0, _largest(values))
-
-
-def _where(space: Space, eigenspace: Eigenspace, *maps: Isometry) -> str:
-    moved = f" and {' and '.join(map(repr, maps))}" if maps else ""
-    return f"{space!r}, λ = {eigenspace.eigenvalue:.6g} ({eigenspace.dim} functions){moved}"
+    residual = largest(D.T @ D - np.eye(eigenspace.dim))
+    return kept("D(g) is orthogonal", residual, tolerance, place(space, eigenspace, g))

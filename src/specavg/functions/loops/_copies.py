@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from specavg.functions._factor_table import SPHERE, TABLE, TORUS
-from specavg.functions.loops._jit import SAFE, helper, loop
-from specavg.functions.loops._tree import fill
+from specavg.functions.loops._feature_rows import add_multiple
+from specavg.functions.loops._jit import PAD, SAFE, helper, loop
+from specavg.functions.loops._tree import dot, fill
 
-_PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 TILE = 8  # copies whose coordinates are loaded together: a cache line of each point is used whole
 
 
@@ -90,23 +90,9 @@ def _room(program: Any, X: Any, B: int) -> Any:
     """Work space: scale, coordinates, table, states, data."""
     a = 1 + TILE
     b = a + max(len(program.table.operations), X.shape[2]) + 1
-    work = np.empty((b + len(program.starts) + 1, B + _PAD))
+    work = np.empty((b + len(program.starts) + 1, B + PAD))
     work[b - 1, :] = 1.0
     return work[0], work[1:a], work[a:b], work[b:-1], work[-1]
-
-
-@helper(fastmath=True)
-def _dot(a: Any, b: Any, B: int) -> float:
-    s = 0.0
-    for j in range(B):
-        s += a[j] * b[j]
-    return s
-
-
-@helper(fastmath=SAFE)
-def _add(out: Any, c: float, a: Any, B: int) -> None:
-    for j in range(B):
-        out[j] += c * a[j]
 
 
 @loop
@@ -121,7 +107,7 @@ def copies_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
             for b in range(min(B, n - start)):
                 w[b] = Y[start + b, column]
             for k in range(len(outputs)):
-                out[column, k] += _dot(nodes[outputs[k]], w, B)
+                out[column, k] += dot(nodes[outputs[k]], w, B)
 
 
 @loop
@@ -134,7 +120,7 @@ def copies_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
         for column in range(len(C)):
             w[:] = 0.0
             for k in range(len(outputs)):
-                _add(w, C[column, k], nodes[outputs[k]], B)
+                add_multiple(w, C[column, k], nodes[outputs[k]], B)
             for b in range(min(B, n - start)):
                 out[start + b, column] = w[b]
 

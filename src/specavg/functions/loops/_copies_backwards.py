@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from specavg.functions._factor_table import COSINE, SINE, SPHERE, TABLE
-from specavg.functions.loops._copies import TILE, coordinates, norm
-from specavg.functions.loops._jit import SAFE, helper, loop
+from specavg.functions.loops._copies import TILE, coordinates, grow1, norm
+from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 from specavg.functions.loops._tree import ANGLE, cosine, fill, sine
 
 # Points: gradients on T^40 under S_40 (250 functions) take 8.8 µs a point in blocks of 64 and 12 µs in 128 to 256,
 # where the states of all copies are no longer kept (`_STATES_BYTES`); T^10 takes 1.6 µs and T^100 23 µs in all of them.
 BLOCK = 64
-ROW = BLOCK + 8  # rows of a whole number of pages would fall on the same cache sets
+ROW = BLOCK + PAD
 _FULL_TURN = float(2 * np.pi)
 
 
@@ -69,12 +69,6 @@ def _add4(n: Any, m: Any, b: Any, B: int) -> None:
         n[3 * ROW + j] += b[j] * m[3 * ROW + j]
 
 
-@helper(fastmath=SAFE)
-def _add1(n: Any, m: Any, b: Any, B: int) -> None:
-    for j in range(B):
-        n[j] += b[j] * m[j]
-
-
 @helper()
 def _add(n: Any, m: Any, b: Any, count: int, B: int) -> None:
     """What `count` states of a chain grow by from another chain."""
@@ -83,7 +77,7 @@ def _add(n: Any, m: Any, b: Any, count: int, B: int) -> None:
         _add4(n[k * ROW :], m[k * ROW :], b, B)
         k += 4
     while k < count:
-        _add1(n[k * ROW :], m[k * ROW :], b, B)
+        grow1(n[k * ROW :], b, m[k * ROW :], B)
         k += 1
 
 

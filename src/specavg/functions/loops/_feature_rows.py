@@ -19,7 +19,8 @@ def transpose(values: Any, count: int, out: Any) -> None:
 
 
 @helper(fastmath=SAFE)
-def _add(out: Any, c: float, a: Any, B: int) -> None:
+def add_multiple(out: Any, c: float, a: Any, B: int) -> None:
+    """Add c times a row to another."""
     for j in range(B):
         out[j] += c * a[j]
 
@@ -41,5 +42,5 @@ def finish(values: Any, mixing: Any, mixed: Any, count: int, out: Any) -> None:
         for b in range(B):
             row[b] = 0.0
         for i in range(e, end):
-            _add(row, weights[i], values[rows[i]], B)
+            add_multiple(row, weights[i], values[rows[i]], B)
     transpose(mixed, count, out)

@@ -17,6 +17,7 @@ from numba import njit
 
 # Rounding must be the same for a point wherever it stands in a block: products may be fused, sums not reordered.
 SAFE = frozenset({"contract", "nsz"})
+PAD = 8  # numbers after each row of a block: rows of a whole number of pages would fall on the same cache sets
 
 
 def _digest() -> str:

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions.loops._jit import SAFE, helper, loop
+from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 from specavg.functions.loops._tree import fill, times
 
-_PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 _FEW = 8  # points at a time where every function is wanted: their derivatives stay in cache for 500 functions
 
 
@@ -43,7 +42,7 @@ def _load(table: Any, X: Any, start: int, B: int, x: Any, T: Any, D: Any) -> Non
 def _room(table: Any, d: int, B: int) -> Any:
     """Coordinates, factors and their slopes; the last rows are the constant 1 and its slope."""
     a = d + len(table.operations) + 1
-    work = np.zeros((a + len(table.operations) + 1, B + _PAD))
+    work = np.zeros((a + len(table.operations) + 1, B + PAD))
     work[a - 1, :] = 1.0
     return work[:d], work[d:a], work[a:]
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from specavg.functions.loops._jit import SAFE, helper, loop
+from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 from specavg.functions.loops._tree import ANGLE, cosine, sine
 
 _ROOT2 = float(np.sqrt(2.0))
 _BLOCK = 128  # points: sixteen rows of sums are half of a first-level cache
-_ROW = _BLOCK + 8  # rows of a whole number of pages would fall on the same cache sets
+_ROW = _BLOCK + PAD
 _EIGHT = 16 * _ROW  # eight powers: the real and the imaginary part of each
 _TILE = 8  # copies whose coordinates are loaded together: a cache line of each point is used whole
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from specavg.functions.loops._feature_rows import transpose
 from specavg.functions.loops._jit import SAFE, helper, loop
+from specavg.functions.loops._tree import times
 
 PLAIN = 1000  # up to this degree p stays below 2^700
 _STEPS = 32  # steps of the recurrence between two checks of its size: it grows by less than 2^260 at degree 4000
@@ -127,12 +128,6 @@ def _weigh(re: Any, im: Any, w: Any, scale: float, f: Any, g: Any, B: int) -> No
     for b in range(B):
         f[b] = scale * re[b] * w[b]
         g[b] = scale * im[b] * w[b]
-
-
-@helper(fastmath=SAFE)
-def _product(p: Any, f: Any, out: Any, B: int) -> None:
-    for b in range(B):
-        out[b] = p[b] * f[b]
 
 
 @helper(fastmath=SAFE)
@@ -292,7 +287,7 @@ def s2_values(program: Any, X: Any, B: int, out: Any) -> None:
                     _step(z, u[j, k - j], v[j, k - j], p, q, B)
                     p, q = q, p
                 place = k * k + (2 * j - 1 if j else 0)
-                _product(q, f, values[place], B)
+                times(q, f, values[place], B)
                 if j:
-                    _product(q, g, values[place + 1], B)
+                    times(q, g, values[place + 1], B)
         transpose(values, min(B, n - start), out[start:])

@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 
 from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHERE, TORUS
-from specavg.functions.loops._feature_rows import finish
-from specavg.functions.loops._jit import SAFE, helper, loop
+from specavg.functions.loops._feature_rows import add_multiple, finish
+from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 
 _ROOT2 = float(np.sqrt(2.0))
 ANGLE = float(np.sqrt(2.0) * 2 * np.pi)  # the derivative of √2 sin 2πax is this times a cos 2πax
-
-_PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 
 
 @helper(fastmath=SAFE, early=True)
@@ -116,7 +114,8 @@ def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
 
 
 @helper(fastmath=True)
-def _dot(p: Any, a: Any, B: int) -> float:
+def dot(p: Any, a: Any, B: int) -> float:
+    """The sum of the products of two rows."""
     s = 0.0
     for j in range(B):
         s += p[j] * a[j]
@@ -185,12 +184,6 @@ def times(p: Any, a: Any, out: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
-def _add1(out: Any, c: float, a: Any, B: int) -> None:
-    for j in range(B):
-        out[j] += c * a[j]
-
-
-@helper(fastmath=SAFE)
 def _add4(out: Any, coefficients: Any, rows: Any, B: int) -> None:
     (c0, c1, c2, c3), (a, b, c, d) = coefficients, rows
     for j in range(B):
@@ -217,7 +210,7 @@ def _block_sums(tree: Any, T: Any, B: int, stack: Any, out: Any) -> None:
             out[leaves[k + 3, 1]] += s3
             k += 4
         while k < end:
-            out[leaves[k, 1]] += _dot(product, T[leaves[k, 0]], B)
+            out[leaves[k, 1]] += dot(product, T[leaves[k, 0]], B)
             k += 1
 
 
@@ -266,7 +259,7 @@ def _block_combine(tree: Any, T: Any, C: Any, B: int, stack: Any) -> None:
             _add4(product, four, _rows4(T, leaves, k), B)
             k += 4
         while k < end:
-            _add1(product, C[leaves[k, 1]], T[leaves[k, 0]], B)
+            add_multiple(product, C[leaves[k, 1]], T[leaves[k, 0]], B)
             k += 1
         c = C[slot] if slot >= 0 else 0.0
         if i > 0:
@@ -306,7 +299,7 @@ def _room(tree: Any, d: int, B: int) -> Any:
     a = d + tree.radii
     b = a + len(tree.table.operations) + 1
     c = b + tree.depth
-    work = np.empty((c + tree.depth, B + _PAD))  # one array: numba compiles each way to make arrays anew
+    work = np.empty((c + tree.depth, B + PAD))  # one array: numba compiles each way to make arrays anew
     work[b - 1, :] = 1.0
     work[b:, :] = 0.0
     return work[:d], work[d:a], work[a:b], work[b:c], work[c:]
@@ -357,8 +350,8 @@ def tree_values(tree: Any, X: Any, mixing: Any, B: int, out: Any) -> None:
     """Put Φ, or sparse combinations of it, in `out`, for one chunk of rows."""
     n, d = X.shape
     x, radius2, T, stack, _ = _room(tree, d, B)
-    values = np.empty((tree.dim, B + _PAD))
-    mixed = np.empty((max(len(mixing.starts) - 1, 0), B + _PAD))
+    values = np.empty((tree.dim, B + PAD))
+    mixed = np.empty((max(len(mixing.starts) - 1, 0), B + PAD))
     stack[0, :] = 1.0
     for start in range(0, n, B):
         load(tree.table, X, start, B, x, radius2)

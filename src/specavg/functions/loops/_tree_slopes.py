@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP
-from specavg.functions.loops._jit import SAFE, helper, loop
+from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 from specavg.functions.loops._tree import ANGLE, cosine, fill, load, row_sum, sine
-
-_PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 
 
 @helper(fastmath=SAFE)
@@ -96,10 +94,11 @@ def _room(tree: Any, d: int, B: int) -> Any:
     a = d + tree.radii
     b = a + len(tree.table.operations) + 1
     c = b + tree.depth
-    work = np.zeros((2 * c, B + _PAD))
+    work = np.zeros((2 * c, B + PAD))
     work[b - 1, :] = 1.0
     work[b, :] = 1.0
-    return work[:c], work[c:], a, b
+    values, slopes = work[:c], work[c:]
+    return values[:d], values[d:a], values[a:b], values[b:], slopes[:d], slopes[d:a], slopes[a:b], slopes[b:]
 
 
 @loop
@@ -107,9 +106,7 @@ def tree_slope_sums(tree: Any, X: Any, V: Any, B: int, out: Any) -> None:
     """Add Σ_i (v_i·∇)φ(x_i) to `out` (q, dim) for one chunk of rows; V is (q, n, d)."""
     n, d = X.shape
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
-    work, slopes, a, b = _room(tree, d, B)
-    x, radius2, T, stack = work[:d], work[d:a], work[a:b], work[b:]
-    v, dr, dT, dstack = slopes[:d], slopes[d:a], slopes[a:b], slopes[b:]
+    x, radius2, T, stack, v, dr, dT, dstack = _room(tree, d, B)
     for start in range(0, n, B):
         load(tree.table, X, start, B, x, radius2)
         fill(tree.table, x, radius2, B, T)
@@ -134,10 +131,8 @@ def tree_slopes(tree: Any, X: Any, V: Any, B: int, out: Any) -> None:
     """Put (v·∇)φ in `out` (n, dim, q) for one chunk of rows; V is (q, n, d)."""
     n, d = X.shape
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
-    work, slopes, a, b = _room(tree, d, B)
-    x, radius2, T, stack = work[:d], work[d:a], work[a:b], work[b:]
-    v, dr, dT, dstack = slopes[:d], slopes[d:a], slopes[a:b], slopes[b:]
-    row = np.empty(B + _PAD)
+    x, radius2, T, stack, v, dr, dT, dstack = _room(tree, d, B)
+    row = np.empty(B + PAD)
     for start in range(0, n, B):
         inside = min(B, n - start)
         load(tree.table, X, start, B, x, radius2)

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from specavg.functions.loops._feature_rows import finish
-from specavg.functions.loops._jit import SAFE, helper, loop
+from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 from specavg.functions.loops._tree import cosine, sine
-
-_PAD = 8  # rows of a whole number of pages would fall on the same cache sets
 
 
 @helper(fastmath=SAFE)
@@ -94,8 +92,8 @@ def wave_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     """Add Σ y cos and Σ y sin to `out` (q, 2F), cosines first, for one chunk of rows."""
     n, d = X.shape
     factors, nodes, starts, leaves = tree.factors, tree.nodes, tree.starts, tree.leaves
-    x, T = np.empty((d, B + _PAD)), np.empty((len(factors), 2, B + _PAD))
-    stack = np.empty((nodes[:, 0].max() + 1, 2, B + _PAD))
+    x, T = np.empty((d, B + PAD)), np.empty((len(factors), 2, B + PAD))
+    stack = np.empty((nodes[:, 0].max() + 1, 2, B + PAD))
     half = out.shape[1] // 2
     for start in range(0, n, B):
         _load(tree, X, start, B, x, T)
@@ -130,8 +128,8 @@ def wave_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
     """Put Σ_k a_k cos + b_k sin in `out` (n, q); C is (q, 2F), the a before the b. For one chunk of rows."""
     n, d = X.shape
     factors, nodes, starts, leaves = tree.factors, tree.nodes, tree.starts, tree.leaves
-    x, T = np.empty((d, B + _PAD)), np.empty((len(factors), 2, B + _PAD))
-    stack = np.zeros((nodes[:, 0].max() + 1, 2, B + _PAD))
+    x, T = np.empty((d, B + PAD)), np.empty((len(factors), 2, B + PAD))
+    stack = np.zeros((nodes[:, 0].max() + 1, 2, B + PAD))
     half = C.shape[1] // 2
     for start in range(0, n, B):
         _load(tree, X, start, B, x, T)
@@ -159,15 +157,15 @@ def wave_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
 
 
 @loop
-def wave_values(tree: Any, X: Any, dim: int, mixing: Any, B: int, out: Any) -> None:
+def wave_values(tree: Any, X: Any, mixing: Any, B: int, out: Any) -> None:
     """Put the cosines and then the sines, or sparse combinations of them, in `out`, for one chunk of rows."""
     n, d = X.shape
     factors, nodes, starts, leaves = tree.factors, tree.nodes, tree.starts, tree.leaves
-    x, T = np.empty((d, B + _PAD)), np.empty((len(factors), 2, B + _PAD))
-    stack = np.empty((nodes[:, 0].max() + 1, 2, B + _PAD))
-    values = np.empty((dim, B + _PAD))
-    mixed = np.empty((max(len(mixing.starts) - 1, 0), B + _PAD))
-    half = dim // 2
+    x, T = np.empty((d, B + PAD)), np.empty((len(factors), 2, B + PAD))
+    stack = np.empty((nodes[:, 0].max() + 1, 2, B + PAD))
+    values = np.empty((tree.dim, B + PAD))
+    mixed = np.empty((max(len(mixing.starts) - 1, 0), B + PAD))
+    half = tree.dim // 2
     for start in range(0, n, B):
         _load(tree, X, start, B, x, T)
         stack[0, 0, :] = 1.0

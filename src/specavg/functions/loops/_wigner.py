@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from specavg.functions.loops._feature_rows import transpose
-from specavg.functions.loops._jit import SAFE, helper, loop
+from specavg.functions.loops._jit import PAD, SAFE, helper, loop
 
 # Points: sums take 550 ns a point in blocks of 64, 500 in 128, 530 in 192 and 470 in 256 at degree 8; 1,980, 1,840,
 # 1,840 and 1,810 at degree 20. Predictions are as fast as sums.
 _BLOCK = 192
-_ROW = _BLOCK + 8  # rows of a whole number of pages would fall on the same cache sets
+_ROW = _BLOCK + PAD
 _NO_DIRECTION = 1e-100  # sin β below which its square would lose digits, long after α has stopped to matter
 
 

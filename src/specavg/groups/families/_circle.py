@@ -10,45 +10,41 @@ from typing import ClassVar, final
 import numpy as np
 
 from specavg.groups._structure import Structure, random_integer
-from specavg.isometries import Isometry, affine, shift
+from specavg.isometries import Isometry, affine
+
+
+@dataclass(frozen=True)
+class _OfTheCircle(Structure):
+    """u ↦ ±u + k/n for all k, with the signs of a family: abstract."""
+
+    size: ClassVar[int] = 1
+    _signs: ClassVar[tuple[int, ...]]
+
+    n: int
+
+    @property
+    def order(self) -> int:
+        return len(self._signs) * self.n
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        turn = Fraction(random_integer(self.n, rng), self.n)
+        return affine([[self._signs[int(rng.integers(len(self._signs)))]]], [turn])
+
+    def elements(self) -> Iterator[Isometry]:
+        return (affine([[sign]], [Fraction(k, self.n)]) for sign in self._signs for k in range(self.n))
 
 
 @final
 @dataclass(frozen=True)
-class Cyclic(Structure):
+class Cyclic(_OfTheCircle):
     """The rotations of the circle by multiples of 1/n of the period."""
 
-    size: ClassVar[int] = 1
-
-    n: int
-
-    @property
-    def order(self) -> int:
-        return self.n
-
-    def random(self, rng: np.random.Generator) -> Isometry:
-        return shift([Fraction(random_integer(self.n, rng), self.n)])
-
-    def elements(self) -> Iterator[Isometry]:
-        return (shift([Fraction(k, self.n)]) for k in range(self.n))
+    _signs: ClassVar[tuple[int, ...]] = (1,)
 
 
 @final
 @dataclass(frozen=True)
-class Dihedral(Structure):
+class Dihedral(_OfTheCircle):
     """The rotations of the circle by multiples of 1/n of the period, and the reflections u ↦ k/n − u."""
 
-    size: ClassVar[int] = 1
-
-    n: int
-
-    @property
-    def order(self) -> int:
-        return 2 * self.n
-
-    def random(self, rng: np.random.Generator) -> Isometry:
-        turn = random_integer(self.n, rng)
-        return affine([[1 - 2 * int(rng.integers(2))]], [Fraction(turn, self.n)])
-
-    def elements(self) -> Iterator[Isometry]:
-        return (affine([[s]], [Fraction(k, self.n)]) for s in (1, -1) for k in range(self.n))
+    _signs: ClassVar[tuple[int, ...]] = (1, -1)

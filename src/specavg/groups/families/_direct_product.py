@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from specavg.groups._structure import Points, Structure
+from specavg._arrays import Array
+from specavg.groups._structure import Structure
 from specavg.isometries import Isometry, factors
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class DirectProduct(Structure):
     def has_canonical(self) -> bool:
         return all(group.has_canonical for group in self.groups)
 
-    def canonical(self, X: Points) -> Points:
+    def canonical(self, X: Array) -> Array:
         ends = np.cumsum([group.columns for group in self.groups])
         blocks = np.split(X, ends[:-1], axis=1)
         return np.hstack([group.canonical(block) for group, block in zip(self.groups, blocks, strict=True)])

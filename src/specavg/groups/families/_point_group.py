@@ -1,18 +1,28 @@
-"""Finite groups of rotations and rotoinversions of R^3."""
+"""Rotations and rotoinversions of R^3: finite groups, and those with all rotations about one axis."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import matmul
 from typing import ClassVar, final
 
 import numpy as np
 
-from specavg.groups._structure import Structure, random_integer
+from specavg.groups._structure import Continuous, Structure, random_integer
 from specavg.groups.families._turns import Turn
 from specavg.isometries import Isometry, identity
+from specavg.isometries.fields import rotation
+
+AROUND_Z = rotation([[0, -1, 0], [1, 0, 0], [0, 0, 0]])
+"""The rotations about z."""
+
+
+def _product(turns: Iterable[Turn], exponents: Iterable[int]) -> Isometry:
+    return reduce(matmul, (turn.power(k) for turn, k in zip(turns, exponents, strict=True)), identity(3))
 
 
 @final
@@ -35,14 +45,33 @@ class PointGroup(Structure):
         return math.prod(turn.order for turn in self.turns)
 
     def random(self, rng: np.random.Generator) -> Isometry:
-        return self._product(random_integer(turn.order, rng) for turn in self.turns)
+        return _product(self.turns, [random_integer(turn.order, rng) for turn in self.turns])
 
     def elements(self) -> Iterator[Isometry]:
-        for exponents in itertools.product(*(range(turn.order) for turn in self.turns)):
-            yield self._product(exponents)
+        powers = (range(turn.order) for turn in self.turns)
+        return (_product(self.turns, exponents) for exponents in itertools.product(*powers))
 
-    def _product(self, exponents: Iterator[int] | tuple[int, ...]) -> Isometry:
-        g: Isometry = identity(3)
-        for turn, k in zip(self.turns, exponents, strict=True):
-            g = g @ turn.power(k)
-        return g
+
+@final
+@dataclass(frozen=True)
+class AxialGroup(Continuous):
+    """C∞, C∞v, C∞h, D∞ or D∞h about the z axis.
+
+    Every element is, in exactly one way, a rotation about z after a product of powers of `turns`, each of order 2.
+    """
+
+    constructor: ClassVar[str | None] = "point_group"
+    size: ClassVar[int] = 3
+
+    symbol: str
+    turns: tuple[Turn, ...]
+
+    @property
+    def components(self) -> Iterator[Isometry]:
+        """One element of each connected component, the identity first."""
+        choices = itertools.product((0, 1), repeat=len(self.turns))
+        return (_product(self.turns, exponents) for exponents in choices)
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        chosen = list(self.components)[int(rng.integers(2 ** len(self.turns)))]
+        return AROUND_Z.flow(2 * np.pi * rng.random()) @ chosen

@@ -7,8 +7,8 @@ import re
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups.families._point_group import PointGroup
 from specavg.groups.families._turns import Turn
 
@@ -30,10 +30,7 @@ POLYHEDRAL: dict[str, tuple[tuple[Turn, ...], tuple[Turn, ...]]] = {
     "T": ((Turn(Z, 2), Turn(X, 2), _THREE), (Turn(Z, 2), _THREE)),
     "Th": ((Turn(Z, 2), Turn(X, 2), _MINUS_THREE), (Turn(Z, 2), _MINUS_THREE)),
     "O": ((Turn(Z, 2), Turn(X, 2), _THREE, Turn(DIAGONAL, 2)), (Turn(Z, 4), _THREE)),
-    "Td": (
-        (Turn(Z, 2), Turn(X, 2), _THREE, Turn(DIAGONAL, 2, improper=True)),
-        (Turn(Z, 4, improper=True), _THREE),
-    ),
+    "Td": ((Turn(Z, 2), Turn(X, 2), _THREE, Turn(DIAGONAL, 2, improper=True)), (Turn(Z, 4, improper=True), _THREE)),
     "Oh": ((Turn(Z, 2), Turn(X, 2), _MINUS_THREE, Turn(DIAGONAL, 2)), (Turn(Z, 4), _MINUS_THREE)),
     "I": ((Turn(Z, 2), Turn(X, 2), _THREE, _FIVE), (_FIVE, _THREE)),
     "Ih": ((Turn(Z, 2), Turn(X, 2), _MINUS_THREE, _FIVE), (_FIVE, _MINUS_THREE)),
@@ -50,7 +47,7 @@ def turns_of(symbol: str, axis: Axis = Z, second: Axis = X) -> tuple[tuple[Turn,
     return POLYHEDRAL.get(symbol) or _axial(symbol, axis, second)
 
 
-def named_turns(name: str, rotation: NDArray[np.float64]) -> PointGroup:
+def named_turns(name: str, rotation: Array) -> PointGroup:
     """The structure of a finite point group by its Schoenflies name, with its axes turned by `rotation`."""
     symbol = schoenflies(name)
     assert symbol is not None

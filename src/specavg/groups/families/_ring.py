@@ -2,60 +2,63 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
+from specavg._arrays import Array
 from specavg.groups._canonical import least_rotation
-from specavg.groups._structure import ClosedCanonical, Points
+from specavg.groups._structure import ClosedCanonical
 from specavg.isometries import Isometry, SignedPermutation
 
 
+@dataclass(frozen=True)
+class _Ring(ClosedCanonical):
+    """Ways to go round a ring of `size` coordinates, from each of them: abstract."""
+
+    size: int
+
+    @property
+    @abc.abstractmethod
+    def _directions(self) -> tuple[int, ...]:
+        """The steps from one coordinate to the next: 1, or 1 and −1."""
+
+    @property
+    def order(self) -> int:
+        return self.size * len(self._directions)
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        start = int(rng.integers(self.size))
+        return self._round(start, self._directions[int(rng.integers(len(self._directions)))])
+
+    def elements(self) -> Iterator[Isometry]:
+        return (self._round(start, step) for step in self._directions for start in range(self.size))
+
+    def _round(self, start: int, step: int) -> SignedPermutation:
+        return SignedPermutation(tuple((start + step * i) % self.size for i in range(self.size)), (1,) * self.size)
+
+    def canonical(self, X: Array) -> Array:
+        return least_rotation(X, reversals=len(self._directions) > 1)
+
+
 @final
 @dataclass(frozen=True)
-class CyclicShifts(ClosedCanonical):
+class CyclicShifts(_Ring):
     """The rotations of a ring of `size` coordinates."""
 
-    size: int
-
     @property
-    def order(self) -> int:
-        return self.size
-
-    def random(self, rng: np.random.Generator) -> Isometry:
-        return _rotated(self.size, int(rng.integers(self.size)), 1)
-
-    def elements(self) -> Iterator[Isometry]:
-        return (_rotated(self.size, k, 1) for k in range(self.size))
-
-    def canonical(self, X: Points) -> Points:
-        return least_rotation(X, reversals=False)
+    def _directions(self) -> tuple[int, ...]:
+        return (1,)
 
 
 @final
 @dataclass(frozen=True)
-class DihedralShifts(ClosedCanonical):
-    """The rotations and reversals of a ring of `size` coordinates."""
-
-    size: int
+class DihedralShifts(_Ring):
+    """The rotations and reversals of a ring of `size` coordinates; of two, a reversal is a rotation."""
 
     @property
-    def order(self) -> int:
-        return 2 * self.size if self.size > 2 else self.size
-
-    def random(self, rng: np.random.Generator) -> Isometry:
-        turn = int(rng.integers(self.size))
-        return _rotated(self.size, turn, 1 - 2 * int(rng.integers(2)))
-
-    def elements(self) -> Iterator[Isometry]:
-        directions = (1, -1) if self.size > 2 else (1,)
-        return (_rotated(self.size, k, s) for s in directions for k in range(self.size))
-
-    def canonical(self, X: Points) -> Points:
-        return least_rotation(X, reversals=True)
-
-
-def _rotated(d: int, start: int, direction: int) -> SignedPermutation:
-    return SignedPermutation(tuple((start + direction * i) % d for i in range(d)), (1,) * d)
+    def _directions(self) -> tuple[int, ...]:
+        return (1, -1) if self.size > 2 else (1,)

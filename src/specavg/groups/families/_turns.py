@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.isometries import Orthogonal, SignedPermutation, orthogonal
 
 
@@ -40,7 +40,7 @@ class Turn:
         n = np.array(self.axis, dtype=float) / math.hypot(*self.axis)
         cosine, sine = _cosine_sine(Fraction(k, self.fold))
         cross = np.array([[0.0, -n[2], n[1]], [n[2], 0.0, -n[0]], [-n[1], n[0], 0.0]])
-        R: NDArray[np.float64] = cosine * np.eye(3) + sine * cross + (1.0 - cosine) * np.outer(n, n)
+        R: Array = cosine * np.eye(3) + sine * cross + (1.0 - cosine) * np.outer(n, n)
         return orthogonal(-R if self.improper and k % 2 else R)
 
 

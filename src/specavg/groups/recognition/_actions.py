@@ -22,6 +22,7 @@ from typing import cast, final
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups.recognition._vectors import invariant_vectors
 from specavg.isometries import (
     Affine,
@@ -43,10 +44,7 @@ AFFINE_LIMIT = 20_000  # functions in the orbit of the coordinates
 class Action(abc.ABC):
     """A faithful action on 0..degree−1, with ``permutation(g @ h) == permutation(h)[permutation(g)]``."""
 
-    @property
-    @abc.abstractmethod
-    def degree(self) -> int:
-        """How many functions are permuted."""
+    degree: int  # how many functions are permuted
 
     @abc.abstractmethod
     def permutation(self, g: Isometry) -> Permutation:
@@ -82,11 +80,7 @@ class SignedAction(Action):
     """Coordinates 0..d−1 and their negatives d..2d−1."""
 
     def __init__(self, d: int) -> None:
-        self._d = d
-
-    @property
-    def degree(self) -> int:
-        return 2 * self._d
+        self._d, self.degree = d, 2 * d
 
     def permutation(self, g: Isometry) -> Permutation:
         assert isinstance(g, SignedPermutation)
@@ -122,10 +116,7 @@ class _AffineAction(Action):
                     "infinite (a shear, say) or too large to find its order from plain generators. If its structure is "
                     "known, use the catalogue (groups.cyclic, groups.direct_product, ...)."
                 )
-
-    @property
-    def degree(self) -> int:
-        return len(self._functions)
+        self.degree = len(self._functions)
 
     def permutation(self, g: Isometry) -> Permutation:
         A, t = _affine(g)
@@ -140,12 +131,10 @@ class _AffineAction(Action):
 class _LinearAction(Action):
     """An orbit, or a union of orbits, of row vectors that span R^d."""
 
-    def __init__(self, matrices: Sequence[NDArray[np.float64]]) -> None:
+    def __init__(self, matrices: Sequence[Array]) -> None:
         self._vectors = invariant_vectors(matrices)
-
-    @property
-    def degree(self) -> int:
-        return len(self._vectors.points)
+        self._points = self._vectors.points
+        self.degree = len(self._points)
 
     def permutation(self, g: Isometry) -> Permutation:
         return self._vectors.permutation(_matrix(g))
@@ -153,17 +142,13 @@ class _LinearAction(Action):
     def isometry(self, permutation: NDArray[np.integer]) -> SignedPermutation | Orthogonal:
         return rounded(self.matrix(permutation))
 
-    def matrix(self, permutation: NDArray[np.integer]) -> NDArray[np.float64]:
+    def matrix(self, permutation: NDArray[np.integer]) -> Array:
         """The orthogonal matrix, from all vectors at once: rounding does not build up along words."""
         u, _, vt = np.linalg.svd(self._pseudoinverse @ self._points[permutation])
         return np.asarray(u @ vt, dtype=float)
 
     @cached_property
-    def _points(self) -> NDArray[np.float64]:
-        return self._vectors.points
-
-    @cached_property
-    def _pseudoinverse(self) -> NDArray[np.float64]:
+    def _pseudoinverse(self) -> Array:
         return np.asarray(np.linalg.pinv(self._points), dtype=float)
 
 
@@ -174,15 +159,12 @@ class _LeftRightAction(Action):
     def __init__(self, generators: Sequence[Isometry]) -> None:
         self._rows, self._columns = next((g.left.size, g.right.size) for g in generators if isinstance(g, LeftRight))
         self._linear = _LinearAction([self._kronecker(g) for g in generators])
+        self.degree = self._linear.degree
 
-    def _kronecker(self, g: Isometry) -> NDArray[np.float64]:
+    def _kronecker(self, g: Isometry) -> Array:
         if isinstance(g, LeftRight):
             return np.asarray(np.kron(g.left.matrix, g.right.matrix), dtype=float)
         return np.asarray(np.kron(_matrix(g), np.eye(self._columns)), dtype=float)
-
-    @property
-    def degree(self) -> int:
-        return self._linear.degree
 
     def permutation(self, g: Isometry) -> Permutation:
         return self._linear.permutation(Orthogonal(self._kronecker(g)))
@@ -203,10 +185,7 @@ class _FactorsAction(Action):
     def __init__(self, generators: Sequence[Factors]) -> None:
         self._parts = [faithful_action([g.parts[i] for g in generators]) for i in range(generators[0].size)]
         self._ends = np.cumsum([0, *(part.degree for part in self._parts)])
-
-    @property
-    def degree(self) -> int:
-        return int(self._ends[-1])
+        self.degree = int(self._ends[-1])
 
     def permutation(self, g: Isometry) -> Permutation:
         assert isinstance(g, Factors)
@@ -227,10 +206,7 @@ class _CopiesAction(Action):
     def __init__(self, generators: Sequence[Copies]) -> None:
         self._m = generators[0].size
         self._part = faithful_action([part for g in generators for part in g.parts])
-
-    @property
-    def degree(self) -> int:
-        return self._m * self._part.degree
+        self.degree = self._m * self._part.degree
 
     def permutation(self, g: Isometry) -> Permutation:
         assert isinstance(g, Copies)
@@ -246,13 +222,13 @@ class _CopiesAction(Action):
 # --- helpers --------------------------------------------------------------------------------------
 
 
-def rounded(R: NDArray[np.float64]) -> SignedPermutation | Orthogonal:
+def rounded(R: Array) -> SignedPermutation | Orthogonal:
     """`R` as an isometry; a signed permutation where it can be nothing else."""
     integers = np.rint(R)
     return orthogonal(integers if np.abs(R - integers).max(initial=0.0) < 1e-9 else R)
 
 
-def _matrix(g: Isometry) -> NDArray[np.float64]:
+def _matrix(g: Isometry) -> Array:
     return cast("SignedPermutation | Orthogonal", g).matrix
 
 

@@ -7,16 +7,12 @@ from math import lcm
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from specavg.groups._algebra import INDEPENDENT, Algebra
+from specavg._arrays import Array
+from specavg.groups._algebra import INDEPENDENT, Algebra, length
 from specavg.groups._structure import Structure
-from specavg.groups.families._circle_subgroup import CircleSubgroup
-from specavg.groups.families._composite import Composite
-from specavg.groups.families._diagonal import Diagonal
-from specavg.groups.families._orthogonal_group import OrthogonalGroup
-from specavg.groups.families._semisimple import Semisimple, combination, killing_form
-from specavg.groups.families._shift_group import ShiftGroup
+from specavg.groups.families import CircleSubgroup, Composite, Diagonal, OrthogonalGroup, Semisimple, ShiftGroup
+from specavg.groups.families._connected import combination, killing_form
 from specavg.isometries._linear import linear
 from specavg.isometries.fields import CopiesField, Field, RotationField, ShiftField, period
 
@@ -72,11 +68,12 @@ def _connected(group: Group) -> Structure | None:
     make = type(group)
     together = [f.parts[0] for f in fields if isinstance(f, CopiesField) and len(set(f.parts)) == 1]
     if len(together) == len(fields):
-        return Diagonal(_known(make(fields=together)), d)
+        on_one_copy = make(fields=together)
+        on_one_copy.recognise()  # refuses flows that do not come back
+        return Diagonal(on_one_copy, d)
     centre, semisimple = _split(fields, algebra)
-    circles = [_circle(f) for f in centre]
-    known = [circle for circle in circles if circle is not None]
-    if len(known) < len(circles):
+    known = [CircleSubgroup(f, time) for f in centre if (time := period(f)) is not None]
+    if len(known) < len(centre):
         return None
     parts = [*known, *([Semisimple(semisimple)] if semisimple else [])]
     if len(parts) == 1:
@@ -100,16 +97,16 @@ def _split(fields: tuple[Field, ...], algebra: Algebra) -> tuple[tuple[Field, ..
     onto_centre = directions[:, still] @ directions[:, still].T @ coordinates.T
     centre = [(f, combination(onto_centre @ f.vector, basis)) for f in fields]
     return (
-        tuple(_without_rounding(part) for f, part in centre if _length(part) > INDEPENDENT * _length(f)),
+        tuple(_without_rounding(part) for f, part in centre if length(part) > INDEPENDENT * length(f)),
         tuple(combination(direction, basis) for direction in directions[:, ~still].T),
     )
 
 
 def _orthonormal(fields: tuple[Field, ...]) -> tuple[Field, ...]:
     """A basis of the span, of fields whose `vector` are orthonormal."""
-    columns = np.stack([f.vector / _length(f) for f in fields], axis=1)
+    columns = np.stack([f.vector / length(f) for f in fields], axis=1)
     factor = np.linalg.inv(np.linalg.qr(columns)[1])
-    units = tuple((1.0 / _length(f)) * f for f in fields)
+    units = tuple((1.0 / length(f)) * f for f in fields)
     return tuple(combination(column, units) for column in factor.T)
 
 
@@ -117,18 +114,6 @@ def _without_rounding(field: Field) -> Field:
     """Entries that a projection should have made zero are zero: a plane that turns by rounding has no period."""
     tiny = _SAME * float(np.abs(field.vector).max())
     return field.combined(field, lambda a, _: a * (np.abs(a) > tiny))
-
-
-def _known(group: Group) -> Group:
-    """A group whose structure is known; the `ValueError` that says why it is not, otherwise."""
-    group.recognise()
-    return group
-
-
-def _circle(field: Field) -> CircleSubgroup | None:
-    """The flow of a field that comes back to its beginning."""
-    comes_back = period(field)
-    return None if comes_back is None else CircleSubgroup(field, comes_back)
 
 
 def shift_directions(field: ShiftField) -> tuple[int, ...]:
@@ -158,9 +143,5 @@ def normalises(group: Group, other: Group) -> bool:
     )
 
 
-def _length(field: Field) -> float:
-    return float(np.linalg.norm(field.vector))
-
-
-def _distance(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+def _distance(a: Array, b: Array) -> float:
     return float(np.abs(a - b).max(initial=0.0) / max(1.0, float(np.abs(a).max(initial=0.0))))

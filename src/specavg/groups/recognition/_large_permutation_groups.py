@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg.groups._structure import Structure
-from specavg.groups.families._alternating import Alternating
-from specavg.groups.families._hyperoctahedral import Hyperoctahedral
-from specavg.groups.families._sign_flips import SignFlips
-from specavg.groups.families._signed_subgroup import Signature, SignedSubgroup, signature
-from specavg.groups.families._symmetric import Symmetric
-from specavg.groups.families._with_inversion import WithInversion
+from specavg.groups.families import Alternating, Hyperoctahedral, SignedSubgroup, SignFlips, Symmetric, WithInversion
+from specavg.groups.families._signatures import Signature, signature
+from specavg.groups.recognition._actions import SignedAction
 from specavg.groups.recognition._chain import random_products
 from specavg.isometries import SignedPermutation
 
@@ -35,7 +32,7 @@ def large_permutation_group(generators: Sequence[SignedPermutation]) -> Structur
     if d < _SMALLEST or len(_orbits(images, d)) > 1:
         return None
     signed = any(not g.is_permutation for g in generators)
-    points = [np.concatenate([_doubled(g), (_doubled(g) + d) % (2 * d)]) for g in generators] if signed else images
+    points = [SignedAction(d).permutation(g) for g in generators] if signed else images
     central = all(len(set(g.signs)) == 1 for g in generators)  # the signs, if any, are all of x ↦ −x
     jordan, flips = False, central
     for g in itertools.islice(random_products(points, np.random.default_rng(0)), _TRIES):
@@ -58,7 +55,8 @@ def permutation_group_of_order(generators: Sequence[SignedPermutation], order: i
     if structure.order == order:
         return structure
     flips = SignFlips(generators[0].size)
-    return flips if flips.order == order and not any(any(_moves(g)) for g in generators) else None
+    fixed = all(g.image == tuple(range(g.size)) for g in generators)
+    return flips if flips.order == order and fixed else None
 
 
 def _of_signature(generators: Sequence[SignedPermutation]) -> Structure:
@@ -68,10 +66,6 @@ def _of_signature(generators: Sequence[SignedPermutation]) -> Structure:
     if all(g.is_permutation for g in generators):
         return Symmetric(d) if len(signatures) == 2 else Alternating(d)
     return Hyperoctahedral(d) if len(signatures) == 4 or d == 1 else SignedSubgroup(d, frozenset(signatures))
-
-
-def _moves(g: SignedPermutation) -> Iterator[bool]:
-    return (i != j for i, j in enumerate(g.image))
 
 
 def order_bound(generators: Sequence[SignedPermutation]) -> int:
@@ -112,10 +106,6 @@ def _generated(signatures: set[Signature]) -> set[Signature]:
     for a, b in signatures:
         closed |= {((a + c) % 2, (b + e) % 2) for c, e in closed}
     return closed
-
-
-def _doubled(g: SignedPermutation) -> NDArray[np.intp]:
-    return g.image_array + g.size * (g.signs_array < 0)
 
 
 def _orbits(images: Sequence[NDArray[np.integer]], d: int) -> list[list[int]]:

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from specavg.groups._structure import Structure
-from specavg.groups.families._trivial import Trivial
+from specavg.groups.families import Trivial
 from specavg.groups.recognition._actions import Action, faithful_action
 from specavg.groups.recognition._affine_maps import affine_group
 from specavg.groups.recognition._chain import Chain

@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
+from specavg._arrays import Array
 
 SAME = 1e-7  # distance of unit vectors up to which they are one vector: products of many matrices err by 1e-12
 APART = 1e-5  # distance from which on they are two vectors; between the two it cannot be decided
@@ -23,7 +23,7 @@ class Vectors:
     """Unit vectors that can be looked up with a tolerance."""
 
     def __init__(self, d: int) -> None:
-        self._rows: list[Matrix] = []
+        self._rows: list[Array] = []
         # A vector is filed under its component in one direction, in bins much wider than the tolerance;
         # neighbouring bins are searched too, so nothing is lost at a boundary.
         self._direction = np.random.default_rng(0).normal(size=d)
@@ -34,15 +34,15 @@ class Vectors:
         return len(self._rows)
 
     @property
-    def points(self) -> Matrix:
+    def points(self) -> Array:
         """All vectors, one in each row."""  # (N, d)
         return np.array(self._rows)
 
-    def row(self, i: int) -> Matrix:
+    def row(self, i: int) -> Array:
         """The vector of this number."""
         return self._rows[i]
 
-    def find(self, v: Matrix) -> int | None:
+    def find(self, v: Array) -> int | None:
         """The number of the vector `v`; None where it is not among them."""
         b = math.floor(float(v @ self._direction) / APART)
         for i in (*self._bins.get(b, ()), *self._bins.get(b - 1, ()), *self._bins.get(b + 1, ())):
@@ -57,12 +57,12 @@ class Vectors:
                 )
         return None
 
-    def add(self, v: Matrix) -> None:
+    def add(self, v: Array) -> None:
         """File a vector that is not there yet."""
         self._bins[math.floor(float(v @ self._direction) / APART)].append(len(self._rows))
         self._rows.append(v)
 
-    def permutation(self, R: Matrix) -> NDArray[np.intp]:
+    def permutation(self, R: Array) -> NDArray[np.intp]:
         """The number of the vector to which v ↦ v R takes each vector."""
         moved = [self.find(v) for v in self.points @ R]
         if any(i is None for i in moved):
@@ -70,7 +70,7 @@ class Vectors:
         return np.array(moved, dtype=np.intp)
 
 
-def invariant_vectors(matrices: Sequence[Matrix]) -> Vectors:
+def invariant_vectors(matrices: Sequence[Array]) -> Vectors:
     """Orbits of unit vectors under v ↦ v R that together span R^d, short ones if there are such."""
     d = len(matrices[0])
     for R in matrices:
@@ -103,7 +103,7 @@ def invariant_vectors(matrices: Sequence[Matrix]) -> Vectors:
     )
 
 
-def _axes(matrices: Sequence[Matrix]) -> Iterator[Matrix]:
+def _axes(matrices: Sequence[Array]) -> Iterator[Array]:
     """Mirror normals, rotation axes and other simple eigenvectors ±1 of generators and short products."""
     short = [R for R in matrices if np.abs(R - np.eye(len(R))).max() > 1e-12]
     pairs = (A @ B for A, B in itertools.product(short, short))
@@ -115,7 +115,7 @@ def _axes(matrices: Sequence[Matrix]) -> Iterator[Matrix]:
                 yield vt[-1]
 
 
-def _complement(span: Matrix) -> Iterator[Matrix]:
+def _complement(span: Array) -> Iterator[Array]:
     """Coordinate vectors, projected on what is not spanned yet (which the group maps to itself)."""
     rest = np.eye(len(span)) - span @ span.T
     for v in rest:
@@ -124,7 +124,7 @@ def _complement(span: Matrix) -> Iterator[Matrix]:
             yield v / length
 
 
-def _orbit(v: Matrix, matrices: Sequence[Matrix], limit: int) -> Vectors | None:
+def _orbit(v: Array, matrices: Sequence[Array], limit: int) -> Vectors | None:
     orbit = Vectors(len(v))
     orbit.add(v)
     i = 0
@@ -139,6 +139,6 @@ def _orbit(v: Matrix, matrices: Sequence[Matrix], limit: int) -> Vectors | None:
     return orbit
 
 
-def _span(points: Matrix) -> Matrix:
+def _span(points: Array) -> Array:
     _, s, vt = np.linalg.svd(points.T @ points)
     return vt[s > 1e-6].T

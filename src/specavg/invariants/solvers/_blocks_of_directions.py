@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from specavg.functions._functions import Array, Functions
 from specavg.groups import Group
 from specavg.groups._algebra import generated_algebra
 from specavg.invariants._certified_null_space import common_null_space
-from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution, StoringSolver, known
 from specavg.invariants.solvers._stored_arrays import Stored, StoredArraysError, orthonormal
 from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries.fields import Field, RotationField
@@ -43,17 +43,12 @@ class BlockVectors:
 
 
 @final
-class BlocksOfDirections(StoringSolver[BlockVectors]):
+class BlocksOfDirections(ClosedForm, StoringSolver[BlockVectors]):
     """Polynomials of a few coordinates and radii: at no cost in the dimension of the sphere."""
-
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
-        blocks = _blocks(space, group)
-        assert blocks is not None
-        self._blocks = blocks
+        self._blocks = known(_blocks(space, group))
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
@@ -97,9 +92,8 @@ class BlocksOfDirections(StoringSolver[BlockVectors]):
 
     def functions(self, solutions: Sequence[Solution[BlockVectors]]) -> Functions:
         kept = [s for s in solutions if s.invariant_dim]
-        functions = BlockHarmonics(
-            kept[0].data.blocks if kept else self._blocks, [self.space.degree(s.eigenspace) for s in kept]
-        )
+        blocks = kept[0].data.blocks if kept else self._blocks
+        functions = BlockHarmonics(blocks, [self.space.degree(s.eigenspace) for s in kept])
         return Blockwise(functions, [(len(s.data.Q), s.data.Q) for s in kept])
 
     def _matrix(self, i: int) -> Array:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from itertools import product as cartesian
 from math import comb, factorial, perm, prod
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
@@ -17,13 +17,10 @@ from specavg.functions._functions import Functions
 from specavg.functions._symmetric_waves import symmetrized_products
 from specavg.groups import Group
 from specavg.groups.families import Alternating
-from specavg.invariants.solvers._one_copy import Chosen, OneCopy, permutes_copies
-from specavg.invariants.solvers._solver import QUICK, Solution, Solver
+from specavg.invariants.solvers._one_copy import BYTES, Chosen, OneCopy, permutes_copies
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution, Solver
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
-from specavg.spaces._copy_types import Type
-
-_BYTES = 400.0  # memory of one symmetric function: its multiset as Python objects, and its row of the program
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +32,11 @@ class CopySolutions:
 
 
 @final
-class WreathOnCopies(Solver[CopySolutions]):
+class WreathOnCopies(ClosedForm, Solver[CopySolutions]):
     """Symmetric functions of the one-copy invariants: at no cost in m! or |H|^m.
 
     A_m has antisymmetric invariants beside them: determinants of m different functions.
     """
-
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
@@ -61,23 +55,19 @@ class WreathOnCopies(Solver[CopySolutions]):
         return QUICK + one_copy + 3e-5 * (self.count(eigenspace) or 0)
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        held = max(map(self._one_copy.resolver.memory, self._one_copy.palette(eigenspace)), default=0.0)
-        return held + _BYTES * (self.count(eigenspace) or 0)
+        return self._one_copy.memory(eigenspace, self.count(eigenspace))
 
     def count(self, eigenspace: Eigenspace) -> int | None:
         if self._latest is not None and self._latest[0] is eigenspace:  # forecasts of time and memory ask for it too
             return self._latest[1]
         types = self._one_copy.types(eigenspace)
-        dims = {V: self._one_copy.resolver.count(V) for chosen in types for V, _ in chosen}
-        known = {V: dim for V, dim in dims.items() if dim is not None}
-        if len(known) < len(dims):
+        dims = self._one_copy.dims(types)
+        if dims is None:
             return None
-        self._latest = (eigenspace, self._count(types, known))
-        return self._latest[1]
-
-    def _count(self, types: Sequence[Type], dims: Mapping[Eigenspace, int]) -> int:
         even = self._one_copy.determinant_count(types, dims) if self._even_only else 0
-        return _multisets_count(types, dims) + even
+        multisets = sum(prod(comb(dims[V] + number - 1, number) for V, number in chosen) for chosen in types)
+        self._latest = (eigenspace, multisets + even)
+        return self._latest[1]
 
     def solve(self, eigenspace: Eigenspace) -> Solution[CopySolutions]:
         solved = self._one_copy.solved(eigenspace)
@@ -85,7 +75,7 @@ class WreathOnCopies(Solver[CopySolutions]):
         count = self.count(eigenspace)
         assert count is not None  # all that it is made of is solved
         require_memory(
-            _BYTES * count, f"{count} symmetric functions (eigenvalue {eigenspace.eigenvalue:.6g})", "Lower the cutoff."
+            BYTES * count, f"{count} symmetric functions (eigenvalue {eigenspace.eigenvalue:.6g})", "Lower the cutoff."
         )
         multisets: list[Chosen] = []
         for chosen in types:
@@ -95,9 +85,8 @@ class WreathOnCopies(Solver[CopySolutions]):
             ]
             multisets.extend(tuple(a for part in choice for a in part) for choice in cartesian(*options))
         sets = self._one_copy.determinant_sets(types, solved) if self._even_only else []
-        used = list(dict.fromkeys([*solved.values(), *(s for chosen in sets for s, _ in chosen)]))
-        named = (("copy", s) for s in used)
-        return Solution.made_of(named, eigenspace, count, self, CopySolutions(tuple(multisets), tuple(sets)))
+        found = CopySolutions(tuple(multisets), tuple(sets))
+        return Solution.made_of(self._one_copy.parts(solved, sets), eigenspace, count, self, found)
 
     def functions(self, solutions: Sequence[Solution[CopySolutions]]) -> Functions:
         from scipy.sparse import coo_array
@@ -119,7 +108,3 @@ class WreathOnCopies(Solver[CopySolutions]):
         rows = np.where(is_set, len(multisets) + np.cumsum(is_set) - 1, np.cumsum(~is_set) - 1)
         place_of = coo_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(len(rows), len(rows)))
         return Combinations(Joined([symmetric, self._one_copy.determinants(sets)]), place_of)
-
-
-def _multisets_count(types: Sequence[Type], dims: Mapping[Eigenspace, int]) -> int:
-    return sum(prod(comb(dims[V] + number - 1, number) for V, number in chosen) for chosen in types)

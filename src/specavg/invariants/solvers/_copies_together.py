@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -14,17 +13,13 @@ from specavg.functions._functions import Array, Functions
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
-from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
+from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver, known
 from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
 from specavg.invariants.solvers._types_of_copies import Slots, TypesOfCopies, copies_move_together
 from specavg.spaces import Eigenspace, Power, Space
 
-
-@dataclass(frozen=True, eq=False)
-class TypeVectors:
-    """The invariants of each type, as columns of coefficients of its tensor products."""
-
-    Q: tuple[Array, ...]
+TypeVectors = tuple[Array, ...]
+"""The invariants of each type, as columns of coefficients of its tensor products."""
 
 
 class _TypeByType(StoringSolver[TypeVectors], abc.ABC):
@@ -32,13 +27,16 @@ class _TypeByType(StoringSolver[TypeVectors], abc.ABC):
 
     name: ClassVar[str] = "null space"
     _types: TypesOfCopies
+    _latest: tuple[Eigenspace, list[Slots]] | None = None
 
     def _below(self, eigenspace: Eigenspace) -> Eigenspace:
         """The eigenspace of the space itself."""
         return eigenspace
 
     def _slots(self, eigenspace: Eigenspace) -> list[Slots]:
-        return self._types.of(self._below(eigenspace))
+        if self._latest is None or self._latest[0] is not eigenspace:  # forecasts and solution ask one after another
+            self._latest = (eigenspace, self._types.of(self._below(eigenspace)))
+        return self._latest[1]
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         # O(3) on Power(Sphere(3), 2): 9,000 eigenspaces, most of them without invariants, took 3 s.
@@ -69,7 +67,7 @@ class _TypeByType(StoringSolver[TypeVectors], abc.ABC):
         matrices = len(self.group.fields) + len(self.group.generators)
         assert isinstance(self.space, Power)
         entries = matrices * sum(V.dim**2 for V in self.space.palette(self._below(eigenspace)))
-        return self._solution(eigenspace, [part.Q for part in found], residual, gap, entries)
+        return self._solution(eigenspace, [part.basis for part in found], residual, gap, entries)
 
     def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[TypeVectors]:
         sizes = enumerate(map(self._types.size, self._slots(eigenspace)))
@@ -81,14 +79,14 @@ class _TypeByType(StoringSolver[TypeVectors], abc.ABC):
         arrangements = [len(list(self._types.arrangements(slots))) for slots in self._slots(eigenspace)]
         count = sum(Q.shape[1] * number for Q, number in zip(vectors, arrangements, strict=True))
         arrays = {f"Q{i}": Q for i, Q in enumerate(vectors)}
-        return Solution(eigenspace, count, self, TypeVectors(tuple(vectors)), residual, gap, entries, arrays)
+        return Solution(eigenspace, count, self, tuple(vectors), residual, gap, entries, arrays)
 
     def _kept(self, solutions: Sequence[Solution[TypeVectors]]) -> list[tuple[Slots, Array]]:
         """The types that have invariants."""
         return [
             (slots, Q)
             for s in solutions
-            for slots, Q in zip(self._slots(s.eigenspace), s.data.Q, strict=True)
+            for slots, Q in zip(self._slots(s.eigenspace), s.data, strict=True)
             if Q.shape[1]
         ]
 
@@ -99,10 +97,7 @@ class CopiesTogether(_TypeByType):
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
-        together = copies_move_together(space, group)
-        assert together is not None
-        assert isinstance(space, Power)
-        self._types = TypesOfCopies(space, together)
+        self._types = TypesOfCopies(space, known(copies_move_together(space, group)))
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
@@ -118,9 +113,7 @@ class CopiesAndOutputsTogether(_TypeByType, OutputSolver[TypeVectors]):
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         OutputSolver.__init__(self, space, output, stored)
-        together = copies_move_together(space, output.group, output)
-        assert together is not None
-        assert isinstance(space, Power)
+        together = known(copies_move_together(space, output.group, output))
         self._types = TypesOfCopies(space, together, output.dim)
 
     @classmethod

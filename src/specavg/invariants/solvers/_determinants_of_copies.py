@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 from specavg._config import require_memory
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.groups._linear_part import determinant
 from specavg.groups.families import Alternating
-from specavg.invariants.solvers._one_copy import Chosen, OneCopy, permutes_copies
+from specavg.invariants.solvers._one_copy import BYTES, Chosen, OneCopy, permutes_copies
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
-from specavg.invariants.solvers._solver import QUICK, Solution
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import Copies, Isometry, SignedPermutation, permutation
 from specavg.spaces import Eigenspace, Space
 
-_BYTES = 400.0  # memory of one determinant: its set as Python objects, and its row of the table
-
-
-@dataclass(frozen=True, eq=False)
-class DeterminantSets:
-    """The antisymmetric functions, each of a set of different one-copy invariants."""
-
-    sets: tuple[Chosen, ...]
+DeterminantSets = tuple[Chosen, ...]
+"""The antisymmetric functions, each of a set of different one-copy invariants."""
 
 
 @final
-class DeterminantsOfCopies(OutputSolver[DeterminantSets]):
+class DeterminantsOfCopies(ClosedForm, OutputSolver[DeterminantSets]):
     """One output with the sign of the permutation of the copies: determinants of the one-copy invariants."""
-
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         super().__init__(space, output, stored)
@@ -50,15 +40,12 @@ class DeterminantsOfCopies(OutputSolver[DeterminantSets]):
         return all(_parity(g) == sign for g, sign in zip(group.generators, signs, strict=True))
 
     def memory(self, eigenspace: Eigenspace) -> float:
-        one_copy = self._one_copy.palette(eigenspace_below(eigenspace))
-        held = max(map(self._one_copy.resolver.memory, one_copy), default=0.0)
-        return held + _BYTES * (self.count(eigenspace) or 0)
+        return self._one_copy.memory(eigenspace_below(eigenspace), self.count(eigenspace))
 
     def count(self, eigenspace: Eigenspace) -> int | None:
         types = self._one_copy.types(eigenspace_below(eigenspace))
-        dims = {V: self._one_copy.resolver.count(V) for chosen in types for V, _ in chosen}
-        known = {V: dim for V, dim in dims.items() if dim is not None}
-        return None if len(known) < len(dims) else self._one_copy.determinant_count(types, known)
+        dims = self._one_copy.dims(types)
+        return None if dims is None else self._one_copy.determinant_count(types, dims)
 
     def seconds(self, eigenspace: Eigenspace) -> float:
         return QUICK + 3e-5 * (self.count(eigenspace) or 0)  # as for symmetric functions
@@ -69,17 +56,16 @@ class DeterminantsOfCopies(OutputSolver[DeterminantSets]):
         types = self._one_copy.antisymmetric_types(self._one_copy.types(below))
         count = self._one_copy.determinant_count(types, {V: s.invariant_dim for V, s in solved.items()})
         require_memory(
-            _BYTES * count, f"{count} determinants (eigenvalue {eigenspace.eigenvalue:.6g})", "Lower the cutoff."
+            BYTES * count, f"{count} determinants (eigenvalue {eigenspace.eigenvalue:.6g})", "Lower the cutoff."
         )
         sets = self._one_copy.determinant_sets(types, solved)
-        used = list(dict.fromkeys([*solved.values(), *(s for chosen in sets for s, _ in chosen)]))
-        named = (("copy", s) for s in used)
-        return Solution.made_of(named, eigenspace, count, self, DeterminantSets(tuple(sets)))
+        parts = self._one_copy.parts(solved, sets)
+        return Solution.made_of(parts, eigenspace, count, self, tuple(sets))
 
     def functions(self, solutions: Sequence[Solution[DeterminantSets]]) -> VectorFunctions:
         from scipy.sparse import eye_array
 
-        found = self._one_copy.determinants([chosen for solution in solutions for chosen in solution.data.sets])
+        found = self._one_copy.determinants([chosen for solution in solutions for chosen in solution.data])
         return CombinedOutputs(1, found, eye_array(found.dim, format="csr"))
 
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, final
+from typing import final
 
 from specavg.functions._functions import Functions
 from specavg.functions._sphere_harmonics import SphereHarmonics, even_harmonics_count
 from specavg.groups import Group
 from specavg.groups.families import SignFlips
-from specavg.invariants.solvers._solver import Solution, Solver
+from specavg.invariants.solvers._solver import ClosedForm, Solution, Solver
 from specavg.spaces import Eigenspace, Space, Sphere
 
 
 @final
-class EvenHarmonics(Solver[int]):
+class EvenHarmonics(ClosedForm, Solver[int]):
     """Sign flips: each harmonic of the tree is even or odd in each coordinate; the even ones are invariant."""
-
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:

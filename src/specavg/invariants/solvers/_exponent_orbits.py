@@ -10,11 +10,11 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.functions._chebyshev_orbits import ChebyshevOrbitSums, ChebyshevProducts
+from specavg.functions._chebyshev_orbits import ChebyshevProducts
+from specavg.functions._combinations import Combinations
 from specavg.functions._functions import Functions
-from specavg.functions._integer_vectors import rows_in
 from specavg.groups import Group
-from specavg.invariants.solvers._orbits import Orbits, orbits
+from specavg.invariants.solvers._orbits import Orbits, orbits_of_exponents
 from specavg.invariants.solvers._solver import QUICK, Solution, Solver
 from specavg.isometries import Copies
 from specavg.spaces import Eigenspace, Interval, Power, Space
@@ -35,6 +35,7 @@ class ExponentOrbits(Solver[Exponents]):
 
     name: ClassVar[str] = "orbits"
     sweeps: ClassVar[bool] = True
+    space: Power  # pyright: ignore[reportIncompatibleVariableOverride]
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
@@ -52,7 +53,6 @@ class ExponentOrbits(Solver[Exponents]):
 
     def solve_together(self, eigenspaces: Sequence[Eigenspace]) -> list[Solution[Exponents]]:
         """One sweep over the orbits of all exponents; the same solutions as one by one."""
-        assert isinstance(self.space, Power)
         listed = [_exponents(self.space, V) for V in eigenspaces]
         moves = [self.space.check_isometry(g) for g in self.group.generators]
         found = exponent_orbits(np.concatenate(listed), [g for g in moves if isinstance(g, Copies)])
@@ -68,33 +68,28 @@ class ExponentOrbits(Solver[Exponents]):
         return solutions
 
     def functions(self, solutions: Sequence[Solution[Exponents]]) -> Functions:
-        assert isinstance(self.space, Power)
         assert isinstance(self.space.base, Interval)
         return orbit_sums_of_exponents(self.space.base, [(s.data.K, s.data.orbits) for s in solutions])
 
 
 def exponent_orbits(K: NDArray[np.int64], generators: Sequence[Copies]) -> Orbits:
     """Orbits of the rows of `K` under maps of the copies; every image of a row must be a row again."""
-    targets, signs = [], []
-    for g in generators:
-        moved = np.empty_like(K)
-        moved[:, list(g.image)] = K  # T_k(x)∘g has the factor T_{k_i} in the coordinate image[i]
-        reflected = np.array([not part.is_identity for part in g.parts], dtype=np.int64)
-        targets.append(rows_in(moved, K))
-        signs.append((K @ reflected) % 2)  # T_k(−t) = (−1)^k T_k(t)
-    return orbits(len(K), targets, signs, 2)
+    return orbits_of_exponents(K, ((list(g.image), [not part.is_identity for part in g.parts]) for g in generators))
 
 
-def orbit_sums_of_exponents(
-    interval: Interval, parts: Sequence[tuple[NDArray[np.int64], Orbits]]
-) -> ChebyshevOrbitSums:
+def orbit_sums_of_exponents(interval: Interval, parts: Sequence[tuple[NDArray[np.int64], Orbits]]) -> Combinations:
     """One orthonormal function for each orbit of each part, in order."""
+    from scipy.sparse import coo_array
+
     ends = np.cumsum([0, *(found.count for _, found in parts)])
     label = [np.where(found.label >= 0, found.label + end, -1) for (_, found), end in zip(parts, ends, strict=False)]
     coefficients = [(1.0 - 2.0 * found.phase) / np.sqrt(np.append(found.size, 1))[found.label] for _, found in parts]
     centre, half = interval.low / 2 + interval.high / 2, interval.high / 2 - interval.low / 2
     products = ChebyshevProducts(centre, half, np.concatenate([K for K, _ in parts]))
-    return ChebyshevOrbitSums(products, np.concatenate(label), np.concatenate(coefficients).astype(np.float64))
+    row, column = np.arange(products.dim), np.concatenate(label)
+    used = column >= 0
+    entries = (np.concatenate(coefficients)[used], (row[used], column[used]))
+    return Combinations(products, coo_array(entries, shape=(products.dim, int(ends[-1]))))
 
 
 def _exponents(space: Power, eigenspace: Eigenspace) -> NDArray[np.int64]:

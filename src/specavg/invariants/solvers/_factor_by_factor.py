@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import product as cartesian
 from math import inf, prod
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from specavg.functions._tensor_products import TensorProducts
 from specavg.groups import Group
 from specavg.groups.families import DirectProduct
 from specavg.invariants.solvers._factor_eigenspaces import FactorEigenspaces, acts_on_factors
-from specavg.invariants.solvers._solver import QUICK, Solution, Solver
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution, Solver, known
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Product, Space
 
@@ -25,11 +24,8 @@ if TYPE_CHECKING:
     from specavg.invariants._solver_choice import Places, Resolver
 
 
-@dataclass(frozen=True, eq=False)
-class FactorSolutions:
-    """The functions are products: for each entry, those of one solution of each factor."""
-
-    products: tuple[tuple[Solution[Any], ...], ...]
+FactorSolutions = tuple[tuple[Solution[Any], ...], ...]
+"""The functions are products: for each entry, those of one solution of each factor."""
 
 
 class FactorwiseSolver(Solver[FactorSolutions], abc.ABC):
@@ -52,14 +48,15 @@ class FactorwiseSolver(Solver[FactorSolutions], abc.ABC):
         return self._eigenspaces.splits(self._of_functions(eigenspace))
 
     def seconds(self, eigenspace: Eigenspace) -> float:
-        pairs = (pair for way in self._ways(eigenspace) for pair in zip(self._resolvers, way, strict=True))
-        return 2 * QUICK + sum(resolver.seconds(V) for resolver, V in pairs)
+        return 2 * QUICK + sum(resolver.seconds(V) for resolver, V in self._pairs(eigenspace))
 
     def memory(self, eigenspace: Eigenspace) -> float:
         if not self.suits(eigenspace):
             return inf
-        pairs = (pair for way in self._ways(eigenspace) for pair in zip(self._resolvers, way, strict=True))
-        return max((resolver.memory(V) for resolver, V in pairs), default=0.0)
+        return max((resolver.memory(V) for resolver, V in self._pairs(eigenspace)), default=0.0)
+
+    def _pairs(self, eigenspace: Eigenspace) -> Iterator[tuple[Resolver, Eigenspace]]:
+        return (pair for way in self._ways(eigenspace) for pair in zip(self._resolvers, way, strict=True))
 
     def count(self, eigenspace: Eigenspace) -> int | None:
         if not self.suits(eigenspace):
@@ -76,14 +73,14 @@ class FactorwiseSolver(Solver[FactorSolutions], abc.ABC):
         parts = {(i, s.eigenspace): s for chosen in products for i, s in enumerate(chosen)}
         count = sum(prod(s.invariant_dim for s in chosen) for chosen in products)
         named = ((f"factor{i}", s) for (i, _), s in parts.items())
-        return Solution.made_of(named, eigenspace, count, self, FactorSolutions(products))
+        return Solution.made_of(named, eigenspace, count, self, products)
 
     @staticmethod
     def _index(places: Sequence[Places], solutions: Sequence[Solution[FactorSolutions]]) -> NDArray[np.intp]:
         """Which function of each factor every product is made of."""  # (dim, number of factors)
         index: list[tuple[int, ...]] = []
         for solution in solutions:
-            for chosen in solution.data.products:
+            for chosen in solution.data:
                 columns = [place.columns(s) for place, s in zip(places, chosen, strict=True)]
                 index.extend(cartesian(*columns))
         return np.array(index, dtype=np.intp).reshape(len(index), len(places))
@@ -95,20 +92,15 @@ class FactorwiseSolver(Solver[FactorSolutions], abc.ABC):
 
 
 @final
-class FactorByFactor(FactorwiseSolver):
+class FactorByFactor(ClosedForm, FactorwiseSolver):
     """Products of the factors' invariants."""
-
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
 
     def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
         super().__init__(space, group, stored)
-        product = acts_on_factors(space, group)
-        assert product is not None
+        self._product = known(acts_on_factors(space, group))
+        self._eigenspaces = FactorEigenspaces(space, self._product)
         assert isinstance(group.structure, DirectProduct)
-        self._product = product
-        self._eigenspaces = FactorEigenspaces(space, product)
-        pairs = zip(product.factors, group.structure.groups, strict=True)
+        pairs = zip(self._product.factors, group.structure.groups, strict=True)
         self._resolvers = [self.resolver_of(f"factor{i}", M, G) for i, (M, G) in enumerate(pairs)]
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 
@@ -14,26 +14,21 @@ from specavg.groups.families import DirectProduct
 from specavg.invariants.solvers._factor_by_factor import FactorSolutions, FactorwiseSolver
 from specavg.invariants.solvers._factor_eigenspaces import FactorEigenspaces, acts_on_factors
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
-from specavg.invariants.solvers._solver import Solution
+from specavg.invariants.solvers._solver import ClosedForm, Solution, known
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 
 
 @final
-class FactorsAndOutputs(FactorwiseSolver, OutputSolver[FactorSolutions]):
+class FactorsAndOutputs(ClosedForm, FactorwiseSolver, OutputSolver[FactorSolutions]):
     """Equivariant functions of one factor times invariant, or sign-changing, functions of the others."""
-
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         super().__init__(space, output, stored)
-        product, factors = acts_on_factors(space, output.group), _factors_of(output)
-        assert product is not None
-        assert factors is not None
-        self._product, self._outputs = product, [rho.dim for rho in factors]
-        self._eigenspaces = FactorEigenspaces(space, product)
-        pairs = enumerate(zip(product.factors, factors, strict=True))
+        self._product, factors = known(acts_on_factors(space, output.group)), known(_factors_of(output))
+        self._outputs = [rho.dim for rho in factors]
+        self._eigenspaces = FactorEigenspaces(space, self._product)
+        pairs = enumerate(zip(self._product.factors, factors, strict=True))
         self._resolvers = [self.resolver_of(f"factor{i}", M, rho.group, rho) for i, (M, rho) in pairs]
 
     @classmethod

@@ -42,6 +42,7 @@ class FrequencyOrbits(Solver[WaveSums]):
 
     name: ClassVar[str] = "orbits"
     sweeps: ClassVar[bool] = True
+    space: Torus  # pyright: ignore[reportIncompatibleVariableOverride]
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
@@ -77,7 +78,6 @@ class FrequencyOrbits(Solver[WaveSums]):
 
     def solve_together(self, eigenspaces: Sequence[Eigenspace]) -> list[Solution[WaveSums]]:
         """One sweep over the orbits of all frequencies; the same solutions as one by one."""
-        assert isinstance(self.space, Torus)
         K, counts = self._frequencies(eigenspaces)
         segment = np.repeat(np.arange(len(eigenspaces)), counts)
         actions = [self.space.moved_frequencies(self.space.check_isometry(g), K) for g in self.group.generators]
@@ -110,7 +110,6 @@ class FrequencyOrbits(Solver[WaveSums]):
 
     def _frequencies(self, eigenspaces: Sequence[Eigenspace]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
         """The frequencies that no pure shift changes, without the constant's, and how many each eigenspace has."""
-        assert isinstance(self.space, Torus)
         size = sum(V.dim for V in eigenspaces) / self._index
         require_memory(
             self._bytes(size),
@@ -127,7 +126,6 @@ class FrequencyOrbits(Solver[WaveSums]):
 
     def _still(self, K: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which waves no field moves: k·v = 0, in exact arithmetic."""
-        assert isinstance(self.space, Torus)
         still = np.ones(len(K), dtype=bool)
         for field in self.group.fields:
             checked = self.space.check_field(field)
@@ -136,7 +134,6 @@ class FrequencyOrbits(Solver[WaveSums]):
         return still
 
     def functions(self, solutions: Sequence[Solution[WaveSums]]) -> Functions:
-        assert isinstance(self.space, Torus)
         solutions = [s for s in solutions if s.invariant_dim]
         Q = joined_coefficients(solutions)
         Q.data[np.abs(Q.data) < 1e-15] = 0.0  # sums of opposite terms

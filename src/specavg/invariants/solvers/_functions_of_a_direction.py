@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from specavg.functions._functions import Array, Functions
 from specavg.functions._one_direction import OneDirection
 from specavg.groups import Group
-from specavg.invariants.solvers._solver import QUICK, Solution, Solver
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution, Solver, known
 from specavg.isometries import Isometry, LeftRight, signed_permutation
 from specavg.isometries.fields import RotationField, two_sided
 from specavg.spaces import Eigenspace, Rotations, Space, Sphere
@@ -39,11 +39,8 @@ class Reduction:
 
 
 @final
-class FunctionsOfADirection(Solver[None]):
+class FunctionsOfADirection(ClosedForm, Solver[None]):
     """The invariants of a group on the sphere, at the direction of the fibre."""
-
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
@@ -51,9 +48,7 @@ class FunctionsOfADirection(Solver[None]):
 
     @cached_property
     def _directions(self) -> Reduction:
-        reduction = reduction_to_directions(self.space, self.group)
-        assert reduction is not None
-        return reduction
+        return known(reduction_to_directions(self.space, self.group))
 
     @cached_property
     def _sphere(self) -> Resolver:

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg.functions._functions import Array
+from specavg.functions._functions import Array, Functions
 from specavg.invariants.solvers._solver import Unsuitable
 from specavg.invariants.solvers._stored_arrays import StoredArraysError, orthonormal
 from specavg.spaces import Space
@@ -63,13 +62,7 @@ def _blocks(matrix: Array) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     return [(np.flatnonzero(label[:p] == i), np.flatnonzero(label[p:] == i)) for i in range(count)]
 
 
-class OrbitSums(Protocol):
-    """Orbit sums that can be evaluated at a few points without compiling anything."""
-
-    def plain_values(self, X: Array) -> Array: ...
-
-
-def better_family(degree: int, Q: Array, space: Space, n: int, sums: Callable[[bool], OrbitSums]) -> bool:
+def better_family(degree: int, Q: Array, space: Space, n: int, sums: Callable[[bool], Functions]) -> bool:
     """Whether to write the sums ·Q in Hermite products (True) or in monomials, by what each loses at `n` points.
 
     `sums(hermite)` are the orbit sums in either family. Raises `Unsuitable` where neither keeps twelve digits.
@@ -87,7 +80,7 @@ def better_family(degree: int, Q: Array, space: Space, n: int, sums: Callable[[b
     return hermite <= monomial
 
 
-def _amplification(sums: OrbitSums, Q: Array, X: Array) -> float:
+def _amplification(sums: Functions, Q: Array, X: Array) -> float:
     """Size of the terms of `sums`·Q beside the results (which have mean square one), at points X."""
     values = sums.plain_values(X)  # a few points: not worth compiling for
     return float(np.sqrt(np.mean((np.abs(values) @ np.abs(Q)) ** 2, axis=0)).max())

@@ -20,8 +20,8 @@ import numpy as np
 
 from specavg.functions._functions import Array
 from specavg.groups._algebra import generated_algebra
+from specavg.groups._linear_part import determinant
 from specavg.isometries import Isometry
-from specavg.isometries._linear import linear
 from specavg.isometries.fields import Field
 from specavg.spaces import Eigenspace, Space, Sphere
 
@@ -51,7 +51,7 @@ class AllRotations:
         d = space.n_features
         if generated_algebra([space.check_field(f) for f in fields]).dim < d * (d - 1) // 2:
             return None
-        return cls(space, improper=any(_determinant(space.check_isometry(g)) < 0 for g in isometries))
+        return cls(space, improper=any(determinant(space.check_isometry(g)) < 0 for g in isometries))
 
     def _like_improper(self, factors: int) -> bool:
         """Whether SO(d) has the invariants of O(d)."""
@@ -104,10 +104,6 @@ class AllRotations:
         tensor = (products.T @ c).reshape(a.shape[1], b.shape[1], c.shape[1])
         tensor[np.abs(tensor) < _ROUNDED_ZERO * np.abs(tensor).max()] = 0.0
         return tensor / np.linalg.norm(tensor), float(error)
-
-
-def _determinant(g: Isometry) -> float:
-    return float(np.linalg.det(np.asarray(linear(g).matrix, dtype=np.float64)))
 
 
 @lru_cache(maxsize=64)

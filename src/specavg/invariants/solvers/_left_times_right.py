@@ -7,9 +7,8 @@ generator acts from one side only, the invariants are products of the fixed vect
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
@@ -20,35 +19,30 @@ from specavg.groups import Group
 from specavg.invariants._certified_null_space import FixedSpace, null_space
 from specavg.invariants.solvers._functions_of_a_direction import turns_about_an_axis
 from specavg.invariants.solvers._parity_classes import fixed_by_classes
-from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution, StoringSolver
 from specavg.invariants.solvers._stored_arrays import orthonormal
 from specavg.isometries import Isometry, LeftRight, SignedPermutation
 from specavg.isometries.fields import Field, integer_speed, two_sided
-from specavg.spaces import Eigenspace, Rotations, Space, Stiefel
+from specavg.spaces import Eigenspace, Space, Stiefel
+from specavg.spaces._matrix_space import MatrixSpace
 
 _SIDES = ("left", "right")
 
 
-@dataclass(frozen=True, eq=False)
-class SidedBlocks:
-    """The fixed vectors of both sides, for each type of functions."""
-
-    blocks: tuple[SidedBlock, ...]
+SidedBlocks = tuple[SidedBlock, ...]
+"""The fixed vectors of both sides, for each type of functions."""
 
 
 @final
-class LeftTimesRight(StoringSolver[SidedBlocks]):
+class LeftTimesRight(ClosedForm, StoringSolver[SidedBlocks]):
     """Each generator acts from one side only, so D(g) is D_left ⊗ I or I ⊗ D_right and invariants are products.
 
     The same holds for fields: dD(ξ) is dD_left ⊗ I or I ⊗ dD_right.
     """
 
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
-
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
-        if not isinstance(space, Rotations | Stiefel) or not (group.generators or group.fields):
+        if not isinstance(space, MatrixSpace) or not (group.generators or group.fields):
             return False
         if turns_about_an_axis(space, group):  # functions of one direction are far fewer
             return False
@@ -161,7 +155,7 @@ class LeftTimesRight(StoringSolver[SidedBlocks]):
 
     def _sizes(self, eigenspace: Eigenspace) -> list[tuple[int, int]]:
         """The sizes of D_left and D_right of each type."""
-        assert isinstance(self.space, Rotations | Stiefel)
+        assert isinstance(self.space, MatrixSpace)
         return list(zip(self.space.left_sizes(eigenspace), self.space.right_sizes(eigenspace), strict=True))
 
     def _fixed(
@@ -169,7 +163,7 @@ class LeftTimesRight(StoringSolver[SidedBlocks]):
     ) -> Iterator[FixedSpace]:
         """What is fixed from one side, for each type."""
         space = self.space
-        assert isinstance(space, Rotations | Stiefel)
+        assert isinstance(space, MatrixSpace)
         if side == 0 and isinstance(space, Stiefel) and self._permutes_rows:
             for matrices in zip(*(space.left_classes(g, eigenspace) for g in moving), strict=True):
                 yield fixed_by_classes([D for D, _ in matrices], matrices[0][1])
@@ -210,9 +204,9 @@ class LeftTimesRight(StoringSolver[SidedBlocks]):
             for i, pair in enumerate(sizes)
         )
         count = sum(block.dim for block in blocks)
-        return Solution(eigenspace, count, self, SidedBlocks(blocks), residual, gap, inner_products, vectors)
+        return Solution(eigenspace, count, self, blocks, residual, gap, inner_products, vectors)
 
     def functions(self, solutions: Sequence[Solution[SidedBlocks]]) -> Functions:
         kept = [s for s in solutions if s.invariant_dim]
         functions = self.space.functions([s.eigenspace for s in kept])
-        return TwoSidedSums(functions, [block for s in kept for block in s.data.blocks])
+        return TwoSidedSums(functions, [block for s in kept for block in s.data])

@@ -24,7 +24,7 @@ from specavg.invariants.solvers._harmonic_polynomials import (
     better_family,
     harmonic_combinations,
 )
-from specavg.invariants.solvers._orbits import Orbits, orbits
+from specavg.invariants.solvers._orbits import Orbits, orbits_of_exponents
 from specavg.invariants.solvers._solver import QUICK, Solution, StoringSolver, Unsuitable
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import SignedPermutation
@@ -136,13 +136,8 @@ def _monomial_orbits(d: int, degree: int, generators: tuple[SignedPermutation, .
     what = f"{count} monomials of degree {degree} in {d} variables"
     require_memory(_monomial_memory(d, degree), what, "Lower the cutoff.")
     exponents = dense(d, degree, monomial_shells(d, degree), power=1)
-    targets, signs = [], []
-    for g in generators:
-        moved = np.empty_like(exponents)
-        moved[:, g.image_array] = exponents  # (x∘g)^a = ± x^{a'}, a'[image[i]] = a[i]
-        targets.append(rows_in(moved, exponents))
-        signs.append((exponents @ (g.signs_array < 0).astype(np.int64)) % 2)
-    return _Monomials(degree, exponents, orbits(len(exponents), targets, signs, 2))
+    found = orbits_of_exponents(exponents, ((g.image_array, g.signs_array < 0) for g in generators))
+    return _Monomials(degree, exponents, found)
 
 
 def _orbit_laplacian(upper: _Monomials, lower: _Monomials) -> Array:

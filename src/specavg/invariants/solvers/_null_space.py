@@ -10,8 +10,7 @@ from specavg._config import require_memory
 from specavg.functions._functions import Array
 from specavg.groups import Group
 from specavg.invariants._certified_null_space import null_space
-from specavg.invariants.solvers._fixed_vectors import FixedVectorSolver
-from specavg.invariants.solvers._solver import QUICK, Solution
+from specavg.invariants.solvers._solver import QUICK, FixedVectorSolver, Solution
 from specavg.isometries.fields import integer_speed
 from specavg.spaces import Eigenspace, Space
 

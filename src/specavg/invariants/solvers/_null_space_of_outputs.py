@@ -12,9 +12,8 @@ from specavg.functions._functions import Array
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants._certified_null_space import null_space
-from specavg.invariants.solvers._fixed_vectors import FixedVectorSolver
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
-from specavg.invariants.solvers._solver import QUICK, Solution
+from specavg.invariants.solvers._solver import QUICK, FixedVectorSolver, Solution
 from specavg.spaces import Eigenspace, Space
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from itertools import product as cartesian
 from math import comb, prod
@@ -14,11 +14,12 @@ import numpy as np
 from specavg.functions._determinants import Determinants
 from specavg.groups import Group, sign_flips, trivial
 from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric, Wreath
-from specavg.invariants.solvers._solver import Solution, Solver
+from specavg.invariants.solvers._solver import Solution, Solver, known
 from specavg.spaces import Eigenspace, Power, Space, Torus
 from specavg.spaces._copy_types import Type, copy_types
 from specavg.spaces._frequency_sets import Shell
 
+BYTES = 400.0  # memory of one function of all copies: its multiset as Python objects, and its row of the program
 Chosen: TypeAlias = tuple[tuple[Solution[Any], int], ...]
 """Invariants of one copy: which solution, and which of its invariants."""
 
@@ -41,9 +42,7 @@ class OneCopy:
         space, structure = solver.space, solver.group.structure
         assert isinstance(space, Power | Torus)
         self._space, self.copies = space, space.parts
-        base = space.one_part
-        assert base is not None
-        self.base = base
+        self.base = known(space.one_part)
         part = sign_flips(1) if isinstance(structure, Hyperoctahedral) else trivial(self.base.shape[0])
         group = structure.group if isinstance(structure, Wreath) else part
         self.resolver = solver.resolver_of("copy", self.base, group)
@@ -98,6 +97,24 @@ class OneCopy:
     def determinant_count(self, types: Sequence[Type], dims: Mapping[Eigenspace, int]) -> int:
         """How many determinants there are, given the number of invariants of each eigenspace of one copy."""
         return sum(prod(comb(dims[V], n) for V, n in chosen) for chosen in self.antisymmetric_types(types))
+
+    def dims(self, types: Sequence[Type]) -> dict[Eigenspace, int] | None:
+        """The number of invariants of each eigenspace of one copy in `types`; None where one is not known."""
+        counts = {V: self.resolver.count(V) for chosen in types for V, _ in chosen}
+        known = {V: count for V, count in counts.items() if count is not None}
+        return known if len(known) == len(counts) else None
+
+    def memory(self, eigenspace: Eigenspace, count: int | None) -> float:
+        """Working memory of so many functions of all copies, and of those of one copy that they are made from."""
+        held = max(map(self.resolver.memory, self.palette(eigenspace)), default=0.0)
+        return held + BYTES * (count or 0)
+
+    def parts(
+        self, solved: Mapping[Eigenspace, Solution[Any]], sets: Sequence[Chosen]
+    ) -> Iterator[tuple[str, Solution[Any]]]:
+        """The solutions of one copy that a solution is made of, each once, with the name of their resolver."""
+        used = dict.fromkeys([*solved.values(), *(s for chosen in sets for s, _ in chosen)])
+        return (("copy", s) for s in used)
 
     def solved(self, eigenspace: Eigenspace) -> dict[Eigenspace, Solution[Any]]:
         """The invariants of one copy that may occur."""

@@ -12,7 +12,7 @@ from specavg.groups import Representation
 from specavg.groups._one_output import OneOutput, one_output
 from specavg.invariants._split_functions import split_functions
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
-from specavg.invariants.solvers._solver import Solution
+from specavg.invariants.solvers._solver import ClosedForm, Solution, known
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import permutation
 from specavg.spaces import Eigenspace, Power, Space, Torus
@@ -24,19 +24,15 @@ _WITH_MATRICES = 3000
 
 
 @final
-class OneOutputForAll(OutputSolver[Solution[Any]]):
+class OneOutputForAll(ClosedForm, OutputSolver[Solution[Any]]):
     """F_b(x) = ±f(g_b x), with f a function of the stabiliser of output 0: its closed form is one for F."""
 
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
     delegates: ClassVar[bool] = True
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         super().__init__(space, output, stored)
-        found = _stabiliser(space, output)
-        assert found is not None
-        self._one = found
-        self._resolver = self.resolver_of("output", space, found.group, found.output)
+        self._one = known(_stabiliser(space, output))
+        self._resolver = self.resolver_of("output", space, self._one.group, self._one.output)
 
     @classmethod
     def carries(cls, space: Space, output: Representation) -> bool:

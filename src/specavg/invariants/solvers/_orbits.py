@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import numbered
+from specavg.functions._integer_vectors import rows_in
 
 _SMALL = 256  # functions: up to here neighbours exchange labels in NumPy, above SciPy searches the graph
 
@@ -67,6 +68,21 @@ def orbits(m: int, targets: Sequence[NDArray[Any]], phases: Sequence[NDArray[Any
         wrong = (phase + p - phase[t]) % modulus != 0
         alive[label[wrong]] = False
     return _survivors(label, phase, first, alive)
+
+
+def orbits_of_exponents(K: NDArray[np.int64], moves: Iterable[tuple[Any, Any]]) -> Orbits:
+    """Orbits of products x^k under signed permutations: of each the image, and which coordinates change their sign.
+
+    Every image of a row of `K` is a row again. (x∘g)^k = ± x^{k'} with k'[image[i]] = k[i], and the sign (−1)^k for
+    each coordinate that changes its own; Chebyshev polynomials T_k have the same parities.
+    """
+    targets, signs = [], []
+    for image, flipped in moves:
+        moved = np.empty_like(K)
+        moved[:, image] = K
+        targets.append(rows_in(moved, K))
+        signs.append(K @ np.asarray(flipped, dtype=np.int64) % 2)
+    return orbits(len(K), targets, signs, 2)
 
 
 def _small_orbits(m: int, targets: Sequence[NDArray[Any]], phases: Sequence[NDArray[Any]], modulus: int) -> Orbits:

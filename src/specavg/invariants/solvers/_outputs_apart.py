@@ -12,7 +12,7 @@ from specavg.groups import Representation
 from specavg.invariants._split_functions import places_of_copies
 from specavg.invariants._summands_of_outputs import OutputSummand, summands_of_outputs
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
-from specavg.invariants.solvers._solver import Solution
+from specavg.invariants.solvers._solver import ClosedForm, Solution
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Power, Product, Space, Torus
 
@@ -20,11 +20,9 @@ Summands = tuple[Solution[Any], ...]
 
 
 @final
-class OutputsApart(OutputSolver[Summands]):
+class OutputsApart(ClosedForm, OutputSolver[Summands]):
     """A direct sum of representations: the functions of each summand, those of equivalent summands once."""
 
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
     delegates: ClassVar[bool] = True
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:

@@ -8,17 +8,15 @@ from typing import Any, ClassVar, final
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
-from specavg.invariants.solvers._solver import Solution
+from specavg.invariants.solvers._solver import ClosedForm, Solution
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 
 
 @final
-class OutputsLeftAlone(OutputSolver[Solution[Any]]):
+class OutputsLeftAlone(ClosedForm, OutputSolver[Solution[Any]]):
     """The trivial representation of one output: the invariant functions."""
 
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
     delegates: ClassVar[bool] = True
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:

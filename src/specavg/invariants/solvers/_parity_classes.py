@@ -72,10 +72,8 @@ def _moves(D: Any, classes: Sequence[tuple[int, int]]) -> list[tuple[int, Array]
     moves: list[tuple[int, Array]] = []
     for start, stop in classes:
         entries = slice(by_column.indptr[start], by_column.indptr[stop])
-        rows, column = (
-            by_column.indices[entries],
-            np.repeat(np.arange(stop - start), np.diff(by_column.indptr[start : stop + 1])),
-        )
+        rows = by_column.indices[entries]
+        column = np.repeat(np.arange(stop - start), np.diff(by_column.indptr[start : stop + 1]))
         to = np.unique(np.searchsorted(starts, rows, side="right") - 1)
         low, high = classes[int(to[0])]
         if len(to) > 1 or high - low != stop - start:

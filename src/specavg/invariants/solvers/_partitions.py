@@ -9,9 +9,10 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from specavg._arrays import Array, block_diagonal
 from specavg._config import require_memory
 from specavg.functions._combinations import Combinations
-from specavg.functions._functions import Array, Functions
+from specavg.functions._functions import Functions
 from specavg.functions._orbit_sums import orbit_sums, partitions
 from specavg.groups import Group
 from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric
@@ -108,11 +109,9 @@ class SymmetricPolynomials(StoringSolver[InvariantHarmonics]):
         return Solution(eigenspace, found.Q.shape[1], self, found, residual, arrays=found.arrays)
 
     def functions(self, solutions: Sequence[Solution[InvariantHarmonics]]) -> Functions:
-        from scipy.linalg import block_diag
-
         found = [s.data for s in solutions if s.invariant_dim]
         sums = orbit_sums(self.space.n_features, [(h.degree, h.hermite) for h in found], self._step)
-        return Combinations(sums, block_diag(*(h.Q for h in found)) if found else np.empty((0, 0)))
+        return Combinations(sums, block_diagonal([h.Q for h in found]))
 
 
 @lru_cache(maxsize=1024)

@@ -18,8 +18,7 @@ import numpy as np
 from specavg._config import require_memory
 from specavg.functions._functions import Array
 from specavg.groups import Group
-from specavg.invariants.solvers._fixed_vectors import FixedVectorSolver
-from specavg.invariants.solvers._solver import QUICK, Solution
+from specavg.invariants.solvers._solver import QUICK, FixedVectorSolver, Solution
 from specavg.spaces import Eigenspace, Space
 
 FAILURE = 0.05  # δ: the probability of a wrong answer that the number of draws allows for

@@ -23,9 +23,8 @@ from specavg.functions._wigner_matrices import euler_angles
 from specavg.groups import Group
 from specavg.groups.families import PointGroup
 from specavg.invariants._certified_null_space import FixedSpace, clear_zeros, common_null_space, rounding
-from specavg.invariants.solvers._fixed_vectors import FixedVectorSolver
 from specavg.invariants.solvers._s2_frames import LARGEST_DEGREE, Columns, Frame, frame, waves
-from specavg.invariants.solvers._solver import QUICK, Solution, Unsuitable
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, FixedVectorSolver, Solution, Unsuitable
 from specavg.isometries import Orthogonal, SignedPermutation
 from specavg.isometries.fields import RotationField
 from specavg.spaces import Eigenspace, Space, Sphere
@@ -145,11 +144,8 @@ class AxisThenNullSpace(FixedVectorSolver):
 
 
 @final
-class OrdersAlongAnAxis(AxisThenNullSpace):
+class OrdersAlongAnAxis(ClosedForm, AxisThenNullSpace):
     """Point groups with one axis, wherever it points: orders and signs along it say all, and no null space is left."""
-
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:

@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from math import isqrt
-from typing import ClassVar, final
+from typing import final
 
 from specavg._config import require_memory
 from specavg.functions._cosine_products import cosine_products
 from specavg.functions._frequency_types import arrangements, type_tree
 from specavg.functions._functions import Functions
-from specavg.functions._integer_vectors import Tree, frequency_tree
+from specavg.functions._integer_vectors import frequency_tree
 from specavg.groups import Group
 from specavg.groups.families import SignFlips
-from specavg.invariants.solvers._solver import Solution, Solver, Unsuitable
+from specavg.invariants.solvers._solver import ClosedForm, Solution, Solver, Unsuitable
 from specavg.spaces import Eigenspace, Space, Torus
 from specavg.spaces._frequency_sets import FrequencySet, FrequencyTypes, Shell
 
 
 @final
-class SignedFrequencies(Solver[FrequencySet]):
+class SignedFrequencies(ClosedForm, Solver[FrequencySet]):
     """Sign flips of a box: ∏ √2cos 2πk_i u_i, one for each k ≥ 0. Only invariants are ever touched."""
-
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
@@ -54,17 +51,13 @@ class SignedFrequencies(Solver[FrequencySet]):
 
     def functions(self, solutions: Sequence[Solution[FrequencySet]]) -> Functions:
         assert isinstance(self.space, Torus)
+        d, dim = self.space.dim, sum(s.invariant_dim for s in solutions)
         norms = [s.data.norm for s in solutions if isinstance(s.data, Shell)]
         if len(norms) == len(solutions):
-            return cosine_products(self.space.period, self.space.dim, norms, frequency_tree)
+            vectors = partial(frequency_tree, d, max(norms, default=0))
+            return cosine_products(self.space.period, norms, dim, vectors)
         types = [tuple(self.space.frequency_types(s.eigenspace) or ()) for s in solutions]
-        tree = type_tree(self.space.dim, types)
-        return cosine_products(self.space.period, self.space.dim, range(len(types)), partial(_listed, tree))
-
-
-def _listed(tree: Tree, d: int, bound: int) -> Tree:
-    """A tree that is listed already, whatever the bound. A function with a name can be pickled."""
-    return tree
+        return cosine_products(self.space.period, range(len(types)), dim, partial(type_tree, d, types))
 
 
 def _nonnegative_count(d: int, n: int) -> int:

@@ -10,19 +10,27 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from specavg._arrays import Array
+from specavg.functions._combinations import Blockwise
 from specavg.functions._functions import Functions
 from specavg.functions._vector_functions import VectorFunctions
 from specavg.groups import Group, Representation
-from specavg.invariants.solvers._stored_arrays import Stored
+from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
 from specavg.spaces import Eigenspace, Space
 
 if TYPE_CHECKING:
     from specavg.invariants._solver_choice import Resolver
 
 Data = TypeVar("Data")
+Found = TypeVar("Found")
 # Seconds. Closed forms took 1e-5 (sign flips) to 7e-4 (wreath products, 19 functions) for one eigenspace. This and all
 # other constants of `seconds` are CPU seconds of one thread on a busy 2-core machine, good to a factor of about 10.
 QUICK = 1e-4
+
+
+def known(found: Found | None) -> Found:
+    """What was found when it was asked whether the solver fits."""
+    assert found is not None
+    return found
 
 
 class Unsuitable(ValueError):
@@ -130,9 +138,35 @@ class Solver(abc.ABC, Generic[Data]):
         """The functions of several of its own solutions, in order; vector functions where there is an output."""
 
 
+class ClosedForm:
+    """Mixed into solvers that know the invariants beforehand: they are tried before all others."""
+
+    name: ClassVar[str] = "closed form"
+    preference: int = 0
+
+
 class StoringSolver(Solver[Data]):
     """A solver whose solutions hold arrays that linear algebra decided."""
 
     @abc.abstractmethod
     def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[Data]:
         """The solution that had these `arrays`, without linear algebra; a `StoredArraysError` if they do not fit."""
+
+
+class FixedVectorSolver(StoringSolver[Array]):
+    """A solver whose invariants are columns of coefficients of the eigenfunctions: Q (m, r), orthonormal."""
+
+    def fixed(
+        self, eigenspace: Eigenspace, Q: Array, residual: float = 0.0, gap: float = np.inf, inner_products: int = 0
+    ) -> Solution[Array]:
+        """The solution with the columns of `Q`."""
+        Q = np.ascontiguousarray(Q)
+        return Solution(eigenspace, Q.shape[1], self, Q, residual, gap, inner_products, {"Q": Q})
+
+    def restore(self, eigenspace: Eigenspace, arrays: Mapping[str, Array]) -> Solution[Array]:
+        return self.fixed(eigenspace, orthonormal(arrays, "Q", eigenspace.dim))
+
+    def functions(self, solutions: Sequence[Solution[Array]]) -> Functions | VectorFunctions:
+        kept = [s for s in solutions if s.invariant_dim]
+        functions = self.space.functions([s.eigenspace for s in kept])
+        return Blockwise(functions, [(s.eigenspace.dim, s.data) for s in kept])

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import Array
+
 
 def multisets(dim: int, n: int) -> list[tuple[int, ...]]:
     """The multisets of n of `dim` things, in the order of the unit vectors of Sym^n."""
@@ -80,7 +82,7 @@ def applied_power(M: NDArray[Any], n: int, X: NDArray[Any]) -> NDArray[Any]:
     return J.T @ moved.reshape(J.shape[0], k)
 
 
-def in_symmetric_powers(tensor: NDArray[np.float64], powers: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
+def in_symmetric_powers(tensor: Array, powers: Sequence[tuple[int, int]]) -> Array:
     """A tensor that is symmetric in each run of n equal factors, in the unit vectors of ⊗ Sym^n(V).
 
     Parameters

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, final
+from typing import final
 
 from specavg.functions._functions import Functions
 from specavg.groups import Group
-from specavg.invariants.solvers._solver import Solution, Solver
+from specavg.invariants.solvers._solver import ClosedForm, Solution, Solver
 from specavg.spaces import Eigenspace, Space
 
 
 @final
-class Everything(Solver[None]):
+class Everything(ClosedForm, Solver[None]):
     """The trivial group: every function is invariant."""
-
-    name: ClassVar[str] = "closed form"
-    preference: int = 0
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:

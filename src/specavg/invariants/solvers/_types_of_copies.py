@@ -28,9 +28,9 @@ from specavg.functions._functions import Array, Functions
 from specavg.functions._symmetric_waves import symmetrized_products
 from specavg.groups import Group, Representation
 from specavg.groups.families import Symmetric
-from specavg.invariants._certified_null_space import common_null_space
+from specavg.invariants._certified_null_space import FixedSpace, common_null_space
 from specavg.invariants.solvers._harmonics_turned_together import AllRotations
-from specavg.invariants.solvers._integer_weights import integer_weights
+from specavg.invariants.solvers._solver import Unsuitable
 from specavg.invariants.solvers._symmetric_powers import (
     applied_power,
     in_symmetric_powers,
@@ -43,6 +43,7 @@ from specavg.isometries.fields import CopiesField, Field, integer_speed
 from specavg.spaces import Eigenspace, Power, Space
 from specavg.spaces._copy_types import copy_types
 
+_WHOLE = 1e-9  # weights closer to integers than this are integers; eigenvalues of dD are rounded to 1e-13
 Slots = tuple[tuple[Eigenspace, int], ...]
 """Tensor factors of a type: Sym^n(V) for each (V, n)."""
 
@@ -91,20 +92,11 @@ def copies_move_together(space: Space, group: Group, output: Representation | No
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Found:
-    """Invariants of a type, as columns."""
-
-    Q: Array
-    residual: float
-    gap: float
-
-
-@final
 class TypesOfCopies:
     """The types of each eigenspace, their invariants and their functions."""
 
-    def __init__(self, power: Power, together: Together, outputs: int = 1) -> None:
+    def __init__(self, power: Space, together: Together, outputs: int = 1) -> None:
+        assert isinstance(power, Power)
         self._power, self._together, self._outputs = power, together, outputs
         self._known: dict[tuple[Eigenspace, int], _Factor] = {}
         self._rotations = AllRotations.among(power.base, together.isometries, together.fields)
@@ -196,16 +188,16 @@ class TypesOfCopies:
         moved = [velocity * _speed(fast, field) for field, fast, velocity in pairs]
         return _Factor.of(moved, list(self._together.images), 1)
 
-    def invariants(self, slots: Slots) -> Found:
+    def invariants(self, slots: Slots) -> FixedSpace:
         """Weight zero under the first field, the null space of the others, the fixed vectors of the isometries."""
         size, known = self.size(slots), self.count(slots)
         if known == 0:
-            return Found(np.empty((size, 0)), 0.0, np.inf)
+            return _fixed(np.empty((size, 0)))
         if known is not None and self._rotations is not None:
             tensor, error = self._rotations.invariant(_one_by_one(slots))
-            return Found(in_symmetric_powers(tensor, [(V.dim, n) for V, n in slots])[:, None], error, np.inf)
+            return _fixed(in_symmetric_powers(tensor, [(V.dim, n) for V, n in slots])[:, None], error)
         if not slots and not self._moves_outputs:
-            return Found(np.eye(size), 0.0, np.inf)
+            return _fixed(np.eye(size))
         powers = [n for _, n in slots] + [1]
         factors = [self._factor(V, n) for V, n in slots] + [self._output]
         residual, gap = 0.0, np.inf
@@ -224,7 +216,7 @@ class TypesOfCopies:
                 null = common_null_space(others, size)
                 C, residual, gap = null.basis, null.residual, min(gap, null.gap)
             if not C.shape[1]:
-                return Found(np.empty((size, 0)), residual, gap)
+                return _fixed(np.empty((size, 0)), residual, gap)
             # Back to real functions. The projector CC* is real, so [Re C, Im C] has singular values 1 and 0 only.
             whole = np.zeros((size, C.shape[1]), dtype=complex)
             whole[zero] = C
@@ -241,7 +233,7 @@ class TypesOfCopies:
             ]
             fixed = common_null_space(moved, size)
             Q, residual, gap = Q @ fixed.basis, max(residual, fixed.residual), min(gap, fixed.gap)
-        return Found(np.ascontiguousarray(Q), residual, gap)
+        return _fixed(np.ascontiguousarray(Q), residual, gap)
 
     def functions(self, kept: Sequence[tuple[Slots, Array]]) -> Functions:
         """The invariant functions of some types, each with the columns that were found for it."""
@@ -287,10 +279,33 @@ class _Factor:
     def of(cls, fields: list[Array], matrices: list[Array], n: int) -> _Factor:
         if not fields:
             return cls(np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=complex), [], matrices)
-        weights, U = integer_weights(fields[0])
+        weights, U = _integer_weights(fields[0])
         several = np.array([sum(weights[list(part)]) for part in multisets(len(U), n)], dtype=np.int64)
         moved = [power_of_field(_clean(U.conj().T @ A @ U), n) for A in fields[1:]]
         return cls(several, U, moved, matrices)
+
+
+def _integer_weights(dD: Array) -> tuple[NDArray[np.int64], NDArray[np.complex128]]:
+    """Weights w and unit vectors u with dD u = −i w u, of a field whose flow has the period 2π.
+
+    Examples
+    --------
+    >>> _integer_weights(np.array([[0.0, -2.0], [2.0, 0.0]]))[0]
+    array([-2,  2])
+    """
+    values, vectors = np.linalg.eigh(1j * dD)
+    weights = np.rint(values)
+    error = float(np.abs(values - weights).max(initial=0.0))
+    if error > _WHOLE * max(1.0, float(np.abs(weights).max(initial=0.0))):
+        raise Unsuitable(
+            f"the weights of a field are {error:.1e} from integers: its flow does not close, and functions cannot be "
+            "sorted by them."
+        )
+    return weights.astype(np.int64), vectors
+
+
+def _fixed(Q: Array, residual: float = 0.0, gap: float = np.inf) -> FixedSpace:
+    return FixedSpace(Q, "null space", gap, residual)
 
 
 def _one_by_one(slots: Slots) -> list[Eigenspace]:

@@ -9,11 +9,12 @@ from typing import Any, cast, final
 
 import numpy as np
 
+from specavg._arrays import Array, block_diagonal
 from specavg.isometries._block_maps import Copies, Factors
 from specavg.isometries._isometry import Isometry
 from specavg.isometries._left_right import LeftRight
 from specavg.isometries._linear import linear
-from specavg.isometries.fields._field import Field, Matrix, Scalar, alike
+from specavg.isometries.fields._field import Field, Scalar, alike
 from specavg.isometries.fields._matrix_fields import RotationField, left_right
 from specavg.isometries.fields._shift_field import ShiftField
 
@@ -28,10 +29,10 @@ class _Parts(Field):
         return len(self.parts)
 
     @property
-    def vector(self) -> Matrix:
+    def vector(self) -> Array:
         return np.concatenate([np.zeros(0), *(f.vector for f in self.parts if f is not None)])
 
-    def skew_matrices(self) -> Iterator[Matrix]:
+    def skew_matrices(self) -> Iterator[Array]:
         for part in self.parts:
             yield from () if part is None else part.skew_matrices()
 
@@ -192,9 +193,5 @@ def flatten(field: Field) -> Field:
         blocks = [part.velocity if isinstance(part, ShiftField) else (Fraction(0),) * part.size for part in parts]
         return ShiftField(tuple(v for block in blocks for v in block))
     if all(isinstance(part, RotationField) for part in parts):
-        offsets = np.cumsum([0, *(part.size for part in parts)])
-        matrix = np.zeros((offsets[-1], offsets[-1]))
-        for o, part in zip(offsets, parts, strict=False):
-            matrix[o : o + part.size, o : o + part.size] = cast(RotationField, part).matrix
-        return RotationField(matrix)
+        return RotationField(block_diagonal([cast(RotationField, part).matrix for part in parts]))
     return field

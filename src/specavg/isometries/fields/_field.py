@@ -7,13 +7,10 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from specavg._arrays import Array
 from specavg._immutable import Immutable
 from specavg.isometries._isometry import Isometry
 
-Matrix = NDArray[np.float64]
 Scalar = Fraction | float
 
 
@@ -27,7 +24,7 @@ class Field(Immutable, abc.ABC):
 
     @property
     @abc.abstractmethod
-    def vector(self) -> Matrix:
+    def vector(self) -> Array:
         """Linear coordinates of the field among the fields of its kind and size."""  # (p,)
 
     @abc.abstractmethod
@@ -50,7 +47,7 @@ class Field(Immutable, abc.ABC):
     def bracket_of_same_kind(self, other: Field) -> Field:
         """The bracket with a field of the same kind and size."""
 
-    def skew_matrices(self) -> Iterator[Matrix]:
+    def skew_matrices(self) -> Iterator[Array]:
         """The matrix of each thing that the field turns; none where it shifts."""
         yield from ()
 

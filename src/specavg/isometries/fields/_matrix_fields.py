@@ -10,10 +10,11 @@ from typing import Any, cast, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from specavg._arrays import Array
 from specavg.isometries._isometry import Isometry, finite_square, read_only
 from specavg.isometries._left_right import LeftRight
 from specavg.isometries._linear import identity, linear, orthogonal
-from specavg.isometries.fields._field import Field, Matrix, Scalar
+from specavg.isometries.fields._field import Field, Scalar
 
 SKEW_TOLERANCE = 1e-12  # largest |A + Aᵀ| over the largest entry: products of a few matrices are off by 1e-15
 _ZERO_FREQUENCY = 1e-14  # a plane that turns slower than this, relative to the fastest, is rounding
@@ -31,32 +32,30 @@ class RotationField(Field):
            [ 1.,  0.]])
     """
 
-    matrix: Matrix
+    matrix: Array
     """The skew-symmetric matrix A."""  # (d, d)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "matrix", read_only(self.matrix + 0.0))  # a copy, and no -0.0
 
-    def skew_matrices(self) -> Iterator[Matrix]:
+    def skew_matrices(self) -> Iterator[Array]:
         if not self.is_zero:
             yield self.matrix
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RotationField) and np.array_equal(self.matrix, other.matrix)
-
-    def __hash__(self) -> int:
-        return hash((RotationField, self.matrix.tobytes()))
+    @cached_property
+    def _key(self) -> tuple[Any, ...]:
+        return (self.matrix.shape, self.matrix.tobytes())
 
     @property
     def size(self) -> int:
         return len(self.matrix)
 
     @property
-    def vector(self) -> Matrix:
+    def vector(self) -> Array:
         return self.matrix[np.triu_indices(self.size, 1)]
 
     @cached_property
-    def _planes(self) -> tuple[Matrix, NDArray[np.complex128]]:
+    def _planes(self) -> tuple[Array, NDArray[np.complex128]]:
         """Frequencies w > 0 and unit vectors z with A z = −i w z: each spans one plane of rotation."""  # (p,), (d, p)
         frequencies, vectors = np.linalg.eigh(1j * self.matrix)
         moving = frequencies > _ZERO_FREQUENCY * max(frequencies.max(initial=0.0), np.finfo(float).tiny)
@@ -114,10 +113,10 @@ class LeftRightField(Field):
         return self.left.size
 
     @property
-    def vector(self) -> Matrix:
+    def vector(self) -> Array:
         return np.concatenate([self.left.vector, self.right.vector])
 
-    def skew_matrices(self) -> Iterator[Matrix]:
+    def skew_matrices(self) -> Iterator[Array]:
         yield from self.left.skew_matrices()
         yield from self.right.skew_matrices()
 
@@ -186,5 +185,5 @@ def two_sided(field: Field, k: int) -> tuple[RotationField, RotationField]:
     raise TypeError(f"{field!r} is not a field of matrices: write left_right(A, B) or rotation(A)")
 
 
-def _skew_part(A: Matrix) -> Matrix:
+def _skew_part(A: Array) -> Array:
     return (A - A.T) / 2

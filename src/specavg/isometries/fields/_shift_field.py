@@ -10,9 +10,10 @@ from typing import Any, cast, final
 
 import numpy as np
 
+from specavg._arrays import Array
 from specavg.isometries._affine import affine, as_affine, period_fraction, period_text
 from specavg.isometries._isometry import Isometry, entries
-from specavg.isometries.fields._field import Field, Matrix, Scalar
+from specavg.isometries.fields._field import Field, Scalar
 
 
 @final
@@ -39,7 +40,7 @@ class ShiftField(Field):
         return all(isinstance(v, Fraction) for v in self.velocity)
 
     @property
-    def vector(self) -> Matrix:
+    def vector(self) -> Array:
         return np.array([float(v) for v in self.velocity])
 
     def flow(self, t: Scalar) -> Isometry:

@@ -1,4 +1,4 @@
-"""Signed permutations that are told apart by two parities."""
+"""Signed permutations that are told apart by two parities: with all signs, or with x ↦ −x only."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from specavg.groups._canonical import parity
-from specavg.groups._structure import Structure
-from specavg.groups.families._hyperoctahedral import Hyperoctahedral
+from specavg._arrays import Array
+from specavg.groups._canonical import alternating_point, parity
+from specavg.groups._structure import ClosedCanonical
+from specavg.groups.families._permutations import Hyperoctahedral, Symmetric
 from specavg.isometries import Isometry, SignedPermutation
 
 Signature = tuple[int, int]  # parity of the permutation, parity of the number of signs
@@ -22,7 +22,7 @@ Signature = tuple[int, int]  # parity of the permutation, parity of the number o
 
 @final
 @dataclass(frozen=True)
-class SignedSubgroup(Structure):
+class SignedSubgroup(ClosedCanonical):
     """The signed permutations of `size` coordinates whose signature is among `signatures`.
 
     These are a subgroup of (Z/2)². With an even number of signs, for instance, this is the Weyl group D_d.
@@ -49,11 +49,7 @@ class SignedSubgroup(Structure):
         everything = self._all.elements()
         return (g for g in everything if isinstance(g, SignedPermutation) and signature(g) in self.signatures)
 
-    @property
-    def has_canonical(self) -> bool:
-        return True
-
-    def canonical(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def canonical(self, X: Array) -> Array:
         """Absolute values, sorted; then one exchange or sign, where that point is in another orbit.
 
         Equal absolute values make either parity available, and a zero either sign.
@@ -78,6 +74,57 @@ class SignedSubgroup(Structure):
         return next(
             (a, b) for a, b in itertools.product((0, 1), repeat=2) if ((odd + a) % 2, (signs + b) % 2) in reached
         )
+
+
+@final
+@dataclass(frozen=True)
+class WithInversion(ClosedCanonical):
+    """±π for permutations π of `size` ≥ 3 coordinates.
+
+    `signatures`, a subgroup of (Z/2)², has the pairs (parity of π, whether the sign is −) that occur.
+    """
+
+    size: int
+    signatures: frozenset[Signature]
+
+    @property
+    def order(self) -> int:
+        return math.factorial(self.size) // 2 * len(self.signatures)
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        while True:  # four rounds on average at most
+            image, negative = rng.permutation(self.size), int(rng.integers(2))
+            if (int(parity(image[None])[0]), negative) in self.signatures:
+                return SignedPermutation(tuple(image.tolist()), (1 - 2 * negative,) * self.size)
+
+    def elements(self) -> Iterator[Isometry]:
+        for g in Symmetric(self.size).elements():
+            assert isinstance(g, SignedPermutation)
+            odd = int(parity(g.image_array[None])[0])
+            for negative in (0, 1):
+                if (odd, negative) in self.signatures:
+                    yield SignedPermutation(g.image, (1 - 2 * negative,) * self.size)
+
+    def canonical(self, X: Array) -> Array:
+        """The lexicographically least of the canonical points of x and −x under the permutations."""
+        candidates: list[Array] = []
+        for negative, Y in ((0, X), (1, 0.0 - X)):
+            parities = {odd for odd, sign in self.signatures if sign == negative}
+            if len(parities) == 2:
+                candidates.append(np.sort(Y + 0.0, axis=1))
+            elif parities == {0}:
+                candidates.append(alternating_point(Y))
+            elif parities == {1}:
+                swapped = Y.copy()
+                swapped[:, [0, 1]] = Y[:, [1, 0]]
+                candidates.append(alternating_point(swapped))
+        best = candidates[0]
+        for other in candidates[1:]:
+            differs = other != best
+            first = differs.argmax(axis=1)[:, None]
+            less = np.take_along_axis(other, first, axis=1) < np.take_along_axis(best, first, axis=1)
+            best = np.where(less, other, best)
+        return best
 
 
 def signature(g: SignedPermutation) -> Signature:

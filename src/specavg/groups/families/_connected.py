@@ -1,17 +1,18 @@
-"""Connected groups that are known by their Lie algebra only."""
+"""Connected groups that fields generate: shifts of a torus, one flow that comes back, semisimple Lie algebras."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, reduce
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from specavg._arrays import Array
 from specavg.groups._structure import Continuous
-from specavg.isometries import Isometry
+from specavg.isometries import Isometry, affine
 from specavg.isometries.fields import Field
 
 # Each step keeps at most 1/3 of what is not uniform (see the class), and up to 0.01 more where steps are not long
@@ -20,6 +21,50 @@ _STEPS = 36
 # The variance of a step, times the dimension of the algebra, in units of the Killing form. On SO(3) the angle of a step
 # is then of the order of 17 radians, and a weight 1 that does not average out keeps exp(−17²/6) of itself.
 _VARIANCE = 100.0
+
+
+@final
+@dataclass(frozen=True)
+class ShiftGroup(Continuous):
+    """x ↦ x + Σ t_i v_i for real t_i and integer vectors v_i, the `directions`: a closed torus of shifts."""
+
+    directions: tuple[tuple[int, ...], ...]
+
+    @property
+    def size(self) -> int:
+        """How many coordinates the group acts on."""
+        return len(self.directions[0])
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        # t ↦ Σ t_i v_i is a homomorphism from the torus of all t onto the group: it takes uniform to uniform.
+        # The times are dyadic fractions, so that the shift is along the directions exactly.
+        times = [Fraction(int(k), 2**53) for k in rng.integers(2**53, size=len(self.directions))]
+        moved = [
+            sum((t * v[i] for t, v in zip(times, self.directions, strict=True)), Fraction(0)) for i in range(self.size)
+        ]
+        return affine(np.eye(self.size, dtype=np.int64), moved)
+
+
+@final
+@dataclass(frozen=True)
+class CircleSubgroup(Continuous):
+    """exp(t·field) for all t, of which `period` is a period."""
+
+    field: Field
+    period: float
+
+    @property
+    def size(self) -> int:
+        """How many parts the group acts on."""
+        return self.field.size
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The one field, in a tuple."""
+        return (self.field,)
+
+    def random(self, rng: np.random.Generator) -> Isometry:
+        return self.field.flow(self.period * rng.random())
 
 
 @final
@@ -46,13 +91,13 @@ class Semisimple(Continuous):
         return self.fields[0].size
 
     @cached_property
-    def _units(self) -> NDArray[np.float64]:
+    def _units(self) -> Array:
         """Takes coordinates in which the Killing form is −1 to the coefficients of a field."""  # (p, p)
         values, vectors = np.linalg.eigh(-killing_form(self.fields))
         return vectors / np.sqrt(values)
 
     @property
-    def _spread(self) -> NDArray[np.float64]:
+    def _spread(self) -> Array:
         """Takes independent Gaussian numbers to the coefficients of a step."""  # (p, p)
         return self._units * np.sqrt(_VARIANCE * len(self.fields))
 
@@ -67,12 +112,12 @@ class Semisimple(Continuous):
         return reduce(lambda g, h: g @ h, (combination(step, self.fields).flow(1.0) for step in steps))
 
 
-def combination(coefficients: NDArray[np.float64], fields: tuple[Field, ...]) -> Field:
+def combination(coefficients: Array, fields: tuple[Field, ...]) -> Field:
     """Σ c_i ξ_i."""
     return reduce(lambda f, h: f + h, (float(c) * f for c, f in zip(coefficients, fields, strict=True)))
 
 
-def killing_form(fields: tuple[Field, ...]) -> NDArray[np.float64]:
+def killing_form(fields: tuple[Field, ...]) -> Array:
     """Traces of ad(ξ_i) ad(ξ_j) for a basis of a Lie algebra: zero on its centre, negative on the rest."""  # (p, p)
     basis = np.stack([f.vector for f in fields], axis=1)
     inverse = np.linalg.pinv(basis)

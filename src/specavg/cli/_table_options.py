@@ -1,0 +1,77 @@
+"""The table of a command: which of its columns are points and which are targets, and its rows whole or in pieces."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from specavg.cli._problem import Problem
+from specavg.cli._specs import MOST_COLUMNS
+
+if TYPE_CHECKING:
+    from specavg.cli._progress_bar import Progress
+    from specavg.cli._tables import TableStream
+    from specavg.spaces import Space
+
+
+def add_table_options(parser: argparse.ArgumentParser) -> None:
+    """Add the table, its target and its features."""
+    parser.add_argument("data", type=Path, metavar="DATA", help="a table: .csv, .csv.gz, .tsv or .parquet")
+    parser.add_argument("--target", required=True, metavar="NAME", help="the column to learn; several with commas")
+    parser.add_argument(
+        "--features", metavar="NAMES", help="the columns of the points, with commas (default: all others)"
+    )
+
+
+def points_and_target(
+    options: argparse.Namespace, space: Space, progress: Progress, next_phase: str
+) -> tuple[Any, Any]:
+    """Points and one target for each; chunks of both, and None, where the table does not fit in memory."""
+    from specavg.cli._tables import TableStream, open_table, split_columns
+
+    table = open_table(options.data)
+    features, targets = split_columns(table, separated(options.target), separated(options.features), space)
+    if len(targets) != 1:
+        raise Problem("give one target at a time", 2)
+    stream = TableStream(table, features, targets, progress)
+    if not table.fits_in_memory(len(features) + 1):
+        return _Anew(stream, progress), None
+    progress.phase("reading", stream.rows)
+    X, y = stream.whole()
+    progress.phase(next_phase)
+    return X, y
+
+
+@final
+class _Anew:
+    """The chunks of a table that does not fit in memory, read anew each time they are asked for."""
+
+    def __init__(self, stream: TableStream, progress: Progress) -> None:
+        self._stream, self._progress, self._readings = stream, progress, 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self._readings += 1
+        self._progress.phase("reading" if self._readings == 1 else "reading again", self._stream.rows)
+        return self._stream.chunks()
+
+
+def separated(names: str | None) -> list[str]:
+    """Names separated by commas; (phi,psi)1..3 is phi1,psi1,phi2,psi2,phi3,psi3, and x1..3 is x1,x2,x3.
+
+    Examples
+    --------
+    >>> separated("(phi,psi)1..2, z")
+    ['phi1', 'psi1', 'phi2', 'psi2', 'z']
+    """
+
+    def grouped(match: re.Match[str]) -> str:
+        stems = [stem.strip() for stem in (match[1] or match[2]).split(",")]
+        if int(match[4]) - int(match[3]) >= MOST_COLUMNS:
+            raise Problem(f"{match[0]!r} stands for more than {MOST_COLUMNS:,} columns", 2)
+        return ",".join(f"{stem}{i}" for i in range(int(match[3]), int(match[4]) + 1) for stem in stems)
+
+    text = re.sub(r"(?:\(([^()]*)\)|([^\s,()]*?))(\d+)\.\.(\d+)(?=\s*(?:,|$))", grouped, names or "")
+    return [name.strip() for name in text.split(",") if name.strip()]

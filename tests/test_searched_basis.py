@@ -1,0 +1,33 @@
+"""The basis that a search ends with, and what it keeps of what was found on the way."""
+
+import numpy as np
+import pytest
+
+import specavg as sa
+from specavg import groups
+from specavg.regression import _measured_limits as _limits
+
+ROWS = 3 * _limits.SEARCH_ROWS // 2
+
+
+@pytest.mark.parametrize(
+    "space, group, ended",
+    [
+        (sa.Torus(2), groups.shifts([1, -1]), True),  # few invariants: the time ends the search for them
+        (sa.Torus(3), groups.symmetric(3), False),
+    ],
+    ids=["ended by time", "as many as wanted"],
+)
+def test_features_of_a_fit_are_those_of_its_basis_to_the_last_bit(monkeypatch, space, group, ended):
+    import specavg.estimators._kernel_ridge as module
+
+    found = []
+    search = module.searched_basis
+    monkeypatch.setattr(module, "searched_basis", lambda *args: found.append(search(*args)) or found[-1])
+    X = space.sample(ROWS, random_state=0)
+    y = np.cos(np.pi * X.sum(axis=1)) + 0.1 * np.random.default_rng(0).normal(size=ROWS)
+    model = sa.InvariantKernelRidge(space, group).fit(X, y)
+    assert (found[0].basis.cutoff.kind == "max_eigenvalue") is ended
+    assert model.basis_ == found[0].basis
+    points = model.basis_.evaluation_points(X)
+    assert np.array_equal(found[0].features, model.basis_.evaluate(points)[:, 1:])
