@@ -1,5 +1,6 @@
 """The command line as a user meets it: what it prints, writes and returns, with good and bad input."""
 
+import contextlib
 import io
 import json
 import os
@@ -12,6 +13,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import specavg as sa
 from specavg import groups
@@ -132,6 +134,7 @@ def test_info_describes_saved_models(capsys, tmp_path):
     group, R = sa.groups.point_group("Oh"), np.random.default_rng(0).normal(size=(20, 3, 3))
     models = {
         "ridge": sa.InvariantKernelRidge(sa.Sphere(3), group, max_dim=60).fit(X, (X**4).sum(axis=1)),
+        "two": sa.InvariantKernelRidge(sa.Sphere(3), group, max_dim=60).fit(X, np.c_[X**2 @ [1, 1, 1], (X**4).sum(1)]),
         "vectors": sa.EquivariantKernelRidge(sa.Sphere(3), group, "vector", max_dim=40).fit(X, X**3),
         "density": sa.InvariantDensity(sa.Sphere(3), group, max_dim=60).fit(X),
         "water": sa.InvariantPotential(["O", "H", "H"], degree=2).fit(R, np.linalg.norm(R[:, 1] - R[:, 2], axis=1)),
@@ -146,7 +149,8 @@ def test_info_describes_saved_models(capsys, tmp_path):
         assert line in said["ridge"]
     assert f"functions   {models['ridge'].basis_.dim} invariant of" in said["ridge"]
     assert "predicts    one number, and its deviation (return_std)" in said["ridge"]
-    assert "outputs that move with the points ('vector')" in said["vectors"]
+    assert "outputs that move with the points ('vector'), and their deviations" in said["vectors"]
+    assert "predicts    2 numbers, and their deviations (return_std)" in said["two"]
     assert "the logarithm of a density" in said["density"]
     assert "molecule    O H H" in said["water"]
     assert "permutations of the atoms [(1, 2)]" in said["water"]
@@ -204,6 +208,31 @@ def test_pieces_have_the_bits_of_the_whole_table(here, capsys, monkeypatch, name
     assert run(capsys, "predict", "model.specavg", name, "-o", "out.parquet")[0] == 0
     found = pd.read_parquet("out.parquet")["prediction"].to_numpy()
     np.testing.assert_array_equal(found, sa.load("model.specavg").predict(frame))
+
+
+@pytest.mark.parametrize("limit", [None, 40_000], ids=["in memory", "streamed"])
+def test_weights_are_a_column(here, capsys, limit):
+    frame = pd.read_csv("data.csv")
+    weights = np.random.default_rng(0).uniform(0.2, 3.0, len(frame))
+    frame.assign(w=weights).to_csv("weighted.csv", index=False, float_format="%.17g")
+    with sa.config(memory_limit=limit) if limit else contextlib.nullcontext():
+        code, _, err = run(capsys, "fit", "weighted.csv", *FIT, "--weights", "w", "-o", "weighted.specavg")
+    assert (code, err) == (0, "")
+    found, target = sa.load("weighted.specavg"), FIT[FIT.index("--target") + 1]
+    X, y = frame.drop(columns=target), frame[target]
+    expected = clone(found)
+    expected.fit(X, y, weights) if limit is None else expected.fit(iter([(X.to_numpy(), y.to_numpy(), weights)]))
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=0, atol=1e-9 * np.abs(expected.coef_).max())
+    assert np.abs(found.coef_ - clone(found).fit(X, y).coef_).max() > 1e-9 * np.abs(expected.coef_).max()
+
+
+def test_weights_that_are_none_are_refused_with_their_row(here, capsys):
+    frame = pd.read_csv("data.csv")
+    frame.assign(w=np.where(np.arange(len(frame)) == 3, -1.0, 1.0)).to_csv("weighted.csv", index=False)
+    code, _, err = run(capsys, "fit", "weighted.csv", *FIT, "--weights", "w", "-o", "m")
+    assert (code, "the weight in row 4 is negative" in err) == (1, True)
+    code, _, err = run(capsys, "fit", "weighted.csv", *FIT, "--weights", "v", "-o", "m")
+    assert (code, "has no column 'v'" in err) == (1, True)
 
 
 def test_several_targets_and_the_mean(here, capsys):

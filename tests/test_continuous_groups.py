@@ -236,6 +236,19 @@ def test_shifts_are_exact_along_their_directions():
         (lambda: groups.point_group("Oh").molien(-1), ValueError, "last degree of a Molien series is 0, 1, 2"),
         (lambda: groups.symmetric(3).molien(2.5), ValueError, "last degree of a Molien series is 0, 1, 2"),
         (lambda: groups.Group([np.diag([1j, -1j])]), ValueError, "generator 0 is a complex matrix"),
+        (lambda: groups.Group([], [1j * np.array([[0, -1], [1, 0]])]), ValueError, "rotation was given is a complex"),
+        (lambda: iso.orthogonal(np.diag([1j, -1j])), ValueError, "orthogonal was given is a complex matrix"),
+        (lambda: iso.affine([[1j]], [0]), ValueError, "affine was given is a complex matrix"),
+        (
+            lambda: groups.Representation(groups.cyclic(3), [[[np.exp(2j * np.pi / 3)]]]),
+            ValueError,
+            r"image 0 is a complex matrix.*\[\[A, -B\], \[B, A\]\]",
+        ),
+        (
+            lambda: groups.Representation(groups.point_group("C∞"), [], [[[1j]]]),
+            ValueError,
+            "rotation was given is a complex matrix",
+        ),
         (lambda: groups.shifts([1, math.sqrt(2)]), ValueError, "irrational slope"),
         (lambda: groups.shifts([0, 0]), ValueError, "none of them zero"),
         (lambda: groups.shifts([1], [1, 2]), ValueError, "one length"),
@@ -307,6 +320,24 @@ def test_molien_series_of_families_and_of_their_elements_agree(group):
             series = np.convolve(series, value ** np.arange(9))[:9]
         exact = exact + series
     assert group.molien(8) == tuple(np.rint(np.real(exact) / group.order).astype(int))
+
+
+def test_molien_series_of_copies_and_factors_are_those_of_their_matrices():
+    assert groups.wreath(groups.sign_flips(1), 3).molien(6) == groups.hyperoctahedral(3).molien(6)
+    both = np.convolve(groups.symmetric(2).molien(6), groups.symmetric(3).molien(6))[:7]
+    assert groups.direct_product(groups.symmetric(2), groups.symmetric(3)).molien(6) == tuple(both)
+    # The cube of one copy's series, averaged with those of cycles of copies: (a(t)³ + 3 a(t) a(t²) + 2 a(t³)) / 6.
+    a = np.array(groups.symmetric(2).molien(6))
+    square, cube = np.zeros(7, dtype=int), np.zeros(7, dtype=int)
+    square[::2], cube[::3] = a[:4], a[:3]
+    three = np.convolve(np.convolve(a, a)[:7], a)[:7] + 3 * np.convolve(a, square)[:7] + 2 * cube
+    assert groups.wreath(groups.symmetric(2), 3).molien(6) == tuple(three // 6)
+    # Two copies that move together: 1/det(1 − t g) is squared.
+    traces = [1 / np.linalg.det(np.eye(3) - 0.1 * g.matrix) ** 2 for g in groups.symmetric(3).elements()]
+    series = groups.diagonal(groups.symmetric(3), 2).molien(12)
+    np.testing.assert_allclose(np.polyval(series[::-1], 0.1), np.mean(traces), rtol=1e-7)
+    with pytest.raises(TypeError, match="groups of matrices"):
+        groups.wreath(groups.cyclic(3), 12).molien(6)  # 3¹² · 12! elements are not what is wrong with it
 
 
 def test_molien_series_of_matrices_is_that_of_the_harmonics():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from sklearn.base import clone
 
 import specavg as sa
 from specavg import groups
@@ -157,3 +158,29 @@ def test_the_unit_of_length_does_not_matter(d, period):
     grid = (np.stack(np.meshgrid(*[np.arange(60) / 60] * d), axis=-1).reshape(-1, d)) - 0.5
     assert model.density(period * grid).mean() == pytest.approx(1.0, abs=1e-6)
     assert model.density(period * grid) == pytest.approx(plain.density(grid), rel=1e-9)
+
+
+@pytest.mark.parametrize("positive", [True, False])
+@pytest.mark.parametrize("step", [5, 10])
+def test_rounded_angles_do_not_become_peaks(step, positive):
+    """Rows of one place are left out together: alone, each was predicted by its twins, and a density of spikes won."""
+    angles = np.rad2deg(np.random.default_rng(0).vonmises(0, 2, 1000))
+    X = (np.round(angles / step) * step)[:, None]
+    model = sa.InvariantDensity(sa.Torus(1, period=360), positive=positive, max_invariant_dim=101).fit(X)
+    grid = np.arange(-180.0, 180.0, step / 4)
+    true = np.exp(2 * np.cos(np.deg2rad(grid))) / np.i0(2)
+    assert np.abs(model.density(grid[:, None]) - true).mean() < 0.35  # it was 1.2 and more
+
+
+def test_weights_of_a_series_are_repeated_rows():
+    rng = np.random.default_rng(1)
+    X, weights = rng.normal(0, 0.3, (60, 1)), rng.integers(1, 5, 60)
+    model = sa.InvariantDensity(sa.Torus(1), positive=False, max_invariant_dim=41)
+    weighted, repeated = clone(model).fit(X, sample_weight=weights), clone(model).fit(np.repeat(X, weights, axis=0))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(weighted.l2_risk_, repeated.l2_risk_, rtol=1e-12)
+
+
+def test_a_series_of_one_orbit_has_no_risk_to_choose_by():
+    with pytest.raises(ValueError, match="n_samples=1 on different orbits"):
+        sa.InvariantDensity(sa.Torus(1), positive=False).fit(np.zeros((20, 1)))

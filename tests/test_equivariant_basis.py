@@ -7,6 +7,7 @@ import pytest
 
 import specavg as sa
 from specavg import groups, isometries
+from specavg.groups._linear_part import linear_part
 from specavg.invariants import Cutoff, _equivariant_basis, _solver_choice, restored_equivariant_basis
 from specavg.invariants.solvers._null_space_of_outputs import NullSpaceOfOutputs
 from specavg.invariants.solvers._output_solver import carriers
@@ -110,6 +111,36 @@ def test_every_space_has_a_case():
     assert {type(space).__name__ for space, *_ in CASES} == {
         name for name in sa.spaces.__all__ if name[0].isupper() and name not in ("Eigenspace", "Space", "Circle")
     }
+
+
+@pytest.mark.parametrize(
+    "space, group, top",
+    [
+        (sa.Torus(3), groups.symmetric(3), 30),
+        (sa.Torus(3), groups.cyclic_shifts(3), 30),
+        (sa.Torus(2), groups.hyperoctahedral(2), 60),
+        (sa.Sphere(3), groups.point_group("C4v"), 12),
+        (sa.Sphere(3), groups.point_group("D3"), 12),
+        (sa.Sphere(3), groups.point_group("Td"), 6),
+    ],
+    ids=lambda value: repr(value).replace(" ", ""),
+)
+def test_outputs_that_the_regular_representation_moves_are_as_many_as_all_functions(space, group, top):
+    """F(gx) = ρ(g)F(x) leaves one component of F free, and it may be any function: Hom_G(R[G], V) is V."""
+    elements = list(group.elements())
+    matrices = np.array([linear_part(g).matrix for g in elements])
+    images = [  # h takes the unit vector of g to that of hg, which rounding may have written a little differently
+        isometries.permutation(
+            np.argsort([np.abs(matrices - linear_part(h).matrix @ A).max(axis=(1, 2)).argmin() for A in matrices])
+        )
+        for h in group.generators
+    ]
+    basis = sa.equivariant_basis(
+        space, group, groups.Representation(group, [g.matrix for g in images]), max_eigenvalue=top
+    )
+    assert basis.dim == sa.invariant_basis(space, max_eigenvalue=top).dim
+    check_multiplicities(basis)
+    check_equivariant_functions(basis)
 
 
 @pytest.mark.parametrize("degree", range(5))

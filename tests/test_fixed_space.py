@@ -12,6 +12,7 @@ from scipy.stats import ortho_group
 import specavg as sa
 from specavg import isometries
 from specavg.invariants import fixed_space
+from specavg.invariants._independent_blocks import independent_blocks
 
 
 def rotation(angle):
@@ -171,3 +172,20 @@ def test_independent_blocks_are_all_of_a_matrix(dtype, sparse):
             again[np.ix_(rows, rows)] = block
     assert sizes == [(1, 1), (1, 2), (2, 3), (1, 5)]
     np.testing.assert_array_equal(again, A)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+@pytest.mark.parametrize("entry", [(0, 3), (3, 0)])
+def test_blocks_are_joined_by_an_entry_on_either_side(kind, entry):
+    """Rounding may leave one of two equal entries at zero: its rows belong together all the same."""
+    A = np.diag([1.0, 2.0, 3.0, 4.0, 5.0])
+    A[entry] = 1e-33
+    found = [(members.tolist(), blocks) for members, blocks in independent_blocks(kind(A))]
+    assert [members for members, _ in found] == [[[1], [2], [4]], [[0, 3]]]
+    np.testing.assert_array_equal(found[1][1], [A[np.ix_([0, 3], [0, 3])]])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_complex_matrices_are_refused_with_their_real_form(kind):
+    with pytest.raises(ValueError, match=r"matrix 0 is a complex matrix.*\[\[A, -B\], \[B, A\]\]"):
+        fixed_space([kind(1j * np.eye(2))])  # it fixes nothing: cast to real it was the zero field, that moves nothing

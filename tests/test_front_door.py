@@ -137,6 +137,8 @@ def test_spaces_groups_bases_and_tests_are_shown_as_html():
     assert "<th>dimension</th><td>2</td>" in space._repr_html_()
     assert "permutation([1, 0])" in group._repr_html_()
     assert "<th>order</th><td>2</td>" in group._repr_html_()
+    assert "C11" in sa.invariant_tensors(sa.groups.point_group("Oh"), "ijkl=jikl=klij")._repr_html_()
+    assert sa.invariants.plan(space, group, max_eigenvalue=30)._repr_html_().startswith("<pre>plan of a basis")
     own = groups.Group([isometries.permutation([1, 0, 2]), isometries.shift(["1/3", 0, 0])])
     assert "see .order" in own._repr_html_()
     basis = sa.invariant_basis(space, group, max_dim=30)

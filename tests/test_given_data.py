@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from scipy.spatial.transform import Rotation
+from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
 import specavg as sa
@@ -36,6 +37,29 @@ MODELS = [
     baselines.Canonicalized(Ridge(), SO3, CUBIC),
     baselines.FrameAveraged(Ridge(), SO3, CUBIC),
 ]
+
+
+def test_extended_precision_is_rounded():
+    X = sa.Torus(2).sample(40, random_state=0)
+    y = np.cos(np.pi * X).sum(axis=1)
+    model = sa.InvariantKernelRidge(sa.Torus(2), max_invariant_dim=20)
+    exact = clone(model).fit(X, y).coef_
+    np.testing.assert_array_equal(model.fit(X.astype(np.longdouble), y.astype(np.longdouble)).coef_, exact)
+
+
+@pytest.mark.parametrize(
+    "X, said",
+    [
+        ([["0.1", "0.2"]] * 9, "X holds texts"),
+        (np.full((9, 2), "0.1"), "X holds texts"),
+        (np.ones((9, 2), dtype="timedelta64[D]"), "X holds dates or durations"),
+        (pd.DataFrame(np.ones((9, 2), dtype="timedelta64[s]")), "X holds dates or durations"),
+    ],
+    ids=["list", "texts", "durations", "table"],
+)
+def test_texts_and_durations_are_no_points(X, said):
+    with pytest.raises(ValueError, match=said):
+        sa.InvariantKernelRidge(sa.Torus(2)).fit(X, np.arange(9.0))
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)

@@ -161,6 +161,8 @@ def test_factors_flatten_to_one_map():
     [
         (lambda: iso.permutation([0, 0]), "every index must appear exactly once"),
         (lambda: iso.permutation([0.5, 1]), "must be an integer"),
+        (lambda: iso.permutation([True, False]), "must be an integer; got True"),
+        (lambda: iso.permutation(np.array([True, False])), "must be an integer"),
         (lambda: iso.signed_permutation([0, 1], [1]), "one sign per coordinate"),
         (lambda: iso.signed_permutation([0, 1], [1, 2]), "signs must be 1 or -1"),
         (lambda: iso.orthogonal([[1, 1], [0, 1]]), "not orthogonal"),

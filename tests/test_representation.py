@@ -100,11 +100,26 @@ def _cycles(image):
 
 @pytest.mark.parametrize(
     "equations, message",
-    [("vektor", "first part"), ("ji=ij", "first part"), ("ij=jk", "every other part"), ("-ij", "no index"), ("", "no")],
+    [
+        ("vektor", "first part"),
+        ("abcdefghi", "at most 8"),
+        ("ji=ij", "first part"),
+        ("ij=jk", "every other part"),
+        ("-ij", "no index"),
+        ("", "no"),
+    ],
 )
 def test_other_equations_are_refused(equations, message):
     with pytest.raises(ValueError, match=message):
         index_symmetry(equations, 3)
+
+
+@pytest.mark.parametrize("equations, same", [("abcd", "ijkl"), ("abcd=bacd=cdab", "ijkl=jikl=klij"), ("xyz", "ijk")])
+def test_any_successive_letters_name_indices(equations, same):
+    assert groups.index_symmetry(equations, 3) == groups.index_symmetry(same, 3)
+    assert sa.invariant_tensors(groups.point_group("Td"), equations).dim == (
+        sa.invariant_tensors(groups.point_group("Td"), same).dim
+    )
 
 
 def test_equations_that_leave_nothing_are_refused():

@@ -155,8 +155,42 @@ def test_partial_fit_continues_after_a_failure_and_after_loading(tmp_path):
 
 def test_fit_forgets_what_partial_fit_saw():
     model = MODELS["SpecAvgRegressor"]().partial_fit(X[:400], Y[:400]).fit(X[400:], Y[400:])
-    model.partial_fit(X[:400], Y[:400])
-    same(model, MODELS["SpecAvgRegressor"]().fit(X[:400], Y[:400]))
+    same(model, MODELS["SpecAvgRegressor"]().fit(X[400:], Y[400:]))
+
+
+@pytest.mark.parametrize("name", ["SpecAvgRegressor", "InvariantKernelRidge"])
+def test_partial_fit_continues_from_a_fit_on_a_stream_and_refuses_one_in_memory(name):
+    both = MODELS[name]().partial_fit(X[:400], Y[:400]).partial_fit(X[400:], Y[400:])
+    streamed = MODELS[name]().fit(iter([(X[:400], Y[:400])])).partial_fit(X[400:], Y[400:])
+    np.testing.assert_array_equal(streamed.coef_, both.coef_)
+    model = MODELS[name]().fit(X[:400], Y[:400])
+    before = model.coef_
+    with pytest.raises(ValueError, match=r"fit on data in memory.*keeps no sums.*partial_fit too.*clone"):
+        model.partial_fit(X[400:], Y[400:])
+    assert model.coef_ is before
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        ({"max_invariant_dim": 5, "max_eigenvalue": None, "max_dim": None}, r"cutoff was .* and is .*value=5\.0"),
+        ({"group": sa.groups.trivial(X.shape[1])}, r"group was .* and is trivial"),
+        ({"space": sa.Torus(X.shape[1], period=3)}, r"space was .* and is .*period=3"),
+    ],
+    ids=["cutoff", "group", "space"],
+)
+def test_pieces_on_other_functions_are_refused_with_what_changed(change, said):
+    model = MODELS["InvariantKernelRidge"]().partial_fit(X[:400], Y[:400])
+    model.set_params(**change)
+    with pytest.raises(ValueError, match=rf"functions are not those of earlier pieces.*{said}.*clone"):
+        model.partial_fit(X[400:], Y[400:])
+
+
+def test_pieces_with_other_outputs_are_refused():
+    model = MODELS["InvariantKernelRidge"]().partial_fit(X[:400], Y[:400, 0])
+    for pieces in ((X[400:], Y[400:]), (iter([(X[400:], Y[400:])]),)):
+        with pytest.raises(ValueError, match=rf"y has {Y.shape[1]} columns.*earlier pieces had 1.*clone"):
+            model.partial_fit(*pieces)
 
 
 @pytest.mark.parametrize(

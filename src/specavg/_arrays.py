@@ -36,17 +36,18 @@ def components(m: int, row: NDArray[np.intp], column: NDArray[np.intp]) -> NDArr
     ----------
     m : int
     row, column : ndarrays of int, shape (E,)
-        The edges, each of them in both directions.
+        The edges, each of them in either direction or in both.
 
     Examples
     --------
-    >>> components(4, np.array([0, 3]), np.array([3, 0]))
+    >>> components(4, np.array([0]), np.array([3]))
     array([0, 1, 2, 0])
     """
     label = np.arange(m)
     while True:
         least = label.copy()
         np.minimum.at(least, row, label[column])
+        np.minimum.at(least, column, label[row])
         least = np.minimum(least, least[least])
         if np.array_equal(least, label):
             break

@@ -71,6 +71,7 @@ def _predicted(model: Any) -> str:
         return "features (transform)"
     shape = np.shape(getattr(model, "coef_", ()))
     outputs = f"{shape[1]} numbers" if len(shape) > 1 else "one number"
+    whose = "its deviation" if len(shape) == 1 and not hasattr(model, "output") else "their deviations"
     if hasattr(model, "output"):
         outputs = f"outputs that move with the points ({getattr(model, 'output', '')!r})"
-    return outputs + (", and its deviation (return_std)" if hasattr(model, "noise_variance_") else "")
+    return outputs + (f", and {whose} (return_std)" if hasattr(model, "noise_variance_") else "")

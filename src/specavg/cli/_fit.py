@@ -44,6 +44,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="how the group moves the targets: vector, 'axial vector', 'tangent vector', pseudoscalar, ij=ji (default: "
         "not at all)",
     )
+    parser.add_argument(
+        "--weights", metavar="NAME", help="the column of sample weights, relative precisions (default: all rows alike)"
+    )
     parser.add_argument("--alpha", type=float, metavar="A", help="the ridge penalty (default: chosen from the data)")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where the model goes")
     parser.add_argument("--quiet", action="store_true", help="no progress and no summary")
@@ -64,7 +67,9 @@ def run(options: argparse.Namespace) -> int:
         raise Problem(f"--alpha must be positive and finite; got {options.alpha:g}", 2)
     check_output(options.output, options.data)
     table = open_table(options.data)
-    features, targets = split_columns(table, separated(options.target), separated(options.features), space)
+    features, targets = split_columns(
+        table, separated(options.target), separated(options.features), space, options.weights
+    )
     penalty = "auto" if options.alpha is None else options.alpha
     if options.targets_are is not None:
         if options.model == "mean":
@@ -80,17 +85,17 @@ def run(options: argparse.Namespace) -> int:
         model = InvariantKernelRidge(space, group, alpha=penalty, **cutoff_of(options))
     else:
         model = SpecAvgRegressor(space, group, **cutoff_of(options))
-    held = table.fits_in_memory(len(features) + len(targets))
+    held = table.fits_in_memory(len(features) + len(targets) + (options.weights is not None))
     with Progress("counting rows", quiet=options.quiet) as progress:
-        stream = TableStream(table, features, targets, progress)
+        stream = TableStream(table, features, targets, progress, options.weights)
         progress.phase("reading" if held else "reading and summing", stream.rows)
         if held:
             import pandas as pd
 
-            X, Y = stream.whole()
+            X, Y, *weights = stream.whole()
             space.check_points(X)  # all of them: what is wrong is then told with the row of the table
             progress.phase("choosing and fitting")
-            model.fit(pd.DataFrame(X, columns=features), Y)
+            model.fit(pd.DataFrame(X, columns=features), Y, *weights)
         else:
             model.fit(stream)
         progress.phase("saving")

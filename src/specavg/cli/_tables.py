@@ -183,16 +183,19 @@ def _numbers(frame: Any, columns: list[str], path: Path, first_row: int) -> Arra
     return values
 
 
-def split_columns(table: Table, targets: list[str], features: list[str], space: Space) -> tuple[list[str], list[str]]:
-    """The feature columns (by default all but the targets) and the target columns; errors name what is wrong."""
+def split_columns(
+    table: Table, targets: list[str], features: list[str], space: Space, weights: str | None = None
+) -> tuple[list[str], list[str]]:
+    """The feature columns (by default all others) and the target columns; errors name what is wrong."""
     if not targets:
         raise Problem("--target names no column", 2)
-    for name in targets + features:
-        if (targets + features).count(name) > 1:
+    others = targets if weights is None else [*targets, weights]
+    for name in others + features:
+        if (others + features).count(name) > 1:
             raise Problem(f"the column {name!r} is asked for twice; targets and features must differ", 2)
         if name not in table.columns:
             raise Problem(f"{table.path} has no column {name!r}; it has {_listed(table.columns)}")
-    chosen = features or [name for name in table.columns if name not in targets]
+    chosen = features or [name for name in table.columns if name not in others]
     if len(chosen) != space.n_features:
         raise Problem(
             f"{table.path} has {len(chosen)} feature columns ({_listed(chosen)}) but points of {space!r} have "
@@ -210,7 +213,14 @@ def _listed(names: Sequence[str]) -> str:
 class TableStream(Stream):
     """A table as a stream for estimators, with a call after each piece."""
 
-    def __init__(self, table: Table, features: list[str], targets: list[str], done: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        table: Table,
+        features: list[str],
+        targets: list[str],
+        done: Callable[[int], None],
+        weights: str | None = None,
+    ) -> None:
         self.rows = table.rows
         if self.rows == 0:
             raise Problem(f"{table.path} has no rows")
@@ -218,23 +228,26 @@ class TableStream(Stream):
         self.feature_names = features
         self.outputs = () if len(targets) == 1 else (len(targets),)
         self._table, self._targets, self._done = table, targets, done
+        self._weights = [] if weights is None else [weights]
 
-    def chunks(self) -> Iterator[tuple[Array, Array]]:
-        """(X, Y) piece by piece."""
-        seen = 0
-        for piece in self._table.pieces([*(self.feature_names or []), *self._targets]):
-            X, Y = piece[:, : self.n_features], piece[:, self.n_features :]
-            yield X, Y[:, 0] if not self.outputs else Y
+    def chunks(self) -> Iterator[tuple[Array, ...]]:
+        """(X, Y), or (X, Y, weights) where a column has them, piece by piece."""
+        seen, end = 0, self.n_features + len(self._targets)
+        for piece in self._table.pieces([*(self.feature_names or []), *self._targets, *self._weights]):
+            X, Y = piece[:, : self.n_features], piece[:, self.n_features : end]
+            negative = np.flatnonzero(piece[:, end:] < 0)
+            if len(negative):
+                raise Problem(f"{self._table.path}: the weight in row {seen + int(negative[0]) + 1} is negative")
+            yield X, Y[:, 0] if not self.outputs else Y, *piece[:, end:].T
             seen += len(piece)
             self._done(seen)
 
-    def whole(self) -> tuple[Array, Array]:
-        """All rows of X and of Y."""
-        pieces = list(self.chunks())
-        return np.concatenate([X for X, _ in pieces]), np.concatenate([Y for _, Y in pieces])
+    def whole(self) -> tuple[Array, ...]:
+        """All rows of X and of Y, and of the weights where there are any."""
+        return tuple(np.concatenate(parts) for parts in zip(*self.chunks(), strict=True))
 
     def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
-        return pairwise_total(chunk_moments(X, y) for X, y in self.chunks())
+        return pairwise_total(chunk_moments(*chunk) for chunk in self.chunks())
 
 
 # --- writing ----------------------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ def given_table(space: Space | None, group: Group | None, X: Any) -> Any:
     if space is None and hasattr(X, "as_matrix"):
         raise TypeError(f"X holds orientations (a {type(X).__name__}): give space=sa.Rotations()")
     _check_mask(X, "X")
+    _check_kinds(X)
     table = X if space is None else space.as_table(X)
     shape = getattr(table, "shape", ())
     if len(shape) == 2 and isinstance(shape[1], int | np.integer):
@@ -64,6 +65,18 @@ def _check_mask(values: Any, name: str) -> None:
             f"{name} has {int(np.ma.getmaskarray(values).sum())} masked values, and what lies below a mask would be "
             "fitted. Leave out their rows: keep = ~(np.ma.getmaskarray(X).any(axis=1) | np.ma.getmaskarray(y))"
         )
+
+
+def _check_kinds(X: Any) -> None:
+    """Refuse columns of texts, dates and durations, which would be read as numbers."""
+    kinds = [getattr(X, "dtype", None)] if not hasattr(X, "dtypes") else list(np.ravel(X.dtypes))
+    if isinstance(X, list | tuple) and len(X):
+        kinds = [np.asarray(X[0]).dtype]
+    for kind in kinds:
+        if isinstance(kind, np.dtype) and kind.kind in "mMUST":
+            what = "dates or durations" if kind.kind in "mM" else "texts"
+            how = "X.astype(float)" if what == "texts" else "to a number of periods, days or seconds"
+            raise ValueError(f"X holds {what} ({kind}), and points need numbers: convert them, {how}")
 
 
 def check_columns(space: Space | None, group: Group | None, columns: int) -> None:

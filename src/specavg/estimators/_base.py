@@ -105,16 +105,15 @@ class InvariantEstimator(Savable, BaseEstimator):
 
     def _only_the_constant(self) -> str:
         """Why there is no other function, for messages."""
-        in_time = self._cutoff() is None and self.cutoff_.kind == "max_eigenvalue"  # where a default search ended
         bound = f"{self.cutoff_.value:.{3 if self.cutoff_.value < 1000 else 10}g}"
-        late = (
-            f" (a search of about {BASIS_SECONDS:g} seconds found none; the group may have none but the constant: with "
-            "max_eigenvalue, max_dim or max_invariant_dim the search goes as far as you say)"
-        )
-        return (
-            f"{self.cutoff_.kind} = {bound} ends before the first non-constant {self.basis_.kind} function of "
-            f"{self.basis_.group!r} on {self.basis_.space!r}{late if in_time else ''}"
-        )
+        function = f"non-constant {self.basis_.kind} function of {self.basis_.group!r} on {self.basis_.space!r}"
+        if self._cutoff() is None and self.cutoff_.kind == "max_eigenvalue":  # where a default search ended
+            return (
+                f"a search of about {BASIS_SECONDS:g} seconds, up to the eigenvalue {bound}, found no {function} (the "
+                "group may have none: with max_eigenvalue, max_dim or max_invariant_dim the search goes as far as you "
+                "say)"
+            )
+        return f"{self.cutoff_.kind} = {bound} ends before the first {function}"
 
     def _stream(self, X: Any, y: Any, sample_weight: Any, gradient: Any = None) -> Stream | None:
         """`X` as a stream of chunks; None if it is data in memory."""
@@ -132,7 +131,7 @@ class InvariantEstimator(Savable, BaseEstimator):
         settings: dict[str, Any] = {"dtype": np.float64, "multi_output": multi_output, "y_numeric": True}
         pair: Any = validate_data(self, self._table(X), given_targets(y), **settings)
         self._question(pair[0])
-        return pair
+        return pair[0], np.asarray(pair[1], dtype=np.float64)  # extended precision is not summed
 
     def _question(self, points: Array) -> None:
         """Warn about points in what look like other units, or columns in what looks like another order."""

@@ -53,7 +53,7 @@ class ExponentialFit:
 
 
 def exponential_fit(
-    features: Array, weights: Array, nodes: Nodes, penalty: Array, start: Array, tolerance: float = 1e-8
+    features: Array, weights: Array, risk: bool, nodes: Nodes, penalty: Array, start: Array, tolerance: float = 1e-8
 ) -> ExponentialFit:
     """Maximise Σ w log f(x)/Σw − ½ Σ penalty·c² over densities f = exp(c·ψ − log Z): concave, one maximum.
 
@@ -62,6 +62,8 @@ def exponential_fit(
     features : ndarray of shape (n, D)
         Without the constant.
     weights : ndarray of shape (n,)
+    risk : bool
+        Whether to estimate the L² risk, which penalties are then compared by.
     nodes : Nodes
     penalty : ndarray of shape (D,)
     start : ndarray of shape (D,)
@@ -82,7 +84,7 @@ def exponential_fit(
     likelihood = float(weights @ logs / total - share @ loss)
     met = float(weights @ np.exp(logs) / total + share @ (np.exp(logs[some]) * np.expm1(-loss)))
     square = float(nodes.weights @ np.exp(2 * (nodes.values @ c - log_z)))
-    return ExponentialFit(c, log_z, likelihood, square - 2.0 * met, met / square)
+    return ExponentialFit(c, log_z, likelihood, square - 2.0 * met if risk else float("nan"), met / square)
 
 
 def _some_rows(n: int) -> NDArray[np.intp] | slice:

@@ -116,6 +116,7 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
     Rows on one orbit are left out together.
     With more than 400 rows, or with several bases (below), the best spectra are short-listed on up to 400 rows (chosen
     without regard to y) and compared on all; 160 of these rows say first which are worth that, and which bases are.
+    The order of more than 400 rows decides which 400, and so, seldom, which spectrum: sort rows for the same fit.
     Neighbours in the grid whose scores differ by less than half a nat over all rows count as one spectrum.
 
     *Functions that stand out.* A single output with a chosen penalty may have a coefficient far above what the spectrum
@@ -171,8 +172,10 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
 
     *Weights* are relative precisions: the noise of a row of weight w has the variance σ²/w, with σ² estimated from the
     rows and not from the sum of the weights. So 1/σ_i² and any multiple of it give the same model and error bars; only
-    `alpha_` and `noise_variance_` are in units of the weights. As elsewhere in scikit-learn, predictions with a weight
-    of two are those with a repeated row.
+    `alpha_` and `noise_variance_` are in units of the weights. As elsewhere in scikit-learn, a weight of two has the
+    least-squares problem of a repeated row, and with a given `alpha` and spectrum the same predictions. What is chosen
+    may differ: repeated rows with different targets tell the noise, and count as evidence for functions that stand
+    out.
 
     Examples
     --------
@@ -307,7 +310,10 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None
     ) -> InvariantKernelRidge:
-        """Add data to what was fitted before, and choose anew: the result is that of streaming all of it at once.
+        """Add data to earlier pieces, and choose anew: the result is that of streaming all of it at once.
+
+        Earlier pieces are those of `partial_fit`, and of `fit` on a stream. After a `fit` on data in memory there are
+        no sums to add to, and an error says so.
 
         Parameters
         ----------

@@ -66,14 +66,21 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
         with _all_or_nothing(self):
             vars(self).pop("moments_", None)
             self._take_features(stream)
-            return self._fit_moments(_not_empty(self._moments(stream)), stream.outputs)
+            self._take_stream_basis(stream)
+            moments = _not_empty(self._moments(stream))
+            self._fit_moments(moments, stream.outputs)
+            self._remember(moments)
+            return self
+
+    def _remember(self, moments: Moments) -> None:
+        """Keep what later pieces are added to, where there may be any."""
 
     def _fitted_outputs(self) -> tuple[int, ...]:
         """The shape of one target."""
         return tuple(self.coef_.shape[1:])
 
-    def _moments(self, stream: Stream) -> Moments:
-        """Choose the basis, and sum over the chunks."""
+    def _take_stream_basis(self, stream: Stream) -> None:
+        """Choose the basis."""
         cutoff = self._cutoff()
         basis = self._default_basis(stream.rows) if cutoff is None else self._basis(cutoff)
         if basis is None:
@@ -82,8 +89,11 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
                 "is not known while they stream in"
             )
         self._take_basis(basis)
+
+    def _moments(self, stream: Stream) -> Moments:
+        """The sums over the chunks."""
         settings = (self._has_targets, self._needs_gram, stream.feature_names, self._takes_gradients, self._moments_of)
-        return stream.moments(ChunkMoments(basis, *settings))
+        return stream.moments(ChunkMoments(self.basis_, *settings))
 
     def _check_features(self, stream: Stream) -> None:
         if stream.n_features != self.n_features_in_:
@@ -114,7 +124,10 @@ class PiecewiseEstimator(StreamedEstimator):
 
     @needs_cutoff
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add data to what was fitted before, and choose anew: the result is that of streaming all of it at once.
+        """Add data to earlier pieces, and choose anew: the result is that of streaming all of it at once.
+
+        Earlier pieces are those of `partial_fit`, and of `fit` on a stream. After a `fit` on data in memory there are
+        no sums to add to, and an error says so.
 
         Parameters
         ----------
@@ -130,20 +143,56 @@ class PiecewiseEstimator(StreamedEstimator):
     def _fit_piece(self, X: Any, y: Any, sample_weight: Any, gradient: Any = None) -> Self:
         """Add data to what was seen before, and fit to all of it."""
         before: Moments | None = getattr(self, "moments_", None)
+        if before is None and hasattr(self, "basis_"):
+            raise ValueError(
+                "fit on data in memory, or without a cutoff, keeps no sums that more data could be added to: give the "
+                "first piece to partial_fit too, or to fit as a stream, fit(iter([(X, y)])), with the cutoff. "
+                "sklearn.base.clone(model) starts anew"
+            )
         with _all_or_nothing(self):
             stream = self._stream(X, y, sample_weight, gradient) or self._one_chunk(X, y, sample_weight, gradient)
             outputs = stream.outputs
             if before is None:
                 self._take_features(stream)
+                self._take_stream_basis(stream)
+                moments = self._moments(stream)
             else:
                 self._check_features(stream)
+                self._check_outputs(outputs)
                 outputs = self._fitted_outputs()  # targets of shape (n,) and (n, 1) are the same targets
-            moments = self._moments(stream)
-            if before is not None:
-                moments = before + moments
+                basis = self.basis_
+                self._take_stream_basis(stream)
+                self._check_basis(basis)
+                moments = before + self._moments(stream)
             self._fit_moments(_not_empty(moments), outputs)
-            self.moments_ = moments
+            self._remember(moments)
         return self
+
+    def _remember(self, moments: Moments) -> None:
+        if self._cutoff() is not None:  # without one there are no further pieces
+            self.moments_ = moments
+
+    def _check_outputs(self, outputs: tuple[int, ...]) -> None:
+        """Refuse targets with another number of columns than those of earlier pieces."""
+        before, now = (int(np.prod(shape)) for shape in (self._fitted_outputs(), outputs))
+        if now != before:
+            raise ValueError(
+                f"y has {now} {'column' if now == 1 else 'columns'}, and that of earlier pieces had {before}: give as "
+                "many, or start anew with sklearn.base.clone(model)"
+            )
+
+    def _check_basis(self, before: Any) -> None:
+        """Refuse sums over other functions than those of earlier pieces."""
+        now: Any = self.basis_
+        if now == before:
+            return
+        names = ("space", "group", "output", "order", "cutoff")
+        pairs = [(name, getattr(before, name, None), getattr(now, name, None)) for name in names]
+        changed = ", ".join(f"{name} was {old!r} and is {new!r}" for name, old, new in pairs if old != new)
+        raise ValueError(
+            f"the functions are not those of earlier pieces ({before.dim} before, {now.dim} now), and sums over them "
+            f"do not add: {changed}. Set it back, or start anew with sklearn.base.clone(model)"
+        )
 
 
 def _not_empty(moments: Moments) -> Moments:

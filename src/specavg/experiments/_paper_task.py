@@ -97,7 +97,7 @@ class Changes:
         """The weights of x_i² in the target."""  # (d,)
         images = [g.image_array for g in self.group.generators if isinstance(g, SignedPermutation)]
         at, to = np.tile(np.arange(D), len(images)), np.concatenate([np.empty(0, dtype=np.intp), *images])
-        orbit = components(D, np.concatenate([at, to]), np.concatenate([to, at]))  # of each coordinate
+        orbit = components(D, at, to)  # of each coordinate
         return np.array([float(np.mean(np.flatnonzero(orbit == o) + 1.0)) for o in orbit])
 
     def functions(self, D: int) -> int:

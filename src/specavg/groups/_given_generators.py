@@ -21,6 +21,7 @@ from specavg.isometries import (
     orthogonal,
     permutation,
 )
+from specavg.isometries._isometry import refuse_complex
 from specavg.isometries.fields import (
     CopiesField,
     FactorsField,
@@ -50,11 +51,7 @@ def _isometry(g: Any, i: int, points: int) -> Isometry:
         raise TypeError(f"generator {i} is the field {g!r}: write Group(generators, fields=[...])")
     if hasattr(g, "array_form"):  # a sympy permutation leaves out points at the end that it fixes
         return permutation([*g.array_form, *range(g.size, points)])
-    if np.iscomplexobj(g):
-        raise ValueError(
-            f"generator {i} is a complex matrix, and the groups here act on real coordinates: A + iB on z = x + iy is "
-            "the real matrix [[A, -B], [B, A]] on (x, y)"
-        )
+    refuse_complex(g, f"generator {i}")
     try:
         matrix = np.asarray(g, dtype=float)
     except (TypeError, ValueError):

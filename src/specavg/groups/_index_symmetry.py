@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from string import ascii_lowercase
 from typing import final
 
 import numpy as np
@@ -20,7 +21,7 @@ Exchange = tuple[tuple[int, ...], int]
 
 _PART = re.compile(r"([+-]?)([a-z]+)")
 _FEW = 1000  # components of a tensor without symmetries: its matrix then takes 8 MB at most
-_LETTERS = "ijklmnop"  # rank 8 at most: 8! = 40,320 exchanges of indices are listed in a fraction of a second
+_MOST_INDICES = 8  # 8! = 40,320 exchanges of indices are listed in a fraction of a second
 
 
 _VOIGT_PAIRS = np.array([(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)])
@@ -277,10 +278,11 @@ def index_exchanges(equations: str) -> tuple[Exchange, ...]:
         raise ValueError(f"{equations!r} are no index symmetries: write for instance 'ij=ji', 'ij=-ji' or 'ijk=ikj'")
     words = [(-1 if part[1] == "-" else 1, part[2]) for part in parts if part is not None]
     letters = words[0][1]
-    if letters != _LETTERS[: len(letters)] or any(sorted(word) != list(letters) for _, word in words):
+    successive = letters in ascii_lowercase and len(letters) <= _MOST_INDICES  # misspelled outputs are no tensors
+    if not successive or any(sorted(word) != list(letters) for _, word in words):
         raise ValueError(
-            f"{equations!r} are no index symmetries: the first part must be the indices in order, from {_LETTERS!r}, "
-            "and every other part the same indices exchanged, as in 'ijk=ikj'"
+            f"{equations!r} are no index symmetries: the first part must be at most {_MOST_INDICES} successive letters "
+            "in order, as 'ijk' or 'abcd', and every other part the same letters exchanged, as in 'ijk=ikj'"
         )
     found = {(tuple(range(len(letters))), 1)}
     given = [(tuple(letters.index(letter) for letter in word), sign) for sign, word in words[1:]]

@@ -12,7 +12,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.groups._structure import Structure
 from specavg.groups.families import Alternating, Hyperoctahedral, SignFlips, Symmetric, Trivial
-from specavg.isometries import Orthogonal, SignedPermutation
+from specavg.isometries import Copies, Isometry, Orthogonal, SignedPermutation, flatten, orthogonal
 
 if TYPE_CHECKING:
     from specavg.groups._group import Group
@@ -35,17 +35,17 @@ def molien_series(group: Group, degree: int) -> tuple[int, ...]:
         series = _reciprocal([(n, 1) for n in degrees], degree)
         shifted = [0] * numerator + series if numerator else [0] * (degree + 1)
         return tuple(a + b for a, b in zip(series, shifted, strict=False))
+    if not all(isinstance(_in_one_block(g), SignedPermutation | Orthogonal) for g in group.generators):
+        raise TypeError(f"a Molien series is for groups of matrices; {group!r} has maps of another kind")
     if group.finite_order > LISTED:
         raise ValueError(
             f"the Molien series of {group!r} is a mean over its {group.finite_order} elements, and more than {LISTED} "
             "are not listed (families such as symmetric(d) need no list). sa.invariant_basis(space, group, "
             "max_eigenvalue=...) counts invariant functions without one."
         )
-    elements = list(group.elements(limit=LISTED))
+    elements = [_in_one_block(g) for g in group.elements(limit=LISTED)]
     signed = [g for g in elements if isinstance(g, SignedPermutation)]
     matrices = [g for g in elements if isinstance(g, Orthogonal)]
-    if len(signed) + len(matrices) < len(elements):
-        raise TypeError(f"a Molien series is for groups of matrices; {group!r} has maps of another kind")
     total = [Fraction(0)] * (degree + 1)
     for factors, count in Counter(tuple(sorted(g.cycles)) for g in signed).items():
         for k, a in enumerate(_reciprocal(factors, degree)):
@@ -59,6 +59,21 @@ def molien_series(group: Group, degree: int) -> tuple[int, ...]:
             f"a coefficient is {np.abs(mean - np.rint(mean)).max():.1g} from an integer: lower the degree, {degree}"
         )
     return tuple(int(a) for a in np.rint(mean))
+
+
+def _in_one_block(g: Isometry) -> Isometry:
+    """A linear map of copies or factors as one matrix of all coordinates; other maps as they are."""
+    if not isinstance(g, Copies):
+        return flatten(g)
+    parts = [_in_one_block(part) for part in g.parts]
+    blocks = [part.matrix for part in parts if isinstance(part, SignedPermutation | Orthogonal)]
+    if len(blocks) < g.size:
+        return g
+    d = parts[0].size
+    matrix = np.zeros((g.size, d, g.size, d))
+    for i, block in enumerate(blocks):
+        matrix[i, :, g.image[i]] = block
+    return orthogonal(matrix.reshape(g.size * d, g.size * d))
 
 
 def _degrees(structure: Structure) -> tuple[list[int], int] | None:

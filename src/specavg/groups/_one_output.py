@@ -144,7 +144,7 @@ def _factors(kept: list[SignedPermutation], size: int, p: int, order: int) -> tu
 def _orbits(elements: Sequence[SignedPermutation], size: int) -> list[NDArray[np.intp]]:
     at = np.tile(np.arange(size), len(elements))
     to = np.concatenate([g.image_array for g in elements] or [np.empty(0, dtype=np.intp)])
-    label = components(size, np.concatenate([at, to]), np.concatenate([to, at]))
+    label = components(size, at, to)
     return [np.flatnonzero(label == k) for k in range(label.max(initial=-1) + 1)]
 
 

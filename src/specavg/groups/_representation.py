@@ -22,6 +22,7 @@ from specavg.groups._product_replacement import random_product
 from specavg.groups._relations import check_brackets, check_relations, pairs
 from specavg.groups._tangent_vectors import TANGENT_KINDS, images_of_potentials
 from specavg.isometries import Factors, Isometry, Orthogonal, SignedPermutation, flatten, identity, orthogonal
+from specavg.isometries._isometry import refuse_complex
 from specavg.isometries.fields import FactorsField, Field, RotationField, rotation
 from specavg.isometries.fields import flatten as flatten_field
 
@@ -401,6 +402,7 @@ def _linear(image: ArrayLike | Isometry, i: int) -> Linear:
         return image
     if isinstance(image, Isometry):
         raise ValueError(f"image {i} is {image!r}; give an orthogonal matrix or a (signed) permutation of the outputs")
+    refuse_complex(image, f"image {i}")
     try:
         return orthogonal(np.atleast_2d(np.asarray(image, dtype=float)))
     except ValueError as error:
@@ -412,4 +414,4 @@ def _velocity(image: Field | ArrayLike) -> RotationField:
         return image
     if isinstance(image, Field):
         raise ValueError(f"a field's image is an antisymmetric matrix of the outputs; got {shown(image)}")
-    return rotation(np.atleast_2d(np.asarray(image, dtype=float)))
+    return rotation(np.atleast_2d(np.asarray(image)))

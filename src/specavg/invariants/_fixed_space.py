@@ -13,6 +13,7 @@ from specavg.invariants._certified_null_space import FixedSpace, common_null_spa
 from specavg.invariants._independent_blocks import unpacked
 from specavg.invariants.solvers._orbits import orbits
 from specavg.isometries import Orthogonal, SignedPermutation
+from specavg.isometries._isometry import refuse_complex
 
 ORTHOGONALITY_TOLERANCE = 1e-9  # largest |DᵀD − I|: products of many rotations are off by 1e-13
 # Matrices of fewer rows, or with a larger part of nonzero entries, are dense: sparse products then take longer.
@@ -41,7 +42,8 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
     Raises
     ------
     ValueError
-        If a matrix is neither orthogonal nor antisymmetric, has NaN, or if the singular values leave the rank in doubt.
+        If a matrix is complex, has NaN or is neither orthogonal nor antisymmetric, or if the singular values leave the
+        rank in doubt.
 
     Examples
     --------
@@ -59,6 +61,8 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
         if size is None:
             raise ValueError("fixed_space of no matrices is the whole space: say its size, fixed_space([], size=m)")
         return FixedSpace(np.eye(size), "orbits", np.inf, 0.0)
+    for i, matrix in enumerate(matrices):
+        refuse_complex(matrix, f"matrix {i}")
     signed = [_as_signed_permutation(matrix) for matrix in matrices]
     sizes = {_size(matrix) for matrix in matrices}
     if len(sizes) > 1:

@@ -17,8 +17,9 @@ _WHOLE = 512  # rows: up to here all eigenvectors of a block are computed, in 50
 def independent_blocks(square: Any) -> Iterator[tuple[NDArray[np.intp], NDArray[Any]]]:
     """The blocks into which a symmetric matrix, dense or sparse, falls: blocks of one size at a time.
 
-    Two rows are in one block where nonzero entries join them. This asks for zeros to the last bit, so that nothing is
-    lost. Fields of tensors are like this: rotations of five-index tensors fall into blocks of 60 and 61 of 243.
+    Two rows are in one block where nonzero entries join them, on either side of the diagonal: the two may differ by
+    rounding. This asks for zeros to the last bit, so that nothing is lost. Fields of tensors are like this: rotations
+    of five-index tensors fall into blocks of 60 and 61 of 243.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def independent_blocks(square: Any) -> Iterator[tuple[NDArray[np.intp], NDArray[
 def _cut(packed: Any, members: NDArray[np.intp]) -> NDArray[Any]:
     """The blocks of a sparse matrix with these rows, which have no entries outside."""  # (b, s) -> (b, s, s)
     number, size = members.shape
-    place = np.empty(packed.shape[0], dtype=np.intp)  # of a row in its block
+    place = np.full(packed.shape[0], size)  # of a row in its block: for rows of other blocks an index out of range
     place[members] = np.arange(size)
     rows = packed[members.ravel()]
     row = np.repeat(np.arange(members.size), np.diff(rows.indptr))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array, as_given
 from specavg._config import require_memory
+from specavg._html import facts_html
 from specavg.groups import Group, representation
 from specavg.groups._given_generators import not_a_group
 from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
@@ -142,6 +143,10 @@ class InvariantTensors:
 
     def __repr__(self) -> str:
         return f"InvariantTensors(<{self.dim} of shape {self.shape[1:]}>, names={list(self.names)})"
+
+    def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
+        facts = [("tensors", f"{self.dim} of shape {self.shape[1:]}"), ("independent entries", ", ".join(self.names))]
+        return facts_html("InvariantTensors", facts)
 
 
 def invariant_tensors(group: Group, symmetries: str, *, lattice: ArrayLike | None = None) -> InvariantTensors:

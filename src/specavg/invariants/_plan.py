@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from itertools import islice
 from math import fsum
 from typing import final
@@ -110,6 +111,9 @@ class Plan:
     def memory(self) -> float:
         """Largest working memory of any eigenspace, in bytes."""
         return max((row.memory for row in self.rows), default=0.0)
+
+    def _repr_html_(self) -> str:  # pyright: ignore[reportUnusedFunction]
+        return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
         order = "" if self.order.name == "eigenvalue" else f", order {self.order!r}"

@@ -87,7 +87,7 @@ def _linked(output: Representation) -> list[NDArray[np.intp]]:
     linked = np.zeros((output.dim, output.dim), dtype=bool)
     for moved in (*output.images, *output.field_images):
         linked |= moved.matrix != 0
-    label = components(output.dim, *np.nonzero(linked | linked.T))
+    label = components(output.dim, *np.nonzero(linked))
     return [np.flatnonzero(label == k) for k in range(label.max(initial=-1) + 1)]
 
 

@@ -97,8 +97,18 @@ def entries(given: Any, what: str, example: str) -> tuple[Any, ...]:
     return tuple(given)
 
 
+def refuse_complex(matrix: Any, what: str) -> None:
+    """An error if `matrix`, dense or sparse, is complex: cast to real it would be another map."""
+    if np.iscomplexobj(matrix):
+        raise ValueError(
+            f"{what} is a complex matrix, and the groups here act on real coordinates: A + iB on z = x + iy is "
+            "the real matrix [[A, -B], [B, A]] on (x, y)"
+        )
+
+
 def finite_square(matrix: ArrayLike, what: str) -> Array:
     """A finite square matrix as float64, or an error; `what` needs it."""
+    refuse_complex(matrix, f"what {what} was given")
     array = np.asarray(matrix, dtype=float)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise ValueError(f"{what} needs a square matrix; got shape {array.shape}")

@@ -274,7 +274,7 @@ def _images(given: Any) -> tuple[int, ...]:
 
 def _integer(value: Any, what: str) -> int:
     try:
-        exact = int(value)
+        exact = None if isinstance(value, bool | np.bool_) else int(value)
     except (TypeError, ValueError, OverflowError):
         exact = None
     if exact is None or exact != value:
