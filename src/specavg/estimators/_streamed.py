@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import warnings
 from collections.abc import Callable, Generator
 from functools import update_wrapper
 from types import MethodType
@@ -127,7 +128,7 @@ class PiecewiseEstimator(StreamedEstimator):
         """Add data to earlier pieces, and choose anew: the result is that of streaming all of it at once.
 
         Earlier pieces are those of `partial_fit`, and of `fit` on a stream. After a `fit` on data in memory there are
-        no sums to add to, and an error says so.
+        no sums to add to: a warning says that what it saw is lost.
 
         Parameters
         ----------
@@ -144,10 +145,12 @@ class PiecewiseEstimator(StreamedEstimator):
         """Add data to what was seen before, and fit to all of it."""
         before: Moments | None = getattr(self, "moments_", None)
         if before is None and hasattr(self, "basis_"):
-            raise ValueError(
-                "fit on data in memory, or without a cutoff, keeps no sums that more data could be added to: give the "
-                "first piece to partial_fit too, or to fit as a stream, fit(iter([(X, y)])), with the cutoff. "
-                "sklearn.base.clone(model) starts anew"
+            warnings.warn(
+                "partial_fit starts anew, and what fit saw is lost: a fit on data in memory, or without a cutoff, "
+                "keeps no sums that more data could be added to. Give the first piece to partial_fit too, or to fit as a "
+                "stream, fit(iter([(X, y)])), with the cutoff.",
+                UserWarning,
+                stacklevel=3,
             )
         with _all_or_nothing(self):
             stream = self._stream(X, y, sample_weight, gradient) or self._one_chunk(X, y, sample_weight, gradient)

@@ -87,7 +87,7 @@ class Affine(Isometry):
 
     def inverse(self) -> Isometry:
         inverse = exact_inverse(self.matrix)
-        return _affine(inverse, [-t for t in _integer_product(inverse, self.shift)])
+        return affine_map(inverse, [-t for t in _integer_product(inverse, self.shift)])
 
     def _after(self, other: Isometry) -> Isometry | None:
         if isinstance(other, SignedPermutation):
@@ -95,7 +95,7 @@ class Affine(Isometry):
         if not isinstance(other, Affine):
             return None
         moved = _integer_product(self.matrix, other.shift)
-        return _affine(_product(self.matrix, other.matrix), [a + b for a, b in zip(moved, self.shift, strict=True)])
+        return affine_map(_product(self.matrix, other.matrix), [a + b for a, b in zip(moved, self.shift, strict=True)])
 
     def _before(self, other: Isometry) -> Isometry | None:
         return as_affine(other) @ self if isinstance(other, SignedPermutation) else None
@@ -162,7 +162,7 @@ def shift(
                 UserWarning,
                 stacklevel=2,
             )
-    return _affine(np.eye(len(periods), dtype=np.int64), periods)
+    return affine_map(np.eye(len(periods), dtype=np.int64), periods)
 
 
 def affine(A: ArrayLike, t: Sequence[Fraction | float | str]) -> SignedPermutation | Affine:
@@ -185,7 +185,7 @@ def affine(A: ArrayLike, t: Sequence[Fraction | float | str]) -> SignedPermutati
     affine([[-1, 0], [0, 1]], ['1/3', '1/4'])
     """
     given = entries(t, "a shift has a number for each coordinate", 'affine(A, ["1/3", 0])')
-    return _affine(A, [*map(_of_crystals, map(period_fraction, given))])
+    return affine_map(A, [*map(_of_crystals, map(period_fraction, given))])
 
 
 def _of_crystals(t: Fraction | float) -> Fraction | float:
@@ -203,7 +203,8 @@ def _of_crystals(t: Fraction | float) -> Fraction | float:
     return t
 
 
-def _affine(A: ArrayLike, t: Sequence[Fraction | float]) -> SignedPermutation | Affine:
+def affine_map(A: ArrayLike, t: Sequence[Fraction | float]) -> SignedPermutation | Affine:
+    """`affine` of shifts that are meant as they are."""
     matrix = finite_square(A, "affine")
     if np.abs(matrix).max(initial=0.0) > _LARGEST_ENTRY:
         raise ValueError(

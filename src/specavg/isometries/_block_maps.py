@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from specavg._arrays import block_diagonal
-from specavg.isometries._affine import Affine, affine, as_affine
+from specavg.isometries._affine import Affine, affine_map, as_affine
 from specavg.isometries._isometry import Isometry, entries
 from specavg.isometries._linear import Orthogonal, SignedPermutation, identity, linear, orthogonal, permutation
 
@@ -160,5 +160,6 @@ def flatten(g: Isometry) -> Isometry:
         return orthogonal(block_diagonal([linear(part).matrix for part in parts]))
     if all(isinstance(part, SignedPermutation | Affine) for part in parts):
         blocks = [as_affine(part) for part in parts]
-        return affine(block_diagonal([block.matrix for block in blocks]), [t for block in blocks for t in block.shift])
+        shifts = [t for block in blocks for t in block.shift]
+        return affine_map(block_diagonal([block.matrix for block in blocks]), shifts)
     return g

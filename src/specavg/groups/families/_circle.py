@@ -10,7 +10,8 @@ from typing import ClassVar, final
 import numpy as np
 
 from specavg.groups._structure import Structure, random_integer
-from specavg.isometries import Isometry, affine
+from specavg.isometries import Isometry
+from specavg.isometries._affine import affine_map
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,10 @@ class _OfTheCircle(Structure):
 
     def random(self, rng: np.random.Generator) -> Isometry:
         turn = Fraction(random_integer(self.n, rng), self.n)
-        return affine([[self._signs[int(rng.integers(len(self._signs)))]]], [turn])
+        return affine_map([[self._signs[int(rng.integers(len(self._signs)))]]], [turn])
 
     def elements(self) -> Iterator[Isometry]:
-        return (affine([[sign]], [Fraction(k, self.n)]) for sign in self._signs for k in range(self.n))
+        return (affine_map([[sign]], [Fraction(k, self.n)]) for sign in self._signs for k in range(self.n))
 
 
 @final

@@ -12,7 +12,8 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups._structure import Continuous
-from specavg.isometries import Isometry, affine
+from specavg.isometries import Isometry
+from specavg.isometries._affine import affine_map
 from specavg.isometries.fields import Field
 
 # Each step keeps at most 1/3 of what is not uniform (see the class), and up to 0.01 more where steps are not long
@@ -42,7 +43,7 @@ class ShiftGroup(Continuous):
         moved = [
             sum((t * v[i] for t, v in zip(times, self.directions, strict=True)), Fraction(0)) for i in range(self.size)
         ]
-        return affine(np.eye(self.size, dtype=np.int64), moved)
+        return affine_map(np.eye(self.size, dtype=np.int64), moved)
 
 
 @final

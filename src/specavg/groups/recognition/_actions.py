@@ -32,9 +32,9 @@ from specavg.isometries import (
     LeftRight,
     Orthogonal,
     SignedPermutation,
-    affine,
     orthogonal,
 )
+from specavg.isometries._affine import affine_map
 
 Permutation = NDArray[np.intp]
 
@@ -124,7 +124,7 @@ class _AffineAction(Action):
 
     def isometry(self, permutation: NDArray[np.integer]) -> Isometry:
         moved = [self._functions[p] for p in permutation[: self._d]]
-        return affine([k for k, _ in moved], [theta for _, theta in moved])
+        return affine_map([k for k, _ in moved], [theta for _, theta in moved])
 
 
 @final

@@ -11,7 +11,7 @@ from typing import Any, cast, final
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.isometries._affine import affine, as_affine, period_fraction, period_text
+from specavg.isometries._affine import affine_map, as_affine, period_fraction, period_text
 from specavg.isometries._isometry import Isometry, entries
 from specavg.isometries.fields._field import Field, Scalar
 
@@ -45,7 +45,7 @@ class ShiftField(Field):
 
     def flow(self, t: Scalar) -> Isometry:
         t = Fraction(t) if isinstance(t, Rational) else float(t)
-        return affine(np.eye(self.size, dtype=np.int64), [v * t for v in self.velocity])
+        return affine_map(np.eye(self.size, dtype=np.int64), [v * t for v in self.velocity])
 
     def circles(self) -> Iterator[tuple[float, Field]]:
         for i, v in enumerate(self.velocity):
