@@ -147,8 +147,8 @@ class PiecewiseEstimator(StreamedEstimator):
         if before is None and hasattr(self, "basis_"):
             warnings.warn(
                 "partial_fit starts anew, and what fit saw is lost: a fit on data in memory, or without a cutoff, "
-                "keeps no sums that more data could be added to. Give the first piece to partial_fit too, or to fit as a "
-                "stream, fit(iter([(X, y)])), with the cutoff.",
+                "keeps no sums that more data could be added to. Give the first piece to partial_fit too, or to fit "
+                "as a stream, fit(iter([(X, y)])), with the cutoff.",
                 UserWarning,
                 stacklevel=3,
             )
