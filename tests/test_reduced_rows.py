@@ -106,3 +106,15 @@ def test_screening_finds_the_spectrum_that_all_rows_choose():
     best = shortlist(problem, _Levels(), candidates, None, 1)[0]
     assert best == shortlist(problem, _Levels(), candidates, None, 1, list(first)[:2])[0]
     assert screened(FeatureProblem(F[:150], y[:150, None], np.ones(150)), _Levels(), candidates, None) is None
+
+
+def test_functions_that_vanish_change_no_score():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 200)), rng.normal(size=(40, 1))
+    scale = np.exp(-np.arange(200.0))  # 33 of them are above 1e-14
+    problem = FeatureProblem(X, y, np.ones(40))
+    assert problem.scored(scale).left.shape == (40, 33)
+    alphas = 10.0 ** np.arange(-16.0, 2.0)
+    few, all_of_them = problem.scored(scale).scores(alphas), problem.path(scale).scores(alphas)
+    for name in ("error", "density", "evidence"):
+        np.testing.assert_allclose(getattr(few, name), getattr(all_of_them, name), rtol=1e-7)

@@ -88,6 +88,9 @@ class FeatureProblem(Problem):
     def scored(self, scale: Array) -> LeaveOneOut:
         if self._half_digits:
             return self._left_out(*self._reduced.left_vectors_by_squares(scale))
+        few = self._reduced.few_left_vectors(scale)
+        if few is not None:
+            return self._left_out(*few)
         found = self._exact(scale)
         return self._left_out(found.U, found.s)
 
@@ -122,17 +125,17 @@ class FeatureProblem(Problem):
         U, s = self._by_squares(scale)
         kept = s > 1e-2 * ROUGH_ALPHA**0.5 * s[0]  # the others are as good as unseen beside the penalty
         U, s = U[:, kept], s[kept]
-        unseen = self.rows.rest + reduced.in_given_rows(reduced.Y - U @ (U.T @ reduced.Y))
-        found = self._left_out(U, s)
-        V = LongVectors(reduced.core, scale, U, s)
-        return FeaturePath(self, scale, V, replace(found, rows=replace(self.rows, rest=unseen)))
+        return FeaturePath(self, scale, LongVectors(reduced.core, scale, U, s), self._left_out(U, s))
 
     def centred_features(self, functions: NDArray[np.intp]) -> Array:
         """The features of some functions less their mean, times √w, row by row."""  # (k,) -> (n, k)
         return self._reduced.in_given_rows(self._reduced.core[:, functions])
 
     def _left_out(self, U: Array, s: Array) -> LeaveOneOut:
-        return LeaveOneOut(self.rows, s, self._reduced.in_given_rows(U), U.T @ self._reduced.Y)
+        rows, reduced, c = self.rows, self._reduced, U.T @ self._reduced.Y
+        if len(s) < len(reduced.Y):
+            rows = replace(rows, rest=rows.rest + reduced.in_given_rows(reduced.Y - U @ c))
+        return LeaveOneOut(rows, s, reduced.in_given_rows(U), c)
 
 
 @final
