@@ -48,9 +48,11 @@ class FrequencySet(abc.ABC):
         """Those of `frequencies` that lie in a lattice, given by a basis as rows. Only these are listed."""
 
     @classmethod
-    def together(cls, space: Torus, sets: Sequence[Any]) -> tuple[Frequencies, NDArray[np.intp]]:
-        """The frequencies of several such sets, one set after the other, and how many each has."""
-        listed = [listed_frequencies(space, one) for one in sets]
+    def together(
+        cls, space: Torus, sets: Sequence[Any], basis: Frequencies | None
+    ) -> tuple[Frequencies, NDArray[np.intp]]:
+        """The frequencies of several such sets, those in a lattice if one is given, and how many each set has."""
+        listed = [listed_frequencies(space, one) if basis is None else one.frequencies_in(space, basis) for one in sets]
         return np.concatenate(listed), np.array([len(K) for K in listed], dtype=np.intp)
 
 
@@ -97,7 +99,8 @@ class FrequencyTypes(FrequencySet):
         if step is not None:
             inner = [tuple(k // step for k in t) for t in self.listed if all(k % step == 0 for k in t)]
             return step * waves_of_types(space.dim, inner) if inner else basis[:0]
-        return _in_lattice(self.frequencies(space), basis)
+        K = self.frequencies(space)
+        return K[_is_in_lattice(K, basis)]
 
 
 @final
@@ -131,9 +134,11 @@ class InOtherUnits(FrequencySet):
         return self.inner.frequencies_in(space.in_units_of(self.order), basis)
 
     @classmethod
-    def together(cls, space: Torus, sets: Sequence[Any]) -> tuple[Frequencies, NDArray[np.intp]]:
+    def together(
+        cls, space: Torus, sets: Sequence[Any], basis: Frequencies | None
+    ) -> tuple[Frequencies, NDArray[np.intp]]:
         (order,) = {one.order for one in sets}
-        return frequencies_together(space.in_units_of(order), [one.inner for one in sets])
+        return frequencies_together(space.in_units_of(order), [one.inner for one in sets], basis)
 
 
 @final
@@ -147,13 +152,15 @@ class TypeRange(FrequencySet):
     most: float
 
     def frequencies(self, space: Torus) -> Frequencies:
-        return self.together(space, [self])[0]
+        return self.together(space, [self], None)[0]
 
     def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
-        return _in_lattice(self.frequencies(space), basis)
+        return self.together(space, [self], basis)[0]
 
     @classmethod
-    def together(cls, space: Torus, sets: Sequence[Any]) -> tuple[Frequencies, NDArray[np.intp]]:
+    def together(
+        cls, space: Torus, sets: Sequence[Any], basis: Frequencies | None
+    ) -> tuple[Frequencies, NDArray[np.intp]]:
         low, high, least, most = np.array([(one.low, one.high, one.least, one.most) for one in sets]).T
         K, values, sizes = _typed_ball(space, _rounded_up(float(high.max())))
         starts = np.searchsorted(values, low * (1 - _ROUNDING), "left")
@@ -164,6 +171,8 @@ class TypeRange(FrequencySet):
         inside = (sizes[place] >= (least - slack)[number]) & (sizes[place] <= (most + slack)[number])
         K, number = K[place[inside]], number[inside]
         chosen = _is_first_of_pair(K)
+        if basis is not None:
+            chosen &= _is_in_lattice(K, basis)
         K, number = K[chosen], number[chosen]
         return K[np.lexsort((*K.T[::-1], number))], np.bincount(number, minlength=len(sets))
 
@@ -198,17 +207,13 @@ def listed_frequencies(space: Torus, chosen: FrequencySet) -> Frequencies:
     return chosen.frequencies(space)
 
 
-def frequencies_together(space: Torus, sets: Sequence[FrequencySet]) -> tuple[Frequencies, NDArray[np.intp]]:
-    """The frequencies of several sets, one set after the other, and how many each has."""
-    parts = [kind.together(space, list(run)) for kind, run in groupby(sets, key=type)]
+def frequencies_together(
+    space: Torus, sets: Sequence[FrequencySet], basis: Frequencies | None = None
+) -> tuple[Frequencies, NDArray[np.intp]]:
+    """The frequencies of several sets, one set after the other, and how many each has; those in a lattice if given."""
+    parts = [kind.together(space, list(run), basis) for kind, run in groupby(sets, key=type)]
     K, counts = ([part[i] for part in parts] for i in range(2))
     return np.concatenate(K), np.concatenate(counts)
-
-
-@lru_cache(maxsize=64)
-def listed_in_lattice(space: Torus, chosen: FrequencySet, shape: tuple[int, int], basis: bytes) -> Frequencies:
-    """The frequencies of a set that lie in a lattice, given by the bytes of a basis; the last 64 lists are kept."""
-    return chosen.frequencies_in(space, np.frombuffer(basis, dtype=np.int64).reshape(shape))
 
 
 @lru_cache(maxsize=64)
@@ -238,10 +243,10 @@ def _in_range(space: Torus, basis: Frequencies, low: float, high: float) -> Freq
     return _halved(K[_between(values, low, high, _ROUNDING_IN_LATTICE)])
 
 
-def _in_lattice(K: Frequencies, basis: Frequencies) -> Frequencies:
-    """Those of some frequencies that lie in a lattice."""
+def _is_in_lattice(K: Frequencies, basis: Frequencies) -> NDArray[np.bool_]:
+    """Which of some frequencies lie in a lattice."""
     inside = K @ np.linalg.inv(basis)
-    return K[(np.abs(inside - np.rint(inside)) < 1e-6).all(axis=1)]
+    return (np.abs(inside - np.rint(inside)) < 1e-6).all(axis=1)
 
 
 def _rounded_up(bound: float) -> float:

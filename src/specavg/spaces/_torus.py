@@ -42,7 +42,6 @@ from specavg.spaces._frequency_sets import (
     eigenspaces_below,
     frequencies_together,
     listed_frequencies,
-    listed_in_lattice,
     shell_weights,
     types_below,
 )
@@ -298,13 +297,14 @@ class Torus(Space):
         )
         return listed_frequencies(self, self.frequency_set(eigenspace))
 
-    def frequencies_together(self, eigenspaces: Sequence[Eigenspace]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-        """The `frequencies` of several eigenspaces, one after the other, and how many each has."""
-        return frequencies_together(self, [self.frequency_set(V) for V in eigenspaces])
+    def frequencies_together(
+        self, eigenspaces: Sequence[Eigenspace], basis: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        """The `frequencies` of several eigenspaces, one after the other, and how many each has.
 
-    def frequencies_in(self, eigenspace: Eigenspace, basis: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those of `frequencies` that lie in a lattice, given by a basis as rows. Only these are listed."""  # (h, d)
-        return listed_in_lattice(self, self.frequency_set(eigenspace), basis.shape, basis.tobytes())
+        With the basis of a lattice, as rows, those that lie in it.
+        """
+        return frequencies_together(self, [self.frequency_set(V) for V in eigenspaces], basis)
 
     def _units(self, X: Array) -> Array:
         return X / self.period  # in periods

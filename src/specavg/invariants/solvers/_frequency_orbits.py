@@ -116,11 +116,7 @@ class FrequencyOrbits(Solver[WaveSums]):
             f"listing {size:.0f} frequencies in {self.space.dim} dimensions",
             "Lower the cutoff, or use a group whose invariants have a closed form.",
         )
-        if self._index == 1:
-            K, counts = self.space.frequencies_together(eigenspaces)
-        else:
-            listed = [self.space.frequencies_in(V, self._dual) for V in eigenspaces]
-            K, counts = np.concatenate(listed), np.array([len(part) for part in listed])
+        K, counts = self.space.frequencies_together(eigenspaces, None if self._index == 1 else self._dual)
         constant = [V.dim == 1 for V in eigenspaces]
         return K[~np.repeat(constant, counts)], np.where(constant, 0, counts)
 
