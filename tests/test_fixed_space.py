@@ -12,6 +12,7 @@ from scipy.stats import ortho_group
 import specavg as sa
 from specavg import isometries
 from specavg.invariants import fixed_space
+from specavg.invariants._certified_null_space import _triangular
 from specavg.invariants._independent_blocks import independent_blocks
 
 
@@ -189,3 +190,15 @@ def test_blocks_are_joined_by_an_entry_on_either_side(kind, entry):
 def test_complex_matrices_are_refused_with_their_real_form(kind):
     with pytest.raises(ValueError, match=r"matrix 0 is a complex matrix.*\[\[A, -B\], \[B, A\]\]"):
         fixed_space([kind(1j * np.eye(2))])  # it fixes nothing: cast to real it was the zero field, that moves nothing
+
+
+def test_the_basis_is_that_of_the_space_and_not_of_its_computation():
+    """Turned by rounding or by hand, a null space gives the same vectors: here four of nine coordinates."""
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
+    kept = np.zeros((9, 4))
+    kept[[0, 3, 7, 8], range(4)] = 1.0
+    np.testing.assert_allclose(_triangular(kept @ turn), kept, atol=1e-15)
+    Q = np.linalg.qr(np.random.default_rng(1).normal(size=(30, 4)))[0]
+    np.testing.assert_allclose(_triangular(Q @ turn), _triangular(Q), atol=1e-14)
+    np.testing.assert_allclose(_triangular(Q).T @ _triangular(Q), np.eye(4), atol=1e-14)
+    np.testing.assert_allclose(_triangular(Q) @ _triangular(Q).T, Q @ Q.T, atol=1e-14)

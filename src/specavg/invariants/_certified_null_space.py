@@ -122,7 +122,8 @@ def _certified(square: Any, deviations: Callable[[], Iterable[Array]], count: in
     residual = _residual(deviations(), Q)
     if residual > zero:  # squaring hides singular values below 1e-7: where the residual is not rounding, look
         Q, gap = _from_stack(list(deviations()), zero)
-        residual = _residual(deviations(), Q)
+    Q = _triangular(Q)
+    residual = _residual(deviations(), Q)
     if residual > 100 * zero:
         raise UnclearRank(
             f"the null space of the stacked D(g) - I has residual {residual:.2g}, too large for exact invariance "
@@ -201,6 +202,23 @@ def _orthonormal(Q: Array) -> Array:
     method for the polar factor squares that.
     """
     return Q @ (1.5 * np.eye(Q.shape[1]) - 0.5 * (Q.conj().T @ Q))
+
+
+def _triangular(Q: Array) -> Array:
+    """The orthonormal basis of the columns of `Q` in which a choice of rows is triangular, the same on every machine.
+
+    Which basis of a null space LAPACK finds is a matter of rounding, and a model that names single functions of it
+    would be too. Rows are chosen from the largest on; of equal ones, which symmetries make, the first is taken, since
+    rows lose a part of their size with their number that is far above rounding.
+    """
+    from scipy.linalg import qr
+
+    m, r = Q.shape
+    if not r:
+        return Q
+    chosen = qr(Q.conj().T * (1.0 - 1e-3 * np.arange(m) / m), mode="r", pivoting=True, check_finite=False)[1][:r]
+    U, R = np.linalg.qr(Q[chosen].conj().T)
+    return Q @ (U * np.where(np.diagonal(R).real < 0, -1.0, 1.0))
 
 
 def _from_stack(deviations: list[Array], zero: float) -> tuple[Array, float]:
