@@ -122,8 +122,7 @@ def _certified(square: Any, deviations: Callable[[], Iterable[Array]], count: in
     residual = _residual(deviations(), Q)
     if residual > zero:  # squaring hides singular values below 1e-7: where the residual is not rounding, look
         Q, gap = _from_stack(list(deviations()), zero)
-    Q = _triangular(Q)
-    residual = _residual(deviations(), Q)
+        residual = _residual(deviations(), Q)
     if residual > 100 * zero:
         raise UnclearRank(
             f"the null space of the stacked D(g) - I has residual {residual:.2g}, too large for exact invariance "
@@ -184,6 +183,8 @@ def _from_square(square: Any, count: int) -> tuple[Array, float] | None:
         )
         if smallest < _CLEAR_SQUARE:
             return None
+        for one in np.flatnonzero(null.any(axis=1)) if vectors.shape[1] > 1 else ():
+            vectors[one][:, null[one]] = _triangular(vectors[one][:, null[one]])
         block, column = null.nonzero()
         if len(block):
             found.append((members[block], vectors[block, :, column]))
@@ -211,12 +212,16 @@ def _triangular(Q: Array) -> Array:
     would be too. Rows are chosen from the largest on; of equal ones, which symmetries make, the first is taken, since
     rows lose a part of their size with their number that is far above rounding.
     """
-    from scipy.linalg import qr
-
     m, r = Q.shape
     if not r:
         return Q
-    chosen = qr(Q.conj().T * (1.0 - 1e-3 * np.arange(m) / m), mode="r", pivoting=True, check_finite=False)[1][:r]
+    size = 1.0 - 1e-3 * np.arange(m) / m
+    if r == 1:
+        lead = Q[np.argmax(np.abs(Q[:, 0]) * size), 0]
+        return Q * (np.conj(lead) / abs(lead))
+    from scipy.linalg import qr
+
+    chosen = qr(Q.conj().T * size, mode="r", pivoting=True, check_finite=False)[1][:r]
     U, R = np.linalg.qr(Q[chosen].conj().T)
     return Q @ (U * np.where(np.diagonal(R).real < 0, -1.0, 1.0))
 
@@ -232,7 +237,7 @@ def _from_stack(deviations: list[Array], zero: float) -> tuple[Array, float]:
     R = np.linalg.qr(np.concatenate([unpacked(B) for B in deviations]), mode="r")
     _, values, vectors = np.linalg.svd(R)
     null = clear_zeros(values, zero)
-    return vectors[null].conj().T, float(values[~null].min(initial=np.inf))
+    return _triangular(vectors[null].conj().T), float(values[~null].min(initial=np.inf))
 
 
 def entries_of(matrix: Any) -> Array:
