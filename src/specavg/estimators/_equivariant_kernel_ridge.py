@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -12,21 +11,19 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from specavg import _config
 from specavg._arrays import Array
-from specavg._random import OWN_SEED
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._streaming import is_dask, vector_moments
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import checked_alpha, relative_weights
 from specavg.estimators._one_thread import one_thread
 from specavg.estimators._spectral_ridge import SpectralRidge
+from specavg.estimators._vector_data import VectorData, VectorLevels, moment_problem
 from specavg.functions._compensated_sums import Sum
 from specavg.groups import Group, Representation
 from specavg.invariants import Cutoff, EquivariantBasis, Order
 from specavg.invariants._equivariant_basis import built_equivariant_basis, output_representation
 from specavg.regression import _measured_limits as _limits
-from specavg.regression._block_problem import BlockMomentProblem, BlockProblem, SummandPlaces, SummandRows
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Levels, Spectrum
@@ -173,7 +170,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
                 f"give y of shape (n, {smallest.n_outputs}){self._tensor_hint()}"
             )
         self._question_parts(smallest, points, targets)
-        data = _VectorData.of(smallest, points, targets, weights)
+        data = VectorData.of(smallest, points, targets, weights)
         rows = len(data.points) * smallest.n_rows
         with one_thread(rows):
             basis: Any = self._basis(cutoff) if cutoff is not None else self._default_basis_for(rows)
@@ -238,22 +235,22 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         candidates = self._candidates(basis)
         few = _limits.SEARCH_ROWS
         if len(candidates) > _limits.SHORTLIST and basis.dim > few > basis.n_constants:
-            problem = _moment_problem(basis, moments.first(few))
-            candidates, _ = shortlist(problem, _Levels.of(basis), candidates, alpha, _limits.SHORTLIST)
-        problem = _moment_problem(basis, moments)
+            problem = moment_problem(basis, moments.first(few))
+            candidates, _ = shortlist(problem, VectorLevels.of(basis), candidates, alpha, _limits.SHORTLIST)
+        problem = moment_problem(basis, moments)
         return self._keep(self._solved(problem, candidates, alpha).of_weights(unit), outputs, moments.count)
 
-    def _searched(self, data: _VectorData, alpha: float | None) -> list[Spectrum]:
+    def _searched(self, data: VectorData, alpha: float | None) -> list[Spectrum]:
         """The most promising spectra, on some of the points where there are many."""
         candidates = self._candidates(data.basis)
         some = data.sample(_limits.SEARCH_ROWS)
         if some is None or len(candidates) <= _limits.SHORTLIST or data.basis.dim == data.basis.n_constants:
             return candidates
         problem = some.features_problem(_limits.FUNCTIONS_PER_POINT * _limits.SEARCH_ROWS)
-        return shortlist(problem, _Levels.of(data.basis), candidates, alpha, _limits.SHORTLIST)[0]
+        return shortlist(problem, VectorLevels.of(data.basis), candidates, alpha, _limits.SHORTLIST)[0]
 
     def _levels(self, basis: EquivariantBasis) -> Levels:
-        return _Levels.of(basis)
+        return VectorLevels.of(basis)
 
     def _output(self) -> Any:
         return self.output
@@ -373,98 +370,3 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         tags.target_tags.multi_output = self.output not in _NUMBERS
         tags.regressor_tags.poor_score = True  # as for `InvariantKernelRidge`
         return tags
-
-
-@dataclass(eq=False)
-class _Levels:
-    """One constant, whatever their number, and the other functions: what spectra need to know of them."""
-
-    basis: EquivariantBasis
-    eigenvalues: Array
-    counts: Array
-    dimension: int
-    types: Any
-
-    @classmethod
-    def of(cls, basis: EquivariantBasis) -> _Levels:
-        k = basis.n_constants
-        counts = np.concatenate([[float(basis.n_outputs)], basis.counts[k:]])
-        types = None if basis.types is None else basis.types.after_one_constant(k)
-        return cls(basis, np.concatenate([[0.0], basis.eigenvalues[k:]]), counts, basis.dimension, types)
-
-    @property
-    def von_mises(self) -> Callable[[float], Array] | None:
-        """κ to logarithms of coefficients: all functions of an eigenspace share one, whatever their outputs are."""
-        series, k = self.basis.von_mises, self.basis.n_constants
-        return None if series is None else lambda kappa: np.concatenate([[0.0], series(kappa)[k:]])
-
-
-@dataclass(frozen=True, eq=False)
-class _VectorData:
-    """Different points, vectors and positive weights.
-
-    Points of one orbit are one point, where the elements that move them there are exact: F(gx) = ρ(g)F(x) says that
-    they are repeated observations. Their weights are added and their targets, moved along, averaged.
-    """
-
-    basis: EquivariantBasis
-    points: Array
-    targets: Array  # (n, p)
-    weights: Array
-    spread: float  # √(Σ w |y − mean|²) of what was averaged
-
-    @classmethod
-    def of(cls, basis: EquivariantBasis, points: Array, targets: Array, weights: Array) -> _VectorData:
-        """From all points of a data set."""
-        targets = basis.possible(points, targets)
-        elements = basis.canonical_elements
-        if elements is not None:
-            points, leading = elements.places(points)
-            targets = elements.taken_along(targets, leading)
-        different, label = np.unique(points, axis=0, return_inverse=True)
-        label = label.reshape(-1)
-        if len(different) == len(points):
-            return cls(basis, points, targets, weights, 0.0)
-        total = np.bincount(label, weights).astype(np.float64)
-        means = np.stack([np.bincount(label, weights * y) for y in targets.T], axis=1) / total[:, None]
-        apart = np.sqrt(weights)[:, None] * (targets - means[label])
-        largest = float(np.abs(apart).max()) or 1.0  # squares of very small and very large targets are no numbers
-        return cls(basis, different, means, total, largest * float(np.linalg.norm(apart / largest)))
-
-    def sample(self, rows: int) -> _VectorData | None:
-        """Some of the points, chosen without regard to the targets; None where there are no more anyway."""
-        points = max(rows // self.basis.n_rows, 1)
-        if len(self.points) <= points:
-            return None
-        some = np.sort(np.random.default_rng(OWN_SEED).permutation(len(self.points))[:points])
-        return _VectorData(self.basis, self.points[some], self.targets[some], self.weights[some], 0.0)
-
-    def problem(self) -> Problem:
-        """From features where they can be held, else from moments."""
-        summands = self.basis.summands
-        values = len(self.points) * sum(summand.functions.n_outputs * summand.functions.dim for summand in summands)
-        if values <= _limits.FEATURES_HELD and 4 * 8.0 * values <= _config.settings().memory_limit / 2:
-            return self.features_problem(self.basis.dim)
-        moments = Moments.of_vectors(self.basis, self.points, self.targets, self.weights)
-        averaged = Sum.of((self.spread / moments.units.unit) ** 2)
-        moments = replace(moments, shifted_squares=moments.shifted_squares + averaged)
-        return _moment_problem(self.basis, moments)
-
-    def features_problem(self, most: int) -> BlockProblem:
-        """With the first `most` functions."""
-        points, n = self.basis.check_points(self.points), len(self.points)
-        rows: list[SummandRows] = []
-        for summand in self.basis.summands:
-            functions, at = summand.functions, SummandPlaces.of(summand, self.basis.n_constants, most)
-            k, D = at.constants.shape[1], at.others.shape[1]  # constants come first, and then what `most` leaves
-            values = np.empty((n, functions.n_rows, k + D))
-            for some in functions.chunks(n):
-                values[some] = functions.rows(points[some], functions.values(points[some]))[:, :, : k + D]
-            table = values.reshape(n * functions.n_rows, k + D)
-            targets = functions.rows(points, summand.targets(self.targets)).reshape(len(table), -1)
-            rows.append(SummandRows(at, table[:, k:], table[:, :k], targets))
-        return BlockProblem(rows, self.weights, min(most, self.basis.dim), self.spread, self.basis.dimension)
-
-
-def _moment_problem(basis: EquivariantBasis, moments: Moments) -> BlockMomentProblem:
-    return BlockMomentProblem(moments, basis.summands, basis.n_constants, basis.n_rows)
