@@ -221,9 +221,10 @@ def _triangular(Q: Array) -> Array:
         return Q * (np.conj(lead) / abs(lead))
     from scipy.linalg import qr
 
-    chosen = qr(Q.conj().T * size, mode="r", pivoting=True, check_finite=False)[1][:r]
-    U, R = np.linalg.qr(Q[chosen].conj().T)
-    return Q @ (U * np.where(np.diagonal(R).real < 0, -1.0, 1.0))
+    pivoted: Any = qr(Q.conj().T * size, mode="r", pivoting=True, check_finite=False)
+    _, order = pivoted
+    U, R = np.linalg.qr(Q[order[:r]].conj().T)
+    return Q @ (U * np.where(np.real(np.diagonal(R)) < 0, -1.0, 1.0))
 
 
 def _from_stack(deviations: list[Array], zero: float) -> tuple[Array, float]:

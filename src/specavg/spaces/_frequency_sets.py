@@ -246,7 +246,7 @@ def _in_range(space: Torus, basis: Frequencies, low: float, high: float) -> Freq
 def _is_in_lattice(K: Frequencies, basis: Frequencies) -> NDArray[np.bool_]:
     """Which of some frequencies lie in a lattice."""
     inside = K @ np.linalg.inv(basis)
-    return (np.abs(inside - np.rint(inside)) < 1e-6).all(axis=1)
+    return np.all(np.abs(inside - np.rint(inside)) < 1e-6, axis=1)
 
 
 def _rounded_up(bound: float) -> float:
