@@ -313,7 +313,7 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
         """Add data to earlier pieces, and choose anew: the result is that of streaming all of it at once.
 
         Earlier pieces are those of `partial_fit`, and of `fit` on a stream. After a `fit` on data in memory there are
-        no sums to add to, and an error says so.
+        no sums to add to: a warning says that what it saw is lost.
 
         Parameters
         ----------
