@@ -151,23 +151,6 @@ def _dot4(p: Any, rows: Any, B: int) -> tuple[float, float, float, float]:
 
 
 @helper(fastmath=True)
-def _dots8(p: Any, q: Any, rows: Any, B: int) -> tuple[float, float, float, float, float, float, float, float]:
-    a, b, c, d = rows
-    s0, s1, s2, s3, t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for j in range(B):
-        x, y = p[j], q[j]
-        s0 += x * a[j]
-        t0 += y * a[j]
-        s1 += x * b[j]
-        t1 += y * b[j]
-        s2 += x * c[j]
-        t2 += y * c[j]
-        s3 += x * d[j]
-        t3 += y * d[j]
-    return s0, s1, s2, s3, t0, t1, t2, t3
-
-
-@helper(fastmath=True)
 def _dots2(p: Any, q: Any, a: Any, B: int) -> tuple[float, float]:
     s, t = 0.0, 0.0
     for j in range(B):
@@ -227,23 +210,10 @@ def _block_sums2(tree: Any, T: Any, B: int, stack: Any, other: Any, out: Any, mo
         if slot >= 0:
             out[slot] += row_sum(p, B)
             more[slot] += row_sum(q, B)
-        k, end = starts[i], starts[i + 1]
-        while k + 4 <= end:
-            s0, s1, s2, s3, t0, t1, t2, t3 = _dots8(p, q, _rows4(T, leaves, k), B)
-            out[leaves[k, 1]] += s0
-            out[leaves[k + 1, 1]] += s1
-            out[leaves[k + 2, 1]] += s2
-            out[leaves[k + 3, 1]] += s3
-            more[leaves[k, 1]] += t0
-            more[leaves[k + 1, 1]] += t1
-            more[leaves[k + 2, 1]] += t2
-            more[leaves[k + 3, 1]] += t3
-            k += 4
-        while k < end:
-            s0, t0 = _dots2(p, q, T[leaves[k, 0]], B)
-            out[leaves[k, 1]] += s0
-            more[leaves[k, 1]] += t0
-            k += 1
+        for k in range(starts[i], starts[i + 1]):
+            s, t = _dots2(p, q, T[leaves[k, 0]], B)
+            out[leaves[k, 1]] += s
+            more[leaves[k, 1]] += t
 
 
 @helper()
