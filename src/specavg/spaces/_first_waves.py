@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._arrays import Array
+from specavg._arrays import Array, components
 from specavg.functions._bessel_series import Series, log_bessel
 from specavg.spaces._eigenspace import Eigenspace
 from specavg.spaces._frequency_sets import TypeRange
@@ -188,13 +188,10 @@ def first_waves(dual_metric: Array) -> FirstWaves:
 
 def _means_of_parts(products: Array) -> Array:
     """The geometric mean of the diagonal over vectors that are joined by inner products other than zero."""
-    from scipy.sparse.csgraph import connected_components
-
     lengths = np.diag(products)
     joined = np.abs(products) > _SAME * np.sqrt(np.multiply.outer(lengths, lengths))
-    count, part = connected_components(joined, directed=False)
-    means = [np.exp(np.mean(np.log(lengths[part == i]))) for i in range(count)]
-    return np.array(means)[part]
+    part = components(len(products), *np.nonzero(joined))
+    return np.exp(np.bincount(part, np.log(lengths)) / np.bincount(part))[part]
 
 
 def _means_of_logarithms(logs: Array, sizes: Sequence[int] | NDArray[np.intp]) -> Array:

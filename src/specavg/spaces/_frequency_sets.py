@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._frequency_types import Type, waves_of_types
-from specavg.functions._integer_vectors import ellipsoid, shell_vectors
+from specavg.functions._frequency_types import Type, types_of_norm, waves_of_types
+from specavg.functions._integer_vectors import ellipsoid
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace, Weighted
 from specavg.spaces._order_of_functions import ByType
 
@@ -64,14 +64,14 @@ class Shell(FrequencySet):
     norm: int
 
     def frequencies(self, space: Torus) -> Frequencies:
-        return shell_vectors(space.dim, self.norm)
+        return waves_of_types(space.dim, types_of_norm(space.dim, self.norm))
 
     def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
         step = _common_step(basis)
         if step is None:
             return _in_range(space, basis, self.eigenvalue(space), self.eigenvalue(space))
         inner, rest = divmod(self.norm, step**2)
-        return basis[:0] if rest else step * shell_vectors(space.dim, inner)
+        return basis[:0] if rest else step * Shell(inner).frequencies(space)
 
     def eigenvalue(self, space: Torus) -> float:
         """The eigenvalue of the Laplacian of the cube `space`."""
@@ -98,7 +98,7 @@ class FrequencyTypes(FrequencySet):
         step = _common_step(basis)
         if step is not None:
             inner = [tuple(k // step for k in t) for t in self.listed if all(k % step == 0 for k in t)]
-            return step * waves_of_types(space.dim, inner) if inner else basis[:0]
+            return step * waves_of_types(space.dim, inner)
         K = self.frequencies(space)
         return K[_is_in_lattice(K, basis)]
 
