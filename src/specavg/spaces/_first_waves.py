@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from specavg.spaces._torus import Torus
 
 Frequencies = NDArray[np.int64]
-_MOST_DIMENSIONS = 3  # up to here the shortest independent vectors of a lattice are a basis of it, and grids are small
 _STEPS = 2  # largest multiple of a vector of a reduced basis that a shortest vector has in three dimensions
 _SAME = 1e-7  # relative difference of lengths that are one: far above rounding, far below true differences
 # A coefficient below it, beside the largest, is taken for it: its logarithm has to be a number. It is about the root of

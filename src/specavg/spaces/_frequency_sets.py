@@ -9,11 +9,12 @@ that few of them serve all eigenspaces.
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, final
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from specavg.spaces._torus import Torus
 
 Frequencies = NDArray[np.int64]
+_Listed = TypeVar("_Listed")
 # Part by which a range of eigenvalues is widened when its frequencies are picked out again: far above rounding and far
 # below `SAME_EIGENVALUE`. The second is for eigenvalues in the basis of a lattice, whose entries may be large.
 _ROUNDING, _ROUNDING_IN_LATTICE = 1e-12, 1e-10
@@ -229,6 +231,19 @@ def eigenspaces_below(space: Torus, bound: float) -> list[Eigenspace]:
             label = FrequencyRange(float(group[0]), float(group[-1]))
             found.append(Eigenspace(float(group.mean()), len(group), label))
     return found
+
+
+def ever_further(
+    below: Callable[[float], Sequence[_Listed]], bound: float, value: Callable[[_Listed], float]
+) -> Iterator[_Listed]:
+    """What lies below larger and larger bounds, each once, by increasing value."""
+    reached = -1.0
+    while True:
+        listed = below(bound)
+        start = bisect_right(listed, reached, key=value)
+        yield from islice(listed, start, None)
+        reached = value(listed[-1]) * (1 + SAME_EIGENVALUE) if start < len(listed) else reached
+        bound *= 2.0
 
 
 def _common_step(basis: Frequencies) -> int | None:
