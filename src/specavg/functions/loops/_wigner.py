@@ -145,9 +145,9 @@ def _put_two(out: Any, new: Any, f: Any, c: float, more: Any, g: Any, d: float, 
         out[i] = c * (new[i] * f[i]) + d * (more[i] * g[i])
 
 
-# Sums and combinations: d_{jk} and d_{kj} are the same but for a sign. Rows of one array lie at a fixed distance, so that
-# the compiler sees that no two of them overlap: cos β, the degree before, this degree and the combination in one; the
-# waves of both pairs of orders, for k and then −k, in the other. A degree at a time takes 8 % longer than two.
+# Sums and combinations: d_{jk} and d_{kj} are the same but for a sign. Rows of one array lie at a fixed distance, so
+# that the compiler sees that no two of them overlap: cos β, the degree before, this degree and the combination in one;
+# the waves of both pairs of orders, for k and then −k, in the other. A degree at a time takes 8 % longer than two.
 
 
 @helper(fastmath=SAFE)
