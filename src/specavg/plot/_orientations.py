@@ -99,7 +99,7 @@ def inverse_pole_figure(
         for corner in corners:
             at = project(unit_direction(corner)[None], projection)[0]
             away = at - plane.reshape(-1, 2).mean(axis=0)
-            offset = tuple(9 * away / max(np.linalg.norm(away), 1e-9))
+            offset = tuple((15, 9) * away / max(np.linalg.norm(away), 1e-9))  # three digits are wider than high
             panel.annotate(indices(corner), at, offset, textcoords="offset points", ha="center", va="center",
                            annotation_clip=False)  # fmt: skip
         panel.set_title(f"along {indices(r, '[]')}", pad=16, fontsize="medium")
