@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, cast, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions import _frequency_types as frequency_types
-from specavg.functions._bessel_series import Series, bessel_series
+from specavg.functions._bessel_series import Series
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import shell_sizes
 from specavg.functions._types_of_functions import Type
@@ -23,7 +23,7 @@ from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
 from specavg.spaces._cell import Cell, checked_lattice, checked_periods
 from specavg.spaces._eigenspace import Eigenspace, Weighted
-from specavg.spaces._first_waves import FirstWaves, first_waves, lattice_series
+from specavg.spaces._first_waves import FirstWaves, first_waves, torus_series
 from specavg.spaces._frequency_action import (
     FrequencyAction,
     frequency_action,
@@ -245,19 +245,7 @@ class Torus(Space):
         return self._has_types or self.first_waves is not None
 
     def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
-        if isinstance(order, ByType) and order.balanced and self._directions:
-            inner = [Eigenspace(V.eigenvalue, V.dim, cast(InOtherUnits, V.label).inner) for V in eigenspaces]
-            return self.in_units_of(order).von_mises_series(inner, ByType())
-        if self.first_waves is not None:
-            return lattice_series(self, self.first_waves, eigenspaces)
-        sizes: list[tuple[int, ...]] = []
-        for V in eigenspaces:
-            types = self.frequency_types(V) if self.is_cubic else None
-            if types is None or len(types) != 1:
-                return None
-            sizes.append((*types[0], *(0,) * (self.dim - len(types[0]))))
-        padded = np.array(sizes, dtype=np.intp).reshape(len(sizes), self.dim)
-        return bessel_series(0.0, padded, (self.side / (2 * np.pi)) ** 2)
+        return torus_series(self, eigenspaces, order)
 
     def type_of(self, eigenspace: Eigenspace) -> Type | None:
         label = self.frequency_set(eigenspace)

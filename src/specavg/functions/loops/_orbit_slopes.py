@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from specavg.functions.loops._jit import PAD, SAFE, helper, loop
-from specavg.functions.loops._tree import fill, load, times
+from specavg.functions.loops._tree import load, times
 from specavg.functions.loops._tree_slopes import fill_slopes
 
 _FEW = 8  # points at a time where every function is wanted: their derivatives stay in cache for 500 functions
@@ -47,8 +47,7 @@ def orbit_slopes(tree: Any, X: Any, label: Any, weights: Any, out: Any) -> None:
     one = moved[0]
     partial[0, 0, :] = 1.0
     for start in range(0, n, B):
-        load(tree.table, X, start, B, x, x)
-        fill(tree.table, x, x, B, T)
+        load(tree.table, X, start, B, x, x, T)
         fill_slopes(tree.table, x, moved, x, x, T, D, B)
         sums[:, :, :] = 0.0
         for i in range(len(nodes)):

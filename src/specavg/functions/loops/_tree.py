@@ -51,8 +51,32 @@ def sine(x: float) -> float:
 
 
 @helper(fastmath=SAFE)
-def load(table: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
-    """One block of points as rows x[i], padded with the last point to B columns."""
+def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
+    """Every row of the table at one block. The row after them is 1, and is what a negative number of a row means."""
+    ops, ab = table.operations, table.constants
+    for f in range(len(ops)):
+        op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
+        a, b = ab[f, 0], ab[f, 1]
+        row, xi = T[f], x[i]
+        if op == COSINE:
+            for j in range(B):
+                row[j] = _ROOT2 * cosine(a * xi[j])
+        elif op == SINE:
+            for j in range(B):
+                row[j] = _ROOT2 * sine(a * xi[j])
+        else:  # one formula, and so one compiled loop, for all recurrences
+            first, second, other = T[f1], T[f2], T[-1]
+            if op == PAIR:
+                other = x[k]
+            elif op == SOLID_STEP:
+                other = radius2[i]
+            for j in range(B):
+                row[j] = a * xi[j] * first[j] + b * other[j] * second[j]
+
+
+@helper(fastmath=SAFE)
+def load(table: Any, X: Any, start: int, B: int, x: Any, radius2: Any, T: Any) -> None:
+    """One block of points as rows x[i], padded with the last point to B columns, and every row of the table there."""
     n, d = X.shape
     mode, scale = table.mode, table.scale
     for b in range(B):
@@ -87,30 +111,7 @@ def load(table: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
                 xi, before, after = x[i], radius2[i - 1], radius2[i]
                 for b in range(B):
                     after[b] = before[b] + xi[b] * xi[b]
-
-
-@helper(fastmath=SAFE)
-def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
-    """Every row of the table at one block. The row after them is 1, and is what a negative number of a row means."""
-    ops, ab = table.operations, table.constants
-    for f in range(len(ops)):
-        op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
-        a, b = ab[f, 0], ab[f, 1]
-        row, xi = T[f], x[i]
-        if op == COSINE:
-            for j in range(B):
-                row[j] = _ROOT2 * cosine(a * xi[j])
-        elif op == SINE:
-            for j in range(B):
-                row[j] = _ROOT2 * sine(a * xi[j])
-        else:  # one formula, and so one compiled loop, for all recurrences
-            first, second, other = T[f1], T[f2], T[-1]
-            if op == PAIR:
-                other = x[k]
-            elif op == SOLID_STEP:
-                other = radius2[i]
-            for j in range(B):
-                row[j] = a * xi[j] * first[j] + b * other[j] * second[j]
+    fill(table, x, radius2, B, T)
 
 
 @helper(fastmath=True)
@@ -281,8 +282,7 @@ def tree_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     n, d = X.shape
     x, radius2, T, stack, other = _room(tree, d, B)
     for start in range(0, n, B):
-        load(tree.table, X, start, B, x, radius2)
-        fill(tree.table, x, radius2, B, T)
+        load(tree.table, X, start, B, x, radius2, T)
         inside = min(B, n - start)
         column, last = 0, Y.shape[1]
         while column < last:
@@ -306,8 +306,7 @@ def tree_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
     n, d = X.shape
     x, radius2, T, stack, _ = _room(tree, d, B)
     for start in range(0, n, B):
-        load(tree.table, X, start, B, x, radius2)
-        fill(tree.table, x, radius2, B, T)
+        load(tree.table, X, start, B, x, radius2, T)
         for column in range(len(C)):
             _block_combine(tree, T, C[column], B, stack)
             for b in range(min(B, n - start)):
@@ -324,7 +323,6 @@ def tree_values(tree: Any, X: Any, mixing: Any, B: int, out: Any) -> None:
     mixed = np.empty((max(len(mixing.starts) - 1, 0), B + PAD))
     stack[0, :] = 1.0
     for start in range(0, n, B):
-        load(tree.table, X, start, B, x, radius2)
-        fill(tree.table, x, radius2, B, T)
+        load(tree.table, X, start, B, x, radius2, T)
         _block_values(tree, T, B, stack, values)
         finish(values, mixing, mixed, min(B, n - start), out[start:])

@@ -19,7 +19,7 @@ import numpy as np
 
 from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHERE
 from specavg.functions.loops._jit import SAFE, helper, loop
-from specavg.functions.loops._tree import ANGLE, cosine, fill, load, sine
+from specavg.functions.loops._tree import ANGLE, cosine, load, sine
 
 LARGEST_BLOCK = 256  # points: on T^10 64 take 271 ns a point, 128 take 232, 192 take 219 and 256 take 216
 HALF = LARGEST_BLOCK + 8  # halves of a whole number of pages would fall on the same cache sets
@@ -199,8 +199,7 @@ def tree_gradient_combine(tree: Any, X: Any, C: Any, B: int, values: Any, out: A
     T[-1, :] = 1.0
     path = np.zeros(tree.depth, dtype=np.int64)  # the factors of the nodes that are open
     for start in range(0, n, B):
-        load(table, X, start, B, x, radius2)
-        fill(table, x, radius2, B, T)
+        load(table, X, start, B, x, radius2, T)
         for column in range(len(C)):
             work[:b, HALF:] = 0.0
             _walk(tree, C[column], T, stack, path, B)

@@ -8,7 +8,7 @@ import numpy as np
 
 from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP
 from specavg.functions.loops._jit import PAD, SAFE, helper, loop
-from specavg.functions.loops._tree import ANGLE, cosine, fill, load, row_sum, sine
+from specavg.functions.loops._tree import ANGLE, cosine, load, row_sum, sine
 
 
 @helper(fastmath=SAFE)
@@ -108,8 +108,7 @@ def tree_slope_sums(tree: Any, X: Any, V: Any, B: int, out: Any) -> None:
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     x, radius2, T, stack, v, dr, dT, dstack = _room(tree, d, B)
     for start in range(0, n, B):
-        load(tree.table, X, start, B, x, radius2)
-        fill(tree.table, x, radius2, B, T)
+        load(tree.table, X, start, B, x, radius2, T)
         for column in range(len(V)):
             _directions(V[column], start, B, x, v, radius2, dr)
             fill_slopes(tree.table, x, v, radius2, dr, T, dT, B)
@@ -135,8 +134,7 @@ def tree_slopes(tree: Any, X: Any, V: Any, B: int, out: Any) -> None:
     row = np.empty(B + PAD)
     for start in range(0, n, B):
         inside = min(B, n - start)
-        load(tree.table, X, start, B, x, radius2)
-        fill(tree.table, x, radius2, B, T)
+        load(tree.table, X, start, B, x, radius2, T)
         for column in range(len(V)):
             _directions(V[column], start, B, x, v, radius2, dr)
             fill_slopes(tree.table, x, v, radius2, dr, T, dT, B)
