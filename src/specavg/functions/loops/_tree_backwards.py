@@ -126,13 +126,6 @@ def _product_back(a: float, first: Any, second: Any, row: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
-def _multiple_back(a: float, first: Any, row: Any, B: int) -> None:
-    """From a·first, a part of a row, to `first`."""
-    for j in range(B):
-        first[HALF + j] += a * row[HALF + j]
-
-
-@helper(fastmath=SAFE)
 def _square_back(x: Any, before: Any, total: Any, B: int) -> None:
     """From the sum of squares `before` + x² to both."""
     for j in range(B):
@@ -151,18 +144,14 @@ def _table_back(table: Any, x: Any, radius2: Any, T: Any, B: int) -> None:
         if op == COSINE or op == SINE:  # noqa: SIM109 - numba compiles it to one comparison each
             _wave_back(op == SINE, a, x[i], T[f], B)
             continue
-        if f1 < 0:
-            _multiple_back(a, x[i], T[f], B)
-        else:
-            _product_back(a, x[i], T[f1], T[f], B)
-        if b != 0.0 and (op == PAIR or op == SOLID_STEP):  # noqa: SIM109 - as above
-            other = x[k] if op == PAIR else radius2[i]
-            if f2 < 0:
-                _multiple_back(b, other, T[f], B)
-            else:
-                _product_back(b, other, T[f2], T[f], B)
-        elif b != 0.0 and f2 >= 0:
-            _multiple_back(b, T[f2], T[f], B)
+        _product_back(a, x[i], T[f1], T[f], B)  # a negative number means the last row: what is added to it is not read
+        if b != 0.0:
+            other = T[-1]
+            if op == PAIR:
+                other = x[k]
+            elif op == SOLID_STEP:
+                other = radius2[i]
+            _product_back(b, other, T[f2], T[f], B)
     if len(radius2) == len(x):  # x_k is part of every later sum of squares
         for i in range(len(x) - 1, -1, -1):
             _square_back(x[i], radius2[i - 1] if i > 0 else T[-1], radius2[i], B)

@@ -12,17 +12,6 @@ from specavg.functions.loops._tree import ANGLE, cosine, load, row_sum, sine
 
 
 @helper(fastmath=SAFE)
-def _wave_slope(sines: bool, a: float, x: Any, row: Any, B: int) -> None:
-    """The derivative of √2 cos 2πax, or of √2 sin 2πax."""
-    if sines:
-        for j in range(B):
-            row[j] = ANGLE * a * cosine(a * x[j])
-    else:
-        for j in range(B):
-            row[j] = -ANGLE * a * sine(a * x[j])
-
-
-@helper(fastmath=SAFE)
 def _directions(V: Any, start: int, B: int, x: Any, v: Any, radius2: Any, dr: Any) -> None:
     """Rows of one block of directions, zero past the last point, and how the sums of squares change."""
     n, d = V.shape
@@ -51,10 +40,12 @@ def fill_slopes(table: Any, x: Any, v: Any, radius2: Any, dr: Any, T: Any, dT: A
         op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
         a, b = ab[f, 0], ab[f, 1]
         row, xi, vi = dT[f], x[i], v[i]
-        if op == COSINE or op == SINE:  # noqa: SIM109 - numba compiles it to one comparison each
-            _wave_slope(op == SINE, a, xi, row, B)
+        if op == COSINE:
             for j in range(B):
-                row[j] *= vi[j]
+                row[j] = -ANGLE * a * sine(a * xi[j]) * vi[j]
+        elif op == SINE:
+            for j in range(B):
+                row[j] = ANGLE * a * cosine(a * xi[j]) * vi[j]
         else:
             first, second, dfirst, dsecond, other, dother = T[f1], T[f2], dT[f1], dT[f2], T[-1], last
             if op == PAIR:
