@@ -109,15 +109,6 @@ def _step_dots(z: Any, u: float, v: float, p: Any, q: Any, f: Any, g: Any, B: in
     return a, c
 
 
-@helper(fastmath=True)
-def _two_dots(p: Any, f: Any, g: Any, B: int) -> Any:
-    a, c = 0.0, 0.0
-    for b in range(B):
-        a += p[b] * f[b]
-        c += p[b] * g[b]
-    return a, c
-
-
 @helper(fastmath=SAFE)
 def _weigh(re: Any, im: Any, w: Any, scale: float, f: Any, g: Any, B: int) -> None:
     for b in range(B):
@@ -176,14 +167,9 @@ def s2_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
                 _weigh(re, im, w, scale[j], f, g, B)
                 if degree > PLAIN:
                     _begin(lacking, left, f, g, B)
-                p[:] = 0.0
-                q[:] = 1.0
-                place = j * j + 2 * j - 1 if j else 0  # degree j, cosine of order j
-                a, c = _two_dots(q, f, g, B)
-                sums[place] += a
-                if j:
-                    sums[place + 1] += c
-                for k in range(j + 1, degree + 1):
+                p[:] = 1.0
+                q[:] = 0.0
+                for k in range(j, degree + 1):
                     if degree > PLAIN and (k - j) % _STEPS == 1 and _lower(p, q, f, g, left, B):
                         _weigh(re, im, w, scale[j], f, g, B)
                         _begin(left, left, f, g, B)
@@ -220,11 +206,9 @@ def s2_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
                 g[:] = 0.0
                 if degree > PLAIN:
                     _begin(lacking, left, f, g, B)
-                p[:] = 0.0
-                q[:] = 1.0
-                place = j * j + 2 * j - 1 if j else 0
-                add_two(f, g, c[place], c[place + 1] if j else 0.0, q, B)
-                for k in range(j + 1, degree + 1):
+                p[:] = 1.0
+                q[:] = 0.0
+                for k in range(j, degree + 1):
                     if degree > PLAIN and (k - j) % _STEPS == 1:
                         _lower(p, q, f, g, left, B)
                     place = k * k + (2 * j - 1 if j else 0)
@@ -259,15 +243,14 @@ def s2_values(program: Any, X: Any, B: int, out: Any) -> None:
             _weigh(re, im, w, scale[j], f, g, B)
             if degree > PLAIN:
                 _begin(lacking, left, f, g, B)
-            p[:] = 0.0
-            q[:] = 1.0
+            p[:] = 1.0
+            q[:] = 0.0
             for k in range(j, degree + 1):
-                if k > j:
-                    if degree > PLAIN and (k - j) % _STEPS == 1 and _lower(p, q, f, g, left, B):
-                        _weigh(re, im, w, scale[j], f, g, B)
-                        _begin(left, left, f, g, B)
-                    _step(z, u[j, k - j], v[j, k - j], p, q, B)
-                    p, q = q, p
+                if degree > PLAIN and (k - j) % _STEPS == 1 and _lower(p, q, f, g, left, B):
+                    _weigh(re, im, w, scale[j], f, g, B)
+                    _begin(left, left, f, g, B)
+                _step(z, u[j, k - j], v[j, k - j], p, q, B)
+                p, q = q, p
                 place = k * k + (2 * j - 1 if j else 0)
                 times(q, f, values[place], B)
                 if j:
