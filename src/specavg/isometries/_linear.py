@@ -115,7 +115,7 @@ class SignedPermutation(Isometry):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Orthogonal(OfAMatrix, Isometry):
+class Orthogonal(OfAMatrix, Isometry):  # pyright: ignore[reportIncompatibleVariableOverride]
     """gx = R x with a floating-point orthogonal matrix.
 
     Examples

@@ -22,7 +22,7 @@ _ZERO_FREQUENCY = 1e-14  # a plane that turns slower than this, relative to the 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class RotationField(OfAMatrix, Field):
+class RotationField(OfAMatrix, Field):  # pyright: ignore[reportIncompatibleVariableOverride]
     """dx/dt = A x with a skew-symmetric matrix A.
 
     Examples
