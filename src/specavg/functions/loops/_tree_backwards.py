@@ -33,6 +33,16 @@ def _open(above: Any, factor: Any, here: Any, c: float, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
+def _open_leaf(above: Any, factor: Any, here: Any, c: float, w: float, a: Any, B: int) -> None:
+    """Open a node with its first leaf."""
+    for j in range(B):
+        product = above[j] * factor[j]
+        here[j] = product
+        here[HALF + j] = c + w * a[j]
+        a[HALF + j] += w * product
+
+
+@helper(fastmath=SAFE)
 def _leaf(here: Any, w: float, a: Any, B: int) -> None:
     for j in range(B):
         here[HALF + j] += w * a[j]
@@ -58,11 +68,22 @@ def _close(above: Any, factor: Any, here: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
-def _twig(above: Any, factor: Any, c: float, w: float, a: Any, B: int) -> None:
+def _twig1(above: Any, factor: Any, c: float, w: float, a: Any, B: int) -> None:
     """A node with a single leaf and nothing else below it: opened and closed at once."""
     for j in range(B):
         below = c + w * a[j]
         a[HALF + j] += w * (above[j] * factor[j])
+        factor[HALF + j] += above[j] * below
+        above[HALF + j] += factor[j] * below
+
+
+@helper(fastmath=SAFE)
+def _twig2(above: Any, factor: Any, c: float, v: float, a: Any, w: float, b: Any, B: int) -> None:
+    """The same with two leaves."""
+    for j in range(B):
+        product, below = above[j] * factor[j], c + v * a[j] + w * b[j]
+        a[HALF + j] += v * product
+        b[HALF + j] += w * product
         factor[HALF + j] += above[j] * below
         above[HALF + j] += factor[j] * below
 
@@ -84,10 +105,19 @@ def _walk(tree: Any, c: Any, T: Any, stack: Any, path: Any, B: int) -> None:
                 root[j] = 1.0
                 root[HALF + j] = constant
         else:
-            if end == k + 1 and (i + 1 == len(nodes) or nodes[i + 1, 0] <= depth):
-                _twig(stack[depth - 1], T[f], constant, c[leaves[k, 1]], T[leaves[k, 0]], B)
+            lowest = i + 1 == len(nodes) or nodes[i + 1, 0] <= depth
+            above, g = stack[depth - 1], leaves[k, 0] if k < end else 0
+            if lowest and end == k + 1:
+                _twig1(above, T[f], constant, c[leaves[k, 1]], T[g], B)
                 continue
-            _open(stack[depth - 1], T[f], stack[depth], constant, B)
+            if lowest and end == k + 2:
+                _twig2(above, T[f], constant, c[leaves[k, 1]], T[g], c[leaves[k + 1, 1]], T[leaves[k + 1, 0]], B)
+                continue
+            if (end - k) % 3 == 0:
+                _open(above, T[f], stack[depth], constant, B)
+            else:
+                _open_leaf(above, T[f], stack[depth], constant, c[leaves[k, 1]], T[g], B)
+                k += 1
             path[depth] = f
         inside = depth
         here = stack[depth]
