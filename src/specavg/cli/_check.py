@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from specavg.cli._problem import Problem
 from specavg.cli._specs import add_space_and_group, fitting_group, space_of
@@ -47,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         raise Problem(f"{group!r} moves nothing: there is no symmetry to check", 2)
     with Progress("counting rows", quiet=options.quiet) as progress:
         X, y, weights = points_and_target(options, space, progress, "testing")
-        chosen = {"max_dim": options.max_dim, "n_permutations": options.permutations, "random_state": 0}
+        chosen: dict[str, Any] = {"max_dim": options.max_dim, "n_permutations": options.permutations, "random_state": 0}
         found = symmetry_test(X, y, space, group, **chosen, sample_weight=weights)
     if found.n_tested == 0:
         raise Problem(f"the points of {options.data} cannot tell: too few of them differ to test any function")

@@ -146,7 +146,7 @@ def _degrees_of_reflections(generators: Sequence[SignedPermutation | Orthogonal]
     for part in range(part_of.max() + 1):
         mine = np.flatnonzero(part_of == part)
         inside = np.linalg.qr(np.array(roots)[mine].T)[0]  # the product moves nothing else
-        product = reduce(np.matmul, [generators[i].matrix for i in mine])
+        product = reduce(np.matmul, [generators[i].matrix for i in mine.tolist()])
         turns = np.angle(np.linalg.eigvals(inside.T @ product @ inside)) / (2 * np.pi) % 1
         degrees += (1 + np.rint(turns * np.rint(1 / turns.min()))).astype(int).tolist()
     return degrees
