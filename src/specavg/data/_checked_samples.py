@@ -44,7 +44,7 @@ def checked_chunks(space: Space, chunks: Iterable[Any]) -> Iterator[tuple[Array,
     for i, chunk in enumerate(chunks):
         if not isinstance(chunk, tuple | list) or len(chunk) not in (2, 3):
             raise ValueError(
-                f"chunk {i}: without y, X must be chunks (X, y); got {type(chunk).__name__}. A third part of a chunk may "
+                f"chunk {i}: without y, X must be chunks (X, y); got {type(chunk).__name__}. A third part may "
                 "be sample_weight"
             )
         X, y, *weights = chunk
