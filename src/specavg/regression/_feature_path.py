@@ -176,7 +176,7 @@ class FeaturePath(DecomposedPath):
         return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, p.dimension, p.weight)
 
     def standing_out(self, alpha: float) -> NDArray[np.intp]:
-        named = standing_out(self, alpha)
+        named = standing_out(self, self.left_out, alpha)
         if not len(named):
             return named
         values = self._features.centred_features(named)
