@@ -99,7 +99,7 @@ class GradientProblem(Problem):
         return sum(len(block) * min(block.shape[1], 1 + self.dimension) for block in self._blocks)
 
     def told(self) -> Array:
-        """What rows of both kinds tell of each function, in rows of values: the sum of squares of its features."""  # (D,)
+        """What rows of both kinds tell of each function, in rows of values: its sum of squares."""  # (D,)
         return np.sum(self._reduced.core**2, axis=0)
 
     def _left_out(self, U: Array, s: Array) -> LeftOutPoints:
