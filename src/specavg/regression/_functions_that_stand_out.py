@@ -35,6 +35,11 @@ def shares(scale: Array) -> Array:
     return 1.0 / j / np.sum(1.0 / j)
 
 
+def bounds(scale: Array) -> Array:
+    """What the square of a coefficient has to exceed, in its variances: that of a normal number does so by chance."""
+    return -2 * np.log(_CHANCE * shares(scale))
+
+
 def standing_out(path: DecomposedPath, left_out: LeaveOneOut, alpha: float) -> NDArray[np.intp]:
     """The numbers of the functions whose coefficients are too large for a single output's prior."""
     shrunk = 1.0 / (path.s**2 + alpha)
@@ -42,7 +47,7 @@ def standing_out(path: DecomposedPath, left_out: LeaveOneOut, alpha: float) -> N
     # τ² by rows of different orbits alone: repeated ones tell the noise, and nothing of the size of functions.
     freedom = max(left_out.rows.count - 1, 1)
     size = float(evidence_sums(path.s, path.c, left_out.rows.rest, freedom, np.array([alpha]))[0][0, 0]) / freedom
-    bound = -2 * np.log(_CHANCE * shares(path.scale))  # of the square of a normal number
+    bound = bounds(path.scale)
 
     def larger(functions: NDArray[np.intp], shown: Array) -> NDArray[np.intp]:
         most = bound[functions] * np.maximum(shown * size, np.finfo(float).tiny)

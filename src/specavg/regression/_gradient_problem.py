@@ -143,10 +143,10 @@ class GradientPath(DecomposedPath):
         shrunk = alpha / (self.s**2 + alpha) @ self.c**2 + self._joint.rest_squares()
         return shrunk / self._joint.freedom
 
-    def calibrated_posterior(self, alpha: float) -> DecomposedPosterior:
-        return self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None], self.calibration(alpha))
+    def calibrated_posterior(self, alpha: float, hidden: float = 0.0) -> DecomposedPosterior:
+        return self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None], self.calibration(alpha, hidden))
 
-    def calibration(self, alpha: float) -> Calibration:
+    def calibration(self, alpha: float, hidden: float = 0.0) -> Calibration:
         """What is known of the posterior if the penalty was chosen, by points that were left out with all their rows.
 
         What looks like noise are functions that the data hardly show, fκ near α with κ the rows of values that all rows
@@ -162,5 +162,5 @@ class GradientPath(DecomposedPath):
         worth = float(edge @ told / np.maximum(edge.sum(), np.finfo(float).tiny))
         noise, beyond = self.noise_variance(alpha), left_out_by_truncation(self.scale**2)
         return Calibration.by_left_out(
-            squares, alphas, noise, freedom, beyond, problem.numbers, problem.dimension, worth
+            squares, alphas, noise, freedom, beyond, problem.numbers, problem.dimension, worth, hidden
         )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg._reporting import reported
 from specavg.regression import _measured_limits as _limits
-from specavg.regression._functions_that_stand_out import price
+from specavg.regression._functions_that_stand_out import bounds, price
 from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Posterior, Problem, Scored, joint_score
 from specavg.regression._spectra import Grid, Levels, Spectrum, grids_of
 from specavg.regression._target_units import Units
@@ -194,11 +194,12 @@ def fit_of_trial(
             directions.posterior(),
             directions.back,
         ).of_targets(problem.units)
-    named = np.empty(0, dtype=np.intp)
+    named, hidden = np.empty(0, dtype=np.intp), 0.0
     while not given and len(new := path.standing_out(alpha)):
         found = _with_named(problem, path, trial, alpha, new)
         if found is None:
             break
+        hidden += float(bounds(path.scale)[new].sum())
         path, trial, alpha = found
         named = np.append(named, new)
     coefficients = problem.with_constant(path.coefficients(alpha))
@@ -211,7 +212,7 @@ def fit_of_trial(
         trials,
         coefficients,
         path.noise_variance(alpha),
-        path.posterior(alpha) if given else path.calibrated_posterior(alpha),
+        path.posterior(alpha) if given else path.calibrated_posterior(alpha, hidden),
         iterations=iterations,
         outstanding=1 + np.sort(named),
     ).of_targets(problem.units)
