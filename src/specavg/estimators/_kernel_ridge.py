@@ -131,7 +131,7 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
     where features are held, is calibrated, for several outputs direction by direction. Let v be the posterior
     variance, m the mean square of what was left out in units of its predicted variance, p the degrees of freedom of the
     fit, and T the largest of σ² p/2n, (d/4) σ² p/n in d dimensions and the prior variance of the functions beyond the
-    cutoff.
+    cutoff; where functions stand out, as many that lie just below what is named are added to T.
     Then the variance is (n + 8)/(n − 8) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part
     of the function, and so is noise that hardly fitted functions explain; about eight numbers were chosen. With
     gradients n counts their components too, and points are left out whole.
