@@ -153,9 +153,9 @@ class GradientPath(DecomposedPath):
         are worth for them: fκα/(fκ + α)² is the weight of each function in the mean κ. A derivative is worth more the
         larger its function's eigenvalue is.
         """
-        problem, rows, alphas = self._joint, self._left_out.blocks, np.array([alpha])
-        squares = np.sum([table.sums(alphas)[1] for table in rows.tables], axis=0) / rows.rows
-        freedom = 1.0 + np.sum(self.s**2 / (self.s**2 + alpha), keepdims=True)
+        problem, blocks, alphas = self._joint, self._left_out.blocks, np.array([alpha])
+        squares = np.sum([table.sums(alphas)[1] for table in blocks.tables], axis=0) / blocks.rows
+        freedom = np.array([1.0 + np.sum(self.s**2 / (self.s**2 + alpha))])
         told = problem.told()
         shown = self.scale**2 * told
         edge = shown * alpha / (shown + alpha) ** 2
