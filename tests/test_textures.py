@@ -292,6 +292,21 @@ def test_fractions_of_fitted_densities_are_those_of_the_data():
         textures.volume_fraction(np.eye(3), np.eye(3), 5.0)
 
 
+@pytest.mark.parametrize("along", [[0, 0, 1], [1, 0, 0]])
+def test_fibres_of_five_degrees_have_their_index(along):
+    """Nodes of the first rule are too few for them, and those on the axes of the grid hide it."""
+    cubic, rng, kappa, n = groups.crystal_symmetry("O"), np.random.default_rng(0), np.deg2rad(5.0) ** -2, 1_000
+    poles = sa.Sphere(3).von_mises.sample(np.tile([[1.0, 0, 0]], (n, 1)), np.full(n, kappa), rng)
+    turns = Rotation.from_rotvec(rng.uniform(0, 2 * np.pi, (n, 1)) * np.array([along]))
+    tilts = Rotation.concatenate([Rotation.align_vectors([p], [along])[0] for p in poles])
+    X = (tilts * turns).as_matrix().reshape(n, 9)
+    model = sa.InvariantDensity(sa.Rotations(), cubic).fit(X)
+    nodes, weights = sa.Rotations().quadrature(32 * 33)
+    assert weights @ model.density(nodes) == pytest.approx(1.0, abs=0.01)
+    # Six equivalent fibres, far from each other: a sixth of ∫(2κ e^{κ(t − 1)})² dt/2 = κ. It was half as much.
+    assert weights @ model.density(nodes) ** 2 == pytest.approx(kappa / 6, rel=0.12)
+
+
 def test_pixels_without_an_orientation_are_questioned():
     euler = np.random.default_rng(0).uniform(0, [2 * np.pi, np.pi, 2 * np.pi], size=(200, 3))
     ang = euler.copy()

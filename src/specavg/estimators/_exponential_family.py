@@ -15,7 +15,6 @@ from specavg._random import OWN_SEED
 _LEFT_OUT = 10_000  # rows whose leverage is computed: of more, so many at random, whose mean is right to a percent
 _STEPS = 100  # of Newton's method at most: it converges quadratically, and the bound only ends what does not
 _NEGLIGIBLE = 1e-12  # share of the mass at a node that the Hessian leaves out: sharp densities have few others
-_LARGEST = 300.0  # exponents beyond would overflow when squared: no density that is believed has them
 
 
 @dataclass(frozen=True)
@@ -26,6 +25,9 @@ class Nodes:
     weights: Array  # (N,), sum 1
     random: bool = False
     description: str = ""
+
+
+Pair = tuple[Nodes, Nodes]
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,7 @@ class ExponentialFit:
 
 
 def exponential_fit(
-    features: Array,
-    weights: Array,
-    nodes: Nodes,
-    others: Nodes,
-    penalty: Array,
-    start: Array,
-    tolerance: float = 1e-8,
+    features: Array, weights: Array, nodes: Pair, penalty: Array, start: Array, tolerance: float = 1e-8
 ) -> ExponentialFit:
     """Maximise Σ w log f(x)/Σw − ½ Σ penalty·c² over densities f = exp(c·ψ − log Z): concave, one maximum.
 
@@ -71,9 +67,9 @@ def exponential_fit(
     features : ndarray of shape (n, D)
         Without the constant.
     weights : ndarray of shape (n,)
-    nodes, others : Nodes
-        Those of the maximum, and others to check it by: a fit makes f large between its own nodes, and ∫f² there too
-        small by up to 20 %.
+    nodes : tuple of two Nodes
+        Those of the maximum, and others to check it by: a fit is free between its own nodes, where ∫f² was up to 20 %
+        off.
     penalty : ndarray of shape (D,)
     start : ndarray of shape (D,)
         Where Newton's method starts.
@@ -81,8 +77,8 @@ def exponential_fit(
         On the squared Newton decrement: twice the log-likelihood per point that is still to be gained.
     """
     total = float(weights.sum())
-    c, log_z, mean, hessian = _maximum(weights @ features / total, nodes, penalty, start, tolerance)
-    log_z, error, square = _checked(others, c, log_z)
+    c, log_z, mean, hessian = _maximum(weights @ features / total, nodes[0], penalty, start, tolerance)
+    log_z, error, square = _checked(nodes[1], c, log_z)
     some = _some_rows(len(features))
     centred = features[some] - mean
     moved = linalg.solve(hessian, centred.T, assume_a="pos", check_finite=False).T
@@ -119,13 +115,12 @@ def _lost(centred: Array, moved: Array, penalty: Array, shares: Array) -> Array:
 
 def _checked(others: Nodes, c: Array, log_z: float) -> tuple[float, float, float]:
     """Log Z, its error, and ∫f² by other nodes; random ones are no better, and keep log Z."""
-    exponents = others.values @ c
-    density = np.exp(np.minimum(exponents - log_z, _LARGEST))
-    gap = float(np.log(max(float(others.weights @ density), 1e-300)))
+    density = np.exp(np.minimum(others.values @ c - log_z, 300.0))  # larger ones would overflow when they are squared
+    mass, square = float(others.weights @ density), float(others.weights @ density**2)
+    gap = float(np.log(max(mass, 1e-300)))
     if others.random:
-        spread = float(density.std() / len(density) ** 0.5)
-        return log_z, max(abs(gap), spread), float(others.weights @ density**2)
-    return log_z + gap, abs(gap), float(others.weights @ density**2) * float(np.exp(-2.0 * gap))
+        return log_z, max(abs(gap), float(density.std() / len(density) ** 0.5)), square
+    return log_z + gap, abs(gap), square * float(np.exp(-2.0 * gap))
 
 
 def _some_rows(n: int) -> NDArray[np.intp] | slice:
@@ -136,14 +131,7 @@ def _some_rows(n: int) -> NDArray[np.intp] | slice:
 
 
 def exponential_fit_from_moments(
-    target: Array,
-    scatter: Array,
-    total: float,
-    nodes: Nodes,
-    others: Nodes,
-    penalty: Array,
-    start: Array,
-    tolerance: float = 1e-8,
+    target: Array, scatter: Array, total: float, nodes: Pair, penalty: Array, start: Array, tolerance: float = 1e-8
 ) -> ExponentialFit:
     """`exponential_fit` from sums over the data alone: the same maximum, its leave-one-out likelihood to order 1/n.
 
@@ -155,11 +143,11 @@ def exponential_fit_from_moments(
         The mean of ψψᵀ.
     total : float
         How many observations.
-    nodes, others, penalty, start, tolerance
+    nodes, penalty, start, tolerance
         As in `exponential_fit`. `l2_risk` is NaN: it needs the density at every point.
     """
-    c, log_z, mean, hessian = _maximum(target, nodes, penalty, start, tolerance)
-    log_z, error, _ = _checked(others, c, log_z)
+    c, log_z, mean, hessian = _maximum(target, nodes[0], penalty, start, tolerance)
+    log_z, error, _ = _checked(nodes[1], c, log_z)
     spread = scatter - np.outer(mean, target) - np.outer(target, mean) + np.outer(mean, mean)
     leverage = float(np.trace(linalg.solve(hessian, spread, assume_a="pos", check_finite=False))) / total
     return ExponentialFit(c, log_z, error, float(target @ c - log_z - leverage))

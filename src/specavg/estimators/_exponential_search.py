@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
-from specavg._arrays import Array
-from specavg.estimators._exponential_family import ExponentialFit, Nodes
-from specavg.estimators._node_ladder import Ladder
+from specavg._config import settings
+from specavg.estimators._exponential_family import ExponentialFit, Nodes, Pair
+from specavg.estimators._node_orbits import orbit_nodes
+from specavg.estimators._orbit_space import orbit_space
+from specavg.estimators._quadrature import quadratures
+from specavg.invariants import InvariantBasis
 
 Maximise = Callable[..., ExponentialFit]
-"""Nodes, others to check by, penalties of the functions and a start to the fit."""
+"""Nodes and others to check by, penalties of the functions and a start to the fit."""
 
+MOST_NODES = 6_000  # of the first rule: the values of 192 functions take 9 MB
+STRETCH = 10  # an exact rule of so many times more nodes is still better than random nodes
+_ON_AN_ORBIT = 5  # nodes, up to which finer rules are made: 300,000 nodes, and half a second to find their orbits
 TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
 # Met over expected density beyond which the data are sharper than a density (`is_too_broad`): √1.2, of data that are
 # sharper in one direction. It was 0.98 to 1.08 for 28 fits that could be sharp enough, and 1.2 to 3.1 for 7 that could
@@ -32,8 +38,8 @@ class Chosen:
     fit : ExponentialFit
     alpha, smoothness : float
         The penalty α Σ c² (1 + λ/λ₁)^smoothness / n.
-    nodes : Nodes
-        Those that the fit was made with.
+    nodes : tuple of two Nodes
+        Those that the fit was made with, and finer ones that check them.
     ended_by_nodes : bool
         Whether sharper densities were left out because nodes could not tell their integrals.
     """
@@ -41,7 +47,7 @@ class Chosen:
     fit: ExponentialFit
     alpha: float
     smoothness: float
-    nodes: Nodes
+    nodes: Pair
     ended_by_nodes: bool
 
     def is_too_broad(self, rows: int) -> bool:
@@ -53,7 +59,7 @@ class Chosen:
         return self.fit.met > _SHARPER + 2 / rows**0.5
 
 
-def chosen_fit(maximise: Maximise, ladder: Ladder, values: Array, dimension: int, n: float) -> Chosen | None:
+def chosen_fit(maximise: Maximise, basis: InvariantBasis, n: float) -> Chosen | None:
     """The fit of greatest leave-one-out likelihood; None where nodes cannot tell the integral of the smoothest density.
 
     Densities become sharper from one penalty to the next. Where nodes cannot tell the integral any more, finer ones
@@ -62,36 +68,46 @@ def chosen_fit(maximise: Maximise, ladder: Ladder, values: Array, dimension: int
     Parameters
     ----------
     maximise : callable
-    ladder : Ladder
-    values : ndarray of shape (D,)
-        Eigenvalues of the functions.
-    dimension : int
-        Of the space.
+    basis : InvariantBasis
     n : float
         How many observations.
     """
-    best: Chosen | None = None
-    best_rung, ended_by_nodes = 0, False
-    for smoothness in (dimension / 2 + 1, dimension / 2 + 2):
-        start, since_best, here, rung = np.zeros(len(values)), 0, -np.inf, 0
+    finer = _nodes(basis)
+    nodes, best, ended_by_nodes = (next(finer), next(finer)), None, False
+    roughness = 1 + basis.eigenvalues[1:] / basis.eigenvalues[1]
+    for smoothness in (basis.dimension / 2 + 1, basis.dimension / 2 + 2):
+        start, since_best, here = np.zeros(len(roughness)), 0, -np.inf
         for alpha in 10.0 ** np.arange(3.0, -3.1, -0.5):  # each fit starts where the last one ended
-            penalty = alpha * (1 + values / values[0]) ** smoothness / n
-            fit = maximise(*ladder.pair(rung), penalty, start)
-            while fit.error > TRUSTED and ladder.has(rung + 2):
-                rung += 1
-                fit = maximise(*ladder.pair(rung), penalty, fit.coefficients)
+            penalty = alpha * roughness**smoothness / n
+            fit = maximise(nodes, penalty, start)
+            while fit.error > TRUSTED and (above := next(finer, None)) is not None:
+                nodes = (nodes[1], above)
+                fit = maximise(nodes, penalty, fit.coefficients)
             if fit.error > TRUSTED:
                 ended_by_nodes = True
                 break  # narrower than the nodes can see, and smaller penalties are narrower still
             start, likelihood = fit.coefficients, fit.loo_log_likelihood
             if best is None or likelihood > best.fit.loo_log_likelihood:
-                best, best_rung = Chosen(fit, float(alpha), smoothness, ladder.pair(rung)[0], False), rung
+                best = Chosen(fit, float(alpha), smoothness, nodes, False)
             since_best = 0 if likelihood > here else since_best + 1
             here = max(here, likelihood)
             if since_best == 2:
                 break
     if best is None:
         return None
-    penalty = best.alpha * (1 + values / values[0]) ** best.smoothness / n
-    fit = maximise(*ladder.pair(best_rung), penalty, best.fit.coefficients, tolerance=1e-16)
+    penalty = best.alpha * roughness**best.smoothness / n
+    fit = maximise(best.nodes, penalty, best.fit.coefficients, tolerance=1e-16)
     return replace(best, fit=fit, ended_by_nodes=ended_by_nodes)
+
+
+def _nodes(basis: InvariantBasis) -> Iterator[Nodes]:
+    """Finer and finer nodes, one for each orbit where nodes share one: an invariant integrand needs no more."""
+    most = int(min(MOST_NODES, settings().memory_limit / (32.0 * basis.dim)))
+    made = orbit_space(basis.space, basis.group).rule
+    for k, rule in enumerate(quadratures(basis, most, stretch=STRETCH, made=made)):
+        if k > 1 and len(rule.points) > _ON_AN_ORBIT * STRETCH * most:
+            return
+        points, weights = orbit_nodes(basis, rule.points, rule.weights)
+        if k > 1 and len(points) > STRETCH * most:
+            return
+        yield Nodes(basis.evaluate(points)[:, 1:], weights, rule.random, rule.description)
