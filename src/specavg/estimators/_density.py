@@ -234,10 +234,11 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
 
     def _fit_positive(self, n: float, maximise: Maximise, rows: int, kernels: KernelMixture | None) -> None:
         """The exponential family, or kernels where they make more likely what was left out."""
-        chosen = chosen_fit(maximise, self.basis_, n)
+        rival = -np.inf if kernels is None else kernels.loo_log_likelihood
+        chosen = chosen_fit(maximise, self.basis_, n, rival)
         likelihood = -np.inf if chosen is None else chosen.fit.loo_log_likelihood
-        if kernels is not None and kernels.loo_log_likelihood > likelihood + _SPREAD / n**0.5:
-            self.form_, self.kernels_, self.loo_log_likelihood_ = "kernels", kernels, kernels.loo_log_likelihood
+        if kernels is not None and rival > likelihood + _SPREAD / n**0.5:
+            self.form_, self.kernels_, self.loo_log_likelihood_ = "kernels", kernels, rival
             return
         if chosen is None:
             raise ValueError(

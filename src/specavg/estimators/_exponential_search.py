@@ -22,6 +22,9 @@ MOST_NODES = 6_000  # of the first rule: the values of 192 functions take 9 MB
 STRETCH = 10  # an exact rule of so many times more nodes is still better than random nodes
 _ON_AN_ORBIT = 5  # nodes, up to which finer rules are made: 300,000 nodes, and half a second to find their orbits
 TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
+# Nats that finer nodes cannot be expected to gain: fibres of 3° and 5°, which need them, were within 0.1 of kernels when
+# they did, and grains of a few degrees, which would take 7 s to find out that no nodes are fine enough, 2.8 below.
+_FAR = 1.0
 # Met over expected density beyond which the data are sharper than a density (`is_too_broad`): √1.2, of data that are
 # sharper in one direction. It was 0.98 to 1.08 for 28 fits that could be sharp enough, and 1.2 to 3.1 for 7 that could
 # not; of cubic orientations, 300 and 2,000 of them, 0.87 to 1.09 for 40 that could and 1.6 to 1.9 for 8 that could not.
@@ -59,7 +62,7 @@ class Chosen:
         return self.fit.met > _SHARPER + 2 / rows**0.5
 
 
-def chosen_fit(maximise: Maximise, basis: InvariantBasis, n: float) -> Chosen | None:
+def chosen_fit(maximise: Maximise, basis: InvariantBasis, n: float, rival: float = -np.inf) -> Chosen | None:
     """The fit of greatest leave-one-out likelihood; None where nodes cannot tell the integral of the smoothest density.
 
     Densities become sharper from one penalty to the next. Where nodes cannot tell the integral any more, finer ones
@@ -71,6 +74,8 @@ def chosen_fit(maximise: Maximise, basis: InvariantBasis, n: float) -> Chosen | 
     basis : InvariantBasis
     n : float
         How many observations.
+    rival : float
+        The leave-one-out likelihood of another density: no finer nodes are made where it is far above.
     """
     finer = _nodes(basis)
     nodes, best, ended_by_nodes = (next(finer), next(finer)), None, False
@@ -80,7 +85,7 @@ def chosen_fit(maximise: Maximise, basis: InvariantBasis, n: float) -> Chosen | 
         for alpha in 10.0 ** np.arange(3.0, -3.1, -0.5):  # each fit starts where the last one ended
             penalty = alpha * roughness**smoothness / n
             fit = maximise(nodes, penalty, start)
-            while fit.error > TRUSTED and (above := next(finer, None)) is not None:
+            while fit.error > TRUSTED and fit.loo_log_likelihood > rival - _FAR and (above := next(finer, None)):
                 nodes = (nodes[1], above)
                 fit = maximise(nodes, penalty, fit.coefficients)
             if fit.error > TRUSTED:
