@@ -22,8 +22,8 @@ MOST_NODES = 6_000  # of the first rule: the values of 192 functions take 9 MB
 STRETCH = 10  # an exact rule of so many times more nodes is still better than random nodes
 _ON_AN_ORBIT = 5  # nodes, up to which finer rules are made: 300,000 nodes, and half a second to find their orbits
 TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
-# Nats that finer nodes cannot be expected to gain: fibres of 3° and 5°, which need them, were within 0.1 of kernels when
-# they did, and grains of a few degrees, which would take 7 s to find out that no nodes are fine enough, 2.8 below.
+# Nats that finer nodes are not expected to gain. Fibres of 3° and 5°, which need them, were within 0.1 of kernels when
+# they did; grains of a few degrees, which took 7 s to find out that no nodes are fine enough, were 2.8 below.
 _FAR = 1.0
 # Met over expected density beyond which the data are sharper than a density (`is_too_broad`): √1.2, of data that are
 # sharper in one direction. It was 0.98 to 1.08 for 28 fits that could be sharp enough, and 1.2 to 3.1 for 7 that could
