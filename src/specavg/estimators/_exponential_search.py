@@ -82,7 +82,7 @@ def chosen_fit(maximise: Maximise, basis: InvariantBasis, n: float, rival: float
     roughness = 1 + basis.eigenvalues[1:] / basis.eigenvalues[1]
     for smoothness in (basis.dimension / 2 + 1, basis.dimension / 2 + 2):
         start, since_best, here = np.zeros(len(roughness)), 0, -np.inf
-        for alpha in 10.0 ** np.arange(3.0, -3.1, -0.5):  # each fit starts where the last one ended
+        for alpha in 10.0 ** np.arange(3.0, -6.1, -0.5):  # each fit starts where the last one ended
             penalty = alpha * roughness**smoothness / n
             fit = maximise(nodes, penalty, start)
             while fit.error > TRUSTED and fit.loo_log_likelihood > rival - _FAR and (above := next(finer, None)):
