@@ -145,6 +145,42 @@ class ClosedForm:
     preference: int = 0
 
 
+class DelegatingSolver(Solver[Solution[Any]], abc.ABC):
+    """A solver whose functions are made of those of one other problem: it forecasts, counts and solves what that does.
+
+    Attributes
+    ----------
+    other : Resolver
+        The choice of solvers for the other problem.
+    part : str
+        What the other problem is called among stored arrays.
+    """
+
+    part: ClassVar[str]
+    other: Resolver
+
+    @abc.abstractmethod
+    def _there(self, eigenspace: Eigenspace) -> Eigenspace:
+        """The eigenspace of the other problem that `eigenspace` is made of."""
+
+    @property
+    def is_closed(self) -> bool:
+        return self.other.is_closed
+
+    def seconds(self, eigenspace: Eigenspace) -> float:
+        return self.other.seconds(self._there(eigenspace))
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        return self.other.memory(self._there(eigenspace))
+
+    def count(self, eigenspace: Eigenspace) -> int | None:
+        return self.other.count(self._there(eigenspace))
+
+    def solve(self, eigenspace: Eigenspace) -> Solution[Solution[Any]]:
+        found = self.other.solve(self._there(eigenspace))
+        return Solution.made_of([(self.part, found)], eigenspace, found.invariant_dim, self, found)
+
+
 class StoringSolver(Solver[Data]):
     """A solver whose solutions hold arrays that linear algebra decided."""
 
