@@ -50,12 +50,13 @@ class InvariantEstimator(Savable, BaseEstimator):
 
     def __init__(
         self,
-        space: Space | None,
-        group: Group | None,
-        max_dim: float | None,
-        max_invariant_dim: float | None,
-        max_eigenvalue: float | None,
-        order: str | Order | None,
+        space: Space | None = None,
+        group: Group | None = None,
+        *,
+        max_dim: float | None = None,
+        max_invariant_dim: float | None = None,
+        max_eigenvalue: float | None = None,
+        order: str | Order | None = "eigenvalue",
     ) -> None:
         self.space = space
         self.group = group

@@ -23,7 +23,6 @@ from specavg.estimators._searched_basis import MadeBasis, competing_bases, searc
 from specavg.estimators._spectral_ridge import SpectralRidge
 from specavg.estimators._streamed import needs_cutoff
 from specavg.functions._compensated_sums import Sum
-from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_order, further_orders
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._decomposed_path import DecomposedPosterior
@@ -34,7 +33,6 @@ from specavg.regression._operator_path import OperatorPosterior
 from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import RidgeFit, Trial, ridge_fit, shortlist
 from specavg.regression._target_units import Units
-from specavg.spaces import Space
 
 _FEWEST_VALUES = 8  # that gradients are compared with: the fit of fewer says nothing of them
 
@@ -201,23 +199,6 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
         Units,
     )
     _takes_gradients: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        space: Space | None = None,
-        group: Group | None = None,
-        *,
-        spectrum: str = "auto",
-        smoothness: float | None = None,
-        length_scale: float | None = None,
-        alpha: float | str = "auto",
-        max_dim: float | None = None,
-        max_invariant_dim: float | None = None,
-        max_eigenvalue: float | None = None,
-        order: str | Order | None = None,
-    ) -> None:
-        penalty = (spectrum, smoothness, length_scale, alpha)
-        super().__init__(space, group, *penalty, max_dim, max_invariant_dim, max_eigenvalue, order)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None) -> InvariantKernelRidge:
         """Choose what was not given, and fit.

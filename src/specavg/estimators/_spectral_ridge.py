@@ -42,18 +42,20 @@ class SpectralRidge(PiecewiseEstimator):
 
     def __init__(
         self,
-        space: Space | None,
-        group: Group | None,
-        spectrum: str,
-        smoothness: float | None,
-        length_scale: float | None,
-        alpha: float | str,
-        max_dim: float | None,
-        max_invariant_dim: float | None,
-        max_eigenvalue: float | None,
-        order: str | Order | None,
+        space: Space | None = None,
+        group: Group | None = None,
+        *,
+        spectrum: str = "auto",
+        smoothness: float | None = None,
+        length_scale: float | None = None,
+        alpha: float | str = "auto",
+        max_dim: float | None = None,
+        max_invariant_dim: float | None = None,
+        max_eigenvalue: float | None = None,
+        order: str | Order | None = None,
     ) -> None:
-        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
+        cutoff = {"max_dim": max_dim, "max_invariant_dim": max_invariant_dim, "max_eigenvalue": max_eigenvalue}
+        super().__init__(space, group, **cutoff, order=order)
         self.spectrum = spectrum
         self.smoothness = smoothness
         self.length_scale = length_scale

@@ -89,27 +89,10 @@ class GradientProblem(Problem):
         """The sum of squares that no feature explains."""
         return float(np.sum(self._reduced.rest**2))
 
-    def _left_out(self, U: Array, s: Array) -> LeftOutPoints:
+    def _left_out(self, U: Array, s: Array) -> LeftOutTogether:
         rows = self._reduced
         blocks = BlockLeaveOneOut(s, rows.in_given_rows(U), rows.free, U.T @ rows.Y, rows.rest, self._blocks)
-        return LeftOutPoints(LeftOutTogether([blocks], self._variance, self._total), self._offset)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class LeftOutPoints(Scored):
-    """What each point is, less what the others predict of it; densities of problems with other ratios compare."""
-
-    blocks: LeftOutTogether
-    offset: float
-
-    @property
-    def top(self) -> float:
-        return self.blocks.top
-
-    def scores(self, alphas: Array) -> Scores:
-        scores = self.blocks.scores(alphas)
-        return Scores(scores.error, scores.density + self.offset, scores.evidence)
+        return LeftOutTogether([blocks], self._variance, self._total, self._offset)
 
 
 @final
@@ -117,7 +100,7 @@ class GradientPath(DecomposedPath):
     """Solutions from singular values, scored by leaving out points."""
 
     def __init__(
-        self, problem: GradientProblem, scale: Array, s: Array, V: Array, c: Array, left_out: LeftOutPoints
+        self, problem: GradientProblem, scale: Array, s: Array, V: Array, c: Array, left_out: LeftOutTogether
     ) -> None:
         super().__init__(problem, scale, s, V, c)
         self._left_out, self._joint = left_out, problem
