@@ -86,10 +86,8 @@ class InvariantEstimator(Savable, BaseEstimator):
 
         It ends before the cutoff where finding more would take longer than `seconds`.
         """
-        bound: dict[str, Any] = {"max_eigenvalue": None, "max_dim": None, "max_invariant_dim": None}
-        bound[cutoff.kind] = cutoff.value
         space = self._space()
-        group, cutoff, by = checked_request(space, self._group(), **bound, order=order or self._order())
+        group, cutoff, by = checked_request(space, self._group(), cutoff, order or self._order())
         return self._built(space, group, cutoff, by, seconds)
 
     def _built(self, space: Space, group: Group, cutoff: Cutoff, order: Order, seconds: float) -> Any:

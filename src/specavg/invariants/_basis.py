@@ -69,7 +69,8 @@ def invariant_basis(
     >>> [(row.dim, row.invariant_dim) for row in basis.table]
     [(1, 1), (20, 10), (180, 45), (960, 120)]
     """
-    group, cutoff, chosen = checked_request(space, group, max_eigenvalue, max_dim, max_invariant_dim, order)
+    given = Cutoff.of(max_eigenvalue, max_dim, max_invariant_dim)
+    group, cutoff, chosen = checked_request(space, group, given, order)
     return built_basis(space, group, cutoff, chosen, solver, inf)
 
 

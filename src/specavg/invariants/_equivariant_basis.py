@@ -223,7 +223,8 @@ def equivariant_basis(
     >>> bool(abs(swapped - basis.evaluate(x)[:, :, ::-1]).max() < 1e-12)
     True
     """
-    group, cutoff, chosen = checked_request(space, group, max_eigenvalue, max_dim, max_invariant_dim, order)
+    given = Cutoff.of(max_eigenvalue, max_dim, max_invariant_dim)
+    group, cutoff, chosen = checked_request(space, group, given, order)
     return built_equivariant_basis(space, output_representation(space, group, output), cutoff, chosen, solver, inf)
 
 

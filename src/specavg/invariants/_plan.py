@@ -159,7 +159,8 @@ def plan(
     >>> found.dim, found.total_dim > 10**20, {row.solver for row in found.rows}
     (27, True, {'closed form'})
     """
-    group, cutoff, by = checked_request(space, group, max_eigenvalue, max_dim, max_invariant_dim, order)
+    given = Cutoff.of(max_eigenvalue, max_dim, max_invariant_dim)
+    group, cutoff, by = checked_request(space, group, given, order)
     resolver = Resolver(space, group, solver)
     most = cutoff.most
     rows: list[PlanRow] = []
