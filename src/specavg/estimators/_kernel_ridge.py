@@ -31,7 +31,7 @@ from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._operator_path import OperatorPosterior
 from specavg.regression._spectra import Spectrum
-from specavg.regression._spectrum_choice import RidgeFit, Trial, ridge_fit, shortlist
+from specavg.regression._spectrum_choice import RidgeFit, Trial, ridge_fit
 from specavg.regression._target_units import Units
 
 _FEWEST_VALUES = 8  # that gradients are compared with: the fit of fewer says nothing of them
@@ -308,28 +308,23 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
         return self._fit_piece(X, y, sample_weight, gradient)
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> InvariantKernelRidge:
-        moments, unit = moments.relative()
-        alpha = checked_alpha(self.alpha, unit)
-        candidates = self._candidates(self.basis_)
-        few = _limits.SEARCH_ROWS  # spectra differ on few functions already
         if moments.slopes is not None and moments.slopes.count:
-            return self._fit_slope_moments(moments, moments.first(min(few, self.basis_.dim)), alpha, unit)
+            return self._fit_slope_moments(*moments.relative())
         vars(self).pop("gradient_noise_variance_", None)
-        if len(candidates) > _limits.SHORTLIST and self.basis_.dim > few:
-            problem = MomentProblem(moments.first(few))
-            candidates, _ = shortlist(problem, self.basis_, candidates, alpha, _limits.SHORTLIST)
-        fit = self._solved(MomentProblem(moments), candidates, alpha)
-        return self._keep(fit.of_weights(unit), outputs, moments.count)
+        return super()._fit_moments(moments, outputs)
 
-    def _fit_slope_moments(
-        self, moments: Moments, some: Moments, alpha: float | None, unit: float
-    ) -> InvariantKernelRidge:
-        """Values and gradients; ratio and spectra are searched for with the moments of `some` of the functions."""
+    def _moment_problem(self, moments: Moments) -> MomentProblem:
+        return MomentProblem(moments)
+
+    def _fit_slope_moments(self, moments: Moments, unit: float) -> InvariantKernelRidge:
+        """Values and gradients; ratio and spectra are searched for with the moments of some of the functions."""
+        alpha, candidates = checked_alpha(self.alpha, unit), self._candidates(self.basis_)
+        some = moments.first(min(_limits.SEARCH_ROWS, self.basis_.dim))
         if moments.count >= _FEWEST_VALUES and some.dim > 1:
-            alone = ridge_fit(MomentProblem(some), self.basis_, self._candidates(self.basis_), alpha)
+            alone = ridge_fit(MomentProblem(some), self.basis_, candidates, alpha)
             warn_of_contradicting_moments(some, alone.coefficients[:, 0])
         problem, ratios = partial(MomentProblem, some), ratios_of_moments(moments)
-        _, candidates, ratio = best_ratio(problem, ratios, self.basis_, self._candidates(self.basis_), alpha)
+        _, candidates, ratio = best_ratio(problem, ratios, self.basis_, candidates, alpha)
         fit = self._solved(MomentProblem(moments, ratio), candidates, alpha)
         self._keep(fit.of_weights(unit), (), moments.count)
         self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
