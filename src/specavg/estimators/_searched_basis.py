@@ -20,8 +20,8 @@ from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import screened, shortlist
 
+# Makes a basis of at most so many functions; with None, of as many as are affordable.
 MadeBasis = Callable[[int | None], InvariantBasis]
-"""Makes a basis of at most so many functions; with None, of as many as are affordable."""
 
 
 @final

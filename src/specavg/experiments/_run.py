@@ -33,6 +33,7 @@ from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, write_report
 from specavg.experiments._result import Experiment, Record
 
+# Every experiment, in the order of the report. A new one is a file and a line here.
 EXPERIMENTS: tuple[Experiment, ...] = (
     _invariance.experiment(Changes()),
     _error.experiment(Changes()),
@@ -46,7 +47,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     _sequel.EXPERIMENT,
     _discovered.EXPERIMENT,
 )
-"""Every experiment, in the order of the report. A new one is a file and a line here."""
 
 
 def reproduce(

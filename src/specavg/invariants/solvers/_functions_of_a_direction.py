@@ -17,6 +17,7 @@ import numpy as np
 from specavg.functions._functions import Array, Functions
 from specavg.functions._one_direction import OneDirection
 from specavg.groups import Group
+from specavg.invariants.solvers._solved_functions import functions_of
 from specavg.invariants.solvers._solver import QUICK, ClosedForm, DelegatingSolver, Solution, known
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import Isometry, LeftRight, signed_permutation
@@ -58,7 +59,7 @@ class FunctionsOfADirection(ClosedForm, DelegatingSolver):
         return QUICK + super().seconds(eigenspace)
 
     def functions(self, solutions: Sequence[Solution[Solution[Any]]]) -> Functions:
-        found, directions = self.other.functions([s.data for s in solutions]), self._directions
+        found, directions = functions_of([s.data for s in solutions]), self._directions
         return OneDirection(found, directions.axis, transposed=directions.transposed)
 
 

@@ -12,6 +12,7 @@ from specavg.groups import Representation
 from specavg.groups._one_output import OneOutput, one_output
 from specavg.invariants._split_functions import split_functions
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
+from specavg.invariants.solvers._solved_functions import vector_functions_of
 from specavg.invariants.solvers._solver import ClosedForm, DelegatingSolver, Solution, known
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import permutation
@@ -46,7 +47,7 @@ class OneOutputForAll(ClosedForm, DelegatingSolver, OutputSolver[Solution[Any]])
     def functions(self, solutions: Sequence[Solution[Solution[Any]]]) -> VectorFunctions:
         if self._keeps_everything and sum(s.invariant_dim for s in solutions) <= _WITH_MATRICES:
             return self._by_matrices(solutions)
-        one = self.other.vector_functions([s.data for s in solutions], 1)
+        one = vector_functions_of([s.data for s in solutions], 1)
         width = self.space.base.n_features if isinstance(self.space, Power) else 1
         order, moves = self._one.order, []
         for g in self._one.moves:

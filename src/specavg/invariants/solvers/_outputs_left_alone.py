@@ -8,6 +8,7 @@ from typing import Any, ClassVar, final
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
+from specavg.invariants.solvers._solved_functions import functions_of
 from specavg.invariants.solvers._solver import ClosedForm, DelegatingSolver, Solution
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
@@ -34,5 +35,5 @@ class OutputsLeftAlone(ClosedForm, DelegatingSolver, OutputSolver[Solution[Any]]
     def functions(self, solutions: Sequence[Solution[Solution[Any]]]) -> VectorFunctions:
         from scipy.sparse import eye_array
 
-        scalars = self.other.functions([s.data for s in solutions])
+        scalars = functions_of([s.data for s in solutions])
         return CombinedOutputs(1, scalars, eye_array(scalars.dim, format="csr"))
