@@ -143,15 +143,16 @@ class CopyTypes:
 
         Most sums lead nowhere where few eigenspaces of one copy are usable.
         """
-        met, open_sums = {0, *self._keys}, list(self._keys)
-        while open_sums:
-            key = open_sums.pop()
-            shorter = {key - self._table.keys[i] for i in self._table.lasts.get(key, ()) if usable(i)} - met
-            met |= shorter
-            open_sums += shorter
+        keys, lasts = self._table.keys, self._table.lasts
+        met, latest = {0, *self._keys}, set(self._keys)
+        for _ in range(self._table.copies - 1):  # what is left for the last copy is an eigenspace of one, or no sum
+            latest = {key - keys[i] for key in latest for i in lasts.get(key, ()) if usable(i)} - met
+            if not latest:
+                break
+            met |= latest
         fewest: dict[int, float] = {0: 0}
         for key in sorted(met - {0}):
-            steps = (fewest[key - self._table.keys[i]] for i in self._table.lasts.get(key, ()) if usable(i))
+            steps = (fewest.get(key - keys[i], inf) for i in lasts.get(key, ()) if usable(i))
             fewest[key] = 1 + min(steps, default=inf)
         return fewest
 
