@@ -19,8 +19,7 @@ from specavg.invariants._acting_group import canonical_points, group_of_columns
 from specavg.invariants._basis_table import BasisTable, Cutoff, Row
 from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._solver_choice import Resolver
-from specavg.invariants.solvers._solved_functions import arrays_of, functions_of
-from specavg.invariants.solvers._solver import Solution
+from specavg.invariants.solvers._solver import Solution, arrays_of, functions_of
 from specavg.spaces import Space
 from specavg.spaces._order_of_functions import Order
 

@@ -22,8 +22,7 @@ from specavg.invariants._canonical_elements import CanonicalElements, ExactEleme
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants._sorting_elements import SortingElements
 from specavg.invariants.solvers._output_solver import carriers, eigenspace_below
-from specavg.invariants.solvers._solved_functions import arrays_of, vector_functions_of
-from specavg.invariants.solvers._solver import Solution
+from specavg.invariants.solvers._solver import Solution, arrays_of, vector_functions_of
 from specavg.spaces import Space, Sphere, Torus
 from specavg.spaces._order_of_functions import Order
 

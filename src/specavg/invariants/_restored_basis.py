@@ -16,8 +16,7 @@ from specavg.invariants._building import BYTES_PER_FUNCTION
 from specavg.invariants._equivariant_basis import EquivariantBasis, equivariant_functions_of, output_representation
 from specavg.invariants._solver_choice import Resolver
 from specavg.invariants.solvers._output_solver import carriers
-from specavg.invariants.solvers._solved_functions import functions_of
-from specavg.invariants.solvers._solver import Solution
+from specavg.invariants.solvers._solver import Solution, functions_of
 from specavg.invariants.solvers._stored_arrays import Stored, StoredArraysError
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._order_of_functions import Order

@@ -13,5 +13,5 @@ they work:
   `_copies_together`, `_types_of_copies`, `_harmonics_turned_together`, `_determinants_of_copies`
 - vector functions: `_output_solver`, `_null_space_of_outputs`, `_outputs_apart`, `_outputs_left_alone`,
   `_one_output_for_all`, `_factors_and_outputs`, `_wave_orbits_of_outputs`
-- shared: `_orbits`, `_stored_arrays`, `_solved_functions`, `_symmetric_powers`
+- shared: `_orbits`, `_stored_arrays`, `_symmetric_powers`
 """

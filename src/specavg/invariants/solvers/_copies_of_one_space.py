@@ -18,8 +18,7 @@ from specavg.functions._symmetric_waves import symmetrized_products
 from specavg.groups import Group
 from specavg.groups.families import Alternating
 from specavg.invariants.solvers._one_copy import BYTES, Chosen, OneCopy, permutes_copies
-from specavg.invariants.solvers._solved_functions import Places, functions_of
-from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution, Solver
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, Places, Solution, Solver, functions_of
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 

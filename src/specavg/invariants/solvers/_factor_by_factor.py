@@ -16,8 +16,7 @@ from specavg.functions._tensor_products import TensorProducts
 from specavg.groups import Group
 from specavg.groups.families import DirectProduct
 from specavg.invariants.solvers._factor_eigenspaces import FactorEigenspaces, acts_on_factors
-from specavg.invariants.solvers._solved_functions import Places, functions_of
-from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution, Solver, known
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, Places, Solution, Solver, functions_of, known
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Product, Space
 

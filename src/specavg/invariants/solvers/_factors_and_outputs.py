@@ -14,8 +14,7 @@ from specavg.groups.families import DirectProduct
 from specavg.invariants.solvers._factor_by_factor import FactorSolutions, FactorwiseSolver
 from specavg.invariants.solvers._factor_eigenspaces import FactorEigenspaces, acts_on_factors
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
-from specavg.invariants.solvers._solved_functions import Places, vector_functions_of
-from specavg.invariants.solvers._solver import ClosedForm, Solution, known
+from specavg.invariants.solvers._solver import ClosedForm, Places, Solution, known, vector_functions_of
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 

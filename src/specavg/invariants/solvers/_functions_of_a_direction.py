@@ -17,8 +17,7 @@ import numpy as np
 from specavg.functions._functions import Array, Functions
 from specavg.functions._one_direction import OneDirection
 from specavg.groups import Group
-from specavg.invariants.solvers._solved_functions import functions_of
-from specavg.invariants.solvers._solver import QUICK, ClosedForm, DelegatingSolver, Solution, known
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, DelegatingSolver, Solution, functions_of, known
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import Isometry, LeftRight, signed_permutation
 from specavg.isometries.fields import RotationField, two_sided

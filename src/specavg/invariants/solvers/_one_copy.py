@@ -14,8 +14,7 @@ import numpy as np
 from specavg.functions._determinants import Determinants
 from specavg.groups import Group, sign_flips, trivial
 from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric, Wreath
-from specavg.invariants.solvers._solved_functions import Places, functions_of
-from specavg.invariants.solvers._solver import Solution, Solver, known
+from specavg.invariants.solvers._solver import Places, Solution, Solver, functions_of, known
 from specavg.spaces import Eigenspace, Power, Space, Torus
 from specavg.spaces._copy_types import Type, copy_types
 from specavg.spaces._frequency_sets import Shell

@@ -12,8 +12,7 @@ from specavg.groups import Representation
 from specavg.groups._one_output import OneOutput, one_output
 from specavg.invariants._split_functions import split_functions
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
-from specavg.invariants.solvers._solved_functions import vector_functions_of
-from specavg.invariants.solvers._solver import ClosedForm, DelegatingSolver, Solution, known
+from specavg.invariants.solvers._solver import ClosedForm, DelegatingSolver, Solution, known, vector_functions_of
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import permutation
 from specavg.spaces import Eigenspace, Power, Space, Torus

@@ -12,8 +12,7 @@ from specavg.groups import Representation
 from specavg.invariants._split_functions import places_of_copies
 from specavg.invariants._summands_of_outputs import OutputSummand, summands_of_outputs
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
-from specavg.invariants.solvers._solved_functions import vector_functions_of
-from specavg.invariants.solvers._solver import ClosedForm, Solution
+from specavg.invariants.solvers._solver import ClosedForm, Solution, vector_functions_of
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Power, Product, Space, Torus
 

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, final
 from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
 from specavg.groups import Representation
 from specavg.invariants.solvers._output_solver import OutputSolver, eigenspace_below
-from specavg.invariants.solvers._solved_functions import functions_of
-from specavg.invariants.solvers._solver import ClosedForm, DelegatingSolver, Solution
+from specavg.invariants.solvers._solver import ClosedForm, DelegatingSolver, Solution, functions_of
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 
