@@ -34,6 +34,7 @@ class ExponentOrbits(Solver[Exponents]):
     """Orbits of exponents under any group that permutes and reflects the intervals of a box."""
 
     name: ClassVar[str] = "orbits"
+    sweeps: ClassVar[bool] = True
     space: Power  # pyright: ignore[reportIncompatibleVariableOverride]
 
     @classmethod
@@ -48,10 +49,23 @@ class ExponentOrbits(Solver[Exponents]):
         return 6.0 * 8 * eigenspace.dim * self.space.n_features
 
     def solve(self, eigenspace: Eigenspace) -> Solution[Exponents]:
-        K = _exponents(self.space, eigenspace)
+        return self.solve_together([eigenspace])[0]
+
+    def solve_together(self, eigenspaces: Sequence[Eigenspace]) -> list[Solution[Exponents]]:
+        """One sweep over the orbits of all exponents; the same solutions as one by one."""
+        listed = [_exponents(self.space, V) for V in eigenspaces]
         moves = [self.space.check_isometry(g) for g in self.group.generators]
-        found = exponent_orbits(K, [g for g in moves if isinstance(g, Copies)])
-        return Solution(eigenspace, found.count, self, Exponents(K, found))
+        found = exponent_orbits(np.concatenate(listed), [g for g in moves if isinstance(g, Copies)])
+        # Orbits are numbered by their first exponents: those of one eigenspace follow each other, as they would alone.
+        ends = np.cumsum([len(K) for K in listed])
+        bounds = np.searchsorted(found.first, ends).tolist()
+        solutions: list[Solution[Exponents]] = []
+        for V, K, end, start, stop in zip(eigenspaces, listed, ends.tolist(), [0, *bounds], bounds, strict=False):
+            label, phase = (part[end - len(K) : end] for part in (found.label, found.phase))
+            label = np.where(label >= 0, label - start, -1)
+            own = Orbits(label, phase, found.size[start:stop], found.first[start:stop] - (end - len(K)))
+            solutions.append(Solution(V, stop - start, self, Exponents(K, own)))
+        return solutions
 
     def functions(self, solutions: Sequence[Solution[Exponents]]) -> Functions:
         assert isinstance(self.space.base, Interval)
