@@ -131,9 +131,9 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         max_eigenvalue: float | None = None,
         order: str | Order | None = None,
     ) -> None:
-        penalty: dict[str, Any] = {"smoothness": smoothness, "length_scale": length_scale, "alpha": alpha}
+        prior = {"smoothness": smoothness, "length_scale": length_scale}
         cutoff = {"max_dim": max_dim, "max_invariant_dim": max_invariant_dim, "max_eigenvalue": max_eigenvalue}
-        super().__init__(space, group, spectrum=spectrum, **penalty, **cutoff, order=order)
+        super().__init__(space, group, spectrum=spectrum, alpha=alpha, **prior, **cutoff, order=order)
         self.output = output
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EquivariantKernelRidge:
