@@ -150,7 +150,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         max_eigenvalue: float | None = None,
         order: str | Order = "eigenvalue",
     ) -> None:
-        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
+        cutoff = {"max_dim": max_dim, "max_invariant_dim": max_invariant_dim, "max_eigenvalue": max_eigenvalue}
+        super().__init__(space, group, **cutoff, order=order)
         self.positive = positive
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantDensity:

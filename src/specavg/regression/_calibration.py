@@ -36,21 +36,21 @@ import numpy as np
 
 from specavg._arrays import Array
 
+# Numbers that were chosen from the data: smoothness, length, penalty, the size of the noise and the order of the basis
+# are five, the family of spectra and functions that stand out are more. Measured on problems of `development` in
+# benchmarks/accuracy_collections.py as the share of values in 90 % intervals, with 5, 8 and 10 of them: 0.86, 0.91 and
+# 0.94 of 12 problems with 20 rows and little noise, 0.86, 0.89 and 0.91 of 36 with 30 rows and little noise, 0.88, 0.90
+# and 0.92 of 36 with 30 rows and noise. With 12 rows all are too wide (0.95, 0.98, 0.99 of 36).
 CHOSEN = 8.0
-"""Numbers that were chosen from the data: smoothness, length, penalty, the size of the noise and the order of the
-basis are five, the family of spectra and functions that stand out are more. Measured on problems of `development` in
-benchmarks/accuracy_collections.py as the share of values in 90 % intervals, with 5, 8 and 10 of them: 0.86, 0.91 and
-0.94 of 12 problems with 20 rows and little noise, 0.86, 0.89 and 0.91 of 36 with 30 rows and little noise, 0.88, 0.90
-and 0.92 of 36 with 30 rows and noise. With 12 rows all are too wide (0.95, 0.98, 0.99 of 36)."""
 
+# T/σ² over p/n, at least. Means of that distance over the three sizes: 2.5 with this value and nothing else, 3.6 with
+# 0, 2.9 with 0.25 and 2.3 with 1, where intervals of noisy targets of 300 rows hold 96 % instead of 92 %.
 ROUGHNESS = 0.5
-"""T/σ² over p/n, at least. Means of that distance over the three sizes: 2.5 with this value and nothing else, 3.6 with
-0, 2.9 with 0.25 and 2.3 with 1, where intervals of noisy targets of 300 rows hold 96 % instead of 92 %."""
 
+# s in T/σ² = d/2s · p/n. On 34 fits of sums over few of four to seven coordinates without noise 90 % intervals held 79
+# % with 1/2 in all dimensions, and hold 83 % (84 % with s = 3/2, that of kinks); with noise in four dimensions and more
+# 85 and 89 %, in up to three dimensions 93 and 93 % (94 % with s = 3/2).
 _DERIVATIVES = 2.0
-"""s in T/σ² = d/2s · p/n. On 34 fits of sums over few of four to seven coordinates without noise 90 % intervals held
-79 % with 1/2 in all dimensions, and hold 83 % (84 % with s = 3/2, that of kinks); with noise in four dimensions and
-more 85 and 89 %, in up to three dimensions 93 and 93 % (94 % with s = 3/2)."""
 
 _FEW = 3.0  # rows with a surprise of 1 that are added: few rows say little of it
 

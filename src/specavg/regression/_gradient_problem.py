@@ -102,27 +102,10 @@ class GradientProblem(Problem):
         """What rows of both kinds tell of each function, in rows of values: its sum of squares."""  # (D,)
         return np.sum(self._reduced.core**2, axis=0)
 
-    def _left_out(self, U: Array, s: Array) -> LeftOutPoints:
+    def _left_out(self, U: Array, s: Array) -> LeftOutTogether:
         rows = self._reduced
         blocks = BlockLeaveOneOut(s, rows.in_given_rows(U), rows.free, U.T @ rows.Y, rows.rest, self._blocks)
-        return LeftOutPoints(LeftOutTogether([blocks], self._variance, self._total), self._offset)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class LeftOutPoints(Scored):
-    """What each point is, less what the others predict of it; densities of problems with other ratios compare."""
-
-    blocks: LeftOutTogether
-    offset: float
-
-    @property
-    def top(self) -> float:
-        return self.blocks.top
-
-    def scores(self, alphas: Array) -> Scores:
-        scores = self.blocks.scores(alphas)
-        return Scores(scores.error, scores.density + self.offset, scores.evidence)
+        return LeftOutTogether([blocks], self._variance, self._total, self._offset)
 
 
 @final
@@ -130,7 +113,7 @@ class GradientPath(DecomposedPath):
     """Solutions from singular values, scored by leaving out points."""
 
     def __init__(
-        self, problem: GradientProblem, scale: Array, s: Array, V: Array, c: Array, left_out: LeftOutPoints
+        self, problem: GradientProblem, scale: Array, s: Array, V: Array, c: Array, left_out: LeftOutTogether
     ) -> None:
         super().__init__(problem, scale, s, V, c)
         self._left_out, self._joint = left_out, problem
@@ -153,7 +136,7 @@ class GradientPath(DecomposedPath):
         are worth for them: fκα/(fκ + α)² is the weight of each function in the mean κ. A derivative is worth more the
         larger its function's eigenvalue is.
         """
-        problem, blocks, alphas = self._joint, self._left_out.blocks, np.array([alpha])
+        problem, blocks, alphas = self._joint, self._left_out, np.array([alpha])
         squares = np.sum([table.sums(alphas)[1] for table in blocks.tables], axis=0) / blocks.rows
         freedom = np.array([1.0 + np.sum(self.s**2 / (self.s**2 + alpha))])
         told = problem.told()
