@@ -17,7 +17,7 @@ from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
 from specavg.invariants._basis_table import BasisTable
 from specavg.invariants._plan import reach
-from specavg.spaces import Power, Product, Rotations, Space
+from specavg.spaces import Power, Product, Rotations, Space, Torus
 
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
 # span a few, and standardised columns on the default torus (period 2) about three.
@@ -145,7 +145,8 @@ def question_periods(space: Space, points: Array) -> None:
     column, span = _widest(space, points[:: max(1, len(points) // _ROWS_ASKED)])
     side = space.column_periods[column]
     if span > _many_periods(space):
-        advice = "If these are degrees, convert them with np.deg2rad, or give the space period=360"
+        d = space.dim if isinstance(space, Torus) else 1  # powers and products have theirs among other columns
+        advice = f"If these are degrees, convert them with np.deg2rad, or take sa.Torus({d}, period=360)"
         if not np.isclose(side, 2 * np.pi):
             advice = "Give the space the period of the data (for instance period=360 for degrees)"
         if space.lattice is not None:
