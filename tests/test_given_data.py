@@ -327,7 +327,7 @@ def test_cartesian_coordinates_in_a_cell_are_questioned():
     cell = sa.Torus(lattice=8.0 * np.eye(3))
     X = 8.0 * cell.sample(60, random_state=0)
     model = sa.InvariantKernelRidge(cell, max_dim=30)
-    with pytest.warns(UserWarning, match=r"spans [78] periods.*X @ np.linalg.inv\(lattice\)"):
+    with pytest.warns(UserWarning, match=r"spans [78] periods.*X @ np.linalg.inv\(space.lattice\)"):
         model.fit(X, np.cos(2 * np.pi * X[:, 0]))
 
 

@@ -72,7 +72,7 @@ def ended_by_time():
 
 QUESTIONS = {
     degrees: r"spans 5\d periods.*np.deg2rad",
-    cartesian: r"spans [78] periods.*X @ np.linalg.inv\(lattice\)",
+    cartesian: r"spans [78] periods.*X @ np.linalg.inv\(space.lattice\)",
     block_order: r"copy by copy: X\[\['phi1', 'psi1', 'phi2', 'psi2'",
     only_noise: "explains almost nothing.*another unit.*does not move as 'vector' under hyperoctahedral",
     one_orbit: "only the constant is fitted: all points lie on one orbit",

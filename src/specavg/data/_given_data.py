@@ -150,7 +150,10 @@ def question_periods(space: Space, points: Array) -> None:
         if not np.isclose(side, 2 * np.pi):
             advice = "Give the space the period of the data (for instance period=360 for degrees)"
         if space.lattice is not None:
-            advice = "Points are fractional coordinates: X @ np.linalg.inv(lattice) makes them of Cartesian ones"
+            advice = (
+                "Points are fractional coordinates: X @ np.linalg.inv(space.lattice) makes them of Cartesian ones, and "
+                "X @ np.linalg.inv(space.lattice) / (2 * np.pi) of wave vectors with their 2π"
+            )
         warnings.warn(
             f"column {column} of X spans {span:.0f} periods of {space!r}: it goes from "
             f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. "
