@@ -197,7 +197,7 @@ def question_order(space: Space, names: list[str]) -> None:
         )
 
 
-def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: float) -> None:
+def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: float) -> bool:
     """Warn where y has as many columns as a vector that the group moves, and invariant functions explain little of it.
 
     Parameters
@@ -207,21 +207,28 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
         The shape of one target.
     error : float
         Leave-one-out error in standard deviations of the targets.
+
+    Returns
+    -------
+    bool
+        Whether it did: other reasons for a poor fit then need not be looked for.
     """
     if not outputs or outputs[0] < 2 or error < _UNEXPLAINED:
-        return
+        return False
     space, group = basis.space, basis.group
     try:
         vector = representation(group, "vector", lattice=space.lattice)
     except ValueError:  # no single matrix moves a vector here
-        return
-    if vector.dim == outputs[0] and not vector.is_trivial:
+        return False
+    moves = vector.dim == outputs[0] and not vector.is_trivial
+    if moves:
         warnings.warn(
             f"y has {outputs[0]} columns, as many as a vector that {group!r} moves, and invariant functions explain "
             f"little of it (leave-one-out error {error:.2g} standard deviations). If y moves with the points, use "
             "EquivariantKernelRidge(space, group, 'vector').",
             stacklevel=3,
         )
+    return moves
 
 
 def question_fit(error: float, count: int, reasons: Callable[[], str]) -> None:
@@ -260,15 +267,49 @@ def question_wrapping(space: Space, points: Array, error: float) -> None:
         )
 
 
-def question_group(group: Group, error: float, without: float) -> None:
-    """Warn that a fit without the group is far better: leave-one-out errors in standard deviations of the targets."""
+def question_group(
+    group: Group, error: float, without: float, columns: int, output: str | Representation | None = None
+) -> None:
+    """Warn that a fit without the group is far better.
+
+    Parameters
+    ----------
+    group : Group
+    error, without : float
+        Leave-one-out errors with and without it, in standard deviations of the targets.
+    columns : int
+        Of y.
+    output : str or Representation, optional
+        How the group moves the targets.
+    """
+    y = "y" if columns == 1 else "y[:, 0]"
+    advice = f"; sa.discover_symmetry(X, {y}, space, group) finds the part that they have"
+    if output is not None:
+        advice = f"; or y {_does_not_move(group, output)}"
     warnings.warn(
         f"the leave-one-out error is {error:.3g} standard deviations of y, and {without:.2g} without the group: the "
         f"data do not seem to have the symmetry of {group!r}. Compare its axes, mirrors and setting, the convention "
-        "of the points and the order of their columns; sa.discover_symmetry(X, y, space, group) finds the part "
-        "that they have.",
+        f"of the points and the order of their columns{advice}.",
         stacklevel=4,
     )
+
+
+def _does_not_move(group: Group, output: str | Representation) -> str:
+    """What may be wrong with targets that a group moves, for messages."""
+    hint = tensor_hint(output)
+    voigt = f". {hint}; components have factors √2, and Voigt's numbers have not: from_voigt makes tensors of them"
+    return (
+        f"does not move as {output!r} under {group!r}, F(gx) = ρ(g)F(x), or its columns are in another order or other "
+        f"axes than those of the points{voigt if hint else ''}"
+    )
+
+
+def tensor_hint(output: str | Representation) -> str:
+    """How arrays of tensors become targets of an output such as "ij=ji", for messages; empty for others."""
+    equations = output.removeprefix("axial ") if isinstance(output, str) else ""
+    if "=" not in equations or " + " in equations:
+        return ""
+    return f"Tensors T of shape (n, d, d, ...) become such by groups.index_symmetry({equations!r}, d).components(T)"
 
 
 def question_size(basis: BasisTable, count: int, rows: int, error: float) -> None:
@@ -323,7 +364,6 @@ def why_nothing(space: Space, group: Group, output: str | Representation | None 
         reasons.append(
             f"the target is not invariant under {group!r}: ask sa.symmetry_test(X, y, space, group)"
             if output is None
-            else f"the target does not move as {output!r} under {group!r}, F(gx) = ρ(g)F(x), or its columns are in "
-            "another order or other axes than those of the points"
+            else f"the target {_does_not_move(group, output)}"
         )
     return "; or ".join(reasons)
