@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import specavg as sa
 from specavg import groups, isometries
-from specavg.regression._block_leave_one_out import blocks_of
+from specavg.regression._block_leave_one_out import BlockLeaveOneOut, blocks_of
 
 C3 = groups.cyclic(3)
 HANDED_ROUND = groups.Representation(C3, [isometries.permutation([1, 2, 0])])
@@ -330,6 +330,18 @@ def test_an_invariant_model_that_is_given_vectors_says_so():
     with pytest.warns(UserWarning, match="EquivariantKernelRidge") as record:
         sa.InvariantKernelRidge(space, group, max_eigenvalue=60).fit(X, X**3)
     assert any("EquivariantKernelRidge(space, group, 'vector')" in str(w.message) for w in record)
+
+
+def test_rows_that_features_span_to_rounding_divide_by_no_zero():
+    """A squared length of −4e-16 outside of the features, over a penalty of 1e-20, is no part of M_bb."""
+    left = np.array([[1 + 2e-16], [0.0]])
+    free, rest = np.zeros((2, 0)), np.array([[0.0], [1e-17]])
+    table = BlockLeaveOneOut(np.array([10.0]), left, free, np.array([[3.0]]), rest, blocks_of(np.arange(2)))
+    squares, quadratic, logarithm = table.sums(np.array([1e-20]))  # warnings are errors
+    np.testing.assert_allclose(
+        [squares, quadratic], [[9.0], [0.09]], rtol=1e-12
+    )  # with U = e₁: 3 is left out, by 1/100
+    np.testing.assert_allclose(logarithm, np.log(0.01) + np.log(1e20))
 
 
 def test_blocks_of_all_sizes():
