@@ -122,16 +122,19 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
     *Functions that stand out.* A single output with a chosen penalty may have a coefficient far above what the spectrum
     allows, such as that of the cosine of a sum of many angles. Where its square exceeds its variance under the prior
     by a factor that chance has in one fit of a hundred, and the score gains by it, the function is penalised like the
-    first one (`outstanding_`). Functions that the points cannot tell from others, such as the aliases of a wave on a
-    regular grid, are left to the spectrum, which prefers the smoothest.
+    first one (`outstanding_`), the penalty is chosen anew, and functions that it hid are looked for. Of the one chance
+    1/j is spent on the function of the j-th largest prior variance: the later, the more evidence it takes. Functions
+    that the points cannot tell from others, such as the aliases of a wave on a regular grid, are left to the spectrum,
+    which prefers the smoothest.
 
     *Error bars.* The posterior of a model with a given `alpha` takes it as true. That of a model with chosen penalties,
     where features are held, is calibrated, for several outputs direction by direction. Let v be the posterior
     variance, m the mean square of what was left out in units of its predicted variance, p the degrees of freedom of the
     fit, and T the largest of σ² p/2n, (d/4) σ² p/n in d dimensions and the prior variance of the functions beyond the
-    cutoff.
+    cutoff; where functions stand out, as many that lie just below what is named are added to T.
     Then the variance is (n + 8)/(n − 8) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part
-    of the function, and so is noise that hardly fitted functions explain; about eight numbers were chosen.
+    of the function, and so is noise that hardly fitted functions explain; about eight numbers were chosen. With
+    gradients n counts their components too, and points are left out whole.
     Roughness in many dimensions cannot be told from noise where no two points are near each other: intervals of such
     functions without noise are too narrow, and with noise a little too wide.
 

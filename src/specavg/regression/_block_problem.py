@@ -258,10 +258,10 @@ class BlockPath(_VectorPath):
     def scores(self, alphas: Array) -> Scores:
         return self.left_out.scores(alphas)
 
-    def calibrated_posterior(self, alpha: float) -> BlockPosterior:
-        return self._posterior(alpha, self.calibration(np.array([alpha])))
+    def calibrated_posterior(self, alpha: float, hidden: float = 0.0) -> BlockPosterior:
+        return self._posterior(alpha, self.calibration(np.array([alpha]), hidden))
 
-    def calibration(self, alphas: Array) -> Calibration:
+    def calibration(self, alphas: Array, hidden: float = 0.0) -> Calibration:
         """What is known of the posterior of all outputs, which have the same penalty, if that was chosen."""
         tables, rows = self.left_out.tables, self.left_out.rows
         squares = np.sum([table.sums(alphas)[1] for table in tables], axis=0) / rows
@@ -271,7 +271,8 @@ class BlockPath(_VectorPath):
         noise = np.concatenate([self.noise_variance(alpha) for alpha in alphas])
         # A function has the mean square one over all numbers of a point together.
         beyond = left_out_by_truncation(self.scale**2) * self._rows.count / rows
-        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, self._rows.dimension)
+        d = self._rows.dimension
+        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, d, hidden=hidden)
 
     def noise_variance(self, alpha: float) -> Array:
         shrunk = sum(float(np.sum(alpha / (p.s**2 + alpha) @ p.c**2)) for p in self._summands)

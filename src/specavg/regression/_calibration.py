@@ -13,6 +13,11 @@ of about σ²/n, where function and noise are equal. Chosen priors are smooth, f
 function with two derivatives on a space of d dimensions fall like j^(−1−4/d), and those beyond the p-th sum to
 (d/4) σ² p/n; with fewer than two dimensions j^(−3) is taken too, and σ² p/2n.
 
+Functions that stand out show that the rule of the prior is broken, and how often. A coefficient is named if its square
+exceeds b σ²/n, b the bound of its function. As many as were named may lie just below it: Σ b σ²/n is added to T. Sums
+over few waves without noise that use a part of the functions (six draws with five or six named) have 71 % of their
+values in 90 % intervals without this, and 91 % with it.
+
 *Choice.* The rows that are left out were used to choose some numbers. Akaike's final prediction error says what that
 hides: with q of them a new row has (n + q)/(n − q) times the squared error.
 
@@ -77,6 +82,7 @@ class Calibration:
         rows: int,
         dimension: int,
         observations: float | None = None,
+        hidden: float = 0.0,
     ) -> Calibration:
         """From what was left out of a chosen fit.
 
@@ -98,9 +104,11 @@ class Calibration:
             d, of the space.
         observations : float, optional
             How many there were before those of one orbit were made one row.
+        hidden : float, default 0
+            What functions that stand out had to exceed, summed over them: squares of coefficients over σ²/n.
         """
         surprise = shrunk_surprise(squares * alphas / np.maximum(noise, np.finfo(float).tiny), rows)
-        return cls.of(surprise, freedom, beyond / alphas, rows, dimension, observations)
+        return cls.of(surprise, freedom, beyond / alphas, rows, dimension, observations, hidden)
 
     @classmethod
     def of(
@@ -111,13 +119,14 @@ class Calibration:
         rows: int,
         dimension: int,
         observations: float | None = None,
+        hidden: float = 0.0,
     ) -> Calibration:
         """From m, p, the prior's T/σ², n, d, and the number of observations where rows on one orbit are one row."""
         chosen = (rows + CHOSEN) / max(rows - CHOSEN, 1.0)
         each = max((observations or rows) / rows, 1.0)  # a row has the noise variance σ²/each
         roughness = max(ROUGHNESS, dimension / (2 * _DERIVATIVES))
-        rough = np.minimum(np.maximum(truncated, roughness * freedom / (rows * each)), 1.0)
-        return cls(chosen * surprise, chosen * (np.maximum(surprise - 1.0, 0.0) / each + rough))
+        rough = np.maximum(truncated, roughness * freedom / (rows * each)) + hidden / (rows * each)
+        return cls(chosen * surprise, chosen * (np.maximum(surprise - 1.0, 0.0) / each + np.minimum(rough, 1.0)))
 
 
 def shrunk_surprise(mean_square: Array, rows: int) -> Array:

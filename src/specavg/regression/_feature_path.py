@@ -162,21 +162,21 @@ class FeaturePath(DecomposedPath):
         squares = [np.sum((part if back is None else part @ back) ** 2, axis=0) for part in parts]
         return np.sum(squares, axis=0) / degrees_of_freedom(self._features.weight, rows.count)
 
-    def calibrated_posterior(self, alpha: float) -> DecomposedPosterior:
+    def calibrated_posterior(self, alpha: float, hidden: float = 0.0) -> DecomposedPosterior:
         alphas = np.array([alpha])
-        return self.posterior_of(alphas, self.noise_variance(alpha)[None], self.calibration(alphas))
+        return self.posterior_of(alphas, self.noise_variance(alpha)[None], self.calibration(alphas, hidden))
 
-    def calibration(self, alphas: Array) -> Calibration:
+    def calibration(self, alphas: Array, hidden: float = 0.0) -> Calibration:
         """What is known of the posterior of each output with a penalty of its own, if the penalties were chosen."""
         residual, h = self.left_out.residuals_by_output(alphas)
         squares, noise = np.mean(residual**2 * h, axis=0), self.noise_variance(alphas)
         freedom = 1.0 + np.sum(self.s[:, None] ** 2 / (self.s[:, None] ** 2 + alphas), axis=0)
         beyond, rows = left_out_by_truncation(self.scale**2), self.left_out.rows.count
         p = self._features
-        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, p.dimension, p.weight)
+        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, p.dimension, p.weight, hidden)
 
     def standing_out(self, alpha: float) -> NDArray[np.intp]:
-        named = standing_out(self, alpha)
+        named = standing_out(self, self.left_out, alpha)
         if not len(named):
             return named
         values = self._features.centred_features(named)

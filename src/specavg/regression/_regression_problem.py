@@ -189,8 +189,11 @@ class Path(Scored):
     def posterior(self, alpha: float) -> Posterior:
         """What predictions with a standard deviation need."""
 
-    def calibrated_posterior(self, alpha: float) -> Posterior:
-        """`posterior` of a chosen model, calibrated by what was left out; as it is where rows are not known."""
+    def calibrated_posterior(self, alpha: float, hidden: float = 0.0) -> Posterior:
+        """`posterior` of a chosen model, calibrated by what was left out; as it is where rows are not known.
+
+        `hidden` is what functions that stand out had to exceed (`Calibration`).
+        """
         return self.posterior(alpha)
 
     def standing_out(self, alpha: float) -> NDArray[np.intp]:
