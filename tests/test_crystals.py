@@ -262,3 +262,29 @@ def test_an_origin_beside_the_symmetry_elements_is_told_what_to_subtract(shift):
         told = np.array([float(x) for x in str(raised.value).split("[")[1].split("]")[0].split(",")])
         found = crystals.positions((lattice, moved[1] - told, numbers)).group
         assert found.order == crystals.positions((lattice, atoms, numbers)).group.order
+
+
+@pytest.mark.parametrize("a", [4.12, 3.6], ids=["far from the cell", "beside the cell"])
+def test_cartesian_positions_of_atoms_are_questioned(a):
+    with pytest.warns(
+        UserWarning, match=r"positions of the atoms go from 0 to [12].*@ np.linalg.inv\(lattice\)"
+    ) as said:
+        crystals.positions((np.eye(3) * a, [[0, 0, 0], [a / 2] * 3], [55, 17]))
+    assert said[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # an atom of the next cell is no reason
+        assert crystals.positions((np.eye(3) * a, [[0, 0, 0], [1.5, -0.5, 0.5]], [55, 17])).group.order == 48
+
+
+def test_cartesian_wave_vectors_with_their_two_pi_are_told_how_to_become_fractions():
+    space, _ = crystals.wave_vectors((np.eye(3) * 1.2, [[0, 0, 0]], [1]))
+    fractions = space.sample(60, random_state=0) - 0.5
+    k = 2 * np.pi * fractions @ space.lattice
+    model, y = sa.InvariantKernelRidge(space, max_dim=30), np.cos(2 * np.pi * fractions).sum(axis=1)
+    with pytest.warns(UserWarning, match=r"/ \(2 \* np.pi\) of wave vectors"):
+        model.fit(k, y)
+    given = k @ np.linalg.inv(space.lattice) / (2 * np.pi)
+    np.testing.assert_allclose(given, fractions, atol=1e-14)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.fit(given, y).loo_error_ < 1e-6

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import specavg as sa
 from specavg import groups, isometries
-from specavg.regression._block_leave_one_out import blocks_of
+from specavg.regression._block_leave_one_out import BlockLeaveOneOut, blocks_of
 
 C3 = groups.cyclic(3)
 HANDED_ROUND = groups.Representation(C3, [isometries.permutation([1, 2, 0])])
@@ -332,6 +332,18 @@ def test_an_invariant_model_that_is_given_vectors_says_so():
     assert any("EquivariantKernelRidge(space, group, 'vector')" in str(w.message) for w in record)
 
 
+def test_rows_that_features_span_to_rounding_divide_by_no_zero():
+    """A squared length of −4e-16 outside of the features, over a penalty of 1e-20, is no part of M_bb."""
+    left = np.array([[1 + 2e-16], [0.0]])
+    free, rest = np.zeros((2, 0)), np.array([[0.0], [1e-17]])
+    table = BlockLeaveOneOut(np.array([10.0]), left, free, np.array([[3.0]]), rest, blocks_of(np.arange(2)))
+    squares, quadratic, logarithm = table.sums(np.array([1e-20]))  # warnings are errors
+    np.testing.assert_allclose(
+        [squares, quadratic], [[9.0], [0.09]], rtol=1e-12
+    )  # with U = e₁: 3 is left out, by 1/100
+    np.testing.assert_allclose(logarithm, np.log(0.01) + np.log(1e20))
+
+
 def test_blocks_of_all_sizes():
     labels = np.array([3, 1, 3, 0, 1, 3])
     found = {tuple(block) for blocks in blocks_of(labels) for block in blocks.tolist()}
@@ -481,3 +493,28 @@ def test_tensors_and_vectors_in_another_shape_are_refused_in_words():
     components = groups.index_symmetry("ij=ji", 3).components(tensors)
     model = sa.EquivariantKernelRidge(space, group, "ij=ji").fit(X, components)
     np.testing.assert_allclose(model.predict(X), components, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["C3v", "C∞v"])
+def test_vectors_of_the_one_factor_that_moves(name, tmp_path):
+    """F(t, x) is learnt under a group that leaves t alone; turned by hand, inputs and outputs move alike."""
+    space = sa.Product(sa.Interval(), sa.Sphere(3))
+    group = groups.direct_product(groups.trivial(1), groups.point_group(name))
+    X = space.sample(120, random_state=0)
+    t, x = X[:, :1], X[:, 1:]
+    Y = (1 + t) * x + t**2 * [0.0, 0.0, 1.0]
+    model = sa.EquivariantKernelRidge(space, group, "vector").fit(X, Y)
+    assert model.loo_error_ < 1e-6
+    third = np.array([[-0.5, -(0.75**0.5), 0], [0.75**0.5, -0.5, 0], [0, 0, 1]])
+    new = space.sample(20, random_state=1)
+    turned = np.c_[new[:, :1], new[:, 1:] @ third.T]
+    np.testing.assert_allclose(model.predict(turned), model.predict(new) @ third.T, rtol=0, atol=1e-12)
+    model.save(tmp_path / "model.specavg")
+    np.testing.assert_array_equal(sa.io.load(tmp_path / "model.specavg").predict(new), model.predict(new))
+
+
+def test_vectors_of_two_factors_that_move_are_refused():
+    space = sa.Product(sa.Sphere(3), sa.Sphere(3))
+    group = groups.direct_product(groups.point_group("C3"), groups.point_group("C2"))
+    with pytest.raises(ValueError, match="no single matrix moves a vector"):
+        sa.equivariant_basis(space, group, "vector", max_eigenvalue=4)

@@ -164,6 +164,24 @@ def test_atomic_numbers_are_elements(model, tmp_path):
         np.testing.assert_array_equal(sa.load(tmp_path / "water.specavg").predict(atoms), same.predict(R[:1]))
 
 
+def test_atoms_of_ase_are_symbols(model, tmp_path):
+    ase = pytest.importorskip("ase")
+    R, E, F = water(40, 0)
+    given = InvariantPotential(ase.Atoms("OHH", WATER), degree=4).fit(R, E, F)
+    assert given.symbols == SYMBOLS
+    assert given.classes_ == model.classes_ == ((0,), (1, 2))
+    assert InvariantPotential(list(ase.Atoms("OHH", WATER)), degree=4).fit(R, E, F).classes_ == model.classes_
+    given.save(tmp_path / "water.specavg")
+    assert np.array_equal(sa.io.load(tmp_path / "water.specavg").predict(R), model.predict(R))
+
+
+def test_labels_have_no_blanks_and_other_cases_are_questioned(model):
+    R, E, F = water(40, 0)
+    assert InvariantPotential(["O", "H", " H "], degree=4).fit(R, E, F).classes_ == model.classes_
+    with pytest.warns(UserWarning, match="'H' and 'h' differ by case only"):
+        InvariantPotential(["O", "H", "h"], degree=4).fit(R, E, F)
+
+
 def test_dynamics_far_outside_of_the_data_are_questioned_once(model):
     ase = pytest.importorskip("ase")
     bohr = WATER / 0.529177

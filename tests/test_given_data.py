@@ -249,6 +249,12 @@ def test_degrees_on_a_torus_of_radians_are_questioned():
         sa.InvariantFeatures(sa.Power(sa.Circle(), 2), max_dim=20).fit(np.rad2deg(X))
 
 
+def test_degrees_on_a_circle_are_sent_to_a_space_that_takes_them():
+    X = np.linspace(0, 359, 60)[:, None]
+    with pytest.warns(UserWarning, match=r"take sa.Torus\(1, period=360\)"):
+        sa.InvariantKernelRidge(sa.Circle()).fit(X, np.cos(np.deg2rad(X[:, 0])))
+
+
 def test_a_fit_that_explains_nothing_says_so_with_reasons():
     X = sa.Power(sa.Torus(2), 2).sample(60, random_state=0)
     y = np.random.default_rng(0).normal(size=60)
@@ -346,7 +352,7 @@ def test_cartesian_coordinates_in_a_cell_are_questioned():
     cell = sa.Torus(lattice=8.0 * np.eye(3))
     X = 8.0 * cell.sample(60, random_state=0)
     model = sa.InvariantKernelRidge(cell, max_dim=30)
-    with pytest.warns(UserWarning, match=r"spans [78] periods.*X @ np.linalg.inv\(lattice\)"):
+    with pytest.warns(UserWarning, match=r"spans [78] periods.*X @ np.linalg.inv\(space.lattice\)"):
         model.fit(X, np.cos(2 * np.pi * X[:, 0]))
 
 
@@ -377,3 +383,50 @@ def test_a_search_that_time_has_ended_says_so(monkeypatch):
     plan = sa.invariants.plan(copies, two_kinds, max_eigenvalue=float(proposed[1]), order=model.basis_.order)
     assert float(proposed[1]) > model.basis_.cutoff.value
     assert plan.seconds == pytest.approx(float(proposed[2]), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "space, shape, said",
+    [
+        (SO3, (9, 4, 4), r"got an array of shape \(9, 4, 4\). If these are poses.*take X\[..., :3, :3\]"),
+        (spaces.Power(SO3, 2), (9, 2, 3, 4), r"take X\[..., :3, :3\]"),
+        (sa.Stiefel(5, 2), (9, 2, 5), r"X.transpose\(0, 2, 1\)"),
+        (spaces.Power(sa.Torus(2), 4), (9, 2, 4), r"X.transpose\(0, 2, 1\)"),  # every row of numbers is a point
+        (spaces.Power(sa.Sphere(3), 4), (9, 5, 3), "5 copies for 4"),
+        (sa.Sphere(3), (9, 3, 1), r"have shape \(n, 3\); got an array of shape \(9, 3, 1\)"),
+    ],
+    ids=str,
+)
+def test_arrays_of_another_shape_are_refused_with_both_shapes(space, shape, said):
+    X = np.zeros(shape)
+    with pytest.raises(ValueError, match=said):
+        space.check_points(X)
+    with pytest.raises(ValueError, match=said):
+        sa.InvariantKernelRidge(space).fit(X, np.arange(9.0))
+
+
+def test_points_off_a_product_name_factor_column_and_bounds():
+    space = sa.Product(sa.Sphere(3), sa.Interval(0, 3))
+    X = space.sample(9, random_state=0)
+    X[3, 3] = 3.01
+    with pytest.raises(ValueError, match=r"row 3 .*factor 1, Interval\(0.0, 3.0\), in column 3.*from 0 to 3.* to 3.01"):
+        space.check_points(X)
+    X = space.sample(9, random_state=0)
+    X[:2, :3] = 0
+    with pytest.raises(
+        ValueError, match=r"factor 0, Sphere\(3\), in columns 0 to 2.* 2 of them are zero .*leave these"
+    ):
+        space.check_points(X)
+
+
+def test_groups_of_one_factor_are_told_how_the_others_stay():
+    space = sa.Product(sa.Interval(), sa.Sphere(3))
+    with pytest.raises(ValueError, match=r"direct_product\(groups.trivial\(1\), G\)"):
+        sa.invariant_basis(space, groups.point_group("Ci"), max_eigenvalue=2)
+    group = groups.direct_product(groups.trivial(1), groups.point_group("Ci"))
+    assert sa.invariant_basis(space, group, max_eigenvalue=2).dim == 2  # 1 and x: Sphere(3) begins with three odd ones
+    space = sa.Power(sa.Interval(), 3)
+    with pytest.raises(ValueError, match=r"wreath\(groups.sign_flips\(1\), 3\)"):
+        sa.invariant_basis(space, groups.hyperoctahedral(3), max_eigenvalue=4)
+    group = groups.wreath(groups.sign_flips(1), 3)
+    assert sa.invariant_basis(space, group, max_eigenvalue=4).dim == 2  # 1 and the sum of T_2

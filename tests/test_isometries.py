@@ -313,3 +313,20 @@ def test_degrees_near_a_third_of_a_turn_are_questioned():
 def test_copies_on_one_torus_are_told_the_power_with_its_period():
     with pytest.raises(ValueError, match=r"Power\(Torus\(1, period=360\), 2\)"):
         invariant_basis(Torus(2, period=360), groups.wreath(groups.cyclic(3), 2), max_dim=10)
+
+
+def test_factors_and_copies_take_matrices_and_rotations_as_groups_do():
+    from scipy.spatial.transform import Rotation
+
+    quarter = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]])
+    turn = Rotation.from_matrix(quarter)
+    both = iso.left_right(np.eye(3), quarter)
+    wanted = iso.factors([both, iso.orthogonal(quarter)])
+    assert iso.factors([both, quarter]) == wanted
+    assert groups.Group([iso.factors([both, turn])]).order == groups.Group([wanted]).order == 4
+    assert iso.copies([1, 0], [np.eye(3), turn]) == iso.copies([1, 0], [iso.identity(3), iso.orthogonal(quarter)])
+    assert groups.Group([iso.copies([1, 0], [np.eye(3), -np.eye(3)])]).order == 4
+    with pytest.raises(ValueError, match=r"copy 1 is neither an isometry nor a square matrix; got shape \(2, 3\)"):
+        iso.copies([1, 0], [np.eye(3), np.ones((2, 3))])
+    with pytest.raises(TypeError, match=r"factor 0 is the field .*: write isometries.fields.factors"):
+        iso.factors([iso.fields.rotation([[0, -1], [1, 0]]), np.eye(3)])

@@ -88,6 +88,16 @@ def test_components_are_an_orthonormal_chart_of_the_tensors(equations, size):
     assert round(float(np.mean(traces))) == symmetry.dim
 
 
+def test_tensors_that_do_not_obey_the_equations_are_refused():
+    T = np.random.default_rng(0).normal(size=(4, 3, 3))
+    symmetric = index_symmetry("ij=ji", 3)
+    off = np.abs(T - T.swapaxes(1, 2)).max() / 2
+    with pytest.raises(ValueError, match=f"the nearest that do differ by {off:.3g}, and the largest"):
+        symmetric.components(T)
+    S = (T + T.swapaxes(1, 2)) / 2
+    np.testing.assert_allclose(symmetric.tensors(symmetric.components(S)), S, rtol=0, atol=1e-15)
+
+
 def _cycles(image):
     left, count = set(range(len(image))), 0
     while left:

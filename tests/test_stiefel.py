@@ -369,3 +369,8 @@ def test_the_memory_limit_holds_before_matrices_are_formed(rows):
     group = groups.Group([isometries.left_right(cycle if rows == "permuted" else R @ cycle @ R.T, np.eye(3))])
     with config(memory_limit="300 kB"), pytest.raises(MemoryError, match="memory limit is 300 kB"):
         invariant_basis(Stiefel(6, 3), group, max_invariant_dim=5000)
+
+
+def test_groups_of_the_right_side_are_told_how_they_are_written():
+    with pytest.raises(ValueError, match=r"From the right: isometries.left_right\(np.eye\(5\), B\)"):
+        invariant_basis(Stiefel(5, 2), groups.sign_flips(2), max_eigenvalue=4)

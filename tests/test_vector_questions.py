@@ -72,7 +72,7 @@ def ended_by_time():
 
 QUESTIONS = {
     degrees: r"spans 5\d periods.*np.deg2rad",
-    cartesian: r"spans [78] periods.*X @ np.linalg.inv\(lattice\)",
+    cartesian: r"spans [78] periods.*X @ np.linalg.inv\(space.lattice\)",
     block_order: r"copy by copy: X\[\['phi1', 'psi1', 'phi2', 'psi2'",
     only_noise: "explains almost nothing.*another unit.*does not move as 'vector' under hyperoctahedral",
     one_orbit: "only the constant is fitted: all points lie on one orbit",
@@ -138,3 +138,40 @@ def test_points_in_a_small_part_of_the_period_are_questioned():
     X = sa.Torus(2).sample(60, random_state=0)
     with pytest.warns(UserWarning, match=r"spans more than 0\.5\d % of its period"):
         sa.InvariantKernelRidge(space, sa.groups.symmetric(2)).fit(X, np.cos(np.pi * X).sum(axis=1))
+
+
+def test_voigts_numbers_are_told_of_components_once():
+    X = sa.Sphere(3).sample(100, random_state=0)
+    T = np.einsum("ni,nj->nij", X, X) * (1 + (X**4).sum(axis=1))[:, None, None]
+    symmetric = groups.index_symmetry("ij=ji", 3)
+    model = sa.EquivariantKernelRidge(sa.Sphere(3), groups.point_group("Oh"), "ij=ji")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model.fit(X, symmetric.voigt(T))
+    (message,) = [str(warning.message) for warning in said]
+    assert "√2" in message
+    assert "from_voigt" in message
+    assert "discover_symmetry" not in message  # it takes one target
+    assert model.fit(X, symmetric.components(symmetric.from_voigt(symmetric.voigt(T)))).loo_error_ < 1e-9
+
+
+@pytest.mark.parametrize("noise", [0, 0.1])
+def test_a_group_is_doubted_although_it_explains_most_of_the_target(noise):
+    X = sa.Rotations().sample(200, random_state=0)
+    axis = X.reshape(-1, 3, 3)[:, :, 2]
+    y = axis[:, 1] ** 2 + 0.5 * axis[:, 0] * axis[:, 2]
+    y = y / y.std() + noise * np.random.default_rng(0).normal(size=200)
+    model = sa.InvariantKernelRidge(sa.Rotations(), groups.crystal_symmetry("2"))
+    with pytest.warns(UserWarning, match="0.4.* standard deviations of y.*without the group"):
+        model.fit(X, y)
+    assert model.loo_error_ < 0.45
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.3])
+def test_noise_does_not_speak_against_a_group_that_explains_most(noise):
+    X = sa.Rotations().sample(200, random_state=0)
+    y = np.exp(X.reshape(-1, 3, 3)[:, 2, 2] ** 2)
+    y = y / y.std() + noise * np.random.default_rng(0).normal(size=200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sa.InvariantKernelRidge(sa.Rotations(), groups.crystal_symmetry("222")).fit(X, y).loo_error_ > noise / 2

@@ -104,7 +104,8 @@ def wave_vectors(cell: Any, *, time_reversal: bool = True, symprec: float = 1e-5
     Returns
     -------
     Crystal
-        On the torus of the reciprocal cell; points are fractions of its vectors.
+        On the torus of the reciprocal cell; points are fractions of its vectors. Cartesian wave vectors k in 1/Å, with
+        their 2π, become such by ``k @ np.linalg.inv(space.lattice) / (2 * np.pi)``.
 
     Examples
     --------

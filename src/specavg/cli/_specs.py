@@ -24,8 +24,9 @@ _GROUP_HELP = (
     "sign_flips:10, symmetric:5, alternating:5, hyperoctahedral:3, cyclic:6, dihedral:6, cyclic_shifts:8, "
     "dihedral_shifts:8, point_group:Oh, special_orthogonal:3, orthogonal:3, shifts:1,-1 (along a direction), "
     "crystal_symmetry:O,Cinf, space_group:225, plane_group:p6m; diagonal:(orthogonal:3),4 moves four copies together, "
-    "wreath:(point_group:Oh),2 each of two copies by itself and exchanges them; G*H is a direct product, G+H what two "
-    "groups on one space generate; or a TOML or JSON file with generators (default: no symmetry)"
+    "wreath:(point_group:Oh),2 each of two copies by itself and exchanges them; G*H is a direct product, "
+    "trivial:1*point_group:Ci one whose first factor does not move, G+H what two groups on one space generate; or a "
+    "TOML or JSON file with generators (default: no symmetry)"
 )
 MOST_COLUMNS = 10**6  # more than any table on disk has
 _MOST_FUNCTIONS = 1e7  # their eigenvalues and coefficients alone take 160 MB

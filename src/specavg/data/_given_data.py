@@ -17,7 +17,7 @@ from specavg.groups._given_generators import not_a_group
 from specavg.invariants import InvariantBasis
 from specavg.invariants._basis_table import BasisTable
 from specavg.invariants._plan import reach
-from specavg.spaces import Power, Product, Rotations, Space
+from specavg.spaces import Power, Product, Rotations, Space, Torus
 
 # Angles in degrees on a torus of period 2π span 57 periods. Trajectories and phases that were unwrapped on purpose
 # span a few, and standardised columns on the default torus (period 2) about three.
@@ -147,11 +147,15 @@ def question_periods(space: Space, points: Array, group: Group | None = None) ->
     column, span = _widest(space, points[:: max(1, len(points) // _ROWS_ASKED)])
     side = space.column_periods[column]
     if span > _many_periods(space):
-        advice = "If these are degrees, convert them with np.deg2rad, or give the space period=360"
+        d = space.dim if isinstance(space, Torus) else 1  # powers and products have theirs among other columns
+        advice = f"If these are degrees, convert them with np.deg2rad, or take sa.Torus({d}, period=360)"
         if not np.isclose(side, 2 * np.pi):
             advice = "Give the space the period of the data (for instance period=360 for degrees)"
         if space.lattice is not None:
-            advice = "Points are fractional coordinates: X @ np.linalg.inv(lattice) makes them of Cartesian ones"
+            advice = (
+                "Points are fractional coordinates: X @ np.linalg.inv(space.lattice) makes them of Cartesian ones, and "
+                "X @ np.linalg.inv(space.lattice) / (2 * np.pi) of wave vectors with their 2π"
+            )
         warnings.warn(
             f"column {column} of X spans {span:.0f} periods of {space!r}: it goes from "
             f"{points[:, column].min():.4g} to {points[:, column].max():.4g}, and the period is {side:.4g}. "
@@ -215,7 +219,7 @@ def question_order(space: Space, names: list[str]) -> None:
         )
 
 
-def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: float) -> None:
+def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: float) -> bool:
     """Warn where y has as many columns as a vector that the group moves, and invariant functions explain little of it.
 
     Parameters
@@ -225,21 +229,28 @@ def question_vectors(basis: InvariantBasis, outputs: tuple[int, ...], error: flo
         The shape of one target.
     error : float
         Leave-one-out error in standard deviations of the targets.
+
+    Returns
+    -------
+    bool
+        Whether it did: other reasons for a poor fit then need not be looked for.
     """
     if not outputs or outputs[0] < 2 or error < _UNEXPLAINED:
-        return
+        return False
     space, group = basis.space, basis.group
     try:
         vector = representation(group, "vector", lattice=space.lattice)
     except ValueError:  # no single matrix moves a vector here
-        return
-    if vector.dim == outputs[0] and not vector.is_trivial:
+        return False
+    moves = vector.dim == outputs[0] and not vector.is_trivial
+    if moves:
         warnings.warn(
             f"y has {outputs[0]} columns, as many as a vector that {group!r} moves, and invariant functions explain "
             f"little of it (leave-one-out error {error:.2g} standard deviations). If y moves with the points, use "
             "EquivariantKernelRidge(space, group, 'vector').",
             stacklevel=3,
         )
+    return moves
 
 
 def question_fit(error: float, count: int, reasons: Callable[[], str]) -> None:
@@ -278,15 +289,49 @@ def question_wrapping(space: Space, points: Array, error: float) -> None:
         )
 
 
-def question_group(group: Group, error: float, without: float) -> None:
-    """Warn that a fit without the group is far better: leave-one-out errors in standard deviations of the targets."""
+def question_group(
+    group: Group, error: float, without: float, columns: int, output: str | Representation | None = None
+) -> None:
+    """Warn that a fit without the group is far better.
+
+    Parameters
+    ----------
+    group : Group
+    error, without : float
+        Leave-one-out errors with and without it, in standard deviations of the targets.
+    columns : int
+        Of y.
+    output : str or Representation, optional
+        How the group moves the targets.
+    """
+    y = "y" if columns == 1 else "y[:, 0]"
+    advice = f"; sa.discover_symmetry(X, {y}, space, group) finds the part that they have"
+    if output is not None:
+        advice = f"; or y {_does_not_move(group, output)}"
     warnings.warn(
         f"the leave-one-out error is {error:.3g} standard deviations of y, and {without:.2g} without the group: the "
         f"data do not seem to have the symmetry of {group!r}. Compare its axes, mirrors and setting, the convention "
-        "of the points and the order of their columns; sa.discover_symmetry(X, y, space, group) finds the part "
-        "that they have.",
+        f"of the points and the order of their columns{advice}.",
         stacklevel=4,
     )
+
+
+def _does_not_move(group: Group, output: str | Representation) -> str:
+    """What may be wrong with targets that a group moves, for messages."""
+    hint = tensor_hint(output)
+    voigt = f". {hint}; components have factors √2, and Voigt's numbers have not: from_voigt makes tensors of them"
+    return (
+        f"does not move as {output!r} under {group!r}, F(gx) = ρ(g)F(x), or its columns are in another order or other "
+        f"axes than those of the points{voigt if hint else ''}"
+    )
+
+
+def tensor_hint(output: str | Representation) -> str:
+    """How arrays of tensors become targets of an output such as "ij=ji", for messages; empty for others."""
+    equations = output.removeprefix("axial ") if isinstance(output, str) else ""
+    if "=" not in equations or " + " in equations:
+        return ""
+    return f"Tensors T of shape (n, d, d, ...) become such by groups.index_symmetry({equations!r}, d).components(T)"
 
 
 def question_size(basis: BasisTable, count: int, rows: int, error: float) -> None:
@@ -341,7 +386,6 @@ def why_nothing(space: Space, group: Group, output: str | Representation | None 
         reasons.append(
             f"the target is not invariant under {group!r}: ask sa.symmetry_test(X, y, space, group)"
             if output is None
-            else f"the target does not move as {output!r} under {group!r}, F(gx) = ρ(g)F(x), or its columns are in "
-            "another order or other axes than those of the points"
+            else f"the target {_does_not_move(group, output)}"
         )
     return "; or ".join(reasons)

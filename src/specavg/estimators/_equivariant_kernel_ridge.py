@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
 from specavg.data._dask_collections import distributed_apply
+from specavg.data._given_data import tensor_hint
 from specavg.data._streaming import is_dask, vector_moments
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import checked_alpha, relative_weights
@@ -179,7 +180,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
             candidates = self._searched(data, alpha)
             vars(self).pop("moments_", None)
             self._take_basis(basis)
-            self._keep(self._solved(data.problem(), candidates, alpha).of_weights(unit), outputs, len(data.points))
+            self._keep(self._solved(data.problem(), candidates, alpha).of_weights(unit), outputs, None)
             self._question_error(points, targets, len(data.points), rows)
             return self
 
@@ -207,12 +208,8 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
             )
 
     def _tensor_hint(self) -> str:
-        equations = self.output.removeprefix("axial ") if isinstance(self.output, str) else ""
-        if "=" not in equations or " + " in equations:
-            return ""
-        return (
-            f". Tensors T of shape (n, d, d, ...) become such by groups.index_symmetry({equations!r}, d).components(T)"
-        )
+        hint = tensor_hint(self.output)
+        return f". {hint}" if hint else ""
 
     def _built(self, space: Space, group: Group, cutoff: Cutoff, order: Order, seconds: float) -> EquivariantBasis:
         output = output_representation(space, group, self.output)

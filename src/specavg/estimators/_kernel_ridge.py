@@ -251,9 +251,9 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
                 at = partial(self._basis, order=basis.order, seconds=_limits.LARGE_BASIS_SECONDS)
                 basis, fit = grown(data, basis, fit, at, self._candidates)
                 self._take_basis(basis)
-            self._keep(fit.of_weights(unit), targets.shape[1:], data.count)
-            question_vectors(basis, targets.shape[1:], self.loo_error_)
-            self._question_error(points, targets, data.count, data.count)
+            self._keep(fit.of_weights(unit), targets.shape[1:], None)
+            if not question_vectors(basis, targets.shape[1:], self.loo_error_):
+                self._question_error(points, targets, data.count, data.count)
             return self
 
     def _fit_gradients(self, X: Any, y: Any, sample_weight: Any, gradient: Any) -> InvariantKernelRidge:

@@ -22,6 +22,7 @@ from specavg.groups._space_groups import (
 # to two digits, 0.01 finds the group of 27 %, 0.02 of 90 % and 0.03 of all but one.
 _ROUNDED = 3e-2
 _TOGETHER = 1e-2  # of the edge of a cube that holds one atom: nearer atoms are at one place, bonds are 50 times as long
+_NEAR_THE_CELL = (-1.0, 2.0)  # fractional coordinates: molecules that were kept whole reach beyond the cell so far
 _CLEAR = 3.7  # distance of copies of a plane over its longest lattice vector; any number, better not a simple ratio
 _FLAT = 1e-9  # the volume of a cell over that of a box with its edges: below, the edges lie in a plane
 
@@ -46,6 +47,7 @@ def cell_symmetry(
             f"spglib finds no symmetry of this cell with symprec={symprec:g}: is symprec as large as the distances?"
         )
     W, translations = np.asarray(found["rotations"], dtype=np.int64), np.asarray(found["translations"], dtype=float)
+    _question_fractions((lattice, positions, numbers), symprec, len(W))
     _question_symmetry((lattice, positions, numbers), symprec, name, len(W))
     if d == 2:
         name, W, translations = _in_the_plane(name, W, translations)
@@ -56,7 +58,6 @@ def cell_symmetry(
         raise ValueError(
             f"a translation of this crystal is no multiple of 1/24 of the cell (by {error:.1g}): "
             + _other_origin(W, translations, positions, 50 * symprec)
-            + (" Or are these Cartesian positions? They must be fractional." if np.abs(positions).max() > 1 else "")
         )
     B = _symmetric_lattice(np.asarray(lattice, dtype=float), W)
     if not wave_vectors:
@@ -138,6 +139,24 @@ def _question_symmetry(cell: tuple[Array, Array, Any], symprec: float, name: str
             UserWarning,
             stacklevel=4,
         )
+
+
+def _question_fractions(cell: tuple[Array, Array, Any], symprec: float, order: int) -> None:
+    """Warn of positions that are far from the cell, or beyond it and more symmetric if they are read as Cartesian."""
+    lattice, positions, numbers = cell
+    least, most = float(positions.min()), float(positions.max())
+    if least >= 0 and most <= 1:
+        return
+    if _NEAR_THE_CELL[0] <= least and most <= _NEAR_THE_CELL[1]:
+        found = _operations((lattice, positions @ np.linalg.inv(lattice), numbers), symprec)[1]
+        if found is None or len(found["rotations"]) <= order:
+            return
+    warnings.warn(
+        f"the positions of the atoms go from {least:.4g} to {most:.4g}, and fractional ones within the cell from 0 to "
+        "1. If they are Cartesian, in the unit of the lattice, give positions @ np.linalg.inv(lattice).",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def _parts(cell: Any) -> tuple[Array, Array, Any, bool]:

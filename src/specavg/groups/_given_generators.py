@@ -1,9 +1,8 @@
-"""What users give as generators and fields, as isometries and fields of one kind and size."""
+"""Generators and fields that users give, made of one kind and size."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,10 +17,7 @@ from specavg.isometries import (
     copies,
     factors,
     identity,
-    orthogonal,
-    permutation,
 )
-from specavg.isometries._isometry import refuse_complex
 from specavg.isometries.fields import (
     CopiesField,
     FactorsField,
@@ -32,39 +28,6 @@ from specavg.isometries.fields import (
     left_right,
     rotation,
 )
-
-
-def isometries_from(given: Iterable[Isometry | ArrayLike]) -> tuple[Isometry, ...]:
-    """Isometries from isometries, matrices, sympy permutations and SciPy rotations."""
-    listed: list[Any] = []
-    everything: Iterable[Any] = [given] if hasattr(given, "as_matrix") else given
-    for g in everything:  # a SciPy Rotation holds one rotation or many
-        listed.extend(g.as_matrix().reshape(-1, 3, 3) if hasattr(g, "as_matrix") else [g])
-    points = max((g.size for g in listed if hasattr(g, "array_form")), default=0)
-    return tuple(_isometry(g, i, points) for i, g in enumerate(listed))
-
-
-def _isometry(g: Any, i: int, points: int) -> Isometry:
-    if isinstance(g, Isometry):
-        return g
-    if isinstance(g, Field):
-        raise TypeError(f"generator {i} is the field {g!r}: write Group(generators, fields=[...])")
-    if hasattr(g, "array_form"):  # a sympy permutation leaves out points at the end that it fixes
-        return permutation([*g.array_form, *range(g.size, points)])
-    refuse_complex(g, f"generator {i}")
-    try:
-        matrix = np.asarray(g, dtype=float)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"generator {i} is neither an isometry nor a matrix; got {type(g).__name__}. Isometries are made by "
-            "specavg.isometries; sympy permutations and SciPy rotations are taken too."
-        ) from None
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(
-            f"generator {i} is neither an isometry nor a square matrix; got shape {matrix.shape}. For a "
-            "permutation write isometries.permutation(image)."
-        )
-    return orthogonal(matrix)
 
 
 def fields_from(given: Iterable[Field | ArrayLike]) -> tuple[Field, ...]:

@@ -15,7 +15,7 @@ from specavg._html import facts_html
 from specavg._immutable import Immutable
 from specavg._random import as_generator
 from specavg.groups._algebra import Algebra, generated_algebra
-from specavg.groups._given_generators import columns, common_size, fields_from, isometries_from, neutral, one_kind
+from specavg.groups._given_generators import columns, common_size, fields_from, neutral, one_kind
 from specavg.groups._molien import molien_series
 from specavg.groups._product_replacement import random_product
 from specavg.groups._signed_columns import LeastImages
@@ -25,6 +25,7 @@ from specavg.groups.recognition._large_permutation_groups import large_permutati
 from specavg.groups.recognition._point_group_of import point_group_of
 from specavg.groups.recognition._structure_of import structure_of
 from specavg.isometries import Copies, Factors, Isometry, LeftRight, Orthogonal, SignedPermutation, identity
+from specavg.isometries._given_isometries import isometries_from
 from specavg.isometries.fields import Field, complete
 
 _GENERATORS_SHOWN = 6  # generators that a notebook shows: groups of the catalogue have at most three
@@ -81,7 +82,9 @@ class Group(Immutable):
             fields, name = (), fields
         given = fields_from(fields)
         self._fields = tuple(f for f in given if not f.is_zero)
-        self._generators = one_kind(isometries_from(generators), self._fields)
+        self._generators = one_kind(
+            isometries_from(generators, "generator", "Group(generators, fields=[...])"), self._fields
+        )
         self._name = name
         self._claimed = structure
         known = None if structure is None else size  # believed as the structure is

@@ -21,6 +21,7 @@ Exchange = tuple[tuple[int, ...], int]
 
 _PART = re.compile(r"([+-]?)([a-z]+)")
 _FEW = 1000  # components of a tensor without symmetries: its matrix then takes 8 MB at most
+_OBEYED = 1e-6  # of the largest entry: what six digits of a file leave of an equation between entries
 _MOST_INDICES = 8  # 8! = 40,320 exchanges of indices are listed in a fraction of a second
 
 
@@ -121,8 +122,20 @@ class IndexSymmetry:
         return self._weights[self._first]
 
     def components(self, tensors: ArrayLike) -> Array:
-        """The components of tensors that obey the equations; the nearest such tensor's for others."""
+        """The components of tensors that obey the equations; others are refused."""  # (..., d, d, ...) -> (..., dim)
         T = self._checked(tensors)
+        found = self._components(T)
+        off, largest = float(np.abs(self.tensors(found) - T).max(initial=0.0)), float(np.abs(T).max(initial=0.0))
+        if off > _OBEYED * largest:
+            raise ValueError(
+                f"the tensors do not obey the exchanges of their indices: the nearest that do differ by {off:.3g}, and "
+                f"the largest entry is {largest:.3g}. Take their mean over the exchanges first, for 'ij=ji' "
+                "(T + T.swapaxes(-1, -2)) / 2, or name the symmetry that they have."
+            )
+        return found
+
+    def _components(self, T: Array) -> Array:
+        """The components of the nearest tensors that obey the equations."""
         flat = T.reshape(-1, self.size**self.rank) * self._weights
         component, used = self._orbits[0], self._orbits[0] >= 0
         found = np.zeros((len(flat), self.dim))
@@ -218,14 +231,14 @@ class IndexSymmetry:
         T = self.tensors(np.eye(self.dim))  # (dim, d, d, ...)
         for axis in range(1, self.rank + 1):
             T = np.moveaxis(np.tensordot(T, g.matrix, axes=(axis, 1)), -1, axis)
-        moved = self.components(T).T
+        moved = self._components(T).T
         return exact_signed(sign * moved) or Orthogonal(sign * moved)
 
     def velocity(self, A: Array) -> Array:
         """The derivative of `moved` along exp(tA): A acts on one index after the other, and the results add up."""
         T = self.tensors(np.eye(self.dim))
         moved = [np.moveaxis(np.tensordot(T, A, axes=(axis, 1)), -1, axis) for axis in range(1, self.rank + 1)]
-        found = self.components(np.sum(moved, axis=0)).T
+        found = self._components(np.sum(moved, axis=0)).T
         return (found - found.T) / 2
 
     def _permuted(self, g: SignedPermutation, sign: int) -> SignedPermutation:

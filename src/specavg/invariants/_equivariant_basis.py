@@ -23,7 +23,9 @@ from specavg.invariants._solver_choice import Resolver
 from specavg.invariants._sorting_elements import SortingElements
 from specavg.invariants.solvers._output_solver import carriers, eigenspace_below
 from specavg.invariants.solvers._solver import Solution, arrays_of, vector_functions_of
-from specavg.spaces import Space, Sphere, Torus
+from specavg.isometries import Factors
+from specavg.isometries.fields import FactorsField
+from specavg.spaces import Product, Space, Sphere, Torus
 from specavg.spaces._order_of_functions import Order
 
 
@@ -229,11 +231,32 @@ def equivariant_basis(
 
 
 def output_representation(space: Space, group: Group, output: str | Representation) -> Representation:
-    """The representation that `output` means for a group on a space. Vectors on a lattice have Cartesian components."""
+    """The representation that `output` means for a group on a space.
+
+    Vectors on a lattice have Cartesian components. Where one factor of a product moves, they are vectors of that one.
+    """
     tangent = output.tangent if isinstance(output, Representation) else output in tuple(TANGENT_KINDS)
     if tangent and space != Sphere(3):
         raise ValueError(f"tangent vector fields are known on Sphere(3), not on {space!r}. {_instead(space)}")
-    return representation(group, output, lattice=space.lattice)
+    i = _moving_factor(group) if isinstance(space, Product) and isinstance(output, str) else None
+    if i is None or not isinstance(space, Product):
+        return representation(group, output, lattice=space.lattice)
+    generators: list[Any] = [*group.generators, *group.fields]
+    parts = [g.parts[i] for g in generators]
+    alone = Group(parts[: len(group.generators)], parts[len(group.generators) :])
+    rho = representation(alone, output, lattice=space.factors[i].lattice)
+    return Representation(group, rho.images, rho.field_images)
+
+
+def _moving_factor(group: Group) -> int | None:
+    """The one factor that a group of maps factor by factor moves; None where several move, or none."""
+    if not all(isinstance(g, Factors | FactorsField) for g in (*group.generators, *group.fields)):
+        return None
+    maps: list[Any] = [g.parts for g in group.generators if isinstance(g, Factors)]
+    fields = [f.parts for f in group.fields if isinstance(f, FactorsField)]
+    moving = {i for parts in maps for i, part in enumerate(parts) if not part.is_identity}
+    moving |= {i for parts in fields for i, part in enumerate(parts) if part is not None and not part.is_zero}
+    return moving.pop() if len(moving) == 1 else None
 
 
 def _instead(space: Space) -> str:

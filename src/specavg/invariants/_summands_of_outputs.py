@@ -98,7 +98,8 @@ def _pieces(output: Representation) -> list[tuple[Representation, Array]]:
     if not 1 < p <= _MOST:
         return whole
     square = index_symmetry("ij=ji", p)
-    commuting = _generic(output.on_tensors("ij=ji"), square.components(_some(_TRIES, p, p)))
+    some = _some(_TRIES, p, p)
+    commuting = _generic(output.on_tensors("ij=ji"), square.components((some + some.swapaxes(1, 2)) / 2))
     values, vectors = np.linalg.eigh(square.tensors(commuting))
     steps = np.diff(values, axis=1)
     gaps = np.where(steps > _SAME, steps, np.inf).min(axis=1, initial=np.inf)  # of one eigenvalue there is none

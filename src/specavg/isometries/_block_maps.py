@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from specavg._arrays import block_diagonal
 from specavg.isometries._affine import Affine, affine_map, as_affine
+from specavg.isometries._given_isometries import isometries_from
 from specavg.isometries._isometry import Isometry, entries
 from specavg.isometries._linear import Orthogonal, SignedPermutation, identity, linear, orthogonal, permutation
 
@@ -111,8 +113,10 @@ class Factors(_OfParts):
         return f"factors({list(self.parts)})"
 
 
-def copies(image: Sequence[int], isometries: Sequence[Isometry]) -> Copies:
+def copies(image: Sequence[int], isometries: Iterable[Isometry | ArrayLike]) -> Copies:
     """(gx)[i] = g_i(x[image[i]]) on `Power`: permute the copies, then act on each.
+
+    Matrices and SciPy rotations are taken for isometries, as `Group` takes them.
 
     Examples
     --------
@@ -122,14 +126,17 @@ def copies(image: Sequence[int], isometries: Sequence[Isometry]) -> Copies:
     >>> g @ g == copies([0, 1], [mirror, mirror])
     True
     """
-    exact, parts = permutation(image).image, entries(isometries, "copies takes an isometry for each copy", "[g, h]")
+    given = entries(isometries, "copies takes an isometry for each copy", "[g, h]")
+    exact, parts = permutation(image).image, isometries_from(given, "copy", "isometries.fields.copies([...])")
     if len(exact) != len(parts):
         raise ValueError(f"{len(exact)} copies but {len(parts)} isometries: give one per copy")
     return Copies(exact, parts)
 
 
-def factors(isometries: Sequence[Isometry]) -> Factors:
+def factors(isometries: Iterable[Isometry | ArrayLike]) -> Factors:
     """Each isometry acts on its own factor of `Product` (on a torus or sphere: its own block of coordinates).
+
+    Matrices and SciPy rotations are taken for isometries, as `Group` takes them.
 
     Examples
     --------
@@ -137,7 +144,8 @@ def factors(isometries: Sequence[Isometry]) -> Factors:
     >>> flatten(factors([permutation([1, 0]), signed_permutation([0], [-1])]))
     signed_permutation([1, 0, 2], [1, 1, -1])
     """
-    return Factors(entries(isometries, "factors takes an isometry for each factor", "factors([g, h])"))
+    given = entries(isometries, "factors takes an isometry for each factor", "factors([g, h])")
+    return Factors(isometries_from(given, "factor", "isometries.fields.factors([...])"))
 
 
 def flatten(g: Isometry) -> Isometry:

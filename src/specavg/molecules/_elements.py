@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -19,17 +18,19 @@ RADII = {
 }  # fmt: skip
 
 
-def labels_of(symbols: Sequence[Any]) -> list[str]:
-    """What each atom is called; atomic numbers are elements.
+def labels_of(symbols: Any) -> list[str]:
+    """What each atom is called, without blanks around; atomic numbers and ``Atoms`` of ASE are elements.
 
     Examples
     --------
-    >>> labels_of([8, 1, 1]), labels_of(["O", "H1", "H1"])
+    >>> labels_of([8, 1, 1]), labels_of(["O", "H1", "H1 "])
     (['O', 'H', 'H'], ['O', 'H1', 'H1'])
     """
     if isinstance(symbols, str):
         raise ValueError(f"symbols is the text {symbols!r}; list the atoms, as in ['C', 'H', 'H', 'H', 'H']")
+    if hasattr(symbols, "get_chemical_symbols"):
+        return list(symbols.get_chemical_symbols())
     elements = _BY_NUMBER.split()
     if all(isinstance(symbol, Integral) and 1 <= int(symbol) <= len(elements) for symbol in symbols):
         return [elements[int(symbol) - 1] for symbol in symbols]
-    return [str(symbol) for symbol in symbols]
+    return [str(getattr(symbol, "symbol", symbol)).strip() for symbol in symbols]  # an Atom of ASE has its own

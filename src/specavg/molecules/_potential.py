@@ -19,7 +19,13 @@ from specavg.molecules._distances import Pairs, PairScale, distances, over_orbit
 from specavg.molecules._elements import labels_of
 from specavg.molecules._equations import Equations
 from specavg.molecules._geometries import Observed, positions_of
-from specavg.molecules._questions import check_multiple, question_errors, question_order, question_rigid_part
+from specavg.molecules._questions import (
+    check_multiple,
+    question_errors,
+    question_labels,
+    question_order,
+    question_rigid_part,
+)
 from specavg.molecules._terms import MoleculeTerms, like_atoms
 from specavg.persistence._saved_model import Savable
 from specavg.regression._target_units import Units
@@ -45,9 +51,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
 
     Parameters
     ----------
-    symbols : sequence of str or int
+    symbols : sequence of str or int, or Atoms of ASE
         The element of each atom, or its atomic number, in the order of the positions. Any labels will do: atoms with
-        the same are alike.
+        the same are alike. Of ``Atoms`` the chemical symbols are kept.
     degree : int or mapping of int to int, optional
         The total degree of the polynomial; or a degree for each number of atoms: ``{2: 8, 3: 6, 4: 4}`` takes
         functions of two atoms up to degree 8, of three up to 6 and of four up to 4. Default: as many functions as the
@@ -103,12 +109,13 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
 
     def __init__(
         self,
-        symbols: Sequence[str | int],
+        symbols: Any,
         *,
         degree: int | Mapping[int, int] | None = None,
         interchangeable: Sequence[Sequence[int]] | None = None,
     ) -> None:
-        self.symbols = symbols
+        # Symbols are plain texts that a file can hold; lists are kept as they are, as scikit-learn's clone wants it.
+        self.symbols = labels_of(symbols) if hasattr(symbols, "get_chemical_symbols") else symbols
         self.degree = degree
         self.interchangeable = interchangeable
 
@@ -141,6 +148,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         self
         """
         labels = labels_of(self.symbols)
+        question_labels(labels)
         data = Observed.of(R, E, forces, sample_weight, labels)
         positions, given, n = data.positions, data.forces, len(data.positions)
         if n < 2:

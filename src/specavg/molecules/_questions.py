@@ -28,6 +28,20 @@ _WHY_NOTHING = (
 )
 
 
+def question_labels(labels: list[str]) -> None:
+    """Warn of labels that differ by case only: their atoms are not alike."""
+    written: dict[str, str] = {}
+    for label in labels:
+        other = written.setdefault(label.lower(), label)
+        if other != label:
+            warnings.warn(
+                f"the symbols {other!r} and {label!r} differ by case only, and their atoms are taken for different "
+                f"kinds, which do not change places. If they are alike, write {other!r} for both.",
+                stacklevel=3,
+            )
+            return
+
+
 def question_rigid_part(positions: Array, forces: Array) -> bool:
     """Warn where forces push or turn whole molecules; those of an isolated molecule do neither."""  # (n, N, 3)
     size = float(np.sum(forces**2))

@@ -88,9 +88,11 @@ class BlockLeaveOneOut:
                 along = My[some].transpose(0, 2, 1, 3)  # (B, A, size, q)
                 if vectors is not None:
                     along = vectors.swapaxes(-1, -2) @ along
-                squares = np.sum(along**2, axis=-1)
-                total[0] += np.sum(squares / values**2, axis=(0, 2))
-                total[1] += np.sum(squares / values, axis=(0, 2))
+                # A block that nothing but unpenalised functions reach has no prediction: its error is infinite.
+                with np.errstate(over="ignore"):
+                    left_out = along / values[..., None]
+                    total[0] += np.sum(left_out**2, axis=(0, 2, 3))
+                    total[1] += np.sum(left_out * along, axis=(0, 2, 3))
                 total[2] += q * np.log(values).sum(axis=(0, 2))
         return total
 
@@ -105,6 +107,8 @@ class BlockLeaveOneOut:
                 found = (U[:, i] * U[:, j]) @ weights
                 if alphas is not None:
                     outside = float(i == j) - np.einsum("bk,bk->b", Q[:, i], Q[:, j]) - found[:, -1]
+                    if i == j:  # a squared length: negative by rounding, over a small α it would outweigh all else
+                        outside = np.maximum(outside, 0.0)
                     found = found[:, :-1] + outside[:, None] / alphas
                 M[:, i, j] = M[:, j, i] = found
         return M.transpose(0, 3, 1, 2)

@@ -118,7 +118,11 @@ class Interval(Space):
     def _membership_error(self, X: Array) -> Array:
         return np.maximum(np.abs(X[:, 0] - self._centre) / self._half - 1.0, 0.0)  # in half widths
 
-    _membership_remedy = "Widen the interval so that it holds all points, those to be predicted too."
+    def _remedy(self, points: Array) -> str:
+        return (
+            f"It goes from {self._low:.6g} to {self._high:.6g}, and its column from {points.min():.6g} to "
+            f"{points.max():.6g}: widen the interval so that it holds all points, those to be predicted too."
+        )
 
     def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series:
         return bessel_series(0.0, [self.degree(V) for V in eigenspaces])  # of the angle, averaged over its reflection

@@ -49,7 +49,8 @@ class MatrixSpace(Space):
             )
         if (g.left.size, g.right.size) != (n, k):
             sizes = f"{g.left.size} and {g.right.size}"
-            raise ValueError(f"{g!r} has factors of size {sizes}; {self!r} needs {n} and {k}")
+            right = f". From the right: isometries.left_right(np.eye({n}), B)" if g.left.size == k != n else ""
+            raise ValueError(f"{g!r} has factors of size {sizes}; {self!r} needs {n} and {k}{right}")
         return g
 
     def _act(self, g: Isometry, X: Array) -> Array:

@@ -42,9 +42,24 @@ class Points(Immutable, abc.ABC):
         """`X` with two dimensions, one row per point; what has two already (arrays, data frames) is left alone."""
         if hasattr(X, "as_matrix"):  # SciPy's rotations
             return np.reshape(X.as_matrix(), (-1, 9))
-        if getattr(X, "ndim", 0) == 1 + len(self.shape) > 2:
-            return np.reshape(X, (len(X), self.n_features))
-        return X
+        shape = tuple(getattr(X, "shape", ()))
+        if len(shape) <= 2:
+            return X
+        if shape[1:] != self.shape:  # also where it has as many numbers: they would be taken in another order
+            raise self._wrong_shape(shape)
+        return np.reshape(X, (len(X), self.n_features))
+
+    def _wrong_shape(self, shape: tuple[int, ...]) -> ValueError:
+        flat = "" if len(self.shape) == 1 else f" or (n, {self.n_features})"
+        wanted = "(n, " + ", ".join(map(str, self.shape)) + ")"
+        advice = self._shape_advice(shape[1:])
+        if len(self.shape) == 2 and shape[1:] == self.shape[::-1]:
+            advice = ". Its axes are in another order: X.transpose(0, 2, 1)"
+        return ValueError(f"points of {self!r} have shape {wanted}{flat}; got an array of shape {shape}{advice}")
+
+    def _shape_advice(self, shape: tuple[int, ...]) -> str:
+        """The end of a message about points of another shape: what they might be, and what to do."""
+        return ""
 
     def check_points(self, X: ArrayLike) -> Array:
         """`X` as float64 (n, n_features), or an error: wrong shape, NaN, or off the manifold by how much.
@@ -53,9 +68,7 @@ class Points(Immutable, abc.ABC):
         """
         points = np.asarray(self.as_table(X), dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != self.n_features:
-            flat = "" if len(self.shape) == 1 else f" or (n, {self.n_features})"
-            wanted = "(n, " + ", ".join(map(str, self.shape)) + ")"
-            raise ValueError(f"points of {self!r} have shape {wanted}{flat}; got an array of shape {points.shape}")
+            raise self._wrong_shape(points.shape)
         if not certainly_finite(points):
             bad = ~np.isfinite(points).all(axis=1)
             if bad.any():

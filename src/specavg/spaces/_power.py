@@ -91,6 +91,11 @@ class Power(Space):
     def _copies_of(self, X: Array) -> Array:
         return X.reshape(len(X), self._m, self._base.n_features)
 
+    def _shape_advice(self, shape: tuple[int, ...]) -> str:
+        if len(shape) > 1 and shape[1:] == self._base.shape:
+            return f": {shape[0]} copies for {self._m}"
+        return self._base._shape_advice(shape[1:])
+
     def _remedy(self, points: Array) -> str:
         m, width = self._m, self._base.n_features
         regrouped = points.reshape(len(points), width, m).swapaxes(1, 2).reshape(len(points), m * width)
@@ -213,9 +218,11 @@ class Power(Space):
         if isinstance(g, SignedPermutation) and g.is_permutation and g.size == self._m:
             return Copies(g.image, (self._base.identity,) * self._m)
         if not isinstance(g, Copies):
+            signs = isinstance(g, SignedPermutation) and g.size == self._m and self._base.n_features == 1
+            every = f" All signs and permutations together are groups.wreath(groups.sign_flips(1), {self._m})."
             raise ValueError(
                 f"{g!r} does not act on {self!r}: give a permutation of its {self._m} copies, or "
-                "isometries.copies(image, [g_1, ..., g_m]) to move each copy too."
+                f"isometries.copies(image, [g_1, ..., g_m]) to move each copy too.{every if signs else ''}"
             )
         if g.size != self._m:
             raise ValueError(f"{g!r} moves {g.size} copies; {self!r} has {self._m}")

@@ -163,12 +163,21 @@ class Product(Space):
     def check_isometry(self, g: Isometry) -> Isometry:
         if not isinstance(g, Factors):
             raise ValueError(
-                f"{g!r} does not act on {self!r} factor by factor: write isometries.factors([g1, g2, ...]). "
-                "To exchange equal factors, use Power."
+                f"{g!r} does not act on {self!r} factor by factor: write isometries.factors([g1, g2, ...]), and for a "
+                f"group {self._for_a_group(g)}. To exchange equal factors, use Power."
             )
         if g.size != len(self._factors):
             raise ValueError(f"{g!r} has {g.size} parts; {self!r} has {len(self._factors)} factors")
         return Factors(tuple(M.check_isometry(part) for M, part in zip(self._factors, g.parts, strict=True)))
+
+    def _for_a_group(self, g: Isometry) -> str:
+        """How a group that holds `g` is written, for a message: trivial where one factor alone takes it."""
+        taken = [_takes(M, g) for M in self._factors]
+        parts = [f"G{i + 1}" for i in range(len(taken))]
+        if sum(taken) == 1:
+            still = [f"groups.trivial({M.identity.size})" for M in self._factors]
+            parts = ["G" if takes else part for takes, part in zip(taken, still, strict=True)]
+        return f"groups.direct_product({', '.join(parts)})"
 
     def columns_follow(self, g: Isometry) -> bool:
         assert isinstance(g, Factors)
@@ -227,6 +236,19 @@ class Product(Space):
         ]
         known = [error for error in errors if error is not None]
         return np.max(known, axis=0) if known else None
+
+    def _remedy(self, points: Array) -> str:
+        """What to do about the factor whose points are furthest off."""
+        worst, remedy, start = 0.0, "", 0
+        for i, (factor, block) in enumerate(zip(self._factors, self.blocks(points), strict=True)):
+            errors = factor._membership_error(block)  # pyright: ignore[reportPrivateUsage]
+            if errors is not None and errors.max() > worst:
+                end = start + factor.n_features
+                columns = f"column {start}" if end - start == 1 else f"columns {start} to {end - 1}"
+                worst = float(errors.max())
+                remedy = f"It is factor {i}, {factor!r}, in {columns}. {factor._remedy(block)}"  # pyright: ignore[reportPrivateUsage]
+            start += factor.n_features
+        return remedy
 
     def sample(self, n: int, random_state: Any = None) -> Array:
         rng = as_generator(random_state)
@@ -307,3 +329,11 @@ def tensor_quadrature(rules: list[tuple[Array, Array]]) -> tuple[Array, Array]:
     X = np.concatenate([rule[0][index[:, i]] for i, rule in enumerate(rules)], axis=1)
     w = np.prod([rule[1][index[:, i]] for i, rule in enumerate(rules)], axis=0)
     return X, w
+
+
+def _takes(space: Space, g: Isometry) -> bool:
+    try:
+        space.check_isometry(g)
+    except ValueError:
+        return False
+    return True

@@ -140,6 +140,10 @@ class Rotations(MatrixSpace):
             )
         return super().check_points(matrices)
 
+    def _shape_advice(self, shape: tuple[int, ...]) -> str:
+        poses = shape in ((4, 4), (3, 4))
+        return ". If these are poses, a rotation beside a shift, take X[..., :3, :3]" if poses else ""
+
     def act(self, g: Isometry, X: ArrayLike) -> Array:
         return super().act(g, _matrices(X))
 

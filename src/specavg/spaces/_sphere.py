@@ -49,8 +49,6 @@ class Sphere(Space):
     [(0.0, 1), (2.0, 3), (6.0, 5), (12.0, 7)]
     """
 
-    _membership_remedy = "Points of a sphere are unit vectors: divide each row by its norm."
-
     def __init__(self, d: int) -> None:
         if int(d) != d or d < 2:
             raise ValueError(f"Sphere(d) is the unit sphere in R^d and needs d ≥ 2; got {d!r}")
@@ -131,6 +129,15 @@ class Sphere(Space):
 
     def _membership_error(self, X: Array) -> Array:
         return np.abs(np.sqrt(np.einsum("ni,ni->n", X, X)) - 1)
+
+    def _remedy(self, points: Array) -> str:
+        remedy, zero = "Points of a sphere are unit vectors: divide each row by its norm.", ~points.any(axis=1)
+        if zero.any():
+            remedy += (
+                f" {int(zero.sum())} of them are zero and have no direction, as at b = 0 in diffusion MRI: leave these "
+                "rows out."
+            )
+        return remedy
 
     @property
     def von_mises(self) -> VonMises:
