@@ -235,6 +235,21 @@ def test_weights_that_are_none_are_refused_with_their_row(here, capsys):
     assert (code, "has no column 'v'" in err) == (1, True)
 
 
+def test_checks_and_searches_take_weights(here, capsys):
+    """Rows that weigh nothing hide that y is even."""
+    frame = pd.read_csv("both.csv")
+    used = np.arange(len(frame)) % 3 > 0
+    frame["y"] = np.where(used, frame["y"], 50 * np.sin(np.pi * frame["a"]))
+    frame.assign(w=1.0 * used).to_csv("weighted.csv", index=False)
+    rest = ["--features", "a,b", "--target", "y", "--space", "torus:2", "--group", "sign_flips:2"]
+    assert [run(capsys, "check", "weighted.csv", *rest, *more)[0] for more in ([], ["--weights", "w"])] == [3, 0]
+    for held in (True, False):  # whole, and in chunks
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("specavg.cli._tables.Table.fits_in_memory", lambda self, n_columns, held=held: held)
+            _, out, err = run(capsys, "discover", "weighted.csv", *rest, "--weights", "w")
+        assert "of order 4" in out, err
+
+
 def test_several_targets_and_the_mean(here, capsys):
     rest = ["--space", "torus:2", "--max-invariant-dim", "9", "--quiet", "-o", "m"]
     code, out, _ = run(capsys, "fit", "both.csv", "--target", "y,z", "--model", "mean", *rest)

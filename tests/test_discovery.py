@@ -112,6 +112,43 @@ def test_information_is_least_squares_where_noise_is_even():
     assert np.abs(np.linalg.inv(found.A) / (found.noise * np.linalg.inv(Z.T @ Z)[1:, 1:]) - 1).max() < 1e-8
 
 
+def test_weights_are_relative_precisions():
+    """Least squares of rows times √w, whose noise is even; half of the rows tell nothing, and are told apart."""
+    columns, X, y = _problem(300, lambda X, rng: 0.1 * rng.normal(size=len(X)) * (1 + 30 * (np.arange(len(X)) % 2)))
+    w = 1e-6 / (1 + 30 * (np.arange(300) % 2)) ** 2
+    found = Information.of(columns, [(X, y, w)], None)
+    root = np.sqrt(w / w.mean())
+    Z = root[:, None] * np.column_stack([np.ones(len(X)), columns(X)])
+    coef, left = np.linalg.lstsq(Z, root * y)[:2]
+    assert np.abs(np.linalg.solve(found.A, found.b) - coef[1:]).max() < 1e-12
+    assert found.noise == pytest.approx(left[0] / (len(X) - Z.shape[1]), rel=1e-10)
+    assert np.abs(np.linalg.inv(found.A) / (found.noise * np.linalg.inv(Z.T @ Z)[1:, 1:]) - 1).max() < 1e-8
+    halves = [(X[:100], y[:100], w[:100]), (X[100:], y[100:], w[100:])]
+    y += 0.5 * np.random.default_rng(1).normal(size=300) * (X[:, 0] > 0.5)  # which the weights do not know
+    scaled = [(X, y, 7 * w)]
+    a, b = Information.of(columns, scaled, scaled), Information.of(columns, halves, halves)
+    assert a.weight < 1
+    assert a.weight == pytest.approx(b.weight, rel=1e-9)
+    assert np.abs(a.A - b.A).max() < 1e-9 * np.abs(b.A).max()
+
+
+def test_weights_help_to_discover():
+    space, rng = sa.Sphere(3), np.random.default_rng(0)
+    X, sigma = space.sample(400, rng), np.where(np.arange(400) % 2, 0.02, 3.0)
+    y = X[:, 0] * X[:, 1] * X[:, 2] + sigma * rng.normal(size=400)
+    group = sa.groups.point_group("Oh")
+    found = sa.discover_symmetry(X, y, space, group, sample_weight=sigma**-2)
+    assert found.group.order == 24
+    assert sa.discover_symmetry(X, y, space, group).group.order != 24
+    Z = space.sample(50, random_state=1)
+    wanted = sa.InvariantKernelRidge(space, found.group).fit(X, y, sigma**-2).predict(Z)
+    np.testing.assert_array_equal(found.model.predict(Z), wanted)
+    chunks = [(X[i::4], y[i::4], sigma[i::4] ** -2) for i in range(4)]
+    assert sa.discover_symmetry(chunks, None, space, group).group.order == 24
+    with pytest.raises(ValueError, match="takes no sample_weight"):
+        sa.discover_symmetry(X, y, space, group, method="sampling", sample_weight=sigma)
+
+
 def test_information_does_not_depend_on_chunks():
     columns, X, y = _problem(200, lambda X, rng: 0.1 * rng.normal(size=len(X)) * (1 + 5 * (X[:, 0] > 0.5)))
     pieces = [(X[:50], y[:50]), (X[50:], y[50:])]

@@ -22,22 +22,34 @@ def sample(n, seed, size=0.0, sigma=0.2):
     return X, even(X) + size * np.sqrt(2) * np.sin(np.pi * X[:, 1]) + sigma * rng.normal(size=n)
 
 
-def models(X, max_dim, n_further):
+def weights_of(X, weighted):
+    """Positive weights in an unusual unit, and their roots in any; None and one."""
+    return (1e7 * (1.2 + np.sin(40 * X[:, 0])), np.sqrt(1.2 + np.sin(40 * X[:, 0]))) if weighted else (None, 1.0)
+
+
+def models(X, max_dim, n_further, root=1.0):
     """Orthonormal columns: of the invariant functions, those further ones included, and of what is tested."""
+    root = np.reshape(root, (-1, 1))
     full = sa.invariant_basis(SPACE, max_dim=max_dim)
     further = sa.invariant_basis(SPACE, GROUP, max_dim=5000)
     beyond = further.evaluate(X)[:, further.eigenvalues > full.eigenvalues[-1] * 1.001][:, :n_further]
-    small = np.linalg.qr(np.hstack([sa.invariant_basis(SPACE, GROUP, max_dim=max_dim).evaluate(X), beyond]))[0]
-    rest = full.evaluate(X) - small @ (small.T @ full.evaluate(X))
+    invariant = np.hstack([sa.invariant_basis(SPACE, GROUP, max_dim=max_dim).evaluate(X), beyond])
+    small, every = np.linalg.qr(root * invariant)[0], root * full.evaluate(X)
+    rest = every - small @ (small.T @ every)
     U, sizes, _ = np.linalg.svd(rest, full_matrices=False)
     return small, U[:, sizes > 1e-8 * sizes[0]]
 
 
-def test_without_a_second_reading_it_is_the_textbook_f():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_without_a_second_reading_it_is_the_textbook_f(weighted):
     X, y = sample(1000, 0, size=0.02)
-    found = sa.symmetry_test(iter([(X[:200], y[:200]), (X[200:], y[200:])]), None, SPACE, GROUP, max_dim=9)
+    weights, root = weights_of(X, weighted)
+    data = (X, y, weights) if weighted else (X, y)
+    chunks = ([part[rows] for part in data] for rows in (slice(200), slice(200, None)))
+    found = sa.symmetry_test(chunks, None, SPACE, GROUP, max_dim=9)
     n_invariant = found.n_invariant - sa.invariant_basis(SPACE, GROUP, max_dim=9).dim
-    small, tested = models(X, 9, n_invariant)
+    small, tested = models(X, 9, n_invariant, root)
+    y = root * y
     gain = np.sum((tested.T @ y) ** 2)
     left = 1000 - small.shape[1] - tested.shape[1]
     rest = np.sum((y - small @ (small.T @ y)) ** 2) - gain
@@ -47,11 +59,14 @@ def test_without_a_second_reading_it_is_the_textbook_f():
     np.testing.assert_allclose(found.p_value, stats.f.sf(F, tested.shape[1], left), rtol=1e-8)
 
 
-def test_the_law_under_chance_has_the_moments_that_are_said():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_law_under_chance_has_the_moments_that_are_said(weighted):
     """Against n × n matrices written out."""
     X, y = sample(300, 0, size=0.05)
-    found = sa.symmetry_test(X, y, SPACE, GROUP, max_dim=9)
-    small, t = models(X, 9, found.n_invariant - sa.invariant_basis(SPACE, GROUP, max_dim=9).dim)
+    weights, root = weights_of(X, weighted)
+    found = sa.symmetry_test(X, y, SPACE, GROUP, max_dim=9, sample_weight=weights)
+    small, t = models(X, 9, found.n_invariant - sa.invariant_basis(SPACE, GROUP, max_dim=9).dim, root)
+    y = root * y
     P = small @ small.T
     r, free = y - P @ y, 1 - np.diag(P)
     v = r**2 / free
@@ -80,6 +95,41 @@ def test_noise_of_uneven_size_raises_no_false_alarms(weights):
         data = [(Z, sizes * rng.normal(size=n))]
         p_values.append(Models(lambda X: X, data).compare([np.eye(15)[:, :8]], data)[0].p_value)
     assert np.mean(np.array(p_values) < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1500)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_weights_raise_no_false_alarms_and_see_more_if_they_are_right(right):
+    from specavg.regression._nested_models import Models
+
+    rng = np.random.default_rng(0)
+    n, Z, weights = 100, rng.normal(size=(100, 20)), np.exp(1.5 * rng.normal(size=100))
+    Z[:, 0] = 1.0
+    given, span = weights if right else rng.permutation(weights), np.eye(20)[:, :10]
+
+    def p_value(*data):
+        return Models(lambda X: X, [data]).compare([span], [data])[0].p_value
+
+    noise = rng.normal(size=(500, n)) / np.sqrt(weights)
+    false = np.mean([p_value(Z, e, given) < 0.05 for e in noise])
+    assert false < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 500)
+    if right:
+        broken = Z[:, 10:].sum(axis=1) / 8
+        seen, unweighted = (np.mean([p_value(Z, broken + e, *w) < 0.05 for e in noise]) for w in ([given], []))
+        assert seen > unweighted + 0.3
+
+
+def test_rows_of_weight_zero_count_for_nothing():
+    X, y = sample(300, 0, size=0.05)
+    used = np.arange(300) % 3 > 0
+    for more in ({}, {"n_permutations": 50, "random_state": 0}):
+        found = sa.symmetry_test(X, np.where(used, y, 1e6), SPACE, GROUP, sample_weight=7.0 * used, **more)
+        wanted = sa.symmetry_test(X[used], y[used], SPACE, GROUP, **more)
+        assert found.n_samples == wanted.n_samples
+        assert found.p_value == pytest.approx(wanted.p_value, rel=1e-9)
+    with pytest.raises(ValueError, match="300 numbers, none negative"):
+        sa.symmetry_test(X, y, SPACE, GROUP, sample_weight=-np.ones(300))
+    with pytest.raises(ValueError, match="chunks hold their own weights"):
+        sa.symmetry_test([(X, y)], None, SPACE, GROUP, sample_weight=np.ones(300))
 
 
 def test_false_alarms_come_as_often_as_promised():

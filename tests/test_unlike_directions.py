@@ -119,3 +119,41 @@ def test_late_needs_balanced():
         ByType(late=0)
     with pytest.raises(ValueError, match="late=2"):
         sa.Torus(lattice=HEXAGONAL).check_order(ByType(balanced=True, late=2))
+
+
+def particles(m, length):
+    """Positions on a circle of this length, each with a direction."""
+    return sa.Power(sa.Product(sa.Torus(1, period=length), sa.Sphere(3)), m)
+
+
+@pytest.mark.parametrize(
+    "space, group",
+    [
+        (particles(2, 5.0), sa.groups.symmetric(2)),
+        (sa.Power(sa.Torus(2, period=[4, 360]), 2), sa.groups.symmetric(2)),
+        (sa.Power(sa.Power(sa.Torus(lattice=HEXAGONAL), 1), 2), sa.groups.symmetric(2)),
+        (sa.Product(sa.Torus(2, period=[4, 360]), sa.Circle()), None),
+        (sa.Product(sa.Power(sa.Sphere(3), 2), sa.Circle()), None),
+    ],
+    ids=str,
+)
+def test_rules_for_quadrature_suffice_for_powers_and_products_in_every_order(space, group):
+    for order in (*further_orders(space), sa.invariants.default_order(space)):
+        basis = sa.invariant_basis(space, group, max_invariant_dim=20, order=order)
+        points, weights = space.ordered_quadrature(order, basis.table[-1].eigenvalue)
+        at = basis.evaluate(points)
+        np.testing.assert_allclose(at.T @ (weights[:, None] * at), np.eye(basis.dim), atol=1e-12)
+
+
+def test_copies_of_a_product_do_not_depend_on_the_unit_of_length():
+    group, rng = sa.groups.symmetric(3), np.random.default_rng(0)
+    U = particles(3, 2.0).sample(400, rng).reshape(400, 3, 4)
+    a, z = np.pi * U[:, :, 0], U[:, :, 3]
+    y = (np.cos(a) * np.exp(0.7 * z)).sum(axis=1) + 0.5 * np.cos(2 * a).sum(axis=1) * z.sum(axis=1)
+    found = []
+    for length in (0.1, 2.0, 360.0):
+        X = (U * [length / 2, 1, 1, 1]).reshape(400, 12)
+        model = sa.InvariantKernelRidge(particles(3, length), group).fit(X[:200], y[:200])
+        found.append(model.predict(X[200:]))
+        assert np.std(found[-1] - y[200:]) < 0.1 * np.std(y[200:])
+    np.testing.assert_allclose(found[1:], [found[0]] * 2, atol=1e-6)

@@ -46,9 +46,9 @@ def run(options: argparse.Namespace) -> int:
     if not group.generators and not group.fields:
         raise Problem(f"{group!r} moves nothing: there is no symmetry to check", 2)
     with Progress("counting rows", quiet=options.quiet) as progress:
-        X, y = points_and_target(options, space, progress, "testing")
-        many = options.permutations
-        found = symmetry_test(X, y, space, group, max_dim=options.max_dim, n_permutations=many, random_state=0)
+        X, y, weights = points_and_target(options, space, progress, "testing")
+        chosen = {"max_dim": options.max_dim, "n_permutations": options.permutations, "random_state": 0}
+        found = symmetry_test(X, y, space, group, **chosen, sample_weight=weights)
     if found.n_tested == 0:
         raise Problem(f"the points of {options.data} cannot tell: too few of them differ to test any function")
     fails = found.p_value < options.level

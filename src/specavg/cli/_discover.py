@@ -46,8 +46,8 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         check_output(options.output, options.data)
     with Progress("counting rows", quiet=options.quiet) as progress:
-        X, y = points_and_target(options, space, progress, "searching")
-        found = discover_symmetry(X, y, space, group, level=options.level)
+        X, y, weights = points_and_target(options, space, progress, "searching")
+        found = discover_symmetry(X, y, space, group, level=options.level, sample_weight=weights)
         if options.output is not None:
             progress.phase("fitting")
             found.model.save(options.output)

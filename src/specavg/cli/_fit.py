@@ -44,9 +44,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="how the group moves the targets: vector, 'axial vector', 'tangent vector', pseudoscalar, ij=ji (default: "
         "not at all)",
     )
-    parser.add_argument(
-        "--weights", metavar="NAME", help="the column of sample weights, relative precisions (default: all rows alike)"
-    )
     parser.add_argument("--alpha", type=float, metavar="A", help="the ridge penalty (default: chosen from the data)")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where the model goes")
     parser.add_argument("--quiet", action="store_true", help="no progress and no summary")

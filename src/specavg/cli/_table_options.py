@@ -24,28 +24,32 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--features", metavar="NAMES", help="the columns of the points, with commas (default: all others)"
     )
+    parser.add_argument(
+        "--weights", metavar="NAME", help="the column of sample weights, relative precisions (default: all rows alike)"
+    )
 
 
 def points_and_target(
     options: argparse.Namespace, space: Space, progress: Progress, next_phase: str
-) -> tuple[Any, Any]:
-    """Points and one target for each; chunks of both, and None, where the table does not fit in memory."""
+) -> tuple[Any, Any, Any]:
+    """Points, targets and weights; chunks of them, and None twice, where the table does not fit in memory."""
     import pandas as pd
 
     from specavg.cli._tables import TableStream, open_table, split_columns
 
     table = open_table(options.data)
-    features, targets = split_columns(table, separated(options.target), separated(options.features), space)
+    names, chosen = separated(options.target), separated(options.features)
+    features, targets = split_columns(table, names, chosen, space, options.weights)
     if len(targets) != 1:
         raise Problem("give one target at a time", 2)
-    stream = TableStream(table, features, targets, progress)
-    if not table.fits_in_memory(len(features) + 1):
-        return _Anew(stream, progress), None
+    stream = TableStream(table, features, targets, progress, options.weights)
+    if not table.fits_in_memory(len(features) + 2):
+        return _Anew(stream, progress), None, None
     progress.phase("reading", stream.rows)
-    X, y = stream.whole()
+    X, y, *weights = stream.whole()
     space.check_points(X)  # what is wrong is then told with the row of the table
     progress.phase(next_phase)
-    return pd.DataFrame(X, columns=features), y  # models keep the names
+    return pd.DataFrame(X, columns=features), y, *(weights or [None])  # models keep the names
 
 
 @final
@@ -60,7 +64,7 @@ class _Anew:
 
         self._readings += 1
         self._progress.phase("reading" if self._readings == 1 else "reading again", self._stream.rows)
-        return ((pd.DataFrame(X, columns=self._stream.feature_names), y) for X, y in self._stream.chunks())
+        return ((pd.DataFrame(X, columns=self._stream.feature_names), *more) for X, *more in self._stream.chunks())
 
 
 def separated(names: str | None) -> list[str]:

@@ -11,8 +11,11 @@ from specavg.data._streaming import check_names, column_names, numbers
 from specavg.spaces import Space
 
 
-def checked_samples(space: Space, X: Any, y: Any) -> tuple[Array, Array]:
-    """Points of `space` and one finite target for each, or an error."""  # (n, n_features), (n,)
+def checked_samples(space: Space, X: Any, y: Any, sample_weight: Any = None) -> tuple[Array, ...]:
+    """Points of `space`, one finite target for each and, where given, one positive weight, or an error.
+
+    Rows of weight zero are left out.
+    """  # (n, n_features), (n,), (n,)
     table = given_table(space, None, X)
     if space is None:  # pyright: ignore[reportUnnecessaryComparison]
         raise TypeError("give the space that the points live on, for instance sa.Torus(2) or sa.Sphere(3); got None")
@@ -26,22 +29,36 @@ def checked_samples(space: Space, X: Any, y: Any) -> tuple[Array, Array]:
     points = space.check_points(table)
     if len(points) != len(targets):
         raise ValueError(f"X has {len(points)} rows but y has {len(targets)}")
-    return points, targets
+    if sample_weight is None:
+        return points, targets
+    weights = numbers(sample_weight, "sample_weight")
+    if weights.shape != targets.shape or (weights < 0).any():
+        raise ValueError(f"sample_weight must be {len(targets)} numbers, none negative; got shape {weights.shape}")
+    used = weights > 0
+    return points[used], targets[used], weights[used]
 
 
-def checked_chunks(space: Space, chunks: Iterable[Any]) -> Iterator[tuple[Array, Array]]:
-    """Checked chunks (X, y) without the empty ones; columns with names have those of the first chunk, in its order."""
+def checked_chunks(space: Space, chunks: Iterable[Any]) -> Iterator[tuple[Array, ...]]:
+    """Checked chunks (X, y) or (X, y, weights) without the empty ones; columns with names keep names and order."""
     names: list[str] | None = None
     for i, chunk in enumerate(chunks):
-        if not isinstance(chunk, tuple | list) or len(chunk) != 2:
-            raise ValueError(f"chunk {i}: without y, X must be chunks (X, y); got {type(chunk).__name__}")
-        X, y = chunk
+        if not isinstance(chunk, tuple | list) or len(chunk) not in (2, 3):
+            raise ValueError(
+                f"chunk {i}: without y, X must be chunks (X, y) or (X, y, sample_weight); got {type(chunk).__name__}"
+            )
+        X, y, *weights = chunk
         try:
             found = column_names(X)
             check_names(found, names)
             names = found if names is None else names
-            checked = checked_samples(space, X, y) if len(y) else None
+            checked = checked_samples(space, X, y, *weights) if len(y) else None
         except (ValueError, TypeError) as error:
             raise type(error)(f"chunk {i}: {error}") from None
         if checked is not None:
             yield checked
+
+
+def require_no_weights(sample_weight: Any) -> None:
+    """Refuse weights beside chunks."""
+    if sample_weight is not None:
+        raise ValueError("chunks hold their own weights, (X, y, sample_weight): sample_weight itself must be None")

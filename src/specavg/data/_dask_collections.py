@@ -49,11 +49,11 @@ class DaskStream(Stream):
             self._rows = len(self._collection)
         return self._rows
 
-    def chunks(self) -> Iterator[tuple[Any, Any]]:
-        """X and y of one partition after the other, brought here."""
+    def chunks(self) -> Iterator[tuple[Any, ...]]:
+        """X, y and the weights (or None) of one partition after the other, brought here."""
         dask = _dask()
-        for X, y, *_ in self._blocks:
-            yield dask.compute(X, y)
+        for X, y, weights, _ in self._blocks:
+            yield dask.compute(X, y, weights)
 
     def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
         dask = _dask()

@@ -25,7 +25,7 @@ _METHODS = ("auto", "subgroups", "elements", "transpositions", "fields", "sampli
 
 
 def discover_symmetry(
-    X: ArrayLike | Iterable[tuple[ArrayLike, ArrayLike]],
+    X: ArrayLike | Iterable[tuple[ArrayLike, ...]],
     y: ArrayLike | None,
     space: Space,
     group: Group,
@@ -33,13 +33,15 @@ def discover_symmetry(
     method: str = "auto",
     level: float = 0.05,
     random_state: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Discovery:
     """The largest subgroup of `group` under which y, as a function of X, is invariant as far as the data tell.
 
     Parameters
     ----------
     X : array-like of shape (n, n_features) or (n, *space.shape), Dask collection, or iterable of (X, y) chunks
-        Chunks (with `y` None) are read several times, and never have to fit in memory together.
+        Chunks (with `y` None) are read several times, and never have to fit in memory together. (X, y, sample_weight)
+        are chunks too.
     y : array-like of shape (n,), Dask collection, or None
     space : Space
     group : Group
@@ -55,6 +57,9 @@ def discover_symmetry(
         the function has with posterior probability at least 1 − level.
     random_state : int, Generator, RandomState or None
         For "sampling".
+    sample_weight : array-like of shape (n,), Dask collection, or None
+        Relative precisions 1/σ², as the regressors take them; rows of weight zero count for nothing. The model is
+        fitted with them too. Not with "sampling".
 
     Returns
     -------
@@ -87,7 +92,7 @@ def discover_symmetry(
         raise TypeError("the data come first: discover_symmetry(X, y, space, group)")
     if not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise not_a_group(group)
-    samples = Samples.of(X, y, space)
+    samples = Samples.of(X, y, space, sample_weight)
     if method == "sampling":
         return search_random_elements(samples, group, level, random_state)
     if method == "fields" or (method == "auto" and not group.is_finite):

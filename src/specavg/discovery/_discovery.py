@@ -147,11 +147,11 @@ class Discovery:
     @cached_property
     def model(self) -> InvariantKernelRidge:
         """The regressor of `group`, fitted to the samples."""
-        X, y = self.samples.given
+        X, y, *weights = self.samples.given
         if y is None:
             X = ChunkStream(X, targets=True)
             X.rows = self.samples.count  # so that the regressor knows how many functions they can bear
-        return InvariantKernelRidge(self.samples.space, self.group).fit(X, y)
+        return InvariantKernelRidge(self.samples.space, self.group).fit(X, y, *weights)
 
     def _sentences(self) -> list[str]:
         sure = "" if math.isnan(self.probability) else f", with probability {self.probability:.3g}"

@@ -30,7 +30,9 @@ def search_random_elements(samples: Samples, group: Group, level: float, random_
 
     rng = as_generator(random_state)
     eigenspaces = samples.band()
-    points, targets = samples.whole()
+    points, targets, *weights = samples.whole()
+    if weights:
+        raise ValueError("method='sampling' takes no sample_weight: leave it out, or use method='auto'")
     Z = samples.space.functions(eigenspaces).evaluate(points)
     rows = rng.permutation(len(Z))
     train, test = rows[: len(Z) // 2], rows[len(Z) // 2 :]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
-from specavg.data._checked_samples import checked_chunks, checked_samples
+from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights
 from specavg.data._dask_collections import DaskStream
 from specavg.data._streaming import column_names, is_dask
 from specavg.regression._information import Information
@@ -25,7 +25,7 @@ _PIECE = 50_000  # rows whose functions are held at a time: 300 functions of the
 @final
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Checked points of a space, and one target for each; whole, or in chunks that are read anew each time.
+    """Checked points of a space, one target for each, and weights; whole, or in chunks that are read anew each time.
 
     Attributes
     ----------
@@ -33,41 +33,43 @@ class Samples:
     count : int
         How many samples there are.
     given : tuple
-        What a regressor is fitted to: (X, y), or chunks and None.
+        What a regressor is fitted to: (X, y) or (X, y, weights), or chunks and None.
     read : callable
-        Gives an iterator of chunks (X, y), checked.
+        Gives an iterator of chunks (X, y) or (X, y, weights), checked.
     """
 
     space: Space
     count: int
-    given: tuple[Any, Any]
-    read: Callable[[], Iterator[tuple[Array, Array]]]
+    given: tuple[Any, ...]
+    read: Callable[[], Iterator[tuple[Array, ...]]]
 
     @classmethod
-    def of(cls, X: ArrayLike | Iterable[tuple[ArrayLike, ArrayLike]], y: ArrayLike | None, space: Space) -> Samples:
+    def of(
+        cls, X: ArrayLike | Iterable[tuple[ArrayLike, ...]], y: ArrayLike | None, space: Space, weights: Any = None
+    ) -> Samples:
         """Checked, or an error."""
         if is_dask(X):
-            stream = DaskStream(X, y, None, targets=True)
-            return cls(space, stream.rows, (X, y), lambda: checked_chunks(space, stream.chunks()))
+            stream = DaskStream(X, y, weights, targets=True)
+            return cls(space, stream.rows, (X, y, weights), lambda: checked_chunks(space, stream.chunks()))
         if y is not None:
-            points, targets = checked_samples(space, X, y)
-            pieces = range(0, max(len(points), 1), _PIECE)
-            whole = [(points[i : i + _PIECE], targets[i : i + _PIECE]) for i in pieces]
-            given = points if column_names(X) is None else X  # the model keeps the names of a table
-            return cls(space, len(points), (given, targets), lambda: iter(whole))
+            checked = checked_samples(space, X, y, weights)
+            pieces = range(0, max(len(checked[1]), 1), _PIECE)
+            whole = [tuple(part[i : i + _PIECE] for part in checked) for i in pieces]
+            given = checked if column_names(X) is None else (X, y, weights)  # the model keeps the names of a table
+            return cls(space, len(checked[1]), given, lambda: iter(whole))
+        require_no_weights(weights)
         if not isinstance(X, Iterable) or iter(X) is X:
             raise ValueError(
                 "without y, X must be chunks (X, y) that can be read more than once: a list of them, or an object "
                 f"whose __iter__ starts anew; got {type(X).__name__}"
             )
         chunks: Any = X
-        count = sum(len(targets) for _, targets in checked_chunks(space, chunks))
+        count = sum(len(chunk[1]) for chunk in checked_chunks(space, chunks))
         return cls(space, count, (chunks, None), lambda: checked_chunks(space, chunks))
 
-    def whole(self) -> tuple[Array, Array]:
-        """All points and all targets."""
-        chunks = list(self.read())
-        return np.concatenate([X for X, _ in chunks]), np.concatenate([y for _, y in chunks])
+    def whole(self) -> tuple[Array, ...]:
+        """All points, all targets and, where there are any, all weights."""
+        return tuple(np.concatenate(parts) for parts in zip(*self.read(), strict=True))
 
     def band(self) -> tuple[Eigenspace, ...]:
         """The first eigenspaces after the constant, as many as the samples can bear."""
@@ -85,7 +87,7 @@ class Samples:
         """What the samples say about some functions of the points."""
         if self.count > _PIECE:
             return Information.of(columns, self.read(), self.read())
-        values = [(columns(X), y) for X, y in self.read()]  # evaluated once, read twice
+        values = [(columns(X), *others) for X, *others in self.read()]  # evaluated once, read twice
         return Information.of(lambda Z: Z, values, values)
 
 

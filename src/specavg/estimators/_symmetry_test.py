@@ -14,7 +14,7 @@ from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._html import facts_html, table_html
 from specavg._random import OWN_SEED
-from specavg.data._checked_samples import checked_chunks, checked_samples
+from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.isometries import Isometry
@@ -165,7 +165,7 @@ class SymmetryTest:
 
 
 def symmetry_test(
-    X: ArrayLike | Iterable[tuple[ArrayLike, ArrayLike]],
+    X: ArrayLike | Iterable[tuple[ArrayLike, ...]],
     y: ArrayLike | None,
     space: Space,
     group: Group,
@@ -173,6 +173,7 @@ def symmetry_test(
     max_dim: float | None = None,
     n_permutations: int = 0,
     random_state: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> SymmetryTest:
     """Test whether y, as a function of X, has the symmetry of `group`, and each generator and field alone.
 
@@ -184,8 +185,9 @@ def symmetry_test(
     Parameters
     ----------
     X : array-like of shape (n, n_features) or (n, *space.shape), or iterable of (X, y) chunks
-        With chunks, `y` is None, and the data never have to fit in memory. Chunks are read twice; an iterator, which
-        can be read once only, gives the p-values of the F test, for noise of the same size everywhere.
+        With chunks, (X, y) or (X, y, sample_weight), `y` is None, and the data never have to fit in memory. Chunks are
+        read twice; an iterator, which can be read once only, gives the p-values of the F test, for noise of the same
+        size everywhere.
     y : array-like of shape (n,), or None
     space : Space
     group : Group
@@ -197,6 +199,10 @@ def symmetry_test(
         with noise far from normal, but of the same size everywhere. Not with chunks.
     random_state : int, Generator, RandomState or None
         For the permutations.
+    sample_weight : array-like of shape (n,), optional
+        Relative precisions 1/σ²: precise rows count for more, so that smaller violations are seen. p-values hold for
+        noise of any size whether or not the weights are right ("F" and permutations: if they are right). Rows of
+        weight zero count for nothing. Weights should not depend on where in its orbit a point lies: see the notes.
 
     Returns
     -------
@@ -235,7 +241,7 @@ def symmetry_test(
     whole = isinstance(n_permutations, int | np.integer)  # pyright: ignore[reportUnnecessaryIsInstance]
     if not whole or n_permutations < 0:
         raise ValueError(f"n_permutations must be a whole number, 0 for none; got {n_permutations!r}")
-    chunks, rows, again = _as_chunks(space, X, y, n_permutations)
+    chunks, rows, again = _as_chunks(space, X, y, sample_weight, n_permutations)
     columns = _Columns.choose(space, group, rows, max_dim)
     models = Models(columns.evaluate, columns.pieces(chunks))
     _require_rows(models.count, columns.size)
@@ -244,9 +250,8 @@ def symmetry_test(
     whole, *parts = models.compare(spans, columns.pieces(chunks) if again else None)
     p_values = [whole.p_value, *(part.p_value for part in parts)]
     if n_permutations:
-        Z = columns.evaluate(chunks[0][0])
-        targets = models.centred(chunks[0][1])
-        p_values = permutation_p_values(Z, targets, spans, n_permutations, np.random.default_rng(random_state))
+        rng = np.random.default_rng(random_state)
+        p_values = permutation_p_values(*models.rows(*chunks[0]), spans, n_permutations, rng)
     return SymmetryTest(
         outside=whole.outside,
         explained=models.explained(),
@@ -284,15 +289,16 @@ def _require_affordable(space: Space, bound: float, rows: int | None) -> None:
         require_memory(32.0 * count**2, f"a test of {count} functions", "Give a smaller max_dim.")
 
 
-def _as_chunks(space: Space, X: Any, y: Any, n_permutations: int) -> tuple[Any, int | None, bool]:
+def _as_chunks(space: Space, X: Any, y: Any, weights: Any, n_permutations: int) -> tuple[Any, int | None, bool]:
     """Chunks, how many rows there are (None if not known), and whether the chunks can be read twice."""
     if y is not None:
-        points, targets = checked_samples(space, X, y)
-        return [(points, targets)], len(targets), True
+        checked = checked_samples(space, X, y, weights)
+        return [checked], len(checked[1]), True
+    require_no_weights(weights)
     if n_permutations:
         raise ValueError("permutations need all data at once: give X and y, or n_permutations=0")
     if isinstance(X, Sequence):
-        return X, sum(len(targets) for _, targets in checked_chunks(space, X)), True
+        return X, sum(len(chunk[1]) for chunk in checked_chunks(space, X)), True
     return X, None, iter(X) is not X
 
 
@@ -337,11 +343,11 @@ class _Columns:
         values = self.basis.evaluate(X)
         return values if self.further is None else np.hstack([values, self.further.evaluate(X)[:, self.beyond]])
 
-    def pieces(self, chunks: Any) -> Iterator[tuple[Array, Array]]:
-        """Checked points and targets in pieces of bounded working memory."""
-        for points, targets in checked_chunks(self.basis.space, chunks):
-            for start in range(0, len(points), _PIECE):
-                yield points[start : start + _PIECE], targets[start : start + _PIECE]
+    def pieces(self, chunks: Any) -> Iterator[tuple[Array, ...]]:
+        """Checked points, targets and weights in pieces of bounded working memory."""
+        for checked in checked_chunks(self.basis.space, chunks):
+            for start in range(0, len(checked[0]), _PIECE):
+                yield tuple(part[start : start + _PIECE] for part in checked)
 
     def span(self, group: Group) -> Array:
         """The columns that are invariant under `group`, as combinations of all."""  # (size, k)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.regression._products_in_units import products_in_units
+from specavg.regression._products_in_units import Chunks, products_in_units, weighted
 from specavg.regression._whitening import LEAST_FREEDOM, directions_with_data
 
-Chunks = Iterable[tuple[Array, Array]]
 _LEAST_NOISE = 1e-10  # of the variance of y: without noise, what the functions miss plays its part, or rounding does
 
 
@@ -84,12 +83,14 @@ class Information:
         ----------
         columns : callable
             Points to φ, of shape (n, p), without the constant.
-        chunks : iterable of (X, y)
-            Checked points and targets, of shapes (n, n_features) and (n,).
-        again : iterable of (X, y), or None
+        chunks : iterable of (X, y) or (X, y, weights)
+            Weights are relative precisions, in units of their mean: σ² is the variance at mean weight.
+        again : iterable of the same, or None
             The same once more. Without it the noise is taken to be the same everywhere.
         """
-        sums, units, n = products_in_units(lambda X: np.column_stack([np.ones(len(X)), columns(X)]), chunks)
+        sums, units, n, weight_unit = products_in_units(
+            lambda X: np.column_stack([np.ones(len(X)), columns(X)]), chunks
+        )
         centred = sums[1:, 1:] - np.outer(sums[1:, 0], sums[0, 1:]) / n
         G, c, squares = centred[:-1, :-1], centred[:-1, -1], float(centred[-1, -1])
         values, vectors = directions_with_data(G, n)
@@ -103,8 +104,14 @@ class Information:
         if again is not None and squares > 0:
             middle = sums[0, 1:-1] / n
             mean = float(sums[0, -1]) / n
-            scaled = ((X, units.applied(y[:, None])[:, 0]) for X, y in again)
-            M, weight = _spread(scaled, lambda X: columns(X) @ whiten - middle @ whiten, mean, coef, noise)
+
+            def rows() -> Iterator[tuple[Array, Array]]:
+                for X, y, *given in again:
+                    Z = np.column_stack([columns(X) @ whiten - middle @ whiten, units.applied(y[:, None]) - mean])
+                    Z = weighted(Z, *(given or [None]), weight_unit)
+                    yield Z[:, :-1], Z[:, -1]
+
+            M, weight = _spread(rows(), coef, noise)
         if M.ndim == 1:
             return cls(G / noise, c / noise, n, freedom, noise, squares / n, 1.0)
         solved = np.linalg.solve(M, np.column_stack([back.T, coef]))
@@ -112,19 +119,16 @@ class Information:
         return cls((A + A.T) / 2, b, n, freedom, noise, squares / n, weight)
 
 
-def _spread(
-    chunks: Chunks, rows_of: Callable[[Array], Array], mean: float, coef: Array, noise: float
-) -> tuple[Array, float]:
+def _spread(chunks: Iterable[tuple[Array, Array]], coef: Array, noise: float) -> tuple[Array, float]:
     """M for orthonormal columns, and the share of σ²I in it."""
     r = len(coef)
     M, chance = np.zeros((r, r)), 0.0
-    for X, y in chunks:
-        rows = rows_of(X)
+    for rows, targets in chunks:
         size = np.einsum("ij,ij->i", rows, rows)
-        v = (y - mean - rows @ coef) ** 2 / np.maximum(1 - size, LEAST_FREEDOM)
+        v = (targets - rows @ coef) ** 2 / np.maximum(1 - size, LEAST_FREEDOM)
         chance += float(np.sum((v * size) ** 2))
-        rows *= np.sqrt(v)[:, None]
-        M += rows.T @ rows  # a product of a matrix with itself takes half the time
+        spread = rows * np.sqrt(v)[:, None]
+        M += spread.T @ spread  # a product of a matrix with itself takes half the time
     level = float(np.trace(M)) / r
     apart = float(np.sum((M - level * np.eye(r)) ** 2))
     weight = min(1.0, chance / apart) if apart > 0 else 1.0

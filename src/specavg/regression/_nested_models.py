@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.regression._products_in_units import products_in_units
+from specavg.regression._products_in_units import Chunks, products_in_units, weighted
 from specavg.regression._whitening import LEAST_FREEDOM, RANK_TOLERANCE, directions_with_data
 
 _ROUNDING = 1e-12  # a difference of explained variances below this part of the variance of y is rounding
@@ -38,13 +38,13 @@ class Models:
     ----------
     columns : callable
         Points to Z, of shape (n, p); the first column is constant.
-    chunks : iterable of (X, y)
-        Checked points and targets, of shapes (n, n_features) and (n,).
+    chunks : iterable of (X, y) or (X, y, weights)
+        Weights are relative precisions: rows are multiplied by their roots, the constant too.
     """
 
-    def __init__(self, columns: Callable[[Array], Array], chunks: Iterable[tuple[Array, Array]]) -> None:
+    def __init__(self, columns: Callable[[Array], Array], chunks: Chunks) -> None:
         self._columns = columns
-        products, units, self.count = products_in_units(columns, chunks)
+        products, units, self.count, self._weight = products_in_units(columns, chunks)
         mean = products[0, -1] / products[0, 0]
         gram, cross = products[:-1, :-1], products[:-1, -1]
         cross = cross - mean * gram[:, 0]  # of y minus its mean
@@ -56,9 +56,11 @@ class Models:
         self._coef = self._whiten.T @ cross  # (r,)
         self.rank = len(values)
 
-    def centred(self, y: Array) -> Array:
-        """The targets less their mean, divided by a power of two near their size where that is extreme."""  # (n,)
-        return self._units.applied(y[:, None])[:, 0] - self._mean
+    def rows(self, X: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array]:
+        """The columns, and the targets less their mean, divided by a power of two near their size if it is extreme."""
+        Z = np.column_stack([self._columns(X), self._units.applied(y[:, None]) - self._mean])
+        Z = weighted(Z, weights, self._weight)
+        return Z[:, :-1], Z[:, -1]  # (n, p), (n,)
 
     def explained(self) -> float:
         """Share of the variance of y that all columns explain, noise subtracted."""
@@ -93,13 +95,13 @@ class Models:
         rank = int(np.sum(sizes > np.sqrt(RANK_TOLERANCE) * max(float(sizes[0]), np.sqrt(self.count))))
         return directions[:, :rank], directions[:, rank:]
 
-    def compare(self, spans: Sequence[Array], chunks: Iterable[tuple[Array, Array]] | None) -> list[Comparison]:
+    def compare(self, spans: Sequence[Array], chunks: Chunks | None) -> list[Comparison]:
         """The model on each Z·span against the one on all columns.
 
         Parameters
         ----------
         spans : sequence of ndarray of shape (p, k)
-        chunks : iterable of (X, y), or None
+        chunks : iterable of (X, y) or (X, y, weights), or None
             The same data once more. Without them the p-values are those of the F test, which takes the residuals of
             a true model to be noise of one and the same variance.
         """
@@ -107,8 +109,9 @@ class Models:
         if chunks is None:
             return [self._textbook(*split) for split in splits]
         scores = [_Score(kept, tested, self._coef) for kept, tested in splits]
-        for X, y in chunks:
-            rows, targets = self._columns(X) @ self._whiten, self.centred(y)
+        for chunk in chunks:
+            Z, targets = self.rows(*chunk)
+            rows = Z @ self._whiten
             for score in scores:
                 score.add(rows, targets)
         return [self._robust(score) for score in scores]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 import numpy as np
 
@@ -10,30 +11,39 @@ from specavg._arrays import Array
 from specavg.functions._compensated_sums import Sum
 from specavg.regression._target_units import Units
 
+Chunks: TypeAlias = Iterable[tuple[Array, ...]]
+"""Checked points and targets (X, y), or with positive weights (X, y, w), of shapes (n, n_features), (n,) and (n,)."""
 
-def products_in_units(
-    columns: Callable[[Array], Array], chunks: Iterable[tuple[Array, Array]]
-) -> tuple[Array, Units, int]:
-    """Σ zzᵀ with z the functions and, last, the target in units; those units; and how many samples there are.
 
-    An offset of the targets changes no model, and a large one would cost digits; so would an extreme size.
+def weighted(rows: Array, weights: Array | None, unit: float) -> Array:
+    """Rows times √w, weights in this unit: least squares of such rows gives each point its weight."""  # (n, p)
+    if weights is None:
+        return rows if unit == 1 else rows / np.sqrt(unit)
+    return np.sqrt(weights / unit)[:, None] * rows
+
+
+def products_in_units(columns: Callable[[Array], Array], chunks: Chunks) -> tuple[Array, Units, int, float]:
+    """Σ w zzᵀ with z the functions and, last, the target in units; those units; how many samples; mean weight.
+
+    An offset of the targets changes no model, and a large one would cost digits; so would an extreme size. Weights are
+    relative: w is in units of their mean.
 
     Parameters
     ----------
     columns : callable
-        Points to functions, of shape (n, p).
-    chunks : iterable of (X, y)
-        Checked points and targets, of shapes (n, n_features) and (n,).
-    """  # -> (p + 1, p + 1), units, n
+        Points to functions, of shape (n, p); the first is the constant.
+    chunks : iterable of (X, y) or (X, y, weights)
+    """  # -> (p + 1, p + 1), units, n, weight
     total: Sum | None = None
     units: Units | None = None
     count = 0
-    for X, y in chunks:
+    for X, y, *weights in chunks:
         if not len(X):
             continue
         own = Units.of(y[:, None])
         before, units = units, own if units is None else units.common(own, keep=True)
         Z = np.column_stack([columns(X), units.applied(y[:, None])])  # (n, p + 1)
+        Z = weighted(Z, *(weights or [None]), 1.0)
         part = Sum.of(Z.T @ Z)
         if total is not None and before is not None:
             ratio = np.append(np.ones(len(part.total) - 1), before.unit / units.unit)
@@ -42,4 +52,5 @@ def products_in_units(
         count += len(X)
     if total is None or units is None:
         raise ValueError("there are no samples")
-    return total.value, units, count
+    weight = float(total.value[0, 0]) / count
+    return total.value / weight, units, count, weight

@@ -53,26 +53,35 @@ class Order(abc.ABC):
     def eigenvalue(self, space: Space, value: float) -> float:
         """The largest eigenvalue of the Laplacian of functions up to `value`, `space` taken as a whole."""
 
-    def copies(self, base: Space) -> Iterator[Eigenspace]:
-        """What one copy of a power contributes: the eigenspaces of `base` in this order."""
-        return base.ordered(self)
-
-    def of_factor(self, factor: Space, index: int) -> Iterator[Eigenspace]:
-        """What one factor of a product contributes: its eigenspaces in this order."""
-        return factor.ordered(self)
-
-    def unit_of_factor(self, factor: Space, index: int) -> float:
-        """The eigenvalue of one factor of a product that has the value 1."""
-        return 1.0
-
-    @property
-    def within_a_factor(self) -> Order:
-        """An order in which one factor has, up to any value, all functions that this order has of it up to there."""
+    def within_a_copy(self, base: Space) -> Order:
+        """The order of the functions of one copy of a power."""
         return self
+
+    def copies(self, base: Space) -> Iterator[Eigenspace]:
+        """What one copy of a power contributes: its eigenspaces in this order."""
+        return base.ordered(self.within_a_copy(base))
 
     def copy_quadrature(self, base: Space, top: float) -> tuple[Array, Array]:
         """Points and weights that integrate products of two such functions of one copy, of value up to `top`."""
-        return base.ordered_quadrature(self, top)
+        return base.ordered_quadrature(self.within_a_copy(base), top)
+
+    @property
+    def within_a_factor(self) -> Order:
+        """The order of the functions of one factor of a product, in units of the factor."""
+        return self
+
+    def unit_of_factor(self, factor: Space, index: int) -> float:
+        """What has the value 1 in the product, in units of the factor."""
+        return 1.0
+
+    def of_factor(self, factor: Space, index: int) -> Iterator[Eigenspace]:
+        """What one factor of a product contributes: its eigenspaces in this order."""
+        listed, unit = factor.ordered(self.within_a_factor), self.unit_of_factor(factor, index)
+        return listed if unit == 1 else (replace(V, eigenvalue=V.eigenvalue / unit) for V in listed)
+
+    def factor_quadrature(self, factor: Space, index: int, top: float) -> tuple[Array, Array]:
+        """Points and weights that integrate products of two such functions of one factor, of value up to `top`."""
+        return factor.ordered_quadrature(self.within_a_factor, top * self.unit_of_factor(factor, index))
 
 
 class CoordinateOrder(Order):
@@ -139,7 +148,7 @@ class ByType(Order):
         different kinds have no common unit of length: a circle of length 2 beside a sphere of radius 1 has its first
         eigenvalue at π², the sphere at 2, and a target that varies alike on both is rough on the circle only. So do
         parts of a torus of up to three dimensions that are orthogonal and of different lengths, such as the plane
-        and the axis of a hexagonal crystal, or an angle in degrees beside a length.
+        and the axis of a hexagonal crystal, or an angle in degrees beside a length, and so do copies of such spaces.
     late : int, optional
         The factor or part whose eigenvalues count four times: functions that vary along it come later. With
         ``balanced=True`` only. Parts of a torus are numbered from the longest to the shortest.
@@ -176,7 +185,7 @@ class ByType(Order):
 
     @property
     def within_a_factor(self) -> Order:
-        return replace(self, late=None)  # a factor that comes late has fewer
+        return ByType()
 
     def unit_of_factor(self, factor: Space, index: int) -> float:
         return self._unit(factor) / self.weight(index)
@@ -190,14 +199,8 @@ class ByType(Order):
     def eigenvalue(self, space: Space, value: float) -> float:
         return value * self._unit(space)
 
-    def of_factor(self, factor: Space, index: int) -> Iterator[Eigenspace]:
-        if not self.balanced:
-            return factor.ordered(self)
-        weight = self.weight(index)
-        return (replace(V, eigenvalue=weight * self.value(factor, V)) for V in factor.ordered(ByType()))
-
-    def copies(self, base: Space) -> Iterator[Eigenspace]:
-        return base.eigenspaces()  # a copy is one part
+    def within_a_copy(self, base: Space) -> Order:
+        return self if self.balanced and base.unlike_parts > 1 else BY_EIGENVALUE  # a copy is one part
 
 
 @final
@@ -209,8 +212,9 @@ class FewCoordinates(CoordinateOrder):
     or third frequency of a single one. Here a space of dimension d that is taken as a whole has the value
     μ = d log(1 + ((1 + c)^(1/d) − 1) λ/λ₁), λ₁ its first non-zero eigenvalue, and values of parts add. Parts are the
     coordinates of a box torus (together log ∏(1 + c k_i²)), the copies of a power and the factors of a product.
-    e^μ = 1 + c for the first functions of each part, and the number of functions grows like e^(μ/2) whatever d is:
-    the "heat" spectrum e^(−sμ), s = ℓ²/2, is the kernel of a Sobolev space of mixed smoothness.
+    A copy whose coordinates or factors have no common unit of length is no part: these are. e^μ = 1 + c for the first
+    functions of each part, and the number of functions grows like e^(μ/2) whatever d is: the "heat" spectrum e^(−sμ),
+    s = ℓ²/2, is the kernel of a Sobolev space of mixed smoothness.
 
     Parameters
     ----------
@@ -253,10 +257,12 @@ class FewCoordinates(CoordinateOrder):
         return expm1(value / space.dim) / self._scale(space) * (1 + _ROUNDED_UP)
 
     def copies(self, base: Space) -> Iterator[Eigenspace]:
-        return base.as_a_whole(self)  # a copy is one part, also where it has several coordinates
+        # A copy is one part, also where it has several coordinates, unless these have units of their own.
+        return base.as_a_whole(self) if base.unlike_parts == 1 else base.ordered(self)
 
     def copy_quadrature(self, base: Space, top: float) -> tuple[Array, Array]:
-        return base.quadrature(self.eigenvalue(base, top))
+        whole = base.unlike_parts == 1
+        return base.quadrature(self.eigenvalue(base, top)) if whole else base.ordered_quadrature(self, top)
 
     def frequency_key(self, k: int) -> int:
         if int(self.steepness) != self.steepness:

@@ -131,6 +131,10 @@ class Power(Space):
     def one_part(self) -> Space:
         return self._base
 
+    @property
+    def unlike_parts(self) -> int:
+        return self._base.unlike_parts
+
     def type_of(self, eigenspace: Eigenspace) -> types_of_functions.Type | None:
         chosen = copy_types(eigenspace)
         found = [tuple(V.eigenvalue for V, count in one for _ in range(count)) for one in chosen]
@@ -141,7 +145,7 @@ class Power(Space):
             return None
         types = [next(iter(copy_types(V))) for V in eigenspaces]
         place = {V: i for i, V in enumerate(dict.fromkeys(V for chosen in types for V, _ in chosen))}
-        one_copy = self._base.von_mises_series(list(place), BY_EIGENVALUE)
+        one_copy = self._base.von_mises_series(list(place), order.within_a_copy(self._base))
         if one_copy is None:
             return None
         owner = np.repeat(np.arange(len(types)), [len(chosen) for chosen in types])

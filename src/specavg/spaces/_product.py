@@ -236,8 +236,7 @@ class Product(Space):
         return tensor_quadrature([factor.quadrature(max_eigenvalue) for factor in self._factors])
 
     def ordered_quadrature(self, order: Order, top: float) -> tuple[Array, Array]:
-        inside = order.within_a_factor
-        return tensor_quadrature([factor.ordered_quadrature(inside, top) for factor in self._factors])
+        return tensor_quadrature([order.factor_quadrature(factor, i, top) for i, factor in enumerate(self._factors)])
 
 
 def factor_eigenspaces(eigenspace: Eigenspace) -> tuple[tuple[Eigenspace, ...], ...]:

@@ -126,7 +126,10 @@ class Space(Immutable, abc.ABC):
 
     @property
     def unlike_parts(self) -> int:
-        """How many parts have no common unit of length: factors whose first eigenvalues differ, axes of a lattice."""
+        """How many parts have no common unit of length: factors whose first eigenvalues differ, axes of a lattice.
+
+        Of a power, the parts of one copy.
+        """
         return 1
 
     def check_order(self, order: str | Order) -> Order:
