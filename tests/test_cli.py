@@ -399,11 +399,6 @@ BAD = {
     "a broken file": (["info", *TORUS, "--group", "broken.toml"], 1, "broken.toml cannot be read"),
     "a file that is no model": (["predict", "data.csv", "new.csv"], 1, "not a readable zip file"),
     "no model": (["predict", "nowhere", "new.csv"], 1, "nowhere: there is no such file"),
-    "points that are all the same": (
-        ["check", "same.csv", "--target", "y", *TORUS, "--group", "sign_flips:2"],
-        1,
-        "the points of same.csv cannot tell",
-    ),
     "a level that is none": (
         ["discover", "data.csv", "--target", "y", *TORUS, "--group", "sign_flips:2", "--level", "2"],
         2,
