@@ -121,7 +121,10 @@ class InvariantEstimator(Savable, BaseEstimator):
 
     def _points(self, X: Any, *, reset: bool) -> Array:
         """`X` as scikit-learn wants it: points flattened to (n, n_features), finite, float64."""
-        points: Any = validate_data(self, self._table(X), reset=reset, dtype=np.float64)
+        space = self.space
+        if not reset and space is not None and hasattr(self, "basis_"):
+            space = self.basis_.space  # one that was set since belongs to the next fit
+        points: Any = validate_data(self, given_table(space, self.group, X), reset=reset, dtype=np.float64)
         if reset:
             self._question(points)
         return points
@@ -255,6 +258,8 @@ def checked_alpha(alpha: Any, unit: float = 1.0) -> float | None:
         return None
     if np.ndim(alpha):
         raise ValueError(f"alpha is one number for all outputs, or 'auto'; got {np.size(alpha)} numbers")
+    if alpha is None:
+        raise ValueError("alpha must be a positive number or 'auto'; got None")
     if not (np.isfinite(alpha) and alpha > 0):
         raise ValueError(f"alpha must be positive and finite; got {alpha!r}. 'auto' goes down to interpolation.")
     return float(alpha) / unit

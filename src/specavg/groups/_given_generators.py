@@ -146,10 +146,21 @@ def _called(one: Isometry | Field, given: Sequence[Isometry | Field]) -> str:
     return f"{'field' if isinstance(one, Field) else 'generator'} {alike.index(one)}"
 
 
+_EXAMPLES = dict.fromkeys(
+    ("alternating", "cyclic", "cyclic_shifts", "dihedral", "dihedral_shifts", "hyperoctahedral", "orthogonal")
+    + ("sign_flips", "special_orthogonal", "symmetric", "trivial"),
+    "3",
+)  # what the functions that take one number are called with in a message
+
+
 def not_a_group(group: object) -> TypeError:
     """The refusal of what is given in place of a group, with what to write instead."""
     if isinstance(group, str):
+        from specavg import groups  # its catalogue is made of this file too
+
         hint = f'a name stands in its function, as in sa.groups.point_group("{group}")'
+        if group in groups.__all__ and group != "point_group":
+            hint = f"call the function of this name, as in sa.groups.{group}({_EXAMPLES.get(group, '...')})"
     elif isinstance(group, list | tuple):
         hint = "generators stand in sa.Group([...])"
     elif callable(group):
