@@ -84,6 +84,7 @@ def invariant_vectors(matrices: Sequence[Array]) -> Vectors:
             )
     vectors = Vectors(d)
     span = np.zeros((d, 0))  # an orthonormal basis of what the orbits span, in columns
+    limit = LIMITS[0]
     for limit in LIMITS:
         for v in itertools.chain(_axes(matrices), _complement(span)):
             rest = v - span @ (span.T @ v)
@@ -102,7 +103,7 @@ def invariant_vectors(matrices: Sequence[Array]) -> Vectors:
             break  # of a finite group one of these axes has at most 60 images, that of a prism at most 2
     raise ValueError(
         "the matrices do not generate a group that can be recognised as finite: the orbits of the vectors tried did "
-        f"not close within {LIMITS[-1]} images. A rotation by an irrational part of a turn generates an infinite "
+        f"not close within {limit} images. A rotation by an irrational part of a turn generates an infinite "
         "group; if this one is finite and its structure is known, use the catalogue (groups.point_group, ...)."
     )
 
