@@ -139,7 +139,7 @@ class SpectralRidge(PiecewiseEstimator):
         without = self._error_without_group(points, targets)
         if without < _FAR_BETTER * self.loo_error_:
             question_group(self._group(), self.loo_error_, without)
-        if self._cutoff() is None:
+        elif self._cutoff() is None:  # more functions of a symmetry that fails would not help
             question_size(self.basis_, count, rows, self.loo_error_)
 
     def _error_without_group(self, points: Array, targets: Array) -> float:
