@@ -286,6 +286,14 @@ def test_check_says_which_generator_fails(here, capsys):
     assert "It fails for generator 1." in out
 
 
+def test_points_that_cannot_tell_are_no_failure(here, capsys):
+    rest = ["--features", "a,b", "--space", "torus:2", "--group", "sign_flips:2"]
+    code, out, err = run(capsys, "check", "same.csv", "--target", "y", *rest)
+    assert code == 0
+    assert "The data cannot tell whether it holds." in out
+    assert "warning: The points cannot tell" in err
+
+
 def test_check_tests_fields(here, capsys):
     rest = ["--features", "a,b", "--space", "torus:2", "--target", "y"]
     code, out, err = run(capsys, "check", "both.csv", *rest, "--group", "shifts:1,-1")
@@ -404,6 +412,7 @@ BAD = {
         2,
         "--level must lie between 0 and 1",
     ),
+    "a point group by its name alone": (["info", "--space", "sphere:3", "--group", "Oh"], 2, "write point_group:Oh"),
     "nothing to check": (["check", "data.csv", "--target", "y", *TORUS], 2, "moves nothing"),
     "an impossible level": (
         ["check", "data.csv", "--target", "y", *TORUS, "--group", "sign_flips:2", "--level", "2"],

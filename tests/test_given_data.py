@@ -269,6 +269,7 @@ def test_dates_as_targets_are_refused(kind):
     "group, hint",
     [
         ("Oh", r'point_group\("Oh"\)'),
+        ("symmetric", r"sa\.groups\.symmetric\(3\)"),
         ([sa.isometries.permutation([1, 0])], r"sa\.Group\(\[\.\.\.\]\)"),
         (sa.groups.symmetric, r"symmetric\(3\)"),
         (3, r"one of sa\.groups"),
