@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from specavg import groups, isometries
+from specavg import Group, groups, isometries
 from specavg.groups.families import CrystalSymmetry
 from specavg.isometries import Affine
 from specavg.spaces import Rotations
@@ -83,9 +83,12 @@ def test_no_symmetry_at_all():
     assert len(list(G.elements())) == 1
 
 
-@pytest.mark.parametrize("name, rotations", [("-6m2", "'D6' for D3h"), ("-43m", "'O' for Td"), ("mm2", "'D2' for C2v")])
+@pytest.mark.parametrize(
+    "name, rotations",
+    [("-6m2", "D6"), ("-43m", "O"), ("mm2", "D2"), ("1m1", "121"), ("31m", "312"), ("3m1", "D3"), ("D5h", "D10")],
+)
 def test_reflections_are_refused_with_the_rotation_group_to_use(name, rotations):
-    with pytest.raises(ValueError, match=rotations):
+    with pytest.raises(ValueError, match=f"not the inversion.* its rotations, '{rotations}'"):
         groups.crystal_symmetry(name)
 
 
@@ -300,3 +303,31 @@ def test_time_reversal_adds_the_inversion():
 def test_reciprocal_lattice_is_dual():
     B = np.random.default_rng(0).standard_normal((3, 3))
     assert np.abs(groups.reciprocal_lattice(B) @ B.T - np.eye(3)).max() < 1e-12
+
+
+def _proper(group, turn=None):
+    """The rotations among all elements, turned."""
+    turn = np.eye(3) if turn is None else turn
+    matrices = np.array([np.asarray(g.matrix, dtype=float) for g in group.elements()])
+    return turn @ matrices[np.linalg.det(matrices) > 0] @ turn.T
+
+
+def _same_elements(a, b):
+    return len(a) == len(b) and all(np.abs(b - A).max(axis=(1, 2)).min() < 1e-12 for A in a)
+
+
+_WITH_INVERSION = ["-1", "2/m", "12/m1", "2/m11", "mmm", "4/m", "4/mmm", "-3", "-3m1", "-31m", "6/m", "6/mmm", "m-3",
+                   "m-3m", "m-3-5", "D5d", "D9d", "S10", "D8h"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _WITH_INVERSION)
+def test_a_class_with_the_inversion_stands_for_its_rotations_in_its_own_orientation(name):
+    given = groups.point_group(name)
+    found = groups.crystal_symmetry(name)
+    assert _same_elements(_proper(found.structure.crystal), _proper(given))
+    assert eval(repr(found), vars(groups)) == found
+    for turn in (np.eye(3)[[2, 0, 1]], Rotation.from_rotvec([0.3, 0.4, 0.5]).as_matrix()):
+        tilted = Group([turn @ np.asarray(g.matrix, dtype=float) @ turn.T for g in given.generators])
+        left, right = groups.crystal_symmetry(tilted), groups.crystal_symmetry("1", specimen=tilted)
+        assert _same_elements(_proper(left.structure.crystal), _proper(given, turn))
+        assert _same_elements(_proper(right.structure.specimen), _proper(given, turn))

@@ -83,11 +83,31 @@ def test_an_inverse_pole_figure_has_the_values_of_the_mean_over_circles():
     assert [t.get_text() for t in ax.texts] == ["001", "101", "111"]
 
 
-@pytest.mark.parametrize("crystal, around", [("O", 45), ("D6", 30), ("D3", 60), ("C4", 90), ("T", 360), ("C1", 360)])
-def test_sectors_repeat(crystal, around):
+_SECTORS = [("O", 0, 45), ("m-3", 0, 90), ("D6", 0, 30), ("321", -30, 30), ("-31m", 0, 60), ("C4", 0, 90),
+            ("121", 0, 180), ("2/m11", -90, 90), ("D5d", -18, 18), ("C1", 0, 360)]  # fmt: skip
+
+
+@pytest.mark.parametrize("crystal, first, last", _SECTORS)
+def test_a_sector_has_every_direction_once(crystal, first, last):
     from specavg.plot._orientations import _sector
 
-    assert np.rad2deg(_sector(crystal)[0]) == pytest.approx(around)
+    rotations = groups.crystal_symmetry(crystal).structure.crystal
+    start, end, edge, _ = _sector(rotations)
+    assert np.rad2deg([start, end]) == pytest.approx([first, last], abs=1e-6)
+    matrices = np.array([np.asarray(g.matrix, dtype=float) for g in rotations.elements()])
+    images = sa.Sphere(3).sample(500, random_state=0) @ matrices.transpose(0, 2, 1)
+    up = images * np.where(images[..., 2:] < 0, -1, 1)  # a direction and its opposite are the same
+    phi = start + (np.arctan2(up[..., 1], up[..., 0]) - start) % (2 * np.pi)
+    inside = (phi < end) & (np.arccos(up[..., 2]) < edge(phi))
+    assert (inside.sum(axis=0) == 1).all()
+
+
+def test_a_tilted_crystal_has_no_sector_about_z():
+    from specavg.plot._orientations import _sector
+
+    turn = Rotation.from_rotvec([0.3, 0.4, 0.5]).as_matrix()
+    tilted = sa.Group([turn @ np.asarray(g.matrix, dtype=float) @ turn.T for g in groups.point_group("O").generators])
+    assert _sector(groups.crystal_symmetry(tilted).structure.crystal)[:2] == pytest.approx((0, 2 * np.pi))
 
 
 def test_sections_have_the_ranges_of_the_symmetry():

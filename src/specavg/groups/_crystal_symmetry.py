@@ -6,32 +6,11 @@ import numpy as np
 
 from specavg._messages import shown
 from specavg.groups._group import Group
-from specavg.groups._point_group_names import point_group
-from specavg.groups.families import AxialGroup, CrystalSymmetry, PointGroup
+from specavg.groups._point_group_names import point_group, rotations_of
+from specavg.groups.families import CrystalSymmetry
 from specavg.groups.families._two_sided import rotation_of_space
 from specavg.isometries import LeftRight, identity
 from specavg.isometries.fields import Field, LeftRightField, RotationField
-
-# The rotations of a class once the inversion is added (as diffraction does): its Laue class without inversion.
-_LAUE_ROTATIONS = {
-    **dict.fromkeys(("Ci",), "C1"),
-    **dict.fromkeys(("Cs", "C2h"), "C2"),
-    **dict.fromkeys(("C2v", "D2h"), "D2"),
-    **dict.fromkeys(("S4", "C4h"), "C4"),
-    **dict.fromkeys(("C4v", "D2d", "D4h"), "D4"),
-    **dict.fromkeys(("S6",), "C3"),
-    **dict.fromkeys(("C3v", "D3d"), "D3"),
-    **dict.fromkeys(("C3h", "C6h"), "C6"),
-    **dict.fromkeys(("C6v", "D3h", "D6h"), "D6"),
-    **dict.fromkeys(("Th",), "T"),
-    **dict.fromkeys(("Td", "Oh"), "O"),
-    **dict.fromkeys(("C∞h",), "C∞"),
-    **dict.fromkeys(("C∞v", "D∞h"), "D∞"),
-    **dict.fromkeys(("Ih",), "I"),
-}
-
-# The classes with the inversion: each is its rotations, with and without the inversion.
-_LAUE_CLASSES = {"Ci", "C2h", "D2h", "C4h", "D4h", "S6", "D3d", "C6h", "D6h", "Th", "Oh", "C∞h", "D∞h", "Ih"}
 
 
 def crystal_symmetry(crystal: str | Group, specimen: str | Group = "C1") -> Group:
@@ -88,16 +67,15 @@ def _rotations(group: str | Group, role: str) -> Group:
         group = point_group(group)
     if not isinstance(group, Group) or group.size != 3:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(f"the {role} symmetry must be a point group of R^3, by name or as a Group; got {shown(group)}")
-    improper = [g for g in group.generators if np.linalg.det(rotation_of_space(g).matrix) < 0]
-    if improper:
-        symbol = group.structure.symbol if isinstance(group.structure, PointGroup | AxialGroup) else ""
-        proper = _LAUE_ROTATIONS.get(symbol)
-        if symbol in _LAUE_CLASSES and proper is not None:  # a product of its rotations and the inversion
-            return point_group(proper)
-        hint = f" ({proper!r} for {symbol})" if proper else ""
+    if all(np.linalg.det(rotation_of_space(g).matrix) > 0 for g in group.generators):
+        return group
+    rotations = rotations_of(group)
+    if rotations is None:
+        laue = rotations_of(Group([*group.generators, -np.eye(3)], group.fields))
+        hint = f", {laue.name!r}" if laue is not None and laue.name else ""
         raise ValueError(
             f"{group!r} has reflections but not the inversion: a reflection of the {role} makes no rotation of an "
             "orientation. Give the rotations alone; for diffraction data, which cannot tell A from −A, give the Laue "
             f"class or its rotations{hint}."
         )
-    return group
+    return rotations

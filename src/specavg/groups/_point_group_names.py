@@ -5,11 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
+from dataclasses import replace
+
+import numpy as np
 
 from specavg._messages import shown
 from specavg.groups._catalogue import orthogonal, special_orthogonal
 from specavg.groups._group import Group
-from specavg.groups.families import AxialGroup, PointGroup, Turn
+from specavg.groups.families import AxialGroup, OrthogonalGroup, PointGroup, Turn
 from specavg.groups.families._point_group import AROUND_Z
 from specavg.groups.families._point_group_turns import (
     ALIASES,
@@ -23,6 +26,8 @@ from specavg.groups.families._point_group_turns import (
     turns_of,
     usual,
 )
+from specavg.groups.families._two_sided import rotation_of_space
+from specavg.groups.recognition._point_group_of import are_elements, point_group_of
 
 # Hermann–Mauguin name: Schoenflies name, principal axis, secondary axis. For Dn and Dnh, Dnd the secondary
 # axis is a two-fold one; for Cnv it is the normal of a mirror.
@@ -164,6 +169,53 @@ def point_group(name: str) -> Group:
         )
     turns, generating = turns_of(symbol, axis, second)
     return Group([turn.isometry for turn in generating], name=plain, structure=PointGroup(usual(symbol), turns), size=3)
+
+
+def rotations_of(group: Group) -> Group | None:
+    """The rotations of a point group that has the inversion, in its own orientation; None where it has none.
+
+    The group is then its rotations, with and without the inversion: each turn, without its inversion, is one of them.
+
+    Examples
+    --------
+    >>> rotations_of(point_group("m-3m")), rotations_of(point_group("12/m1"))
+    (point_group('O'), point_group('121'))
+    >>> rotations_of(point_group("mm2")) is None
+    True
+    """
+    matrices = [rotation_of_space(g).matrix for g in group.generators]
+    structure = group.structure
+    if isinstance(structure, AxialGroup):
+        return point_group(structure.symbol[:-1]) if structure.symbol.endswith("h") else None
+    if isinstance(structure, OrthogonalGroup):
+        return point_group("K")
+    if not isinstance(structure, PointGroup):
+        structure = None if group.fields else point_group_of(matrices)
+    if structure is None:
+        return None
+    turns: dict[Axis, Turn] = {}
+    for turn in structure.turns:
+        turns.setdefault(turn.axis, replace(turn, improper=False))  # a mirror across an axis comes after its rotations
+    proper = tuple(turn for turn in turns.values() if turn.order > 1)
+    found = PointGroup(_rotation_symbol(structure.symbol), proper)
+    if 2 * found.order != structure.order:  # without the inversion these are no elements
+        return None
+    oriented = (name for name, (symbol, _, _) in _HERMANN_MAUGUIN.items() if symbol == found.symbol)
+    for named in map(point_group, (found.symbol, *oriented)):
+        if are_elements([rotation_of_space(g).matrix for g in named.generators], found):
+            return named
+    return Group([np.linalg.det(A) * A for A in matrices], structure=found, size=3)
+
+
+def _rotation_symbol(symbol: str) -> str:
+    """That of the rotations of a group with the inversion, such as O for Oh, D3 for D3d and C3 for S6."""
+    if symbol in POLYHEDRAL:
+        return symbol[0]
+    match = re.fullmatch(r"([CDS])(\d+).?", symbol)
+    if match is None:  # Ci
+        return "C1"
+    letter, n = match[1], int(match[2])
+    return f"C{n // 2}" if letter == "S" else f"{letter}{n}"
 
 
 def _continuous(symbol: str) -> Group:

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from specavg._arrays import Array
 from specavg.functions._one_direction import unit_direction
 from specavg.groups import Group, crystal_symmetry
-from specavg.plot._poles import directions_at, expanded_pole_density, indices, project, sides, symbols
+from specavg.groups.families._two_sided import rotation_of_space
+from specavg.plot._poles import crystal_and_specimen, directions_at, expanded_pole_density, indices, project, sides
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, COLORS, INK, axes_or_new, bands_on_one_scale, panels_in_a_row, without_frame
 from specavg.spaces import Rotations, rotations_from_bunge
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _UNIT = "multiples of random"  # of a density relative to uniform orientations
+_TURNED_ROUND = -1 + 1e-9  # z component of z after a rotation that turns it round, with rounding
+_ROUNDING = 1e-9  # of angles: a sector that begins at 0 is not to begin at its other end
 _DRAWN = 2_001  # orientations drawn from a density: their histogram of 36 bins is right to a tenth of its height
 
 
@@ -48,7 +51,8 @@ def inverse_pole_figure(
     group : Group, optional
         The crystal's symmetry, where the model does not say it.
     whole : bool, default False
-        Draw the upper hemisphere instead of the sector that repeats.
+        Draw the upper hemisphere instead of the sector that repeats. The sector is that of the rotations about z and
+        the half turns across z; of cubes with their axes along x, y and z it is the standard triangle (two for 23).
     projection : {"stereographic", "equal area"}
     resolution : int, default 40
         Grid steps along each side.
@@ -73,8 +77,8 @@ def inverse_pole_figure(
     source = source_of(model, space=Rotations(), group=group)
     directions = np.atleast_2d(np.asarray(specimen, dtype=float))
     axes = panels_in_a_row(ax, len(directions), (3.1, 3.3), colorbar)
-    around, edge, corners = _sector("" if whole else symbols(source.group)[0])
-    phi = np.linspace(0, around, resolution + 1)
+    first, last, edge, corners = _sector(None if whole else crystal_and_specimen(source.group)[0])
+    phi = np.linspace(first, last, resolution + 1)
     share, phi = np.meshgrid(np.linspace(0, 1, resolution + 1), phi, indexing="ij")
     theta = share * edge(phi)
     flat = directions_at(theta, phi)
@@ -91,11 +95,11 @@ def inverse_pole_figure(
     rim = np.concatenate([plane[:, 0], plane[-1], plane[::-1, -1]])
     bands_on_one_scale(axes, plane, densities, cmap, _UNIT if colorbar else None)
     for panel, r in zip(axes, directions, strict=True):
-        panel.plot(*(plane[-1] if around > 6 else rim).T, color=INK, linewidth=1)
+        panel.plot(*(plane[-1] if last - first > 6 else rim).T, color=INK, linewidth=1)
         for corner in corners:
             at = project(unit_direction(corner)[None], projection)[0]
             away = at - plane.reshape(-1, 2).mean(axis=0)
-            offset = tuple(9 * away / max(np.linalg.norm(away), 1e-9))
+            offset = tuple((15, 9) * away / max(np.linalg.norm(away), 1e-9))  # three digits are wider than high
             panel.annotate(indices(corner), at, offset, textcoords="offset points", ha="center", va="center",
                            annotation_clip=False)  # fmt: skip
         panel.set_title(f"along {indices(r, '[]')}", pad=16, fontsize="medium")
@@ -117,7 +121,8 @@ def odf_sections(
 ) -> Array:
     """Sections φ₂ = const of an orientation density in Bunge's angles, in multiples of random.
 
-    φ₁ runs over 360°, or 90° for an orthorhombic specimen; Φ over 180°, or 90° for a crystal with a half turn across z.
+    φ₁ runs over 360°, or as far as rotations of the specimen about z and half turns across z do not repeat it (90° for
+    rolled sheet); Φ over 180°, or 90° for a crystal with a half turn across z.
 
     Parameters
     ----------
@@ -145,9 +150,9 @@ def odf_sections(
     'φ₂ = 45°'
     """
     source = source_of(model, space=Rotations(), group=group)
-    crystal, specimen = symbols(source.group)
-    widest = {"D2": 90.0, "C2": 180.0}.get(specimen, 360.0)
-    deepest = 90.0 if crystal[:1] in ("D", "O", "T", "I") and crystal != "D∞" else 180.0
+    crystal, specimen = (_about_z(_matrices(side)) for side in crystal_and_specimen(source.group))
+    widest = 360.0 / (specimen[0] * (2 if len(specimen[1]) else 1))
+    deepest = 90.0 if len(crystal[1]) else 180.0
     axes = panels_in_a_row(ax, len(phi2), (3.1, 3.3), colorbar)
     first, middle = np.meshgrid(
         np.linspace(0, widest, resolution + 1), np.linspace(0, deepest, resolution + 1), indexing="ij"
@@ -223,15 +228,43 @@ def misorientations(
     return panel
 
 
-def _sector(symbol: str) -> tuple[float, Any, list[tuple[float, float, float]]]:
-    """The sector of directions that repeats (with their opposites): its angle, its edge θ(φ), and its corners."""
-    if symbol == "O":  # up to the plane x = z, from [101] to [111]
-        return np.pi / 4, (lambda phi: np.arctan(1 / np.cos(phi))), [(0, 0, 1), (1, 0, 1), (1, 1, 1)]
-    order = int(symbol[1:]) if symbol[:1] in ("C", "D") and symbol[1:].isdigit() else 1
-    around = 2 * np.pi / (2 * order if symbol[:1] == "D" else order)
+def _matrices(rotations: Group | None) -> Array:
+    """All rotations of a finite group; the identity alone where the group is not known, or not finite."""
+    if rotations is None or not np.isfinite(rotations.order):
+        return np.eye(3)[None]
+    return np.array(
+        [rotation_of_space(g).matrix for g in rotations.elements(limit=rotations.finite_order)], dtype=float
+    )
+
+
+def _about_z(matrices: Array) -> tuple[int, Array]:
+    """How many rotations keep z, and in which directions of the plane lie the axes of the half turns across z."""
+    across = matrices[matrices[:, 2, 2] < _TURNED_ROUND]
+    return int(np.sum(matrices[:, 2, 2] > -_TURNED_ROUND)), np.arctan2(across[:, 1, 0], across[:, 0, 0]) / 2
+
+
+def _sector(crystal: Group | None) -> tuple[float, float, Any, list[tuple[float, float, float]]]:
+    """The sector of directions that repeats (with their opposites): first and last angle, edge θ(φ), and corners."""
+    matrices = _matrices(crystal)
+    if len(matrices) in (12, 24) and np.isin(matrices, (-1, 0, 1)).all():  # the axes of the cube are x, y and z
+        octahedral = len(matrices) == 24
+        corners = [(0.0, 0.0, 1.0), (1.0, 0.0, 1.0), (1.0, 1.0, 1.0), (0.0, 1.0, 1.0)]
+        last = np.pi / 4 if octahedral else np.pi / 2
+        # up to the planes x = z and y = z
+        return (
+            0.0,
+            last,
+            lambda phi: np.arctan(1 / np.maximum(np.cos(phi), np.sin(phi))),
+            corners[: 3 + (not octahedral)],
+        )
+    turns, axes = _about_z(matrices)
+    first, width = 0.0, 2 * np.pi / turns
+    if len(axes):  # with the inversion, a half turn about an axis is a mirror across it
+        width /= 2
+        first = -((-axes[0] - np.pi / 2 + _ROUNDING) % width - _ROUNDING)
 
     def edge(phi: Array) -> Array:
         return np.full_like(phi, np.pi / 2)
 
-    corners = [(0.0, 0.0, 1.0), (1.0, 0.0, 0.0)] if around < 6 else [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
-    return around, edge, corners
+    corners = [(0.0, 0.0, 1.0), (1.0, 0.0, 0.0)] if width < 6 else [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
+    return first, first + width, edge, corners

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from specavg._arrays import Array
 from specavg.functions._one_direction import circle_means, unit_direction
 from specavg.groups import Group
-from specavg.groups.families import CrystalSymmetry, PointGroup
+from specavg.groups.families import CrystalSymmetry
 from specavg.isometries import LeftRight
 from specavg.plot._source import source_of
 from specavg.plot._style import CMAP, INK, bands_on_one_scale, panels_in_a_row
@@ -95,7 +95,8 @@ def pole_figure(
     ]
     plane = project(flat, projection).reshape(*theta.shape, 2)
     bands_on_one_scale(axes, plane, densities, cmap, "multiples of random" if colorbar else None)
-    cubic = symbols(source.group)[0][:1] in ("O", "T", "")  # and where nothing is known of the crystal
+    crystal_class = getattr(getattr(crystal_and_specimen(source.group)[0], "structure", None), "symbol", "")
+    cubic = crystal_class[:1] in ("O", "T", "")  # and where nothing is known of the crystal
     for panel, h in zip(axes, directions, strict=True):
         if data is not None:
             poles = _poles(Rotations().check_points(data).reshape(-1, 3, 3), h, source.group, antipodal)
@@ -131,13 +132,10 @@ def indices(h: ArrayLike, brackets: str = "") -> str:
     return brackets[:1] + text + brackets[1:]
 
 
-def symbols(group: Group) -> tuple[str, str]:
-    """The Schoenflies symbols of the rotations of crystal and specimen; empty where they are not known."""
-    if not isinstance(group.structure, CrystalSymmetry):
-        return "", ""
-    sides = (group.structure.crystal.structure, group.structure.specimen.structure)
-    crystal, specimen = (side.symbol if isinstance(side, PointGroup) else "" for side in sides)
-    return crystal, specimen
+def crystal_and_specimen(group: Group) -> tuple[Group | None, Group | None]:
+    """The rotations of the crystal and of the specimen; None where they are not known."""
+    structure = group.structure
+    return (structure.crystal, structure.specimen) if isinstance(structure, CrystalSymmetry) else (None, None)
 
 
 def expanded_pole_density(

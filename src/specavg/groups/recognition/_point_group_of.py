@@ -7,7 +7,7 @@ answer is checked: every element that was listed is one of theirs, and there are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -45,9 +45,13 @@ def point_group_of(matrices: Sequence[Array]) -> PointGroup | None:
     found = _described(rotations, inverted, axes, folds, with_inversion)
     if found is None or found.order != len(elements):
         return None
-    theirs = _elements(found)
-    nearest = [float(_distance(theirs, element).min()) for element in (*elements, *generators)]
-    return found if max(nearest) < _CHECKED else None
+    return found if are_elements([*elements, *generators], found) else None
+
+
+def are_elements(matrices: Iterable[Array], group: PointGroup) -> bool:
+    """Whether all of the matrices are elements of `group`."""
+    theirs = _elements(group)
+    return all(float(_distance(theirs, matrix).min()) < _CHECKED for matrix in matrices)
 
 
 def _distance(matrices: Array, matrix: Array) -> Array:
@@ -115,7 +119,7 @@ def _described(
         if symbol is None or frame is None:
             return None
         return next(
-            (g for g in (named_turns(symbol, R) for R in _icosahedral_ways(frame)) if _fits(g, rotations)), None
+            (g for g in (named_turns(symbol, R) for R in _icosahedral_ways(frame)) if are_elements(rotations, g)), None
         )
     return _axial(rotations, inverted, principal, axes)
 
@@ -138,11 +142,6 @@ def _icosahedral_ways(frame: Array) -> list[Array]:
     """Both ways to lay an icosahedron along three of its two-fold axes."""
     quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     return [frame, frame @ quarter]
-
-
-def _fits(group: PointGroup, rotations: Array) -> bool:
-    theirs = _elements(group)
-    return all(_distance(theirs, R).min() < _CHECKED for R in rotations)
 
 
 def _axial(rotations: Array, inverted: Array, principal: Array, axes: Array) -> PointGroup | None:
