@@ -32,7 +32,9 @@ def test_predictions_that_are_no_numbers_are_no_proof(wrong):
         return np.resize(wrong, len(X))
 
     count = int(np.sum(~np.isfinite(np.resize(wrong, 6 * 48))))
-    with pytest.raises(ValueError, match=f"{count} of 288 predictions are no finite numbers, the first of them (nan|inf)"):
+    with pytest.raises(
+        ValueError, match=f"{count} of 288 predictions are no finite numbers, the first of them (nan|inf)"
+    ):
         sa.invariance_discrepancy(f, space, groups.point_group("Oh"), X)
 
 

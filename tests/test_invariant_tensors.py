@@ -260,7 +260,7 @@ def test_what_are_no_index_symmetries_is_refused(given):
 
 
 def test_wrong_index_symmetries_are_told_what_is_wrong_first():
-    with pytest.raises(ValueError, match="^'ij=kl' are no index symmetries: .*the same letters exchanged"):
+    with pytest.raises(ValueError, match=r"^'ij=kl' are no index symmetries: .*the same letters exchanged"):
         sa.invariant_tensors(groups.point_group("Oh"), "ij=kl")
 
 

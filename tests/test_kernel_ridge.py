@@ -556,10 +556,12 @@ def test_trials_print_as_a_short_table_also_after_loading(tmp_path):
         assert trials == tuple(trials)
 
 
-@pytest.mark.parametrize("given, complaint", [({"alpha": None}, "alpha must be"), ({"max_dim": "10"}, "max_dim must be")])
+@pytest.mark.parametrize(
+    "given, complaint", [({"alpha": None}, "alpha must be"), ({"max_dim": "10"}, "max_dim must be")]
+)
 def test_what_is_no_number_is_refused(given, complaint):
     X = sa.Sphere(3).sample(30, random_state=0)
-    with pytest.raises(ValueError, match=f"{complaint} a .*number.*; got (None|'10')"):
+    with pytest.raises(ValueError, match=rf"{complaint} a .*number.*; got (None|'10')"):
         sa.InvariantKernelRidge(sa.Sphere(3), groups.point_group("Oh"), **given).fit(X, X[:, 0] ** 2)
 
 

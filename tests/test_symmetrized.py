@@ -117,7 +117,7 @@ def test_refusals():
     X = SPACE.sample(10, random_state=0)
     with pytest.raises(ValueError, match="n_nodes must be"):
         sa.Symmetrized(Ridge(), SPACE, GROUP, n_nodes=0).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="LogisticRegression predicts classes.*InvariantFeatures"):
+    with pytest.raises(ValueError, match=r"LogisticRegression predicts classes.*InvariantFeatures"):
         sa.Symmetrized(LogisticRegression(), SPACE, GROUP).fit(X, (X[:, 0] > 0).astype(int))
     big = sa.Torus(12).sample(10, random_state=0)
     with pytest.raises(ValueError, match="too few"):

@@ -231,7 +231,7 @@ def test_copies_of_a_point_are_one_sample_with_their_mean(n_points, copies, n_pe
 
 
 def test_copies_of_points_raise_no_false_alarms():
-    # What few invariant functions miss of a sharp one is the same for all copies: rows by themselves would all blame it.
+    # What few invariant functions miss of a sharp one is the same for all copies: row by row it would be certainty.
     space, group, alarms = sa.Sphere(3), groups.point_group("Oh"), 0
     for seed in range(40):
         X = np.repeat(space.sample(60, random_state=seed), 8, axis=0)
@@ -261,7 +261,9 @@ def test_what_max_dim_asks_for_is_said_with_its_numbers():
     group = groups.point_group("Oh")
     with pytest.raises(ValueError, match=r"max_dim=2 functions are too few .* Give at least max_dim=4$"):
         sa.symmetry_test(X, X[:, 0], sa.Sphere(3), group, max_dim=2)
-    with pytest.raises(ValueError, match="500 samples are too few for 256 functions, the first .* max_dim=600 asks for"):
+    with pytest.raises(
+        ValueError, match=r"500 samples are too few for 256 functions, the first .* max_dim=600 asks for"
+    ):
         sa.symmetry_test(X, X[:, 0], sa.Sphere(3), group, max_dim=600)
     with pytest.raises(ValueError, match=r"19 samples are too few .* Give at least 20 samples, or max_dim=4"):
         sa.symmetry_test(X[:19], X[:19, 0], sa.Sphere(3), group)

@@ -81,8 +81,8 @@ class Augmented(MetaRegressor):
         group = self.group_
         if self.n_elements is None and not group.is_finite:
             raise ValueError(
-                f"{group!r} has infinitely many elements: give n_elements, how many random ones augment the data, or use "
-                "an estimator on an invariant basis, which needs the generators only"
+                f"{group!r} has infinitely many elements: give n_elements, how many random ones augment the data, or "
+                "use an estimator on an invariant basis, which needs the generators only"
             )
         count = group.finite_order if self.n_elements is None else self.n_elements
         if count * n > self.max_rows:

@@ -3,7 +3,8 @@
 The algebra is divided into parts that commute: shifts, and the algebras so(d) of rotations of d directions. Of so(d)
 the rotations so(W) of some of the directions are looked for. Let L_uw rotate u towards w. If f is invariant under
 so(W), the matrix N_uv = Σ_w ⟨L_uw f, L_vw f⟩ is a multiple of the identity on W: W is spanned by neighbours among its
-eigenvectors. The rotations of the other directions among themselves may come beside them, so(W) + so(W⊥). Of the shifts those are looked for that leave alone the frequencies that f surely has: they are rational.
+eigenvectors. The rotations of the other directions among themselves may come beside them, so(W) + so(W⊥). Of the shifts
+those are looked for that leave alone the frequencies that f surely has: they are rational.
 """
 
 from __future__ import annotations
@@ -178,7 +179,7 @@ class AlgebraParts:
             yield self.joined(C, turned, (False,) * len(turned))
 
     def with_those_beside(self, algebra: Subalgebra) -> Subalgebra:
-        """An algebra with the rotations of the directions that it does not turn, where there are two of them or more."""
+        """An algebra with the rotations of the directions that it does not turn, where there are at least two."""
         both = tuple(2 <= W.shape[1] <= len(W) - 2 for W in algebra.turned)
         return self.joined(algebra.shifts, algebra.turned, both)
 

@@ -141,8 +141,8 @@ def _numbers(function: Callable[[Array], Any], X: Array) -> Array:
         row = int(wrong[0, 0]) if wrong.shape[1] else 0
         raise ValueError(
             f"{len(wrong)} of {values.size} predictions are no finite numbers, the first of them "
-            f"{values[tuple(wrong[0])]} at the point {X[row].tolist()}: how far they are from invariant cannot be said. "
-            "Give points where f is finite"
+            f"{values[tuple(wrong[0])]} at the point {X[row].tolist()}: how far they are from invariant cannot be "
+            "said. Give points where f is finite"
         )
     return values
 

@@ -147,8 +147,8 @@ def _called(one: Isometry | Field, given: Sequence[Isometry | Field]) -> str:
 
 
 _EXAMPLES = dict.fromkeys(
-    ("alternating", "cyclic", "cyclic_shifts", "dihedral", "dihedral_shifts", "hyperoctahedral", "orthogonal")
-    + ("sign_flips", "special_orthogonal", "symmetric", "trivial"),
+    "alternating cyclic cyclic_shifts dihedral dihedral_shifts hyperoctahedral orthogonal sign_flips special_orthogonal "
+    "symmetric trivial".split(),
     "3",
 )  # what the functions that take one number are called with in a message
 

@@ -60,8 +60,8 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
     if isinstance(matrices, Representation):
         raise TypeError(
             "fixed_space takes matrices, and this is a representation of a group: give "
-            "[image.matrix for image in representation.images]. Tensors that a group leaves alone, with names for their "
-            "entries, are sa.invariant_tensors(group, 'ij=ji')"
+            "[image.matrix for image in representation.images]. Tensors that a group leaves alone, with names for "
+            "their entries, are sa.invariant_tensors(group, 'ij=ji')"
         )
     matrices = list(matrices)
     if not matrices:

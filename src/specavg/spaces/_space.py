@@ -218,7 +218,6 @@ class Space(Immutable, abc.ABC):
         """Every row of numbers below this size is a point; 0 where there is more to ask."""
         return 0.0
 
-
     @property
     def lattice(self) -> Array | None:
         """The vectors of the crystal lattice in whose coordinates points are given; None elsewhere."""

@@ -80,5 +80,7 @@ def shift(v: Sequence[Scalar | str]) -> ShiftField:
     """
     velocity = entries(v, "a velocity has a number for each coordinate", "fields.shift([1, 0])")
     if not velocity:
-        raise ValueError("a velocity has a number for each coordinate, and this one has none: write fields.shift([1, 0])")
+        raise ValueError(
+            "a velocity has a number for each coordinate, and this one has none: write fields.shift([1, 0])"
+        )
     return ShiftField(tuple(period_fraction(entry) for entry in velocity))
