@@ -572,5 +572,5 @@ def test_what_is_set_after_a_fit_belongs_to_the_next_one():
     model.set_params(space=sa.Sphere(4), group=groups.symmetric(4))
     np.testing.assert_array_equal(model.predict(X), before[0])
     np.testing.assert_array_equal(model.gradient(X), before[1])
-    with pytest.raises(ValueError, match="3 columns|3 features"):
+    with pytest.raises(ValueError, match=r"3 columns|3 features"):
         model.fit(X, X[:, 2] ** 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -146,13 +147,6 @@ def _called(one: Isometry | Field, given: Sequence[Isometry | Field]) -> str:
     return f"{'field' if isinstance(one, Field) else 'generator'} {alike.index(one)}"
 
 
-_EXAMPLES = dict.fromkeys(
-    "alternating cyclic cyclic_shifts dihedral dihedral_shifts hyperoctahedral orthogonal sign_flips special_orthogonal "
-    "symmetric trivial".split(),
-    "3",
-)  # what the functions that take one number are called with in a message
-
-
 def not_a_group(group: object) -> TypeError:
     """The refusal of what is given in place of a group, with what to write instead."""
     if isinstance(group, str):
@@ -160,7 +154,8 @@ def not_a_group(group: object) -> TypeError:
 
         hint = f'a name stands in its function, as in sa.groups.point_group("{group}")'
         if group in groups.__all__ and group != "point_group":
-            hint = f"call the function of this name, as in sa.groups.{group}({_EXAMPLES.get(group, '...')})"
+            size = next(iter(inspect.signature(getattr(groups, group)).parameters.values())).annotation == "int"
+            hint = f"call the function of this name, as in sa.groups.{group}({3 if size else '...'})"
     elif isinstance(group, list | tuple):
         hint = "generators stand in sa.Group([...])"
     elif callable(group):

@@ -415,8 +415,8 @@ class Torus(Space):
         column = int(periods.max(axis=0).argmax())
         return (
             f"Column {column} has values of up to {periods[:, column].max():.3g} periods, and neighbouring numbers of "
-            "that size are so many periods apart: the place within the period is lost. Take values modulo the period where "
-            "they are computed, with all their digits."
+            "that size are so many periods apart: the place within the period is lost. Take values modulo the period "
+            "where they are computed, with all their digits."
         )
 
 
