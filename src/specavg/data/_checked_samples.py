@@ -55,7 +55,7 @@ def without_copies(points: Array, targets: Array, weights: Array | None = None) 
         return given
     sizes = np.ones(len(points)) if weights is None else weights
     totals = np.bincount(mine, sizes)
-    return points[first], np.bincount(mine, sizes * targets) / totals, totals
+    return points[first], np.bincount(mine, sizes * targets) / totals, np.asarray(totals, dtype=np.float64)
 
 
 def checked_chunks(space: Space, chunks: Iterable[Any]) -> Iterator[tuple[Array, ...]]:

@@ -285,7 +285,7 @@ def _name(trial: _Trial, generators: Sequence[Isometry] = ()) -> str | None:
         return None
     names = [f"rotations about {_direction(np.cross(*turned[0].T))}"]
     for g in generators:
-        R = np.asarray(g.matrix, dtype=float)
+        R = np.asarray(g(np.eye(3)), dtype=float).T  # of the rows, which are moved
         sign = np.sign(np.linalg.det(R))
         kind = "half turn about" if sign > 0 else "mirror across"
         names.append(f"{kind} {_direction(np.linalg.eigh(sign * (R + R.T))[1][:, -1])}")

@@ -186,7 +186,7 @@ class AlgebraParts:
     def joined(self, shifts: NDArray[np.generic], turned: tuple[Array, ...], both: tuple[bool, ...]) -> Subalgebra:
         """Some shifts, and the rotations of some directions of each part."""
         r = len(self.basis)
-        pieces = [part.coordinates(*chosen, r) for part, *chosen in zip(self.rotations, turned, both, strict=True)]
+        pieces = [part.coordinates(W, two, r) for part, W, two in zip(self.rotations, turned, both, strict=True)]
         moves = sum(W.shape[1] * (len(W) - W.shape[1]) for W in turned)
         if shifts.shape[1]:
             return Subalgebra(np.hstack([shifts, *pieces]), turned, both, moves)

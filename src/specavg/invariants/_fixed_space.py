@@ -57,7 +57,7 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
     >>> np.abs(fixed_space([around_z]).basis.ravel())
     array([0., 0., 1.])
     """
-    if isinstance(matrices, Representation):
+    if isinstance(matrices, Representation):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(
             "fixed_space takes matrices, and this is a representation of a group: give "
             "[image.matrix for image in representation.images]. Tensors that a group leaves alone, with names for "
