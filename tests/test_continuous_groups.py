@@ -1,17 +1,20 @@
 """Groups with a continuous part: fields, algebras, uniform random elements, and what needs a finite group."""
 
+import itertools
 import math
 import pickle
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from cases import E8, H4
 from scipy.stats import kstest
 
 import specavg as sa
 from specavg import groups
 from specavg import isometries as iso
 from specavg.groups import Group
+from specavg.groups._molien import LISTED, _degrees_of_reflections
 from specavg.isometries import fields
 
 AROUND_Z = fields.rotation([[0, -1, 0], [1, 0, 0], [0, 0, 0]])
@@ -322,6 +325,28 @@ def test_molien_series_of_families_and_of_their_elements_agree(group):
     assert group.molien(8) == tuple(np.rint(np.real(exact) / group.order).astype(int))
 
 
+def test_simple_reflections_have_the_degrees_of_their_group():
+    """Against the tables of Coxeter, and against the elements where these are few; other reflections are not simple."""
+    for group, degrees in [(H4, [2, 12, 20, 30]), (E8, [2, 8, 12, 14, 18, 20, 24, 30])]:
+        assert sorted(_degrees_of_reflections(group.generators)) == degrees
+    assert E8.molien(12) == (1, 0, 1, 0, 1, 0, 1, 0, 2, 0, 2, 0, 3)  # without 696,729,600 elements
+    swap, flip, still = (
+        iso.permutation([1, 0, 2, 3]),
+        iso.signed_permutation([0, 1, 2, 3], [1, 1, 1, -1]),
+        iso.identity(4),
+    )
+    assert sorted(_degrees_of_reflections([swap, flip])) == [1, 1, 2, 2]
+    turned = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
+    both = Group([turned @ g.matrix @ turned.T for g in (swap, flip)])
+    assert both.molien(6) == Group([swap, flip]).molien(6) == (1, 2, 5, 8, 14, 20, 30)
+    pentagon = [np.eye(2) - 2 * np.outer(v, v) for v in np.array([[1, 0], [np.cos(np.pi / 5), np.sin(np.pi / 5)]])]
+    assert sorted(_degrees_of_reflections(Group(pentagon).generators)) == [2, 5]
+    star = Group([pentagon[0], pentagon[1] @ pentagon[0] @ pentagon[1]])  # at the angle 2π/5: the same group
+    for not_simple in (star.generators, [swap, swap], [swap, still], []):
+        assert _degrees_of_reflections(not_simple) is None
+    assert star.molien(10) == Group(pentagon).molien(10)
+
+
 def test_molien_series_of_copies_and_factors_are_those_of_their_matrices():
     assert groups.wreath(groups.sign_flips(1), 3).molien(6) == groups.hyperoctahedral(3).molien(6)
     both = np.convolve(groups.symmetric(2).molien(6), groups.symmetric(3).molien(6))[:7]
@@ -336,6 +361,17 @@ def test_molien_series_of_copies_and_factors_are_those_of_their_matrices():
     traces = [1 / np.linalg.det(np.eye(3) - 0.1 * g.matrix) ** 2 for g in groups.symmetric(3).elements()]
     series = groups.diagonal(groups.symmetric(3), 2).molien(12)
     np.testing.assert_allclose(np.polyval(series[::-1], 0.1), np.mean(traces), rtol=1e-7)
+    large = groups.wreath(groups.symmetric(3), 5)  # 933,120 elements
+    assert large.order > LISTED
+    # Cycles of copies: (1/5!) Σ over permutations of Π a(t^length).
+    a, total = groups.symmetric(3).molien(8), np.zeros(9)
+    for image in itertools.permutations(range(5)):
+        series = np.eye(9)[0]
+        for length, _ in iso.permutation(list(image)).cycles:
+            series = np.convolve(series, np.kron(a, np.eye(length)[0])[:9])[:9]
+        total += series
+    assert large.molien(8) == tuple(np.rint(total / 120).astype(int))
+    assert groups.direct_product(large, large).molien(4) == tuple(np.convolve(large.molien(4), large.molien(4))[:5])
     with pytest.raises(TypeError, match="groups of matrices"):
         groups.wreath(groups.cyclic(3), 12).molien(6)  # 3¹² · 12! elements are not what is wrong with it
 

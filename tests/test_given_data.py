@@ -213,6 +213,31 @@ def test_hexagonal_rotations_in_lattice_coordinates_are_sent_to_affine():
 # --- silent traps -----------------------------------------------------------------------------------------
 
 
+def test_fractions_of_a_period_on_the_default_torus_are_questioned():
+    X = np.random.default_rng(0).random((300, 2))
+    y = np.cos(2 * np.pi * X).sum(axis=1)
+    space, swap = sa.Torus(2), sa.groups.symmetric(2)
+    with pytest.warns(UserWarning, match=r"fills 0 to 1 evenly, half of the period 2 of Torus\(2\).*period=1"):
+        sa.InvariantKernelRidge(space, swap, max_dim=20).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for other, group, points in [
+            (sa.Torus(2, period=1), swap, X),
+            (space, swap, X[:90]),  # few
+            (space, swap, X**1.5),  # uneven
+            (space, swap, 2 * X - 1),
+            (space, swap, np.append(X, [[1.2, 0.3]], axis=0)),
+            (space, sa.groups.sign_flips(2), X),  # half of a period stands for all of it
+        ]:
+            _questioned(other, group, points)
+
+
+def _questioned(space, group, points):
+    from specavg.data._given_data import question_periods
+
+    question_periods(space, points, group)
+
+
 def test_degrees_on_a_torus_of_radians_are_questioned():
     space = sa.Torus(2, period=2 * np.pi)
     X = space.sample(40, random_state=0)

@@ -333,3 +333,17 @@ def test_tangents_are_orthonormal_and_hold_every_gradient(space):
     gradient = sa.invariant_basis(space, max_dim=30).gradient(X)
     along = gradient @ tangents @ tangents.transpose(0, 2, 1)
     assert np.abs(along - gradient).max() < 1e-12 * np.abs(gradient).max()
+
+
+def test_gradients_with_the_one_value_that_the_message_proposes():
+    space, group = sa.Sphere(3), sa.groups.point_group("Oh")
+    X, Z = space.sample(60, random_state=0), space.sample(200, random_state=1)
+    G = 4 * X**3
+    G -= (G * X).sum(axis=1, keepdims=True) * X
+    for y in (None, np.full(60, np.nan)):
+        with pytest.raises(ValueError, match=r"y = np.full\(n, np.nan\); y\[0\] = 0"):
+            sa.InvariantKernelRidge(space, group).fit(X, y, gradient=G)
+    y = np.full(60, np.nan)
+    y[0] = 0
+    model = sa.InvariantKernelRidge(space, group).fit(X, y, gradient=G)
+    np.testing.assert_allclose(model.predict(Z), (Z**4).sum(axis=1) - (X[0] ** 4).sum(), atol=1e-12)

@@ -1,5 +1,7 @@
 """Invariant tensors: counts of all crystal classes, invariance, names, and what the entries determine."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -354,3 +356,25 @@ def test_no_voigt_form_without_symmetric_pairs_of_three_dimensions(equations, si
 def test_voigt_forms_of_another_shape_are_refused():
     with pytest.raises(ValueError, match=r"have the shape \(3, 6\) in Voigt's numbers; got shape \(6, 6\)"):
         groups.index_symmetry("ijk=ikj", 3).from_voigt(np.zeros((6, 6)))
+
+
+def test_magnetic_point_groups_allow_what_textbooks_say():
+    """Of 90 without time reversal itself 31 allow magnetisation, 58 magnetoelectric effects, 66 piezomagnetism."""
+    outputs = ("axial vector", "axial ij", "axial ijk=ikj")
+    found = {}
+    for name in TEXTBOOK:
+        group = sa.groups.point_group(name)
+        for signs in itertools.product([[[1]], [[-1]]], repeat=len(group.generators)):
+            try:
+                tau = sa.groups.Representation(group, signs, dim=1)
+            except ValueError:  # no homomorphism: time reversal itself would be an element
+                continue
+            # Groups that a rotation of the axes takes to one another have as many operations of each kind.
+            pairs = [(g.matrix, int(s.matrix[0, 0])) for g, s in tau.elements()]
+            kinds = sorted((round(np.linalg.det(R)), round(np.trace(R)), s) for R, s in pairs)
+            products = [sa.groups.representation(group, output) * tau for output in outputs]
+            found[name, tuple(kinds)] = [
+                sa.invariants.fixed_space([g.matrix for g in rho.images], size=rho.dim).dim for rho in products
+            ]
+    allowed = np.array(list(found.values())) > 0
+    assert (len(allowed), *allowed.sum(axis=0)) == (90, 31, 58, 66)

@@ -202,6 +202,31 @@ def test_energies_alone_are_enough():
     assert 0.2 * E.std() > model.energy_error_
 
 
+@pytest.mark.parametrize("way", ["exact", "factors", "sums"])
+def test_forces_alone_leave_the_mean_energy_open(monkeypatch, tmp_path, way):
+    from specavg.molecules import _choice_of_model as choice
+
+    if way == "factors":
+        monkeypatch.setattr(choice, "_LEFT_OUT_GEOMETRIES", 30)
+    if way == "sums":
+        monkeypatch.setattr(choice, "_EXACT_FUNCTIONS", 1)
+    R, new = geometries(60, 0), geometries(200, 1)
+    _, F = energy_and_forces(R, METHANE)
+    E, G = energy_and_forces(new, METHANE)
+    degree = 3 if way == "factors" else 4
+    model = InvariantPotential(METHANE, degree=degree).fit(R, None, 1e200 * F)
+    assert abs(model.predict(R).mean()) < 1e-12 * 1e200
+    found, forces = (part / 1e200 for part in model.energy_and_forces(new))
+    assert np.std(found - E) < 0.03 * E.std()
+    assert np.sqrt(np.mean((forces - G) ** 2)) < 0.06 * G.std()
+    assert np.isnan(model.energy_error_)
+    assert model.force_error_ < 0.06 * 1e200 * F.std()
+    model.save(tmp_path / "m")
+    np.testing.assert_array_equal(sa.load(tmp_path / "m").predict(new[:3]), model.predict(new[:3]))
+    with pytest.raises(ValueError, match="neither energies nor forces"):
+        InvariantPotential(METHANE).fit(R, None, np.full(R.shape, np.nan))
+
+
 def test_a_saved_model_is_the_same(model, tmp_path):
     model.save(tmp_path / "methane.specavg")
     same = sa.load(tmp_path / "methane.specavg")

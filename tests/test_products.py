@@ -199,3 +199,20 @@ def test_columns_in_the_order_of_coordinates_are_recognised_by_points_off_the_sp
     np.testing.assert_array_equal(by_coordinate.reshape(-1, 3, 2).swapaxes(1, 2).reshape(-1, 6), X)
     with pytest.raises(ValueError, match="unit vectors: divide each row by its norm"):
         space.check_points(2 * X)
+
+
+def test_copies_on_one_torus_are_told_the_power_that_they_act_on():
+    one, three = groups.cyclic(3), groups.Group([isometries.shift(["1/3", 0, 0])])
+    for inner, m, dim, said in [
+        (one, 100, 100, r"Power\(Torus\(1, period=2\), 100\), whose points have the same columns\.$"),
+        (three, 100, 300, r"Use Power\(Torus\(3, period=2\), 100\), whose points have the same columns\.$"),
+        (
+            one,
+            100,
+            300,
+            r"Power\(Torus\(1, period=2\), 100\), whose points have 100 columns.*a group of 3\.$",
+        ),
+        (one, 100, 250, r"points of Torus\(250\) have 250\.$"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            Torus(dim).check_isometry(groups.wreath(inner, m).generators[0])

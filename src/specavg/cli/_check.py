@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from math import isnan
+from typing import Any
 
 from specavg.cli._problem import Problem
 from specavg.cli._specs import add_space_and_group, fitting_group, space_of
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         raise Problem(f"{group!r} moves nothing: there is no symmetry to check", 2)
     with Progress("counting rows", quiet=options.quiet) as progress:
         X, y, weights = points_and_target(options, space, progress, "testing")
-        chosen = {"max_dim": options.max_dim, "n_permutations": options.permutations, "random_state": 0}
+        chosen: dict[str, Any] = {"max_dim": options.max_dim, "n_permutations": options.permutations, "random_state": 0}
         found = symmetry_test(X, y, space, group, **chosen, sample_weight=weights)
     fails = found.p_value < options.level
     if not options.quiet:

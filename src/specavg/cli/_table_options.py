@@ -49,7 +49,7 @@ def points_and_target(
     X, y, *weights = stream.whole()
     space.check_points(X)  # what is wrong is then told with the row of the table
     progress.phase(next_phase)
-    return pd.DataFrame(X, columns=features), y, *(weights or [None])  # models keep the names
+    return pd.DataFrame(X, columns=features), y, weights[0] if weights else None  # models keep the names
 
 
 @final

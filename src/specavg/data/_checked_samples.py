@@ -64,7 +64,8 @@ def checked_chunks(space: Space, chunks: Iterable[Any]) -> Iterator[tuple[Array,
     for i, chunk in enumerate(chunks):
         if not isinstance(chunk, tuple | list) or len(chunk) not in (2, 3):
             raise ValueError(
-                f"chunk {i}: without y, X must be chunks (X, y) or (X, y, sample_weight); got {type(chunk).__name__}"
+                f"chunk {i}: without y, X must be chunks (X, y); got {type(chunk).__name__}. A third part may "
+                "be sample_weight"
             )
         X, y, *weights = chunk
         try:

@@ -25,6 +25,8 @@ _MANY_PERIODS = 20.0
 _MANY_CELLS = 4.0  # the same of fractional coordinates: positions in Å in a cell of 5 Å span five
 _SMALL_PART = 0.05  # of the period, spanned by every column: angles in radians on a torus of period 360 span 0.017
 _ROWS_ASKED = 64  # rows whose span is looked at: another unit shows in any of them; all rows took as long as a fit
+_ROWS_OF_A_HALF = 100  # rows, at least, that fill half of every period evenly: fewer do by chance
+_EVEN = 1.6  # Kolmogorov's distance times √n: uniform columns exceed it once in a hundred times
 _NOTHING_EXPLAINED = 0.99  # leave-one-out error in standard deviations of y: less than 2 % of the variance is explained
 _ROWS_TO_JUDGE = 30  # of 12 fits of pure noise 9 were above 0.99 with 30 rows, all with 200; fewer rows say little
 _MORE_THAN_A_PERIOD = 1.05  # periods: angles from −180° to 180°, both ends measured and rounded, span hardly more
@@ -138,7 +140,7 @@ def _widest(space: Space, points: Array) -> tuple[int, float]:
     return column, float(spans[column])
 
 
-def question_periods(space: Space, points: Array) -> None:
+def question_periods(space: Space, points: Array, group: Group | None = None) -> None:
     """Warn where a column spans many periods of its torus, or all a small part: they are probably in another unit."""
     if not len(points):
         return
@@ -163,6 +165,26 @@ def question_periods(space: Space, points: Array) -> None:
             "points are meant to fill the space, give it the period of the data (for instance 2π for radians).",
             stacklevel=5,
         )
+    elif (space.column_periods == 2).all() and _fill_half(points) and not _has_mirrors(space, group):
+        warnings.warn(
+            f"every column of X fills 0 to 1 evenly, half of the period 2 of {space!r}, where 0 and 1 are different "
+            "points. If 1 is a whole period, as of fractions of a turn or of a cell, give the space period=1.",
+            stacklevel=5,
+        )
+
+
+def _fill_half(points: Array) -> bool:
+    """Whether every column lies in [0, 1) and has all parts of it alike."""
+    some = np.sort(points[:: max(1, len(points) // (10 * _ROWS_OF_A_HALF))], axis=0)
+    if len(some) < _ROWS_OF_A_HALF or points.min() < 0 or points.max() >= 1:
+        return False
+    expected = (np.arange(len(some))[:, None] + 0.5) / len(some)
+    return bool(np.abs(some - expected).max() < _EVEN / np.sqrt(len(some)))
+
+
+def _has_mirrors(space: Space, group: Group | None) -> bool:
+    """Whether generators change signs of coordinates: half of a period then stands for all of it."""
+    return group is not None and any(space.differential(g).min() < 0 for g in group.generators)
 
 
 def _many_periods(space: Space) -> float:

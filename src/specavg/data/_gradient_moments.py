@@ -11,6 +11,11 @@ from specavg._arrays import Array
 from specavg.invariants import InvariantBasis
 from specavg.regression._moments import Moments
 
+ONE_VALUE = (
+    "gradients leave the constant open, so at least one value is needed. With y = np.full(n, np.nan); y[0] = 0 the "
+    "model is zero at the first point"
+)
+
 
 def gradient_moments(basis: InvariantBasis, points: Array, y: Any, gradient: Any, weights: Array) -> Moments:
     """The moments of values and gradients, each where they are not NaN."""
@@ -23,7 +28,7 @@ def gradient_moments(basis: InvariantBasis, points: Array, y: Any, gradient: Any
 def checked_gradients(points: Array, y: Any, gradient: Any) -> tuple[Array, Array]:
     """Targets, NaN where they are missing, and gradients, rows of NaN where they are."""  # (n,), (n, n_features)
     if y is None:
-        raise ValueError("y is needed beside gradients: a gradient leaves the constant open")
+        raise ValueError(f"y is needed beside gradients: {ONE_VALUE}")
     targets, G = (np.asarray(values, dtype=np.float64) for values in (y, gradient))
     if targets.ndim == 2 and targets.shape[1] == 1:
         targets = targets[:, 0]

@@ -139,7 +139,7 @@ class InvariantEstimator(Savable, BaseEstimator):
     def _question(self, points: Array) -> None:
         """Warn about points in what look like other units, or columns in what looks like another order."""
         space = self._space()
-        question_periods(space, points)
+        question_periods(space, points, self.group if isinstance(self.group, Group) else None)
         if hasattr(self, "feature_names_in_"):
             question_order(space, list(self.feature_names_in_))
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
-from specavg.data._gradient_moments import checked_gradients, gradient_moments
+from specavg.data._gradient_moments import ONE_VALUE, checked_gradients, gradient_moments
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import orbits
@@ -21,7 +21,7 @@ from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._target_units import Units
 
-NO_VALUE = "every y is NaN: gradients leave the constant open, so at least one value is needed"
+NO_VALUE = f"every y is NaN: {ONE_VALUE}"
 _CONTRADICTION = 0.25  # of the scale: a factor of 1.25 is not found among common units (eV, kcal/mol, Hartree, Bohr)
 _STANDARD_ERRORS = 6.0  # by which the scale has to differ from one, errors of neighbouring points not being independent
 

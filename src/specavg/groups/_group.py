@@ -278,8 +278,9 @@ class Group(Immutable):
         """How many independent invariant polynomials of degree 0, 1, ... a finite group of matrices has.
 
         These are the coefficients of the Molien series (1/|G|) Σ_g 1/det(1 − t g): exact for signed permutations, and
-        from floating-point matrices where every coefficient is clearly an integer. Invariant harmonics of degree k
-        on a sphere are the difference of the entries k and k − 2.
+        from floating-point matrices where every coefficient is clearly an integer. Families, wreath and direct
+        products, and reflection groups given by simple reflections (E8, say) need no list of their elements. Invariant
+        harmonics of degree k on a sphere are the difference of the entries k and k − 2.
 
         Parameters
         ----------
@@ -293,6 +294,8 @@ class Group(Immutable):
         (1, 0, 1, 0, 2, 0, 3, 0, 4)
         >>> groups.symmetric(1000).molien(6)  # partitions
         (1, 1, 2, 3, 5, 7, 11)
+        >>> groups.wreath(groups.symmetric(3), 100).molien(4)
+        (1, 1, 3, 6, 13)
         """
         return molien_series(self, degree)
 

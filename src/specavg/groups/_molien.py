@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import reduce
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from specavg._arrays import Array
+from specavg._arrays import Array, components
 from specavg.groups._structure import Structure
-from specavg.groups.families import Alternating, Hyperoctahedral, SignFlips, Symmetric, Trivial
+from specavg.groups.families import (
+    Alternating,
+    DirectProduct,
+    Hyperoctahedral,
+    SignFlips,
+    Symmetric,
+    Trivial,
+    Wreath,
+)
 from specavg.isometries import Copies, Isometry, Orthogonal, SignedPermutation, flatten, orthogonal
 
 if TYPE_CHECKING:
     from specavg.groups._group import Group
 
 LISTED = 200_000  # elements; a list of so many takes some seconds
+_ROUNDING = 1e-9  # entries of a reflection, and cosines of roots: matrices are given with ten digits at least
 _INTEGER = 1e-6  # a mean over floating-point matrices that is farther from an integer decides nothing
 
 Factor = tuple[
@@ -29,18 +40,31 @@ def molien_series(group: Group, degree: int) -> tuple[int, ...]:
     """The coefficients of (1/|G|) Σ 1/det(1 − t g) up to t^degree."""
     if degree != int(degree) or degree < 0:
         raise ValueError(f"the last degree of a Molien series is 0, 1, 2, ...; got {degree!r}")
-    known = _degrees(group.recognise()) if group.is_finite else None
+    linear = [g for g in map(_in_one_block, group.generators) if isinstance(g, SignedPermutation | Orthogonal)]
+    complete = len(linear) == len(group.generators)
+    structure, known = group.structure, None
+    if structure is None and complete and group.is_finite:
+        simple = _degrees_of_reflections(linear)
+        known = None if simple is None else (simple, 0)
+    if known is None and group.is_finite:
+        structure = group.recognise()
+        known = _degrees(structure)
+    if known is None and isinstance(structure, Wreath) and group.is_finite:
+        return _of_copies(molien_series(structure.group, degree), structure.copies)
+    if known is None and isinstance(structure, DirectProduct) and group.is_finite:
+        return reduce(_product, [molien_series(part, degree) for part in structure.groups])
     if known is not None:
         degrees, numerator = known
         series = _reciprocal([(n, 1) for n in degrees], degree)
         shifted = [0] * numerator + series if numerator else [0] * (degree + 1)
         return tuple(a + b for a, b in zip(series, shifted, strict=False))
-    if not all(isinstance(_in_one_block(g), SignedPermutation | Orthogonal) for g in group.generators):
+    if not complete:
         raise TypeError(f"a Molien series is for groups of matrices; {group!r} has maps of another kind")
     if group.finite_order > LISTED:
         raise ValueError(
             f"the Molien series of {group!r} is a mean over its {group.finite_order} elements, and more than {LISTED} "
-            "are not listed (families such as symmetric(d) need no list). sa.invariant_basis(space, group, "
+            "are not listed. Families such as symmetric(d), wreath and direct products, and simple reflections of a "
+            "reflection group need no list; sa.invariant_basis(space, group, "
             "max_eigenvalue=...) counts invariant functions without one."
         )
     elements = [_in_one_block(g) for g in group.elements(limit=LISTED)]
@@ -90,6 +114,57 @@ def _degrees(structure: Structure) -> tuple[list[int], int] | None:
         d = structure.size
         return list(range(1, d + 1)), d * (d - 1) // 2
     return None
+
+
+def _degrees_of_reflections(generators: Sequence[SignedPermutation | Orthogonal]) -> list[int] | None:
+    """The degrees of free generators of the invariants, if these are the simple reflections of a reflection group.
+
+    Reflections of independent roots at angles π/m, none of them in a cycle, are simple for some signs of the roots
+    (Coxeter). The product of those of an irreducible part has the order h and the eigenvalues exp(2πi(d − 1)/h), d the
+    degrees.
+    """
+    roots: list[Array] = []
+    for g in generators:
+        square = (np.eye(g.size) - g.matrix) / 2  # vvᵀ for a reflection at v
+        row = int(np.diagonal(square).argmax())
+        v = square[row] / np.sqrt(max(square[row, row], _ROUNDING))
+        if np.abs(square - np.outer(v, v)).max() > _ROUNDING:
+            return None
+        roots.append(v)
+    cosines = np.abs(np.array(roots) @ np.transpose(roots)) if roots else np.zeros((0, 0))
+    if not roots or np.linalg.svd(roots, compute_uv=False)[-1] < _INTEGER:
+        return None
+    pairs = np.argwhere(np.triu(cosines > _ROUNDING, 1))
+    part_of = components(len(roots), *pairs.T)
+    m = np.pi / np.arccos(cosines[tuple(pairs.T)])
+    if (
+        len(pairs) != len(roots) - 1 - part_of.max()
+        or (np.abs(np.cos(np.pi / np.rint(m)) - np.cos(np.pi / m)) > _ROUNDING).any()
+    ):
+        return None
+    degrees = [1] * (generators[0].size - len(roots))
+    for part in range(part_of.max() + 1):
+        mine = np.flatnonzero(part_of == part)
+        inside = np.linalg.qr(np.array(roots)[mine].T)[0]  # the product moves nothing else
+        product = reduce(np.matmul, [generators[i].matrix for i in mine.tolist()])
+        turns = np.angle(np.linalg.eigvals(inside.T @ product @ inside)) / (2 * np.pi) % 1
+        degrees += (1 + np.rint(turns * np.rint(1 / turns.min()))).astype(int).tolist()
+    return degrees
+
+
+def _product(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
+    """The product of two series, as far as they go."""
+    return tuple(sum(a[i] * b[k - i] for i in range(k + 1)) for k in range(len(a)))
+
+
+def _of_copies(one: Sequence[int], copies: int) -> tuple[int, ...]:
+    """The series of H ≀ S_m from that of H: multisets of invariants of H, one for each of m copies."""
+    found = Counter({(0, 0): 1})  # by copies used and total degree
+    for k in range(1, len(one)):
+        for (used, total), number in list(found.items()):
+            for j in range(1, min(copies - used, (len(one) - 1 - total) // k) + 1):
+                found[used + j, total + j * k] += number * comb(max(one[k] + j - 1, 0), j)
+    return tuple(sum(number for (_, total), number in found.items() if total == k) for k in range(len(one)))
 
 
 def _reciprocal(factors: Iterable[Factor], degree: int) -> list[int]:

@@ -43,7 +43,7 @@ class Fit:
     energy_weight: float
     penalty: float
     coefficients: Array
-    energy_error: float
+    energy_error: float  # NaN without energies
     force_error: float  # NaN without forces
     rows: NDArray[np.intp]  # where the geometries that were left out stand in the data
     weights: Array  # of these geometries
@@ -53,8 +53,7 @@ class Fit:
     @property
     def score(self) -> float:
         """What is minimised: the logarithm of both errors together."""
-        forces = 0.0 if np.isnan(self.force_error) else np.log(self.force_error + 1e-300)
-        return float(np.log(self.energy_error + 1e-300) + forces)
+        return sum(float(np.log(e + 1e-300)) for e in (self.energy_error, self.force_error) if not np.isnan(e))
 
 
 def best_fit(equations: Equations, degrees: NDArray[np.int64], tried: list[int]) -> Fit:
@@ -274,14 +273,14 @@ def _fit(
     degree: int, decay: float, weight: float, penalty: float, c: Array, left: Array, unreachable: float, eqs: Equations
 ) -> Fit:
     total = eqs.weights.sum()
-    energy = float(np.sqrt((left[:, 0] ** 2).sum() / total)) / weight
+    energy = float(np.sqrt((left[:, 0] ** 2).sum() / total)) / weight if weight else np.nan
     root, has, forces, pulls = np.sqrt(eqs.weights), eqs.has_forces, np.nan, np.full(len(left), np.nan)
     if eqs.forces is not None:
         components = 3 * eqs.R.shape[1]
         squares = (left[:, 1:] ** 2).sum(axis=1)
         forces = float(np.sqrt((squares.sum() + unreachable) / (components * eqs.weights[has].sum())))
         pulls[has] = np.sqrt(squares[has] / components) / root[has]
-    each = left[:, 0] / (weight * root)
+    each = left[:, 0] / (weight * root) if weight else np.full(len(left), np.nan)
     return Fit(degree, decay, weight, float(penalty), c, energy, forces, eqs.rows, eqs.weights, each, pulls)
 
 
@@ -304,6 +303,8 @@ def _unit_weight(equations: Equations) -> float:
 
 
 def _weights(equations: Equations) -> list[float]:
+    if not equations.has_energies:
+        return [0.0]  # their equations say nothing
     unit = _unit_weight(equations)
     return [1.0] if equations.forces is None else [unit * w for w in ENERGY_WEIGHTS]
 

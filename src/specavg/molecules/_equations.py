@@ -27,10 +27,15 @@ class Equations:
     functions: Functions
     scale: PairScale
     R: Array  # (n, N, 3)
-    energies: Array  # (n,), centred
+    energies: Array  # (n,), centred; NaN where there are forces alone
     forces: Array | None  # (n, N, 3), NaN where they are missing
     weights: Array  # (n,)
     rows: NDArray[np.intp]  # (n,): where the geometries stand in the data
+
+    @property
+    def has_energies(self) -> bool:
+        """Whether there are energies."""
+        return not np.isnan(self.energies).any()
 
     @property
     def has_forces(self) -> NDArray[np.bool_]:
@@ -81,7 +86,7 @@ class Equations:
         pairs = distances(self.R[rows])
         x, slope = self.scale(pairs.r)
         root = np.sqrt(self.weights[rows])
-        values, energies = self.functions.values(x) * root[:, None], self.energies[rows] * root
+        values, energies = self.functions.values(x) * root[:, None], np.nan_to_num(self.energies[rows]) * root
         if self.forces is None:
             return values[:, None, :], energies[:, None], 0.0
         U, J = internal_directions(pairs, self.R.shape[1])

@@ -40,10 +40,10 @@ def positions_of(R: Any, labels: list[str]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """What a potential is learnt from: different geometries, each with an energy."""
+    """What a potential is learnt from: different geometries, each with an energy, or all with forces alone."""
 
     positions: Array  # (n, N, 3)
-    energies: Array  # (n,)
+    energies: Array  # (n,), all NaN where there are forces alone
     forces: Array | None  # (n, N, 3), NaN where they are missing
     weights: Array  # (n,), positive
     rows: NDArray[np.intp]  # (n,): where the geometries stand in what was given
@@ -52,17 +52,21 @@ class Observed:
     def of(cls, R: Any, E: Any, forces: Any, weights: Any, labels: list[str]) -> Observed:
         """From what users give, checked."""
         positions = positions_of(R, labels)
-        if E is None:
+        alone = E is None and forces is not None and molecules_in(R) is None
+        if E is None and not alone:
             E, held = _held_by(R)
             forces = held if forces is None else forces
-        n, energies = len(positions), np.asarray(E, dtype=np.float64)
+        n = len(positions)
+        energies = np.full(n, np.nan) if alone else np.asarray(E, dtype=np.float64)
         if energies.shape != (n,):
             raise ValueError(f"E must hold one energy for each of {n} geometries; its shape is {energies.shape}")
-        _refuse_infinite("E", energies)
+        _refuse_infinite("E", np.zeros(n) if alone else energies, "; forces alone are fit(R, None, forces)")
         given = None if forces is None else _checked_forces(np.asarray(forces, dtype=np.float64), positions)
         w = _checked_weights(weights, n)
         rows = np.flatnonzero(w > 0)
         given = None if given is None or np.isnan(given[rows]).all() else given[rows]
+        if alone and given is None:
+            raise ValueError("there are neither energies nor forces: give E, or forces of some geometries")
         return cls(positions[rows], energies[rows], given, w[rows], rows).different()
 
     def different(self) -> Observed:
@@ -115,7 +119,7 @@ def _held_by(R: Any) -> tuple[Array, Array | None]:
     molecules = molecules_in(R)
     if molecules is None:
         raise ValueError(
-            "E is missing: give an energy for each geometry, or Atoms of ASE whose calculators hold energies"
+            "E is missing: give an energy for each geometry, forces, or Atoms of ASE whose calculators hold energies"
         )
     energies, forces = np.empty(len(molecules)), np.full((len(molecules), len(molecules[0]), 3), np.nan)
     for i, atoms in enumerate(molecules):

@@ -64,8 +64,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
     decay_, energy_weight_, penalty_ : float
         Prior standard deviation per degree, weight of energies against forces, and penalty, chosen with the degree.
     energy_error_, force_error_ : float
-        Root mean square errors at geometries that were left out, one at a time; for that choice, hence low:
-        with few geometries errors at new ones were 5 to 40 times as large. Keep some geometries for a test.
+        Root mean square errors at geometries that were left out, one at a time; for that choice, hence low: with few
+        geometries errors at new ones were 5 to 40 times as large. Keep some geometries for a test. NaN without
+        energies, or without forces.
     lengths_ : ndarray
         The median distance of each kind of pair.
     ranges_ : ndarray of shape (2, n_pairs)
@@ -118,7 +119,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         forces: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> InvariantPotential:
-        """Learn from energies, and from forces if there are any.
+        """Learn from energies, from energies and forces, or from forces alone.
 
         Parameters
         ----------
@@ -127,7 +128,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             whole. A geometry that occurs several times counts once, with the mean of its energies and forces: leaving
             out one of two equal ones says nothing.
         E : array-like of shape (n,), optional
-            Default: the energies, and forces, that the calculators of the ``Atoms`` hold.
+            Default: the energies, and forces, that the calculators of the ``Atoms`` hold. With positions and forces
+            alone, ``fit(R, None, forces)``, the mean energy of the geometries is set to zero: forces leave it open.
         forces : array-like of shape (n, N, 3), optional
             Minus the gradients; NaN for all atoms of a geometry whose forces are missing. Gradients given by mistake
             are noticed, and refused; other units, atoms in another order and turned axes are warned of.
@@ -151,11 +153,12 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         question_order(labels, r)
         scale = PairScale.of(r, kinds.pair_orbits)
         terms = self._terms_for(n, given is not None, classes)
-        mean = float(np.average(data.energies, weights=data.weights))
+        alone = bool(np.isnan(data.energies).all())
+        mean = 0.0 if alone else float(np.average(data.energies, weights=data.weights))
         energies = data.energies - mean
         # Energies and forces of extreme size are fitted in a unit of their own: their squares are no numbers.
-        observed = energies if given is None else np.append(energies, given[np.isfinite(given)])
-        unit = float(Units.without_shift(observed[:, None]).unit[0])
+        observed = energies if given is None else np.append(energies, given)
+        unit = float(Units.without_shift(observed[np.isfinite(observed), None]).unit[0])
         energies, given = energies / unit, None if given is None else given / unit
         equations = Equations(terms.functions, scale, positions, energies, given, data.weights, data.rows)
         degrees = terms.function_degrees
@@ -165,7 +168,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             few = [d for d in range(2, top + 1) if (degrees <= d).sum() <= _COMPARED_FUNCTIONS]
             low = terms.up_to(few[-1] if few else min(2, top))
             alike = replace(equations, functions=low.functions, weights=np.ones(n))
-            wrong |= check_multiple(contradiction(alike, low.function_degrees))
+            wrong |= not alone and check_multiple(contradiction(alike, low.function_degrees))
         tried = [top] if self.degree is not None else list(range(top, max(top - _DEGREES_TRIED, 0), -1))
         found = best_fit(equations, degrees, tried)
         self.degrees_ = terms.up_to(found.degree).degrees
@@ -174,6 +177,8 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         self.ranges_ = np.stack([over_orbits(extreme, r, kinds.pair_orbits) for extreme in (np.min, np.max)])
         self.decay_, self.energy_weight_, self.penalty_ = found.decay, found.energy_weight, found.penalty
         self.energy_error_, self.force_error_ = unit * found.energy_error, unit * found.force_error
+        if alone:
+            self.mean_energy_ = -float(np.average(self._evaluated(positions)[0], weights=data.weights))
         question_errors(found, energies, given, unit, known=wrong)
         self.n_functions_ = len(found.coefficients)
         self.n_features_in_ = 3 * len(self.symbols)

@@ -85,17 +85,19 @@ def question_errors(fit: Fit, energies: Array, forces: Array | None, unit: float
     fit : Fit
         With the errors at each geometry that was left out.
     energies : ndarray of shape (n,)
+        All NaN where there are forces alone.
     forces : ndarray of shape (n, N, 3), optional
     unit : float
         Of all of these, for the numbers that are shown.
     known : bool
         Whether something wrong was found in the forces already.
     """
-    spread = 1.4826 * float(np.median(np.abs(energies - np.median(energies))))  # the standard deviation of most
     root = np.sqrt(fit.weights / np.median(fit.weights))
-    if _question_far("energy of", fit.rows, np.abs(fit.energies_left), root, spread, unit):
+    alone = bool(np.isnan(energies).all())
+    spread = 1.4826 * float(np.median(np.abs(energies - np.median(energies))))  # the standard deviation of most
+    if not alone and _question_far("energy of", fit.rows, np.abs(fit.energies_left), root, spread, unit):
         return
-    if energies.any():
+    if not alone and energies.any():
         question_fit(fit.energy_error / float(energies.std()), len(energies), lambda: _WHY_NOTHING)
     if forces is None or known:
         return

@@ -108,7 +108,7 @@ class Information:
             def rows() -> Iterator[tuple[Array, Array]]:
                 for X, y, *given in again:
                     Z = np.column_stack([columns(X) @ whiten - middle @ whiten, units.applied(y[:, None]) - mean])
-                    Z = weighted(Z, *(given or [None]), weight_unit)
+                    Z = weighted(Z, given, weight_unit)
                     yield Z[:, :-1], Z[:, -1]
 
             M, weight = _spread(rows(), coef, noise)

@@ -56,7 +56,7 @@ class Models:
         self._coef = self._whiten.T @ cross  # (r,)
         self.rank = len(values)
 
-    def rows(self, X: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array]:
+    def rows(self, X: Array, y: Array, *weights: Array) -> tuple[Array, Array]:
         """The columns, and the targets less their mean, divided by a power of two near their size if it is extreme."""
         Z = np.column_stack([self._columns(X), self._units.applied(y[:, None]) - self._mean])
         Z = weighted(Z, weights, self._weight)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -15,11 +15,11 @@ Chunks: TypeAlias = Iterable[tuple[Array, ...]]
 """Checked points and targets (X, y), or with positive weights (X, y, w), of shapes (n, n_features), (n,) and (n,)."""
 
 
-def weighted(rows: Array, weights: Array | None, unit: float) -> Array:
+def weighted(rows: Array, weights: Sequence[Array], unit: float) -> Array:
     """Rows times √w, weights in this unit: least squares of such rows gives each point its weight."""  # (n, p)
-    if weights is None:
+    if not weights:
         return rows if unit == 1 else rows / np.sqrt(unit)
-    return np.sqrt(weights / unit)[:, None] * rows
+    return np.sqrt(weights[0] / unit)[:, None] * rows
 
 
 def products_in_units(columns: Callable[[Array], Array], chunks: Chunks) -> tuple[Array, Units, int, float]:
@@ -43,7 +43,7 @@ def products_in_units(columns: Callable[[Array], Array], chunks: Chunks) -> tupl
         own = Units.of(y[:, None])
         before, units = units, own if units is None else units.common(own, keep=True)
         Z = np.column_stack([columns(X), units.applied(y[:, None])])  # (n, p + 1)
-        Z = weighted(Z, *(weights or [None]), 1.0)
+        Z = weighted(Z, weights, 1.0)
         part = Sum.of(Z.T @ Z)
         if total is not None and before is not None:
             ratio = np.append(np.ones(len(part.total) - 1), before.unit / units.unit)

@@ -17,12 +17,17 @@ def checked_torus_isometry(space: Torus, g: Isometry) -> SignedPermutation | Aff
     """`g` as an integer matrix with a shift; an error that says why if it is not an isometry of `space`."""
     g = flatten(g)
     if isinstance(g, Copies):
-        each = space.dim // g.size if space.dim % g.size == 0 else None
+        each, period = g.parts[0].size, f", period={space.period[0]:g}"
         angles = f"Power(Circle(), {g.size}) for angles in radians, or " if each == 1 else ""
-        raise ValueError(
-            f"{g!r} acts on {g.size} copies of a space, and {space!r} is one space. Use {angles}"
-            f"Power(Torus({each or 'd'}, period={space.period[0]:g}), {g.size}), whose points have the same columns."
-        )
+        remedy = f"Use {angles}Power(Torus({each}{period}), {g.size}), whose points have "
+        if each * g.size == space.dim:
+            remedy += "the same columns."
+        else:
+            remedy += f"{each * g.size} columns, {each} for each copy; points of {space!r} have {space.dim}."
+            if space.dim % g.size == 0:
+                k = space.dim // g.size
+                remedy += f" For copies with {k} coordinates, Power(Torus({k}{period}), {g.size}), take a group of {k}."
+        raise ValueError(f"{g!r} acts on {g.size} copies of a space, and {space!r} is one space. {remedy}")
     if not isinstance(g, SignedPermutation | Affine):
         raise ValueError(
             f"{g!r} does not act on {space!r}: the isometries of a torus are integer matrices with shifts "
