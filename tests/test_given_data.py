@@ -378,3 +378,18 @@ def test_a_search_that_time_has_ended_says_so(monkeypatch):
     plan = sa.invariants.plan(copies, two_kinds, max_eigenvalue=float(proposed[1]), order=model.basis_.order)
     assert float(proposed[1]) > model.basis_.cutoff.value
     assert plan.seconds == pytest.approx(float(proposed[2]), rel=0.1)
+
+
+@pytest.mark.parametrize("without, said", [(0.0, ["group"]), (np.inf, ["size"])])
+def test_more_functions_of_a_symmetry_that_fails_are_not_proposed(monkeypatch, without, said):
+    from specavg.estimators import _spectral_ridge
+
+    X = sa.Torus(2).sample(60, random_state=0)
+    model = sa.InvariantKernelRidge(sa.Torus(2), sa.groups.sign_flips(2)).fit(X, np.cos(np.pi * X[:, 0]))
+    asked = []
+    monkeypatch.setattr(_spectral_ridge, "question_group", lambda *_: asked.append("group"))
+    monkeypatch.setattr(_spectral_ridge, "question_size", lambda *_: asked.append("size"))
+    monkeypatch.setattr(model, "_error_without_group", lambda *_: without)
+    model.loo_error_ = 0.5
+    model._question_error(X, X[:, 0], 60, 60)
+    assert asked == said
