@@ -126,7 +126,7 @@ class Symmetrized(MetaEstimatorMixin, InvariantSeries):
                 f"got a {type(X).__name__}. Give an array that fits in memory (a sample of the rows, if need be), or "
                 "fit an InvariantKernelRidge, which takes chunks"
             )
-        if is_classifier(self.estimator):
+        if hasattr(self.estimator, "__sklearn_tags__") and is_classifier(self.estimator):
             raise ValueError(
                 f"{type(self.estimator).__name__} predicts classes, and averages of labels are no labels. For classes "
                 "put sa.InvariantFeatures and a classifier (for instance LogisticRegression) in a pipeline."
