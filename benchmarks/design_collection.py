@@ -24,7 +24,7 @@ from specavg.estimators._searched_basis import competing_bases
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._spectrum_choice import relative_scale
 
-__all__ = ["design", "trials"]
+__all__ = ["design", "standing_out", "trials"]
 
 Array = NDArray[np.float64]
 FIRST_DRAW = 100  # draws 0 to 7 are those that README's sets are reported with
@@ -145,6 +145,49 @@ def design() -> list[ProblemSet]:
             target = _target(space, group, kind, zlib.crc32(f"{name} {kind}".encode()))
             whole = f"{kind}, {name}, {n}, {noise}"
             problems.append(ProblemSet(whole, space, group, int(n), target, noise=float(noise)))
+    return problems
+
+
+def standing_out() -> list[ProblemSet]:
+    """Smooth targets of variance one, and one function far down the spectrum beside them."""
+    S2, T = sa.Sphere(3), sa.Torus
+    hexagonal, turns, oh = T(lattice=HEXAGONAL), _fixing_origin([[0, -1], [1, -1]]), groups.point_group("Oh")
+
+    def function(space: Any, group: Any, number: int) -> Callable[[Array], Array]:
+        basis = sa.invariant_basis(space, group, max_invariant_dim=2 * number + 9)  # whole eigenspaces
+        return lambda X: basis.evaluate(X)[:, number]
+
+    def wells(X: Array) -> Array:
+        return np.exp(np.cos(np.pi * X).sum(axis=1))
+
+    def square(X: Array) -> Array:
+        c, d = (np.cos(k * np.pi * X) for k in (5, 3))
+        return c[:, 0] * d[:, 1] + d[:, 0] * c[:, 1]
+
+    def product(X: Array) -> Array:
+        return np.cos(np.pi * X).prod(axis=1)
+
+    def pairs(X: Array) -> Array:
+        return np.exp(0.8 * np.cos(np.pi * (X - np.roll(X, 1, axis=1)))).sum(axis=1)
+
+    c3v, exp1 = groups.point_group("C3v"), "exp1"
+    cases: list[tuple[str, Any, Any, Any, Any, int]] = [
+        ("ring of five", T(5), groups.dihedral_shifts(5), pairs, lambda X: np.cos(np.pi * X.sum(axis=1)), 1),
+        ("T⁴, S₄", T(4), groups.symmetric(4), lambda X: np.exp(np.cos(np.pi * X)).sum(axis=1), product, 1),
+        ("T³, flips", T(3), groups.sign_flips(3), wells, function(T(3), groups.sign_flips(3), 73), 1),
+        ("S², Oh, early", S2, oh, lambda X: np.exp(1.5 * (X**4).sum(axis=1)), function(S2, oh, 3), 2),
+        ("S², Oh, late", S2, oh, lambda X: np.exp(1.5 * (X**4).sum(axis=1)), function(S2, oh, 6), 2),
+        ("S², C3v", S2, c3v, _reduced(S2, c3v, exp1, 3), function(S2, c3v, 13), 1),
+        ("hexagonal", hexagonal, turns, _reduced(hexagonal, turns, exp1, 5), function(hexagonal, turns, 30), 1),
+        ("T², B₂", T(2), groups.hyperoctahedral(2), wells, square, 2),
+    ]
+    problems: list[ProblemSet] = []
+    for name, space, group, base, wave, fewer in cases:
+        Z = space.sample(3000, random_state=7)
+        b, w = base(Z).std(), wave(Z).std()
+        for n, size, noise in ((200, 0.3, 0.0), (300, 0.15, 0.0), (100, 0.4, 0.1), (200, 0.3, 0.3)):
+            target = lambda X, f=base, g=wave, b=b, w=w, s=size: f(X) / b + s * g(X) / w  # noqa: E731
+            problems.append(ProblemSet(f"{name}, {size} of it", space, group, n // fewer, target, noise=noise))
     return problems
 
 

@@ -79,6 +79,31 @@ def test_rows_on_one_orbit_are_observations_of_their_own():
     np.testing.assert_allclose(found.share, np.array([0.05, 0.104]) * 108 / 92)
 
 
+def test_as_many_functions_as_stand_out_may_be_hidden_below_the_bound():
+    surprise, freedom, truncated = np.ones(2), np.array([50.0, 4.0]), np.zeros(2)
+    found = Calibration.of(surprise, freedom, truncated, 100, 2, hidden=60.0)
+    np.testing.assert_allclose(found.share, np.array([0.85, 0.62]) * 108 / 92)
+    found = Calibration.of(surprise, freedom, truncated, 100, 2, 500.0, hidden=60.0)
+    np.testing.assert_allclose(found.share, np.array([0.17, 0.124]) * 108 / 92)
+
+
+def test_intervals_hold_what_they_promise_where_functions_stand_out():
+    space, group, inside = sa.Torus(4), groups.cyclic_shifts(4), []
+
+    def target(X):
+        a = np.pi * X
+        pairs = np.exp(np.cos(a - np.roll(a, 1, axis=1))).sum(axis=1)
+        return pairs + np.exp(np.cos(a.sum(axis=1)))
+
+    for seed in range(2):
+        X = space.sample(500, random_state=seed)
+        model = sa.InvariantKernelRidge(space, group).fit(X[:200], target(X[:200]))
+        assert len(model.outstanding_) > 2
+        mean, deviation = model.predict(X[200:], return_std=True)
+        inside.append(np.mean(np.abs(mean - target(X[200:])) <= 1.645 * deviation))
+    assert 0.82 < np.mean(inside) < 0.97  # 0.6 without room for hidden functions
+
+
 def test_error_bars_on_a_noisy_grid_are_as_wide_as_errors():
     steps = np.arange(20) / 10 - 1
     X = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)  # 400 points on 66 orbits

@@ -24,7 +24,6 @@ from specavg.experiments import (
     Record,
     Result,
     Table,
-    _compiled_ahead,
     reproduce,
 )
 from specavg.experiments import _alternatives as alternatives
@@ -37,8 +36,6 @@ from specavg.experiments import _sample_savings as samples_saved
 from specavg.experiments._figure_style import new_figure, own_settings, save
 from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, _text, write_report
-from specavg.functions._few_rows import FEW_ROWS
-from specavg.invariants import InvariantBasis
 
 
 def silent(items, description, total=None):
@@ -343,58 +340,6 @@ def test_log_axes_have_plain_text_and_hand_made_ticks_stay(tmp_path):
     assert {"0.02", "0.05", "0.1", "0.2"} <= texts(alone.yaxis)
     assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (tmp_path / "drawn.svg").read_text(encoding="utf-8")
-
-
-def test_a_second_process_compiles_and_is_waited_for(monkeypatch):
-    started = []
-
-    class Process:
-        def __init__(self, command, **streams):
-            started.append(command)
-
-        def wait(self):
-            started.append("waited")
-
-        def kill(self):
-            started.append("killed")
-
-    monkeypatch.setattr(_compiled_ahead.subprocess, "Popen", Process)
-    monkeypatch.setattr(_compiled_ahead.os, "cpu_count", lambda: 2)
-    with _compiled_ahead.compiling_ahead() as compiled:
-        compiled()
-    assert "fit_small_models" in started[0][-1]
-    assert started[1:] == ["waited", "killed", "waited"]
-    started.clear()
-    with _compiled_ahead.compiling_ahead(wanted=False) as compiled:
-        compiled()
-    assert not started
-
-
-def test_the_small_models_use_the_kernels_that_are_compiled_ahead(monkeypatch):
-    fitted, evaluated = [], []
-
-    class Model:  # compiling takes long, and is tested where kernels are
-        def __init__(self, space, group, max_dim):
-            self.basis_ = sa.invariant_basis(space, group, max_dim=max_dim)
-
-        def fit(self, X, y):
-            assert len(X) > FEW_ROWS
-            fitted.append(len(self.basis_.eigenvalues))
-            return self
-
-        def predict(self, X):
-            self.basis_.space.check_points(X)
-
-    def evaluate(basis, X):
-        assert len(X) > FEW_ROWS
-        evaluated.append(type(basis.functions).__name__)
-
-    monkeypatch.setattr("specavg.estimators.SpecAvgRegressor", Model)
-    monkeypatch.setattr(InvariantBasis, "evaluate", evaluate)
-    _compiled_ahead.fit_small_models()
-    assert len(fitted) == 3
-    assert min(fitted) > 1
-    assert len(set(evaluated)) == 4  # one family of functions each
 
 
 def test_experiments_that_measure_time_come_last_and_are_reported_in_their_place(tmp_path, monkeypatch):

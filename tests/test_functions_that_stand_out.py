@@ -1,11 +1,15 @@
 """Functions that stand out: the statistic against a dense computation, and what naming them gives."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import specavg as sa
 from specavg.regression import _functions_that_stand_out as _outstanding
 from specavg.regression._feature_path import FeatureProblem
+from specavg.regression._spectra import Spectrum
+from specavg.regression._spectrum_choice import relative_scale, ridge_fit
 
 
 @pytest.mark.parametrize("D", [6, 60])
@@ -21,9 +25,19 @@ def test_a_coefficient_is_compared_with_its_variance_under_the_prior(D, monkeypa
     coefficients = scale**2 * (centred.T @ hat @ (y - y.mean())) / unit
     variances = size * scale**4 * np.einsum("nj,nm,mj->j", centred, hat, centred)
     squares = coefficients**2 / variances
-    for bound in (0.5, 1.0, 2.0):
-        monkeypatch.setattr(_outstanding, "_CHANCE", D * np.exp(-bound / 2))
-        np.testing.assert_array_equal(path.standing_out(alpha), np.flatnonzero(squares > bound))
+    spent = 1 / np.arange(1, D + 1) / np.sum(1 / np.arange(1, D + 1))  # the variances decrease
+    for chance in (0.5, 2.0, 8.0):
+        monkeypatch.setattr(_outstanding, "_CHANCE", chance)
+        named = path.standing_out(alpha)
+        np.testing.assert_array_equal(named, 1 + np.flatnonzero((squares > -2 * np.log(chance * spent))[1:]))
+        twice = FeatureProblem(np.repeat(features, 2, axis=0), np.repeat(y, 2)[:, None], np.ones(2 * n)).path(scale)
+        np.testing.assert_array_equal(twice.standing_out(2 * alpha), named)  # a row said twice is no further evidence
+
+
+def test_functions_of_the_same_variance_have_the_same_part_of_the_chance():
+    spent = _outstanding.shares(np.array([1.0, 0.5, 0.5, 0.25, 0.5, 0.1]))
+    np.testing.assert_allclose(spent / spent[0], [1, 1 / 4, 1 / 4, 1 / 5, 1 / 4, 1 / 6])
+    assert spent.sum() == pytest.approx(1.0)
 
 
 def test_a_function_of_all_coordinates_beside_functions_of_pairs_is_found():
@@ -39,6 +53,21 @@ def test_a_function_of_all_coordinates_beside_functions_of_pairs_is_found():
     wave = np.cos(np.pi * Z.sum(axis=1))
     assert np.abs(found.T @ wave / len(Z)).max() == pytest.approx(0.5**0.5, abs=0.1)  # √2 cos is orthonormal
     assert np.sqrt(np.mean((model.predict(Z) - target(Z)) ** 2)) < 0.07  # without it 0.17, the size of the wave 0.14
+
+
+def test_a_function_that_another_hides_is_found_after_it():
+    rng, n, D = np.random.default_rng(0), 80, 60
+    levels = SimpleNamespace(eigenvalues=np.arange(D + 1.0), counts=np.arange(1.0, D + 2), dimension=1)
+    spectrum = Spectrum("heat", length_scale=1.0)  # variances fall by e at every second function
+    features, coefficients = rng.normal(size=(n, D)), np.exp(-0.25 * np.arange(1, D + 1)) * rng.normal(size=D)
+    coefficients[[20, 40]] = 0.7, 3.0
+    problem = FeatureProblem(features, (features @ coefficients + 0.1 * rng.normal(size=n))[:, None], np.ones(n))
+    path = problem.path(relative_scale(spectrum, levels, D)[0])
+    fit = ridge_fit(problem, levels, [spectrum], None)
+    first = min(fit.trials, key=lambda trial: trial.score).alpha / np.exp(-0.5)
+    assert len(path.standing_out(first)) == 1  # beside it the other one looks like noise
+    np.testing.assert_array_equal(fit.outstanding, [21, 41])
+    np.testing.assert_allclose(fit.coefficients[[21, 41], 0], [0.7, 3.0], atol=0.1)
 
 
 def test_noise_names_no_function():

@@ -7,6 +7,7 @@ import pytest
 
 import specavg as sa
 from specavg import groups
+from specavg.regression._calibration import Calibration, left_out_by_truncation, shrunk_surprise
 from specavg.regression._gradient_problem import GradientProblem, Observations
 
 
@@ -52,6 +53,54 @@ def test_points_are_left_out_as_refits_leave_them_out(D):
         coefficients = problem.with_constant(problem.path(scale).coefficients(alpha))[:, 0]
         shift = np.array([problem.units.shift[0], *np.zeros(D)])
         assert np.abs(coefficients + shift - np.array([1.0, *scale]) * beta).max() < 1e-10
+
+
+def test_error_bars_are_calibrated_by_the_points_that_refits_leave_out():
+    n, D, alpha = 12, 60, 0.05
+    problem, values, gradients, ratio = problem_and_rows(n=n, D=D)
+    scale = np.linspace(1.0, 0.3, D)
+    path = problem.path(scale)
+    F = np.concatenate([values.features, ratio * gradients.features])
+    constant = np.concatenate([np.ones(n), np.zeros(2 * n)])
+    root = np.sqrt(np.concatenate([values.weights, gradients.weights]))
+    y = np.concatenate([values.targets, ratio * gradients.targets]) * root
+    A = np.column_stack([constant, F * scale]) * root[:, None]
+    labels = np.concatenate([values.labels, gradients.labels])
+    noise, squares = float(path.noise_variance(alpha)[0]), 0.0
+    penalty = alpha * np.diag([0.0, *np.ones(D)])
+    for label in range(n):
+        out = labels == label
+        inverse = np.linalg.inv(A[~out].T @ A[~out] + penalty)
+        error = y[out] - A[out] @ inverse @ A[~out].T @ y[~out]
+        squares += error @ np.linalg.solve(noise * (np.eye(3) + A[out] @ inverse @ A[out].T), error)
+    freedom = np.trace(A @ np.linalg.solve(A.T @ A + penalty, A.T))
+    # What a row of values tells of a function at the edge of what is shown: the mean of κ over functions.
+    centred = (F - constant[:, None] * (values.weights @ values.features / values.weights.sum())) * root[:, None]
+    told = np.sum(centred**2, axis=0)
+    kept = scale**2 * told / (scale**2 * told + alpha)
+    worth = np.average(told, weights=kept * (1 - kept))
+    truncated = left_out_by_truncation(scale**2) / alpha
+    wanted = Calibration.of(shrunk_surprise(squares / 36, 36), freedom, truncated, 36, 2, worth)
+    found = path.calibration(alpha)
+    np.testing.assert_allclose([*found.factor, *found.share], [wanted.factor, wanted.share], rtol=1e-9)
+    v = path.posterior(alpha).variance(values.features)
+    np.testing.assert_allclose(
+        path.calibrated_posterior(alpha).variance(values.features), wanted.factor * v + wanted.share * noise, rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_intervals_of_few_points_with_gradients_hold_what_they_promise(noise):
+    space, group, inside = sa.Torus(2), groups.hyperoctahedral(2), []
+    Z = space.sample(200, random_state=99)
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = space.sample(8, rng)
+        y, G = on_torus(X), torus_gradient(X)
+        y, G = y + noise * y.std() * rng.normal(size=8), G + noise * G.std() * rng.normal(size=G.shape)
+        mean, deviation = sa.InvariantKernelRidge(space, group).fit(X, y, gradient=G).predict(Z, return_std=True)
+        inside.append(np.mean(np.abs(mean - on_torus(Z)) <= 1.645 * deviation))
+    assert 0.82 < np.mean(inside) < 0.97
 
 
 def test_densities_of_other_ratios_compare():

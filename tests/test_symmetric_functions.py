@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import specavg as sa
 from specavg import groups, testing
-from specavg.functions._symmetric_functions import CopyByCopy
+from specavg.functions._copy_by_copy import CopyByCopy
 
 
 def by_definition(values, multiset):

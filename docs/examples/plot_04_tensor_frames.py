@@ -28,7 +28,7 @@ X = np.concatenate([data.space.act(data.group.random(rng), x[None]) for x in dat
 # With and without the symmetry
 # -----------------------------
 # `InvariantDensity` puts a series of invariant functions in the exponent, :math:`p = exp(Σ c ψ) / Z`, and
-# chooses the penalty by an estimate of the L² risk. The score is the mean log-likelihood of the other 392 frames,
+# chooses the penalty by the likelihood of rows left out. The score is the mean log-likelihood of the other 392 frames,
 # relative to the uniform density, which has 0.
 
 

@@ -25,8 +25,8 @@ print(f"{(data.extra['polarity'][data.train] > 0).sum()} of {len(X)} flows to le
 # %%
 # With and without the symmetry
 # -----------------------------
-# `InvariantDensity` chooses its penalty by an estimate of the L² risk. The score is the mean log-likelihood of
-# the other 73 flows, relative to the uniform density, which has 0.
+# `InvariantDensity` chooses its penalty by the likelihood of flows that are left out. The score is the mean
+# log-likelihood of the other 73 flows, relative to the uniform density, which has 0.
 
 
 def report(name, model):

@@ -18,7 +18,7 @@ from specavg._reporting import reported
 from specavg.data._gradient_moments import gradient_moments
 from specavg.invariants import EquivariantBasis, InvariantBasis
 from specavg.regression._moments import Moments
-from specavg.spaces._space import certainly_finite
+from specavg.spaces._points import certainly_finite
 
 T = TypeVar("T")
 

@@ -14,6 +14,7 @@ from specavg._arrays import Array
 from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights
 from specavg.data._dask_collections import DaskStream
 from specavg.data._streaming import column_names, is_dask
+from specavg.invariants._building import up_to_dim
 from specavg.regression._information import Information
 from specavg.spaces import Eigenspace, Space
 
@@ -93,10 +94,4 @@ class Samples:
 
 def first_eigenspaces(space: Space, most: float) -> tuple[Eigenspace, ...]:
     """The first eigenspaces after the constant, as long as they have at most so many functions together."""
-    found: list[Eigenspace] = []
-    for V in islice(space.eigenspaces(), 1, None):
-        most -= V.dim
-        if most < 0:
-            break
-        found.append(V)
-    return tuple(found)
+    return tuple(up_to_dim(islice(space.eigenspaces(), 1, None), most))

@@ -216,26 +216,10 @@ class AlgebraParts:
 
 def _null_space(rows: Sequence[Sequence[Fraction]], size: int) -> list[list[Fraction]]:
     """Exact vectors that are orthogonal to all rows."""
-    reduced, pivots = [list(row) for row in rows], list[int]()
-    for j in range(size):
-        at = next((i for i in range(len(pivots), len(reduced)) if reduced[i][j]), None)
-        if at is None:
-            continue
-        k = len(pivots)
-        reduced[k], reduced[at] = reduced[at], reduced[k]
-        reduced[k] = [x / reduced[k][j] for x in reduced[k]]
-        for i, row in enumerate(reduced):
-            if i != k and row[j]:
-                reduced[i] = [x - row[j] * y for x, y in zip(row, reduced[k], strict=True)]
-        pivots.append(j)
-    free = [j for j in range(size) if j not in pivots]
-    vectors: list[list[Fraction]] = []
-    for j in free:
-        vector = [Fraction(int(i == j)) for i in range(size)]
-        for k, pivot in enumerate(pivots):
-            vector[pivot] = -reduced[k][j]
-        vectors.append(vector)
-    return vectors
+    from sympy import Matrix
+
+    found = Matrix(len(rows), size, [x for row in rows for x in row]).nullspace()
+    return [[Fraction(int(x.p), int(x.q)) for x in vector] for vector in found]
 
 
 def _matrix(field: Field) -> Array:

@@ -50,12 +50,13 @@ class InvariantEstimator(Savable, BaseEstimator):
 
     def __init__(
         self,
-        space: Space | None,
-        group: Group | None,
-        max_dim: float | None,
-        max_invariant_dim: float | None,
-        max_eigenvalue: float | None,
-        order: str | Order | None,
+        space: Space | None = None,
+        group: Group | None = None,
+        *,
+        max_dim: float | None = None,
+        max_invariant_dim: float | None = None,
+        max_eigenvalue: float | None = None,
+        order: str | Order | None = "eigenvalue",
     ) -> None:
         self.space = space
         self.group = group
@@ -85,10 +86,8 @@ class InvariantEstimator(Savable, BaseEstimator):
 
         It ends before the cutoff where finding more would take longer than `seconds`.
         """
-        bound: dict[str, Any] = {"max_eigenvalue": None, "max_dim": None, "max_invariant_dim": None}
-        bound[cutoff.kind] = cutoff.value
         space = self._space()
-        group, cutoff, by = checked_request(space, self._group(), **bound, order=order or self._order())
+        group, cutoff, by = checked_request(space, self._group(), cutoff, order or self._order())
         return self._built(space, group, cutoff, by, seconds)
 
     def _built(self, space: Space, group: Group, cutoff: Cutoff, order: Order, seconds: float) -> Any:

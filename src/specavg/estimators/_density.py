@@ -12,18 +12,17 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
-from specavg._config import settings
 from specavg._random import as_generator
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis
 from specavg.estimators._base import weights_or_ones
-from specavg.estimators._exponential_family import Nodes, exponential_fit, exponential_fit_from_moments
-from specavg.estimators._exponential_search import Chosen, Maximise, chosen_fit
+from specavg.estimators._exponential_family import exponential_fit, exponential_fit_from_moments
+from specavg.estimators._exponential_search import Maximise, chosen_fit
 from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
-from specavg.estimators._node_orbits import orbit_nodes
 from specavg.estimators._orbit_space import orbit_space
-from specavg.estimators._quadrature import Rule, quadratures
+from specavg.estimators._rejection import rejection_sample
+from specavg.estimators._series_choice import chosen_series
 from specavg.estimators._streamed import StreamedEstimator
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, Order
@@ -33,34 +32,10 @@ from specavg.spaces import Space
 from specavg.spaces._von_mises import VonMises
 
 FEWEST_FUNCTIONS, MOST_FUNCTIONS = 96, 192  # invariant functions of a default: up to 96 points, and with more
-MOST_NODES = 6_000  # of a quadrature rule: the values of 192 functions take 9 MB
-STRETCH = 10  # an exact rule of so many times more nodes is still better than random nodes
-_LOWEST_ACCEPTANCE = 1e-6  # of proposals of the uniform density, below which sampling is given up
-_OF_THE_EXPONENTIAL_FAMILY = (
-    "coef_",
-    "shrinkage_",
-    "smoothness_",
-    "l2_risk_",
-    "quadrature_",
-    "normalisation_error_",
-)
-# Nats by which kernels have to be better. The leave-one-out likelihood of the exponential family is one of first order:
-# with 88 directions of lava flows it was 0.35 too small, and kernels 0.24 above it were 0.13 worse on other rows. The
-# number rests on this one set, on four splits of it that were looked at while it was chosen.
-_CLEARLY = 0.3
-# t of e^(−tλ/λ₁): from none to where hardly a function is left, each a quarter more than the one before. Around its
-# minimum the risk is flat.
-_SHRINKAGES = (0.0, *(float(t) for t in np.geomspace(1e-4, 3.0, 46)))
-
-
-# Orbits over rows from which on repeated rows are few enough. A place that is left out with all of its rows leaves a
-# hole, which makes the L² risk of sharp densities too large. The likelihood is hurt less: with 2,000 angles rounded to
-# one degree the density that it chose was off by 0.04, that of the risk by 0.10 (0.03 without rounding).
-_MOSTLY_DIFFERENT = 0.9
-
-
-class NotNormalised(ValueError):
-    """No density of the exponential family has an integral that the nodes can tell."""
+# Of log densities of the two forms at one row: 0.05 to 0.5 in 32 fits of synthetic data. Kernels have to be better by
+# the standard error of a mean of n such differences, since smooth densities are the rule.
+_SPREAD = 0.5
+_OF_ONE_FORM = "coef_ shrinkage_ smoothness_ l2_risk_ quadrature_ normalisation_error_ kernels_ loo_log_likelihood_"
 
 
 class InvariantDensity(DensityMixin, StreamedEstimator):
@@ -104,7 +79,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         of the weights w = exp(−tλ/λ₁), λ₁ the first non-constant invariant eigenvalue. Kernels have none.
     l2_risk_ : float
         The estimated ∫(f − p)² dμ, but for the constant ∫p²: unbiased for the series. Kernels have none, and it is NaN
-        for an exponential density of a stream or of data in which a tenth of the rows repeat others.
+        for an exponential density of a stream.
     loo_log_likelihood_ : float
         Mean leave-one-out log density (not for "series"); for kernels less a number for each share that was fitted.
     quadrature_ : str
@@ -119,16 +94,18 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     Subtract log(space.volume) for the density per unit of volume. The measure of an `Interval` is the arcsine measure,
     dx/(π√((x − low)(high − x))): uniform data on [0, 1] have density 0.44 at 0.02 and 1.57 at 0.5 relative to it.
 
-    What is chosen minimises an estimate of the L² risk. For the series, the unbiased
-    Σ w²θ̂² − 2w (n²θ̂² − Σψ²)/(n(n−1)), over all cutoffs up to the given one and a grid of t. For the exponential family
-    ∫f² − (2/n) Σ f₋ᵢ(x_i), over α and s, f₋ᵢ without the point i to first order; where only moments are known
-    (streams), α and s maximise the leave-one-out log-likelihood instead. Rows on one orbit are left out together, so
-    that repeated rows and rounded angles do not predict one another (rows of streams are left out one by one). Where a
-    tenth of the rows repeat others the log-likelihood chooses too. Data rounded to a step are estimated on the broad
-    side: 2,000 angles of width 40° that were rounded to 1° give a mean |f − p| of 0.04, to 10° of 0.10 (0.03 without
-    rounding), and a plain series 0.12 and 0.21 (0.08). Densities so narrow that a second quadrature
-    rule disagrees about log Z by more than 0.05 are not considered. A warning says so if data in memory have sharper
-    peaks than the density that is chosen; many peaks that a given cutoff blurs into few are not noticed.
+    *Series* minimise the unbiased estimate Σ w²θ̂² − 2w (n²θ̂² − Σψ²)/(n(n−1)) of their L² risk, over all cutoffs up to
+    the given one and a grid of t.
+
+    *The exponential family* maximises the leave-one-out log-likelihood over α and s. A row that is left out lowers the
+    density at its place by a factor in closed form, which agrees with fits without the row to a few hundredths of a nat
+    on average (one of first order for streams). Rows on one orbit are left out together, so that repeated rows and
+    rounded angles do not predict one another (rows of streams are left out one by one). Data rounded to a coarse step
+    are estimated on the broad side: 2,000 angles of width 40° that were rounded to 1° or 2° give a mean |f − p| of
+    0.04, to 5° or 10° of 0.10 (0.04 without rounding), and a plain series 0.12 to 0.21 (0.08). Sharp densities are
+    integrated with finer rules than smooth ones; those about whose log Z even the finest two disagree by more than 0.05
+    are not considered. A warning says so if data in memory have sharper peaks than the density that is chosen; many
+    peaks that a given cutoff blurs into few are not noticed.
 
     *Continuous groups.* Functions that the turns about an axis leave alone (`C∞v` on a sphere, the fibre textures of
     `crystal_symmetry(..., specimen="C∞")`) are integrated over the orbits: one node on each, with the rule of a line or
@@ -138,7 +115,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
     exp(−κ|e(x) − e(y)|²/2) of integral one on `Torus`, `Sphere` and `Rotations` and 20 values of κ, each twice the one
     before. The shares s_k maximise the leave-one-out likelihood, which is concave in them. They compete with the
     exponential family where data are in memory, no cutoff is given and the group has at most 2,000 elements, which are
-    listed; they are taken if their leave-one-out likelihood is larger by 0.3. Turns about an axis are averaged in
+    listed; they are taken if their leave-one-out likelihood is larger by 0.5/√n. Turns about an axis are averaged in
     closed form: on spheres by a Bessel function, on rotations turned from one side by the kernel of the direction that
     they leave alone. Under other groups with a continuous part there are no kernels. At most 300,000 images of points
     are kept (others count for the nearest of them) and 3·10⁸ pairs compared: some seconds, and 3 ms for the density at
@@ -173,7 +150,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         max_eigenvalue: float | None = None,
         order: str | Order = "eigenvalue",
     ) -> None:
-        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
+        cutoff = {"max_dim": max_dim, "max_invariant_dim": max_invariant_dim, "max_eigenvalue": max_eigenvalue}
+        super().__init__(space, group, **cutoff, order=order)
         self.positive = positive
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> InvariantDensity:
@@ -192,7 +170,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         -------
         self
         """
-        for name in ("kernels_", "loo_log_likelihood_"):
+        for name in _OF_ONE_FORM.split():
             vars(self).pop(name, None)
         stream = self._stream(X, None, sample_weight)
         if stream is not None:
@@ -207,11 +185,13 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         self._require_functions()
         # Rows of one orbit are left out together: left alone, each would be predicted by its twins.
         first, label = orbits(features)
-        repeated = len(first) < _MOSTLY_DIFFERENT * len(features)
         points, features, weights = points[first], features[first], np.bincount(label, weights).astype(np.float64)
         n = float(weights.sum())
         if self.positive:
-            self._fit_either(points, partial(exponential_fit, features, weights, not repeated), weights, given is None)
+            kernels = None
+            if given is None:
+                kernels = fitted_mixture(self.basis_.space, self.basis_.group, points, weights)
+            self._fit_positive(n, partial(exponential_fit, features, weights), len(points), kernels)
         else:
             pairs = n * n - float(weights @ weights)
             self._fit_series(len(features), n, weights @ features, weights**2 @ features**2, pairs)
@@ -223,7 +203,7 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         n = float(moments.weight.value)
         target, scatter = moments.features.value[1:] / n, moments.gram.value[1:, 1:] / n
         if self.positive:
-            self._fit_positive(n, partial(exponential_fit_from_moments, target, scatter, n))
+            self._fit_positive(n, partial(exponential_fit_from_moments, target, scatter, n), moments.count, None)
         else:
             self._fit_series(moments.count, n, n * target, n * np.diagonal(scatter), n * (n - 1))
         return self
@@ -247,73 +227,41 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
                 f"n_samples={count} on different orbits, with weights that sum to {n:.3g}: an estimate of the risk "
                 "needs more than one observation"
             )
-        mean = sums / n
         squared = (sums**2 - squares) / pairs  # unbiased for θ²
-        values = self.basis_.eigenvalues[1:]
-        ends = np.flatnonzero(np.diff(values, append=np.inf) > 0)  # whole eigenspaces
-        best = (0.0, 0.0, -1)  # the uniform density: no other function, no risk from others
-        for t in _SHRINKAGES:
-            w = np.exp(-t * values / values[0])
-            risks = np.cumsum(w**2 * mean**2 - 2.0 * w * squared)[ends]
-            k = int(risks.argmin())
-            if risks[k] < best[0]:
-                best = (float(risks[k]), t, int(ends[k]))
-        risk, self.shrinkage_, last = best
+        coefficients, self.shrinkage_, risk = chosen_series(self.basis_.eigenvalues[1:], sums / n, squared)
         self.form_ = "series"
         self.l2_risk_ = risk - 1.0  # with the constant function: 1 − 2
-        w = np.where(np.arange(len(values)) <= last, np.exp(-self.shrinkage_ * values / values[0]), 0.0)
-        self.coef_ = np.concatenate([[1.0], w * mean])
+        self.coef_ = np.concatenate([[1.0], coefficients])
 
-    def _fit_positive(self, n: float, maximise: Maximise) -> Chosen:
-        most = int(min(MOST_NODES, settings().memory_limit / (32.0 * self.basis_.dim)))
-        orbits_of_flows = orbit_space(self.basis_.space, self.basis_.group)
-        made = orbits_of_flows.rule
-        rule, check = quadratures(self.basis_, most, stretch=STRETCH, made=made, sharp=made is None)
-        values, d = self.basis_.eigenvalues[1:], self.basis_.dimension
-        chosen = chosen_fit(maximise, self._nodes(rule), self._nodes(check), check.random, values, d, n)
+    def _fit_positive(self, n: float, maximise: Maximise, rows: int, kernels: KernelMixture | None) -> None:
+        """The exponential family, or kernels where they make more likely what was left out."""
+        rival = -np.inf if kernels is None else kernels.loo_log_likelihood
+        chosen = chosen_fit(maximise, self.basis_, n, rival)
+        likelihood = -np.inf if chosen is None else chosen.fit.loo_log_likelihood
+        if kernels is not None and rival > likelihood + _SPREAD / n**0.5:
+            self.form_, self.kernels_, self.loo_log_likelihood_ = "kernels", kernels, rival
+            return
         if chosen is None:
-            raise NotNormalised(
-                f"even the smoothest density cannot be normalised with {rule.description}: lower the cutoff "
+            raise ValueError(
+                "even the smoothest density has an integral that quadrature nodes cannot tell: lower the cutoff "
                 f"({self.cutoff_.kind} = {self.cutoff_.value:.6g})."
             )
-        self.shrinkage_, self.smoothness_ = chosen.alpha, chosen.smoothness
-        self.loo_log_likelihood_, self.l2_risk_ = chosen.fit.loo_log_likelihood, chosen.fit.l2_risk
+        self.form_, self.shrinkage_, self.smoothness_ = "exponential", chosen.alpha, chosen.smoothness
         self.coef_ = np.concatenate([[-chosen.fit.log_z], chosen.fit.coefficients])
-        self.form_, self.quadrature_ = "exponential", rule.description
-        self.normalisation_error_ = chosen.error
-        return chosen
-
-    def _fit_either(self, points: Array, maximise: Maximise, weights: Array, free: bool) -> None:
-        """The exponential family; kernels where they are `free` to compete and make more likely what was left out."""
-        found: KernelMixture | None = None
-        if free:
-            found = fitted_mixture(self.basis_.space, self.basis_.group, points, weights)
-        chosen: Chosen | None = None
-        try:
-            chosen = self._fit_positive(float(weights.sum()), maximise)
-        except NotNormalised:
-            if found is None:
-                raise
-        if found is not None and found.loo_log_likelihood > getattr(self, "loo_log_likelihood_", -np.inf) + _CLEARLY:
-            for name in _OF_THE_EXPONENTIAL_FAMILY:
-                vars(self).pop(name, None)
-            self.form_, self.kernels_, self.loo_log_likelihood_ = "kernels", found, found.loo_log_likelihood
-        elif chosen is not None and chosen.is_too_broad(len(points)):
-            what = f"{self.basis_.dim} functions give no more: raise the cutoff" + ", or leave it out" * (not free)
+        self.loo_log_likelihood_, self.l2_risk_ = likelihood, chosen.fit.l2_risk
+        self.quadrature_, self.normalisation_error_ = chosen.nodes[0].description, chosen.fit.error
+        if chosen.is_too_broad(rows):
+            elsewhere = self._cutoff() is not None
+            what = f"{self.basis_.dim} functions give no more: raise the cutoff" + ", or leave it out" * elsewhere
             if chosen.ended_by_nodes:
-                what = f"no more can be told by {self.quadrature_}" + ": leave out the cutoff" * (not free)
+                what = f"no more can be told by {self.quadrature_}" + ": leave out the cutoff" * elsewhere
             warnings.warn(
-                f"the data are sharper than this density: it is {chosen.met:.2f} times as large at points that "
+                f"the data are sharper than this density: it is {chosen.fit.met:.2f} times as large at points that "
                 "were left out as at points drawn from it, where 1 is right. Its peaks are too low, and numbers such "
                 f"as texture indices too small; {what}.",
                 UserWarning,
                 stacklevel=3,
             )
-
-    def _nodes(self, rule: Rule) -> Nodes:
-        """The nodes, one for each orbit where nodes share one: an invariant integrand needs no more."""
-        points, weights = orbit_nodes(self.basis_, rule.points, rule.weights)
-        return Nodes(self.basis_.evaluate(points)[:, 1:], weights)
 
     def density(self, X: ArrayLike) -> Array:
         """The density at `X`, relative to the uniform probability measure: exactly invariant.
@@ -400,34 +348,13 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-
-        Notes
-        -----
-        The bound on the density is the largest value met so far, doubled; when a proposal exceeds it all
-        starts again with the larger bound. A plain series is clipped at zero.
         """
         check_is_fitted(self)
         rng = as_generator(random_state)
         space = self.basis_.space
         if self.form_ == "kernels":
             return self.kernels_.sample(space, self._von_mises, n_samples, rng)
-        bound = 2.0 * float(self.density(space.sample(10_000, rng)).max())
-        accepted: list[Array] = []
-        found = tried = 0
-        while found < n_samples:
-            proposals = space.sample(int(np.clip(1.2 * bound * (n_samples - found) + 100, 1_000, 100_000)), rng)
-            density = self.density(proposals)
-            if density.max() > bound:
-                bound, accepted, found, tried = 2.0 * float(density.max()), [], 0, 0
-                continue
-            accepted.append(proposals[rng.uniform(0.0, bound, len(proposals)) < density])
-            found, tried = found + len(accepted[-1]), tried + len(proposals)
-            if tried > 1e6 and found < _LOWEST_ACCEPTANCE * tried:
-                raise ValueError(
-                    f"the density is concentrated on so little of {space!r} that {found} of {tried} uniform points "
-                    "were accepted: rejection is hopeless here. Lower the cutoff for a smoother density."
-                )
-        return np.concatenate(accepted)[:n_samples]
+        return rejection_sample(self.density, space, n_samples, rng)
 
     @property
     def _von_mises(self) -> VonMises:

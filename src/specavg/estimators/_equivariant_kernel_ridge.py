@@ -131,8 +131,9 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         max_eigenvalue: float | None = None,
         order: str | Order | None = None,
     ) -> None:
-        penalty = (spectrum, smoothness, length_scale, alpha)
-        super().__init__(space, group, *penalty, max_dim, max_invariant_dim, max_eigenvalue, order)
+        prior = {"smoothness": smoothness, "length_scale": length_scale}
+        cutoff = {"max_dim": max_dim, "max_invariant_dim": max_invariant_dim, "max_eigenvalue": max_eigenvalue}
+        super().__init__(space, group, spectrum=spectrum, alpha=alpha, **prior, **cutoff, order=order)
         self.output = output
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EquivariantKernelRidge:
@@ -229,16 +230,8 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
     def _fitted_outputs(self) -> tuple[int, ...]:
         return self.output_shape_
 
-    def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> EquivariantKernelRidge:
-        moments, unit = moments.relative()
-        alpha, basis = checked_alpha(self.alpha, unit), self.basis_
-        candidates = self._candidates(basis)
-        few = _limits.SEARCH_ROWS
-        if len(candidates) > _limits.SHORTLIST and basis.dim > few > basis.n_constants:
-            problem = moment_problem(basis, moments.first(few))
-            candidates, _ = shortlist(problem, VectorLevels.of(basis), candidates, alpha, _limits.SHORTLIST)
-        problem = moment_problem(basis, moments)
-        return self._keep(self._solved(problem, candidates, alpha).of_weights(unit), outputs, moments.count)
+    def _moment_problem(self, moments: Moments) -> Problem:
+        return moment_problem(self.basis_, moments)
 
     def _searched(self, data: VectorData, alpha: float | None) -> list[Spectrum]:
         """The most promising spectra, on some of the points where there are many."""

@@ -12,9 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._streaming import is_dask, stream_of
 from specavg.estimators._base import InvariantEstimator
-from specavg.groups import Group
-from specavg.invariants import Cutoff, Order
-from specavg.spaces import Space
+from specavg.invariants import Cutoff
 
 DEFAULT_FUNCTIONS = 64.0  # features with no cutoff given: a linear model of some hundred rows can use so many
 
@@ -62,18 +60,6 @@ class InvariantFeatures(TransformerMixin, InvariantEstimator):
     >>> bool((model.predict_proba(X) == model.predict_proba(-X[:, [2, 0, 1]])).all())
     True
     """
-
-    def __init__(
-        self,
-        space: Space | None = None,
-        group: Group | None = None,
-        *,
-        max_dim: float | None = None,
-        max_invariant_dim: float | None = None,
-        max_eigenvalue: float | None = None,
-        order: str | Order = "eigenvalue",
-    ) -> None:
-        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
 
     def fit(self, X: ArrayLike, y: Any = None) -> InvariantFeatures:
         """Find the basis; of the data only the number of columns matters.

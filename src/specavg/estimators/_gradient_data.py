@@ -107,7 +107,7 @@ class GradientData:
     def problem(self, basis: InvariantBasis, ratio: float) -> Problem:
         """All rows: their features where they can be held, else their moments."""
         if self.rows(basis.dimension) * basis.dim <= _limits.FEATURES_HELD:
-            return GradientProblem(*self.observations(basis), ratio)
+            return GradientProblem(*self.observations(basis), ratio, dimension=basis.dimension)
         moments = gradient_moments(basis, self.points, self.targets, self.gradients, self.weights)
         return MomentProblem(moments, ratio)
 

@@ -23,7 +23,6 @@ from specavg.estimators._searched_basis import MadeBasis, competing_bases, searc
 from specavg.estimators._spectral_ridge import SpectralRidge
 from specavg.estimators._streamed import needs_cutoff
 from specavg.functions._compensated_sums import Sum
-from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_order, further_orders
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._decomposed_path import DecomposedPosterior
@@ -32,9 +31,8 @@ from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._operator_path import OperatorPosterior
 from specavg.regression._spectra import Spectrum
-from specavg.regression._spectrum_choice import RidgeFit, Trial, ridge_fit, shortlist
+from specavg.regression._spectrum_choice import RidgeFit, Trial, ridge_fit
 from specavg.regression._target_units import Units
-from specavg.spaces import Space
 
 _FEWEST_VALUES = 8  # that gradients are compared with: the fit of fewer says nothing of them
 
@@ -122,16 +120,19 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
     *Functions that stand out.* A single output with a chosen penalty may have a coefficient far above what the spectrum
     allows, such as that of the cosine of a sum of many angles. Where its square exceeds its variance under the prior
     by a factor that chance has in one fit of a hundred, and the score gains by it, the function is penalised like the
-    first one (`outstanding_`). Functions that the points cannot tell from others, such as the aliases of a wave on a
-    regular grid, are left to the spectrum, which prefers the smoothest.
+    first one (`outstanding_`), the penalty is chosen anew, and functions that it hid are looked for. Of the one chance
+    1/j is spent on the function of the j-th largest prior variance: the later, the more evidence it takes. Functions
+    that the points cannot tell from others, such as the aliases of a wave on a regular grid, are left to the spectrum,
+    which prefers the smoothest.
 
     *Error bars.* The posterior of a model with a given `alpha` takes it as true. That of a model with chosen penalties,
     where features are held, is calibrated, for several outputs direction by direction. Let v be the posterior
     variance, m the mean square of what was left out in units of its predicted variance, p the degrees of freedom of the
     fit, and T the largest of σ² p/2n, (d/4) σ² p/n in d dimensions and the prior variance of the functions beyond the
-    cutoff.
+    cutoff; where functions stand out, as many that lie just below what is named are added to T.
     Then the variance is (n + 8)/(n − 8) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part
-    of the function, and so is noise that hardly fitted functions explain; about eight numbers were chosen.
+    of the function, and so is noise that hardly fitted functions explain; about eight numbers were chosen. With
+    gradients n counts their components too, and points are left out whole.
     Roughness in many dimensions cannot be told from noise where no two points are near each other: intervals of such
     functions without noise are too narrow, and with noise a little too wide.
 
@@ -201,23 +202,6 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
         Units,
     )
     _takes_gradients: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        space: Space | None = None,
-        group: Group | None = None,
-        *,
-        spectrum: str = "auto",
-        smoothness: float | None = None,
-        length_scale: float | None = None,
-        alpha: float | str = "auto",
-        max_dim: float | None = None,
-        max_invariant_dim: float | None = None,
-        max_eigenvalue: float | None = None,
-        order: str | Order | None = None,
-    ) -> None:
-        penalty = (spectrum, smoothness, length_scale, alpha)
-        super().__init__(space, group, *penalty, max_dim, max_invariant_dim, max_eigenvalue, order)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None) -> InvariantKernelRidge:
         """Choose what was not given, and fit.
@@ -327,28 +311,23 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
         return self._fit_piece(X, y, sample_weight, gradient)
 
     def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> InvariantKernelRidge:
-        moments, unit = moments.relative()
-        alpha = checked_alpha(self.alpha, unit)
-        candidates = self._candidates(self.basis_)
-        few = _limits.SEARCH_ROWS  # spectra differ on few functions already
         if moments.slopes is not None and moments.slopes.count:
-            return self._fit_slope_moments(moments, moments.first(min(few, self.basis_.dim)), alpha, unit)
+            return self._fit_slope_moments(*moments.relative())
         vars(self).pop("gradient_noise_variance_", None)
-        if len(candidates) > _limits.SHORTLIST and self.basis_.dim > few:
-            problem = MomentProblem(moments.first(few))
-            candidates, _ = shortlist(problem, self.basis_, candidates, alpha, _limits.SHORTLIST)
-        fit = self._solved(MomentProblem(moments), candidates, alpha)
-        return self._keep(fit.of_weights(unit), outputs, moments.count)
+        return super()._fit_moments(moments, outputs)
 
-    def _fit_slope_moments(
-        self, moments: Moments, some: Moments, alpha: float | None, unit: float
-    ) -> InvariantKernelRidge:
-        """Values and gradients; ratio and spectra are searched for with the moments of `some` of the functions."""
+    def _moment_problem(self, moments: Moments) -> MomentProblem:
+        return MomentProblem(moments)
+
+    def _fit_slope_moments(self, moments: Moments, unit: float) -> InvariantKernelRidge:
+        """Values and gradients; ratio and spectra are searched for with the moments of some of the functions."""
+        alpha, candidates = checked_alpha(self.alpha, unit), self._candidates(self.basis_)
+        some = moments.first(min(_limits.SEARCH_ROWS, self.basis_.dim))
         if moments.count >= _FEWEST_VALUES and some.dim > 1:
-            alone = ridge_fit(MomentProblem(some), self.basis_, self._candidates(self.basis_), alpha)
+            alone = ridge_fit(MomentProblem(some), self.basis_, candidates, alpha)
             warn_of_contradicting_moments(some, alone.coefficients[:, 0])
         problem, ratios = partial(MomentProblem, some), ratios_of_moments(moments)
-        _, candidates, ratio = best_ratio(problem, ratios, self.basis_, self._candidates(self.basis_), alpha)
+        _, candidates, ratio = best_ratio(problem, ratios, self.basis_, candidates, alpha)
         fit = self._solved(MomentProblem(moments, ratio), candidates, alpha)
         self._keep(fit.of_weights(unit), (), moments.count)
         self.gradient_noise_variance_ = self.noise_variance_ / ratio**2

@@ -15,9 +15,9 @@ from specavg.regression._spectra import Levels, Spectrum
 from specavg.regression._spectrum_choice import ridge_fit, shortlist
 from specavg.regression._target_units import Units
 
+# Noise of a value over that of a derivative, each in units of its own size. Outside of this range one of the two kinds
+# says nothing that the other does not say better.
 RATIOS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
-"""Noise of a value over that of a derivative, each in units of its own size. Outside of this range one of the two kinds
-says nothing that the other does not say better."""
 
 
 class RatioChoice(NamedTuple):

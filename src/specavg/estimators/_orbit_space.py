@@ -6,7 +6,6 @@ What remains is finite: one element of each connected component.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import final
@@ -16,6 +15,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.estimators._node_orbits import one_of_each_orbit
 from specavg.estimators._orbit_kernels import AroundAnAxis, OfADirection
+from specavg.estimators._quadrature import Quadrature
 from specavg.functions._one_direction import Direction
 from specavg.groups import Group
 from specavg.invariants._acting_group import group_order
@@ -25,8 +25,6 @@ from specavg.isometries.fields import RotationField
 from specavg.spaces import Space, Sphere
 from specavg.spaces._sphere import degree_up_to, gauss_gegenbauer
 from specavg.spaces._von_mises import VonMises
-
-Quadrature = Callable[[float], tuple[Array, Array]]
 
 MOST_ELEMENTS = 2_000
 """Elements of a group that is listed: the images of 100 points under more would be 200,000."""

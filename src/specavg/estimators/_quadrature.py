@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain, count, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,12 +15,15 @@ from specavg._random import OWN_SEED
 if TYPE_CHECKING:
     from specavg.invariants import InvariantBasis
 
+Quadrature = Callable[[float], tuple[Array, Array]]
+"""An eigenvalue λ to nodes and weights, exact for products of two functions of eigenvalues up to λ."""
+
 HIGHEST_DIMENSION = 8  # beyond, product rules have too many nodes even for the lowest functions
 # Multiples of the largest value of a basis for which rules are tried: each finer than the last by half.
 _FACTORS = (1.0, 1.5, 2.25, 3.4, 5.0, 7.6, 11.4, 17.0, 25.6, 38.0)
-# Where integrands may be far sharper than the functions, as exp(Σ c ψ) with few of them is.
-_FINER = tuple(38.0 * 1.5**k for k in range(1, 9))
-_ENOUGH = 2_000  # nodes beyond which no finer rules are tried
+# Least growth of the number of nodes along each dimension. Rules that have the same angles, as two of rotations may,
+# agree where both are wrong: by 20 % with a fibre texture along an axis of the grid.
+_FINER = 1.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,41 +46,45 @@ class Rule:
     description: str
 
 
-def quadratures(
-    basis: InvariantBasis,
-    most: int,
-    stretch: int = 1,
-    made: Callable[[float], tuple[Array, Array]] | None = None,
-    sharp: bool = False,
-) -> tuple[Rule, Rule]:
-    """A rule of at most `most` nodes for functions on the space of `basis`, and a second one to check it by.
+def quadratures(basis: InvariantBasis, most: int, stretch: int = 1, made: Quadrature | None = None) -> Iterator[Rule]:
+    """A rule of at most `most` nodes for functions on the space of `basis`, one to check it by, and finer ones.
 
     Where the space has product rules with so few nodes: the finest, checked by the next finer one. Both
     integrate products of two functions of `basis` exactly. Where there is none, the coarsest of them if it has at
-    most `stretch` times as many nodes. Otherwise independent uniform nodes, twice. Rules are those of the space, or
+    most `stretch` times as many nodes. Rules that are finer still follow, for integrands far sharper than the functions
+    of the basis, as exp(Σ c ψ) may be. Otherwise independent uniform nodes, twice. Rules are those of the space, or
     `made` for an eigenvalue of its Laplacian: where all integrands are invariant, one node on each orbit is enough.
-    Integrands may be `sharp`, far beyond the functions of the basis: small bases have finer rules then.
     """
-    top = float(basis.eigenvalues[-1])
-    rules: list[Rule] = []
-    if made is not None or basis.dimension <= HIGHEST_DIMENSION:
-        for factor in _FACTORS + (_FINER if sharp else ()):
-            if factor > _FACTORS[-1] and len(rules[-1].points) > _ENOUGH:
-                break
-            try:
-                if made is None:
-                    points, weights = basis.quadrature(factor * top)
-                else:
-                    points, weights = made(basis.order.eigenvalue(basis.space, factor * top))
-            except MemoryError:
-                break
-            text = f"product rule of {len(points)} nodes, exact for products of eigenfunctions up to {factor * top:.6g}"
-            rules.append(Rule(points, weights, False, text))
-            if (len(points) > most and len(rules) >= 2) or len(points) > stretch * most:
-                break
-    if len(rules) >= 2 and len(rules[-2].points) <= stretch * most:
-        return rules[-2], rules[-1]
-    rng = np.random.default_rng(OWN_SEED)
-    text = f"{most} uniform random nodes"
-    first, second = (Rule(basis.sample(most, rng), np.full(most, 1.0 / most), True, text) for _ in range(2))
-    return first, second
+    rules, first = _product_rules(basis, made), list[Rule]()
+    for rule in islice(rules, len(_FACTORS)):
+        first.append(rule)
+        if (len(rule.points) > most and len(first) >= 2) or len(rule.points) > stretch * most:
+            break
+    if len(first) >= 2 and len(first[-2].points) <= stretch * most:
+        yield from first[-2:]
+        yield from rules
+        return
+    rng, text = np.random.default_rng(OWN_SEED), f"{most} uniform random nodes"
+    for _ in range(2):
+        yield Rule(basis.sample(most, rng), np.full(most, 1.0 / most), True, text)
+
+
+def _product_rules(basis: InvariantBasis, made: Quadrature | None) -> Iterator[Rule]:
+    """Finer and finer, as far as memory goes."""
+    if made is None and basis.dimension > HIGHEST_DIMENSION:
+        return
+    last, growth = 0, 1.0 if made else _FINER**basis.dimension
+    for factor in chain(_FACTORS, (_FACTORS[-1] * 1.5**k for k in count(1))):
+        value = factor * float(basis.eigenvalues[-1])
+        try:
+            if made is None:
+                points, weights = basis.quadrature(value)
+            else:
+                points, weights = made(basis.order.eigenvalue(basis.space, value))
+        except MemoryError:
+            return
+        if len(points) < growth * last:
+            continue
+        last = len(points)
+        text = f"product rule of {len(points)} nodes, exact for products of eigenfunctions up to {value:.6g}"
+        yield Rule(points, weights, False, text)

@@ -20,8 +20,8 @@ from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import screened, shortlist
 
+# Makes a basis of at most so many functions; with None, of as many as are affordable.
 MadeBasis = Callable[[int | None], InvariantBasis]
-"""Makes a basis of at most so many functions; with None, of as many as are affordable."""
 
 
 @final
@@ -75,10 +75,15 @@ def searched_basis(
                 candidates, _ = shortlist(problem, basis, candidates, alpha, _limits.SHORTLIST)
         return Searched(basis, features, candidates)
     many = not few_rows(data.count)
-    racing = [
-        _Racing.of(make, basis, sample, candidates_of(basis), alpha, many=many, half_digits=not data.held(basis))
-        for make, basis in competing_bases(bases, affordable_dim(sample.count))
-    ]
+
+    def first_look(make: MadeBasis, basis: InvariantBasis) -> _Racing:
+        features, candidates = _evaluated(basis, sample.points, many=many), candidates_of(basis)
+        problem = sample.searched(features, half_digits=not data.held(basis))
+        with one_thread(problem.count):
+            first = screened(problem, basis, candidates, alpha) if basis.dim > 1 and problem.count > 1 else None
+        return _Racing(make, basis, features, problem, candidates, first)
+
+    racing = [first_look(*pair) for pair in competing_bases(bases, affordable_dim(sample.count))]
     leading = min((each.best for each in racing if each.first is not None), default=np.inf)
     racing = [each for each in racing if each.best <= leading + _limits.BEHIND]
     firsts = sorted(score for each in racing for score in (each.first or {}).values())
@@ -127,24 +132,6 @@ class _Racing:
     problem: FeatureProblem
     candidates: list[Spectrum]
     first: dict[Spectrum, float] | None
-
-    @classmethod
-    def of(
-        cls,
-        make: MadeBasis,
-        basis: InvariantBasis,
-        sample: RidgeData,
-        candidates: list[Spectrum],
-        alpha: float | None,
-        *,
-        many: bool,
-        half_digits: bool,
-    ) -> _Racing:
-        features = _evaluated(basis, sample.points, many=many)
-        problem = sample.searched(features, half_digits=half_digits)
-        with one_thread(problem.count):
-            first = screened(problem, basis, candidates, alpha) if basis.dim > 1 and problem.count > 1 else None
-        return cls(make, basis, features, problem, candidates, first)
 
     @property
     def best(self) -> float:

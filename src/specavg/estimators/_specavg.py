@@ -129,7 +129,8 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
         max_eigenvalue: float | None = None,
         order: str | Order = "eigenvalue",
     ) -> None:
-        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
+        cutoff = {"max_dim": max_dim, "max_invariant_dim": max_invariant_dim, "max_eigenvalue": max_eigenvalue}
+        super().__init__(space, group, **cutoff, order=order)
         self.smoothness = smoothness
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpecAvgRegressor:

@@ -11,12 +11,15 @@ import numpy as np
 from specavg._arrays import Array
 from specavg._html import Records
 from specavg.data._given_data import question_fit, question_group, question_size, question_wrapping, why_nothing
+from specavg.estimators._base import checked_alpha
 from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.groups import Group
 from specavg.invariants import Order
+from specavg.regression import _measured_limits as _limits
+from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 from specavg.regression._spectra import Levels, Spectrum, spectrum_candidates
-from specavg.regression._spectrum_choice import RidgeFit, Trial, mean_fit, ridge_fit
+from specavg.regression._spectrum_choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
 from specavg.spaces import Space
 
 # When the group is doubted. A wrong mirror, axis, convention or order of columns gave errors of 0.65 to 1, and 1e-5 to
@@ -42,18 +45,20 @@ class SpectralRidge(PiecewiseEstimator):
 
     def __init__(
         self,
-        space: Space | None,
-        group: Group | None,
-        spectrum: str,
-        smoothness: float | None,
-        length_scale: float | None,
-        alpha: float | str,
-        max_dim: float | None,
-        max_invariant_dim: float | None,
-        max_eigenvalue: float | None,
-        order: str | Order | None,
+        space: Space | None = None,
+        group: Group | None = None,
+        *,
+        spectrum: str = "auto",
+        smoothness: float | None = None,
+        length_scale: float | None = None,
+        alpha: float | str = "auto",
+        max_dim: float | None = None,
+        max_invariant_dim: float | None = None,
+        max_eigenvalue: float | None = None,
+        order: str | Order | None = None,
     ) -> None:
-        super().__init__(space, group, max_dim, max_invariant_dim, max_eigenvalue, order)
+        cutoff = {"max_dim": max_dim, "max_invariant_dim": max_invariant_dim, "max_eigenvalue": max_eigenvalue}
+        super().__init__(space, group, **cutoff, order=order)
         self.spectrum = spectrum
         self.smoothness = smoothness
         self.length_scale = length_scale
@@ -73,6 +78,20 @@ class SpectralRidge(PiecewiseEstimator):
         return spectrum_candidates(
             self._levels(basis), self.spectrum, self.smoothness, self.length_scale, few_first=basis.order.logarithmic
         )
+
+    @abc.abstractmethod
+    def _moment_problem(self, moments: Moments) -> Problem:
+        """The problem of sums over data."""
+
+    def _fit_moments(self, moments: Moments, outputs: tuple[int, ...]) -> Any:
+        moments, unit = moments.relative()
+        alpha, basis, candidates = checked_alpha(self.alpha, unit), self.basis_, self._candidates(self.basis_)
+        few = _limits.SEARCH_ROWS  # spectra differ on few functions already
+        if len(candidates) > _limits.SHORTLIST and basis.dim > few > basis.n_constants:
+            problem = self._moment_problem(moments.first(few))
+            candidates, _ = shortlist(problem, self._levels(basis), candidates, alpha, _limits.SHORTLIST)
+        fit = self._solved(self._moment_problem(moments), candidates, alpha)
+        return self._keep(fit.of_weights(unit), outputs, moments.count)
 
     def _solved(self, problem: Problem, candidates: list[Spectrum], alpha: float | None) -> RidgeFit:
         """The best fit among `candidates`."""

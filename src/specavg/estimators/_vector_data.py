@@ -14,7 +14,8 @@ from specavg._random import OWN_SEED
 from specavg.functions._compensated_sums import Sum
 from specavg.invariants import EquivariantBasis
 from specavg.regression import _measured_limits as _limits
-from specavg.regression._block_problem import BlockMomentProblem, BlockProblem, SummandPlaces, SummandRows
+from specavg.regression._block_moment_path import BlockMomentProblem
+from specavg.regression._block_problem import BlockProblem, SummandPlaces, SummandRows
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
 

@@ -79,30 +79,23 @@ def _plain_log(axes: list[Any]) -> None:
 
     Matplotlib would parse each as a formula, which takes longer than all the rest of a figure.
     """
-    from matplotlib.ticker import (
-        FixedLocator,
-        FuncFormatter,
-        LogLocator,
-        NullFormatter,
-        NullLocator,
-        StrMethodFormatter,
-    )
+    from matplotlib import ticker
 
     logarithmic = [
         axis
         for axis in axes
-        if axis.get_scale() == "log" and not isinstance(axis.get_major_locator(), FixedLocator)  # chosen by hand
+        if axis.get_scale() == "log" and not isinstance(axis.get_major_locator(), ticker.FixedLocator)  # chosen by hand
     ]
     plain = all(min(a.get_view_interval()) > 2e-3 and max(a.get_view_interval()) < 5e4 for a in logarithmic)
     for axis in logarithmic:
         low, high = sorted(axis.get_view_interval())
         decades = np.log10(high / low)
         short = decades < 1.8
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,)))
-        axis.set_major_formatter(StrMethodFormatter("{x:g}") if plain else FuncFormatter(_power_text))
+        axis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,)))
+        axis.set_major_formatter(ticker.StrMethodFormatter("{x:g}") if plain else ticker.FuncFormatter(_power_text))
         if decades > 2.5:
-            axis.set_minor_locator(NullLocator())
-        axis.set_minor_formatter(NullFormatter())
+            axis.set_minor_locator(ticker.NullLocator())
+        axis.set_minor_formatter(ticker.NullFormatter())
 
 
 def _power_text(value: float, _: int = 0) -> str:

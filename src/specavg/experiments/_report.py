@@ -46,7 +46,8 @@ def write_report(folder: Path, sections: list[Section], quick: bool, seconds: fl
     body.append(_left_out())
     listed = ", ".join(f"{name} {version}" for name, version in versions.items())
     body.append(f"<footer>{escape(listed)}.</footer>")
-    page = _PAGE.replace("{style}", _STYLE).replace("{body}", "\n".join(body))
+    style = Path(__file__).with_name("report.css").read_text(encoding="utf-8")
+    page = _PAGE.replace("{style}", style).replace("{body}", "\n".join(body))
     path = folder / "report.html"
     path.write_text(page, encoding="utf-8")
     return path
@@ -179,51 +180,6 @@ def _left_out() -> str:
     items = "".join(f"<li><b>{escape(what)}</b> {escape(why)}</li>" for what, why in _LEFT_OUT.items())
     return f"<section><h2>What the paper mentions and this library leaves out</h2><ul>{items}</ul></section>"
 
-
-_STYLE = """
-:root { --ink: #1d2430; --quiet: #667085; --line: #e3e7ee; --yes: #1d7a46; --no: #b42335; --open: #9a6700; }
-* { box-sizing: border-box; }
-body { margin: 0; color: var(--ink); background: #fff;
-  font: 16px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-main { max-width: 1060px; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
-h1 { font-size: 2.1rem; line-height: 1.2; margin: 0 0 .6rem; letter-spacing: -.01em; }
-h2 { font-size: 1.35rem; margin: 3rem 0 .6rem; padding-top: 1rem; border-top: 1px solid var(--line); }
-.lead { font-size: 1.1rem; color: #344054; }
-a { color: #1b5e9c; text-decoration: none; }
-a:hover { text-decoration: underline; }
-.quiet, footer { color: var(--quiet); font-size: .9rem; }
-footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }
-.yes { color: var(--yes); }
-.no { color: var(--no); }
-.open { color: var(--open); }
-.badge { display: inline-block; padding: .02rem .55rem; border-radius: 1rem; font-size: .8rem;
-  font-weight: 600; white-space: nowrap; border: 1px solid currentColor; }
-.claims { list-style: none; padding: 0; }
-.claims li { border-left: 3px solid var(--line); padding: .2rem 0 .2rem 1rem; margin: .8rem 0; }
-.verdict { color: #344054; }
-figure { margin: 1.5rem 0; text-align: center; overflow-x: auto; overflow-y: hidden; }
-figure svg { width: 100%; height: auto; }
-figcaption { color: var(--quiet); font-size: .92rem; max-width: 48rem; margin: .4rem auto 0; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums;
-  margin: .5rem 0 1rem; min-width: 60%; }
-th, td { text-align: left; padding: .32rem .8rem .32rem 0; border-bottom: 1px solid var(--line);
-  vertical-align: top; }
-td:not(:first-child) { white-space: nowrap; }
-.glance td { white-space: normal; }
-.glance td:last-child { white-space: nowrap; }
-th { font-weight: 600; }
-summary { cursor: pointer; font-weight: 600; margin-top: 1rem; }
-.note { color: var(--quiet); font-size: .92rem; }
-sup, sub { line-height: 0; font-size: .75em; }
-code { background: #f3f5f8; padding: 0 .25em; border-radius: 3px; }
-@media (max-width: 640px) {
-  figure svg { min-width: 560px; } /* smaller letters cannot be read: the figure scrolls */
-  .glance td:last-child { white-space: normal; }
-  .glance th:first-child, .glance td:first-child { display: none; } /* verdicts stay on the screen */
-}
-@media print { details, figure { break-inside: avoid; } }
-"""
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

@@ -27,13 +27,13 @@ from specavg.experiments import (
     _sequel,
     _weyl,
 )
-from specavg.experiments._compiled_ahead import compiling_ahead
 from specavg.experiments._figure_style import own_settings, save
 from specavg.experiments._paper_task import Changes
 from specavg.experiments._progress import progress
 from specavg.experiments._report import Section, write_report
 from specavg.experiments._result import Experiment, Record
 
+# Every experiment, in the order of the report. A new one is a file and a line here.
 EXPERIMENTS: tuple[Experiment, ...] = (
     _invariance.experiment(Changes()),
     _error.experiment(Changes()),
@@ -47,7 +47,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     _sequel.EXPERIMENT,
     _discovered.EXPERIMENT,
 )
-"""Every experiment, in the order of the report. A new one is a file and a line here."""
 
 
 def reproduce(
@@ -94,10 +93,8 @@ def reproduce(
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     sections: list[Section] = []
     start = time.perf_counter()
-    with own_settings(), progress(stream) as track, compiling_ahead(len(chosen) > 2) as compiled:
+    with own_settings(), progress(stream) as track:
         for experiment in sorted(chosen, key=lambda e: e.timed):
-            if experiment.timed:
-                compiled()  # nothing else runs while time is measured
             begun = time.perf_counter()
             result = experiment.run(quick, track)
             for figure in result.figures:

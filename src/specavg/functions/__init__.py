@@ -14,7 +14,7 @@ by what they hold:
   `_zonal_sums`
 - functions of rotations: `_wigner_functions`, `_wigner_matrices`, `_wigner_columns`, `_two_sided_sums`,
   `_one_direction`, `_orthonormal_matrices`
-- functions of copies: `_symmetric_functions`, `_copy_chains`, `_copy_tensors`, `_determinants`
+- functions of copies: `_symmetric_functions`, `_copy_by_copy`, `_copy_chains`, `_copy_tensors`, `_determinants`
 - families made from others: `_combinations`, `_mapped_functions`, `_expanded_in_waves`, `_tensor_products`,
   `_factor_table`
 - Gram matrices that are not formed: `_gram_operator`, `_toeplitz_gram`, `_euler_gram`, `_euler_sums`

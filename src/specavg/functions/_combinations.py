@@ -74,36 +74,10 @@ class Blockwise(Mapped):
         self._ends = np.cumsum([0, *(size if Q is None else Q.shape[1] for size, Q in blocks)])
         self.dim = int(self._ends[-1])
 
-    @property
-    def row_bytes(self) -> float:
-        return self._source.row_bytes + 8.0 * (self._source.dim + self.dim)
-
-    def values(self, X: Array) -> Array:
-        return self._combined(self._source.values(X))
-
-    def plain_values(self, X: Array) -> Array:
-        return self._combined(self._source.plain_values(X))
-
-    def _combined(self, values: Array) -> Array:
-        columns = [
-            values[:, a:b] if Q is None else values[:, a:b] @ Q
-            for Q, (a, b) in zip(self._blocks, self._from, strict=True)
-        ]
-        return np.concatenate([np.empty((len(values), 0)), *columns], axis=1)
-
-    def gradient(self, X: Array) -> Array:
-        gradient = self._source.gradient(X)  # (n, functions, n_features)
-        parts = [
-            gradient[:, a:b] if Q is None else Q.T @ gradient[:, a:b]
-            for Q, (a, b) in zip(self._blocks, self._from, strict=True)
-        ]
-        return np.concatenate([np.empty((len(X), 0, X.shape[1])), *parts], axis=1)
-
-    def _reduced(self, sums: Array) -> Array:
-        parts = [
-            sums[a:b] if Q is None else Q.T @ sums[a:b] for Q, (a, b) in zip(self._blocks, self._from, strict=True)
-        ]
-        return np.concatenate([np.empty((0, sums.shape[1])), *parts])
+    def _projected(self, rows: Array) -> Array:
+        places = zip(self._blocks, self._from, strict=True)
+        columns = [rows[:, a:b] if Q is None else rows[:, a:b] @ Q for Q, (a, b) in places]
+        return np.concatenate([np.empty((len(rows), 0)), *columns], axis=1)
 
     def _spread(self, C: Array) -> Array:
         places = zip(self._blocks, pairwise(self._ends), strict=True)
@@ -126,21 +100,14 @@ class Combinations(Mapped):
         self._matrix = matrix if isinstance(matrix, np.ndarray) else matrix.tocsc()
         self.dim = int(matrix.shape[1])
 
-    @property
-    def row_bytes(self) -> float:
-        return self._source.row_bytes + 8.0 * (self._source.dim + self.dim)
-
     def values(self, X: Array) -> Array:
         return self._source.mixed_values(X, self._matrix)
-
-    def plain_values(self, X: Array) -> Array:
-        return np.asarray(self._source.plain_values(X) @ self._matrix)
 
     def gradient(self, X: Array) -> Array:
         return self._source.mixed_gradient(X, self._matrix)
 
-    def _reduced(self, sums: Array) -> Array:
-        return np.asarray(self._matrix.T @ sums)
+    def _projected(self, rows: Array) -> Array:
+        return np.asarray(rows @ self._matrix)
 
     def _spread(self, C: Array) -> Array:
         return np.asarray(self._matrix @ C)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
 from specavg.functions._euler_sums import order_blocks, sums_by_transform, transform_nanoseconds, wave_orders
+from specavg.functions._gram_operator import in_batches
 
 if TYPE_CHECKING:
     from specavg.functions._euler_family import EulerFamily
@@ -107,11 +108,7 @@ class EulerGram:
 
     def __matmul__(self, C: Array) -> Array:
         """Φᵀ diag(w) Φ C."""  # (dim, q) -> (dim, q)
-        out = np.empty_like(C, dtype=float)
-        step = max(1, int(min(_BATCH_BYTES, settings().memory_limit / 8) / (32 * self._scaled.size)))
-        for start in range(0, C.shape[1], step):
-            out[:, start : start + step] = self._apply(C[:, start : start + step])
-        return out
+        return in_batches(self._apply, C, _BATCH_BYTES, 32.0 * self._scaled.size)
 
     def _apply(self, C: Array) -> Array:
         fft: Any = import_module("scipy.fft")

@@ -52,7 +52,7 @@ def _arranged(d: int, type: Type) -> NDArray[np.int64]:
 
 def waves_of_types(d: int, types: Sequence[Type]) -> NDArray[np.int64]:
     """One of each pair ±k of the types, first non-zero entry positive, sorted."""  # (h, d)
-    found = []
+    found = [np.empty((0, d), dtype=np.int64)]
     for type in types:
         K = _arranged(d, type)
         rank = np.cumsum(K != 0, axis=1) - 1  # which of the non-zero entries

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, final
 
+import numpy as np
+
 from specavg._arrays import Array
+from specavg._config import settings
 
 
 class GramOperator(Protocol):
@@ -24,6 +27,13 @@ class GramOperator(Protocol):
     def __matmul__(self, C: Array) -> Array:
         """Its product with columns."""  # (dim, q) -> (dim, q)
         ...
+
+
+def in_batches(product: Callable[[Array], Array], C: Array, memory: float, column: float) -> Array:
+    """The product with columns, as many at a time as the memory of `column` bytes each allows."""
+    step = max(1, int(min(memory, settings().memory_limit / 8) / column))
+    parts = [product(C[:, start : start + step]) for start in range(0, C.shape[1], step)]
+    return np.concatenate([np.empty((len(C), 0)), *parts], axis=1)
 
 
 @final

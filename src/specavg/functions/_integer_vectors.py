@@ -16,13 +16,13 @@ from specavg._arrays import Array
 
 @dataclass(frozen=True)
 class Shell:
-    """Sparse vectors k of Z^d with Σ|k_i|^p = n: each is its parent (one entry less) and one more entry.
+    """Sparse vectors k ≥ 0 of Z^d with Σ k_i^p = n: each is its parent (one entry less) and one more entry.
 
-    The parent lives in the shell n − |value|^p; the entry stands to the right of all of the parent's. Three
+    The parent lives in the shell n − value^p; the entry stands to the right of all of the parent's. Three
     integers a vector, whatever d is.
     """
 
-    parent: NDArray[np.int64]  # row in the shell n - |value|^p
+    parent: NDArray[np.int64]  # row in the shell n - value^p
     coordinate: NDArray[np.int64]
     value: NDArray[np.int64]
 
@@ -30,8 +30,8 @@ class Shell:
         return len(self.parent)
 
 
-def shells(d: int, n: int, *, signed: bool = False, power: int = 2) -> dict[int, Shell]:
-    """Shells 0..n of Z^d: one of each pair ±k if `signed` (first entry positive), else all k ≥ 0.
+def shells(d: int, n: int, *, power: int = 2) -> dict[int, Shell]:
+    """Shells 0..n of the k ≥ 0 of Z^d.
 
     `power` = 2 lists frequencies by |k|², 1 lists exponents of monomials by degree.
     """
@@ -45,11 +45,9 @@ def shells(d: int, n: int, *, signed: bool = False, power: int = 2) -> dict[int,
             parent = np.repeat(rows, room)
             start = np.repeat(np.cumsum(room) - room, room)
             coordinate = np.arange(len(parent)) - start + np.repeat(above.coordinate + 1, room)
-            both = signed and norm > size**power  # below the root a sign is free
-            for value in (size, -size) if both else (size,):
-                parents.append(parent)
-                coordinates.append(coordinate)
-                values.append(np.full(len(parent), value, dtype=np.int64))
+            parents.append(parent)
+            coordinates.append(coordinate)
+            values.append(np.full(len(parent), size, dtype=np.int64))
         found[norm] = Shell(*(np.concatenate(part).astype(np.int64) for part in (parents, coordinates, values)))
     return found
 
@@ -84,7 +82,7 @@ def dense(d: int, n: int, shells: dict[int, Shell], *, power: int = 2) -> NDArra
             part = shells[norm]
             rows = np.empty((len(part), d), dtype=np.int64)
             for size in range(1, _largest(norm, power) + 1):
-                mine = np.abs(part.value) == size
+                mine = part.value == size
                 if mine.any():
                     rows[mine] = fill(norm - size**power)[part.parent[mine]]
             rows[np.arange(len(part)), part.coordinate] = part.value
@@ -107,36 +105,6 @@ def shell_sizes(d: int) -> Iterator[tuple[int, int]]:
             yield n, total // n
 
 
-_FEW = 4  # dimensions up to which all vectors of a ball are listed at once; above they are listed shell by shell
-
-
-def shell_vectors(d: int, n: int) -> NDArray[np.int64]:
-    """One of each pair ±k with |k|² = n, first non-zero entry positive, sorted."""  # (h, d)
-    if n == 0:
-        return np.zeros((1, d), dtype=np.int64)
-    if d == 1:
-        return np.full((int(isqrt(n) ** 2 == n), 1), isqrt(n), dtype=np.int64)
-    if d <= _FEW:
-        K, norms = _ball(d, 1 << (n - 1).bit_length())
-        K = K[slice(*np.searchsorted(norms, [n, n + 1]))]
-        first = np.take_along_axis(K, (K != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
-        K = K[first > 0]
-    else:
-        K = dense(d, n, shells(d, n, signed=True))
-    return K[np.lexsort(K.T[::-1])]
-
-
-@lru_cache(maxsize=8)
-def _ball(d: int, bound: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All k with |k|² ≤ bound, sorted by norm, and their norms."""
-    K = ellipsoid(np.eye(d), float(bound))
-    norms = (K * K).sum(axis=1)
-    K = K[norms <= bound]
-    norms = norms[norms <= bound]
-    order = np.argsort(norms, kind="stable")
-    return K[order], norms[order]
-
-
 @dataclass(frozen=True)
 class Tree:
     """Vectors k ≥ 0 by increasing norm: each is its parent (one entry less) and one more entry."""
@@ -148,13 +116,19 @@ class Tree:
     depth: NDArray[np.int64]  # number of non-zero entries
 
 
+_FEW = 4  # dimensions up to which all vectors of a ball are listed at once; above they are listed shell by shell
+
+
 @lru_cache(maxsize=8)
 def frequency_tree(d: int, bound: int) -> Tree:
     """All k ≥ 0 of Z^d with |k|² ≤ bound."""
     if d <= _FEW:
-        K, norms = _ball(d, bound)
-        inside = (K >= 0).all(axis=1)
-        return tree_of(K[inside], norms[inside])
+        K = ellipsoid(np.eye(d), float(bound))
+        K = K[(K >= 0).all(axis=1)]
+        norms = (K * K).sum(axis=1)
+        order = np.argsort(norms, kind="stable")
+        order = order[norms[order] <= bound]
+        return tree_of(K[order], norms[order])
     starts, norm, (parent, coordinate, value) = one_after_another(shells(d, bound))
     depth = np.zeros(len(norm), dtype=np.int64)
     for start, end in pairwise(starts[1:]):

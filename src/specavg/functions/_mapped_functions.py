@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import abc
 
+import numpy as np
+
 from specavg._arrays import Array
 from specavg.functions._functions import Functions
 from specavg.functions._gram_operator import GramOperator, MappedGram
@@ -26,8 +28,26 @@ class Mapped(Functions):
         """Q C: coefficients of the φ from those of these functions."""
 
     @abc.abstractmethod
+    def _projected(self, rows: Array) -> Array:
+        """Rows times Q: values of these functions from those of the φ."""  # (N, φ.dim) -> (N, dim)
+
     def _reduced(self, sums: Array) -> Array:
-        """Qᵀ times sums of the φ: sums of these functions."""
+        """Qᵀ times sums of the φ: sums of these functions."""  # (φ.dim, q) -> (dim, q)
+        return np.ascontiguousarray(self._projected(sums.T).T)
+
+    @property
+    def row_bytes(self) -> float:
+        return self._source.row_bytes + 8.0 * (self._source.dim + self.dim)
+
+    def values(self, X: Array) -> Array:
+        return self._projected(self._source.values(X))
+
+    def plain_values(self, X: Array) -> Array:
+        return self._projected(self._source.plain_values(X))
+
+    def gradient(self, X: Array) -> Array:
+        rows = self._source.gradient(X).transpose(0, 2, 1).reshape(len(X) * X.shape[1], -1)
+        return self._projected(rows).reshape(*X.shape, self.dim).transpose(0, 2, 1)
 
     def correlate(self, X: Array, Y: Array) -> Array:
         return self._reduced(self._source.correlate(X, Y))

@@ -210,23 +210,18 @@ class Products(MixedValues):
     # --- gradients -----------------------------------------------------------------------------------
 
     def gradient(self, X: Array) -> Array:
-        n, d = X.shape
-        directions = np.broadcast_to(np.eye(d)[:, None, :], (d, n, d))  # one for each coordinate
-        slopes = np.empty((n, self.dim, d))
-        self._along(X, directions, slopes)
-        return slopes if self.weights is None else slopes * self.weights[:, None]
-
-    def _along(self, X: Array, directions: Array, out: Array) -> None:
-        """Derivatives along the directions (q, n, d), put in `out` (n, dim, q)."""
         from specavg.functions.loops._tree_slopes import tree_slopes
 
-        program, block = self._program, self._slope_block(X)
+        program, block, d = self._program, self._slope_block(X), X.shape[1]
+        slopes = np.empty((len(X), self.dim, d))
 
         def work(rows: slice) -> None:
-            V = self._moved(X[rows], directions[:, rows])
-            tree_slopes(program, self._loaded(X[rows]), V, block, out[rows])
+            points = X[rows]
+            along = np.broadcast_to(np.eye(d)[:, None, :], (d, *points.shape))  # a direction for each coordinate
+            tree_slopes(program, self._loaded(points), self._moved(points, along), block, slopes[rows])
 
         for_all_rows(work, len(X))
+        return slopes if self.weights is None else slopes * self.weights[:, None]
 
     def correlate_gradient(self, X: Array, G: Array) -> Array:
         from specavg.functions.loops._tree_slopes import tree_slope_sums

@@ -23,7 +23,10 @@ _BITS = 512  # a step of the exponent by which numbers are scaled, so that they 
 
 
 class Recurrence(NamedTuple):
-    """p_i = u_i z p_{i−1} − v_i p_{i−2} for each order, times powers of x + iy, as the loops read it."""
+    """p_i = u_i z p_{i−1} − v_i p_{i−2} for each order, times powers of x + iy, as the loops read it.
+
+    With u_0 = 0 and v_0 = −1 loops begin at p_{−1} = 0 and p_{−2} = 1, which gives p_0 = 1.
+    """
 
     degree: int
     used: NDArray[np.bool_]  # orders that matter
@@ -89,7 +92,9 @@ class S2Harmonics(EulerFamily):
         v = np.zeros_like(a)
         v[:, 2:] = a[:, 1:-1] / a[:, 2:]
         used = np.ones(top + 1, dtype=bool) if orders is None else np.array(orders)
-        self._program = Recurrence(top, used, scale, 1.0 / a, v)
+        u = 1.0 / a
+        u[:, 0], v[:, 0] = 0.0, -1.0
+        self._program = Recurrence(top, used, scale, u, v)
 
     def restricted(self, size: Array) -> S2Harmonics:
         orders = np.zeros(self.top + 1, dtype=bool)

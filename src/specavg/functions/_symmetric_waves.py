@@ -28,12 +28,13 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.functions._combinations import Combinations
+from specavg.functions._copy_by_copy import CopyByCopy
 from specavg.functions._copy_chains import CopyChains
 from specavg.functions._expanded_in_waves import FOURIER_DIMENSIONS, Expanded
 from specavg.functions._factor_table import SINE, STEP, TABLE, TORUS, FactorTable
 from specavg.functions._functions import Functions
 from specavg.functions._product_tree import Products, ProductTree
-from specavg.functions._symmetric_functions import CopyByCopy, SymmetrizedProducts
+from specavg.functions._symmetric_functions import SymmetrizedProducts
 from specavg.functions._threads import for_all_rows, read_only
 from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._config import require_memory, settings
+from specavg.functions._gram_operator import in_batches
 
 _BATCH_BYTES = 16e6  # memory of the grids that are transformed together
 _NANOSECONDS_A_GRID_POINT = 30.0  # time of one multiplication, for each column; measured
@@ -48,7 +49,6 @@ class ToeplitzGram:
         self.density = density
         self._Q = Q.tocsr()
         self._shape = density.shape
-        self._points = density.size
         self._spectrum_shape = (*self._shape[:-1], self._shape[-1] // 2 + 1)
         # One of ±k has a last entry ≥ 0, which is what a real transform keeps.
         flip = np.where(K[:, -1] < 0, -1, 1)
@@ -63,11 +63,7 @@ class ToeplitzGram:
 
     def __matmul__(self, C: Array) -> Array:
         """Φᵀ diag(w) Φ C."""  # (dim, q) -> (dim, q)
-        out = np.empty_like(C, dtype=float)
-        step = max(1, int(min(_BATCH_BYTES, settings().memory_limit / 8) / (16 * self._points)))
-        for start in range(0, C.shape[1], step):
-            out[:, start : start + step] = self._apply(C[:, start : start + step])
-        return out
+        return in_batches(self._apply, C, _BATCH_BYTES, 16.0 * self.density.size)
 
     def _apply(self, C: Array) -> Array:
         fft: Any = import_module("scipy.fft")  # its types are those of arguments, not of results

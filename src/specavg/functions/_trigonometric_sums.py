@@ -181,17 +181,14 @@ class TrigonometricSums(Mapped):
         self._require_values(len(X))
         return self.values(X)
 
-    def plain_values(self, X: Array) -> Array:
-        return np.asarray(self.waves.plain_values(X) @ self._scaled)
-
     def gradient(self, X: Array) -> Array:
         return self.waves.mixed_gradient(X, self._scaled)
 
     def _spread(self, C: Array) -> Array:
         return np.asarray(self._scaled @ C)
 
-    def _reduced(self, sums: Array) -> Array:
-        return np.asarray(self._scaled.T @ sums)
+    def _projected(self, rows: Array) -> Array:
+        return np.asarray(rows @ self._scaled)
 
     def gram_by_transform(self, n: int) -> bool:
         """Whether the Gram matrix over n points is faster as a Toeplitz matrix than by a product of values."""

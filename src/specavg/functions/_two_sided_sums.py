@@ -62,21 +62,17 @@ class TwoSidedSums(Mapped):
 
     def values(self, X: Array) -> Array:
         if self._source.sided_bytes is None:
-            return self._projected(self._source.values(X))
+            return super().values(X)
         values, sides = np.empty((len(X), self.dim)), [(block.left, block.right) for block in self._blocks]
         for (a, b), part in zip(pairwise(self._ends), self._source.sided_values(X, sides), strict=True):
             values[:, a:b] = part.reshape(len(X), b - a)
         return values
 
-    def plain_values(self, X: Array) -> Array:
-        """Values by plain NumPy: the compiled ones are tested against them."""
-        return self._projected(self._source.plain_values(X))
-
-    def _projected(self, full: Array) -> Array:
-        n, values = len(full), np.empty((len(full), self.dim))
+    def _projected(self, rows: Array) -> Array:
+        n, values = len(rows), np.empty((len(rows), self.dim))
         for block, (a, b), (start, end) in self._places():
             # Two large products instead of two small ones a point.
-            M = full[:, start:end].reshape(-1, len(block.right))
+            M = rows[:, start:end].reshape(-1, len(block.right))
             if not block.all_of_right:
                 M = M @ block.right
             M = M.reshape(n, len(block.left), block.right.shape[1])
@@ -84,19 +80,6 @@ class TwoSidedSums(Mapped):
                 M = np.tensordot(M, block.left, (1, 0)).transpose(0, 2, 1)
             values[:, a:b] = M.reshape(n, b - a)
         return values
-
-    def gradient(self, X: Array) -> Array:
-        gradient = self._source.gradient(X)  # (n, functions, n_features)
-        columns = gradient.transpose(0, 2, 1).reshape(len(X) * X.shape[1], -1)
-        return self._projected(columns).reshape(len(X), X.shape[1], self.dim).transpose(0, 2, 1)
-
-    def _reduced(self, sums: Array) -> Array:
-        reduced = np.empty((self.dim, sums.shape[1]))
-        for block, (a, b), (start, end) in self._places():
-            M = sums[start:end].reshape(len(block.left), len(block.right) * sums.shape[1])
-            M = (block.left.T @ M).reshape(block.left.shape[1], len(block.right), sums.shape[1])  # sizes may be 0
-            reduced[a:b] = (M if block.all_of_right else block.right.T @ M).reshape(b - a, sums.shape[1])
-        return reduced
 
     def _spread(self, C: Array) -> Array:
         full = np.empty((int(self._full_ends[-1]), C.shape[1]))

@@ -221,8 +221,8 @@ class MovedOutputs(VectorFunctions):
     """
 
     def __init__(self, functions: VectorFunctions, moves: Sequence[Move], signs: Array) -> None:
-        self._functions, self._moves = functions, list(moves)
-        self._factors = signs / np.sqrt(len(signs))
+        self._functions = functions
+        self._seen = list(zip(moves, signs / np.sqrt(len(signs)), strict=True))  # how each output sees a point
         self.n_outputs = len(signs)
         self.dim = functions.dim
 
@@ -231,32 +231,22 @@ class MovedOutputs(VectorFunctions):
         return self._functions.row_bytes + 8.0 * self.n_outputs * self.dim
 
     def values(self, X: Array) -> Array:
-        values = np.empty((len(X), self.n_outputs, self.dim))
-        for b, (g, s) in enumerate(zip(self._moves, self._factors, strict=True)):
-            values[:, b] = s * self._functions.values(g(X))[:, 0]
-        return values
+        return np.stack([s * self._functions.values(g(X))[:, 0] for g, s in self._seen], axis=1)
 
     def gradient(self, X: Array) -> Array:
-        gradient = np.empty((*X.shape, self.n_outputs, self.dim))
-        for b, (g, s) in enumerate(zip(self._moves, self._factors, strict=True)):
-            gradient[:, :, b] = s * g.taken_back(self._functions.gradient(g(X))[:, :, 0])
-        return gradient
+        slopes = ((g, s * self._functions.gradient(g(X))[:, :, 0]) for g, s in self._seen)
+        return np.stack([g.taken_back(slope) for g, slope in slopes], axis=2)
 
     def correlate(self, X: Array, Y: Array) -> Array:
-        moves = enumerate(zip(self._moves, self._factors, strict=True))
-        return np.sum([self._functions.correlate(g(X), s * Y[:, [b]]) for b, (g, s) in moves], axis=0)
+        seen = enumerate(self._seen)
+        return np.sum([self._functions.correlate(g(X), s * Y[:, [b]]) for b, (g, s) in seen], axis=0)
 
     def combine(self, X: Array, c: Array) -> Array:
-        total = np.empty((len(X), self.n_outputs, *c.shape[1:]))
-        for b, (g, s) in enumerate(zip(self._moves, self._factors, strict=True)):
-            total[:, b] = s * self._functions.combine(g(X), c)[:, 0]
-        return total
+        return np.stack([s * self._functions.combine(g(X), c)[:, 0] for g, s in self._seen], axis=1)
 
     def combine_gradient(self, X: Array, c: Array) -> Array:
-        total = np.empty((*X.shape, self.n_outputs, *c.shape[1:]))
-        for b, (g, s) in enumerate(zip(self._moves, self._factors, strict=True)):
-            total[:, :, b] = s * g.taken_back(self._functions.combine_gradient(g(X), c)[:, :, 0])
-        return total
+        slopes = ((g, s * self._functions.combine_gradient(g(X), c)[:, :, 0]) for g, s in self._seen)
+        return np.stack([g.taken_back(slope) for g, slope in slopes], axis=2)
 
 
 @final

@@ -27,8 +27,9 @@ from specavg.groups._crystal_symmetry import crystal_symmetry
 from specavg.groups._group import Group
 from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
 from specavg.groups._minimal_generators import minimal_generators
+from specavg.groups._named_outputs import representation
 from specavg.groups._point_group_names import point_group
-from specavg.groups._representation import Representation, representation
+from specavg.groups._representation import Representation
 from specavg.groups._space_groups import (
     plane_group,
     primitive_lattice,

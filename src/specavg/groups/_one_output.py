@@ -16,13 +16,14 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._arrays import Array, components
+from specavg._arrays import Array
 from specavg._random import OWN_SEED
 from specavg.groups._catalogue import direct_product
 from specavg.groups._group import Group
 from specavg.groups._product_replacement import random_product
 from specavg.groups._representation import Representation
 from specavg.groups._structure import Structure
+from specavg.groups.recognition._large_permutation_groups import orbit_numbers
 from specavg.isometries import Copies, Isometry, SignedPermutation, identity
 
 _TRIES = 40  # random elements of H that are looked at; S_2 × S_48 needed 3
@@ -120,10 +121,11 @@ Factor = tuple[list[SignedPermutation], NDArray[np.intp]]
 
 def _factors(kept: list[SignedPermutation], size: int, p: int, order: int) -> tuple[list[Factor], NDArray[np.intp]]:
     """H as a product of groups on its orbits of coordinates, if it is one; else as it is."""
-    orbits = _orbits(_elements(kept, size), size)
     everything, outputs = np.arange(size), np.arange(size, size + p)
-    if len(orbits) == 1 or not kept:
+    orbit_of = orbit_numbers(_elements(kept, size)) if kept else np.zeros(size, dtype=np.intp)
+    if not orbit_of.any():
         return [(kept, everything)], everything
+    orbits = [np.flatnonzero(orbit_of == k) for k in range(orbit_of.max() + 1)]
     found: list[dict[SignedPermutation, SignedPermutation]] = [{} for _ in orbits]
     rng = np.random.default_rng(OWN_SEED)
     for tried in range(_TRIES):
@@ -139,13 +141,6 @@ def _factors(kept: list[SignedPermutation], size: int, p: int, order: int) -> tu
         if prod(sizes) == order:
             return parts, np.concatenate(orbits)
     return [(kept, everything)], everything
-
-
-def _orbits(elements: Sequence[SignedPermutation], size: int) -> list[NDArray[np.intp]]:
-    at = np.tile(np.arange(size), len(elements))
-    to = np.concatenate([g.image_array for g in elements] or [np.empty(0, dtype=np.intp)])
-    label = components(size, at, to)
-    return [np.flatnonzero(label == k) for k in range(label.max(initial=-1) + 1)]
 
 
 def _restricted(g: SignedPermutation, coordinates: NDArray[np.intp]) -> SignedPermutation:

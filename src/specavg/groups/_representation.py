@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
-from operator import add
 from typing import Any, final
 
 import numpy as np
@@ -14,22 +12,17 @@ from specavg._arrays import Array
 from specavg._immutable import Immutable
 from specavg._messages import shown
 from specavg._random import as_generator
-from specavg.groups._given_generators import not_a_group
 from specavg.groups._group import Group
-from specavg.groups._index_symmetry import index_exchanges, index_symmetry
-from specavg.groups._linear_part import determinant, linear_part, linear_velocity
+from specavg.groups._index_symmetry import index_symmetry
 from specavg.groups._product_replacement import random_product
 from specavg.groups._relations import check_brackets, check_relations, pairs
-from specavg.groups._tangent_vectors import TANGENT_KINDS, images_of_potentials
+from specavg.groups._tangent_vectors import images_of_potentials
 from specavg.isometries import Factors, Isometry, Orthogonal, SignedPermutation, flatten, identity, orthogonal
 from specavg.isometries._isometry import refuse_complex
 from specavg.isometries.fields import FactorsField, Field, RotationField, rotation
 from specavg.isometries.fields import flatten as flatten_field
 
 Linear = SignedPermutation | Orthogonal
-
-# name: whether the sign det g comes in, and index symmetries
-_NAMES = {"scalar": (False, ""), "pseudoscalar": (True, ""), "vector": (False, "i"), "axial vector": (True, "i")}
 
 
 @final
@@ -304,91 +297,6 @@ class Representation(Immutable):
     def __repr__(self) -> str:
         kind = "components of tangent vectors" if self._tangent else "outputs"
         return f"Representation({self._group!r}, <{self._dim} {kind}>)"
-
-
-def representation(group: Group, output: str | Representation, *, lattice: ArrayLike | None = None) -> Representation:
-    """How a group moves outputs of a named kind.
-
-    Parameters
-    ----------
-    group : Group
-        The group.
-    output : str or Representation
-        ``"scalar"`` (nothing moves), ``"pseudoscalar"`` (det g), ``"vector"`` (the matrix of g: the Cartesian point
-        part on a lattice, the left matrix for X ↦ A X Bᵀ, the common part of copies and factors), ``"axial vector"``
-        (det g times that matrix), ``"tangent vector"`` and ``"axial tangent vector"`` (the same for vectors that are
-        orthogonal to their point of the unit sphere of R³), or a tensor by its index symmetries, such as ``"ij=ji"``,
-        ``"ij=-ji"`` or ``"ijkl=jikl=klij"``, with the sign det g if ``"axial "`` stands before it; its outputs are the
-        components of `IndexSymmetry`. ``"vector + scalar"`` has the outputs of both, side by side. A representation is
-        returned as it is.
-    lattice : array_like of shape (d, d), optional
-        Lattice vectors as rows, where the group acts on fractional coordinates.
-
-    Returns
-    -------
-    Representation
-
-    Examples
-    --------
-    >>> from specavg import groups
-    >>> G = groups.point_group("Oh")
-    >>> [groups.representation(G, kind).dim for kind in ("pseudoscalar", "vector", "ij=ji", "vector + scalar")]
-    [1, 3, 6, 4]
-    """
-    if not isinstance(group, Group):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise not_a_group(group)
-    if isinstance(output, Representation):
-        if output.group != group:
-            raise ValueError(f"the representation is one of {output.group!r}; the group here is {group!r}")
-        return output
-    if output in tuple(TANGENT_KINDS):  # of what is no text, `output_kind` tells
-        rho = representation(group, TANGENT_KINDS[output], lattice=lattice)
-        return Representation._built(group, rho.images, rho.field_images, rho.dim, tangent=True)  # pyright: ignore[reportPrivateUsage]
-    if isinstance(output, str) and " + " in output:  # pyright: ignore[reportUnnecessaryIsInstance]
-        return reduce(add, (representation(group, part.strip(), lattice=lattice) for part in output.split(" + ")))
-    axial, equations = output_kind(output)
-    images = [_image(g, axial, equations, lattice) for g in group.generators]
-    velocities = [_field_image(field, equations) for field in group.fields]
-    known = [*images, *velocities] or [_image(group.identity, axial, equations, lattice)]
-    return Representation._built(group, images, velocities, known[0].size)  # pyright: ignore[reportPrivateUsage]
-
-
-def output_kind(output: str) -> tuple[bool, str]:
-    """Whether the sign det g comes in, and the index symmetries; none for numbers."""
-    if not isinstance(output, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"output must be a text such as 'vector' or 'ij=ji', or a Representation; got {shown(output)}")
-    if output in _NAMES:
-        return _NAMES[output]
-    axial = output.startswith("axial ")
-    equations = output.removeprefix("axial ")
-    try:
-        index_exchanges(equations)
-    except ValueError as error:
-        if "=" in equations:  # a tensor is meant
-            raise
-        known = ", ".join(map(repr, (*_NAMES, *TANGENT_KINDS)))
-        raise ValueError(
-            f"no output is called {output!r}: known are {known}, and tensors such as 'ij=ji' and 'axial ij=ji', and "
-            "sums such as 'vector + scalar'; give "
-            f"any other as groups.Representation(group, images). ({error})"
-        ) from None
-    return axial, equations
-
-
-def _image(g: Isometry, axial: bool, equations: str, lattice: ArrayLike | None) -> Linear:
-    sign = determinant(g) if axial else 1
-    if not equations:
-        return SignedPermutation((0,), (sign,))
-    part = linear_part(g, lattice)
-    return index_symmetry(equations, part.size).moved(part, sign)
-
-
-def _field_image(field: Field, equations: str) -> RotationField:
-    # A flow has determinant 1: the sign det g does not come in.
-    if not equations:
-        return RotationField(np.zeros((1, 1)))
-    velocity = linear_velocity(field)
-    return RotationField(index_symmetry(equations, velocity.size).velocity(velocity.matrix))
 
 
 def _product(a: Linear, b: Linear) -> Linear:

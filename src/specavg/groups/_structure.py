@@ -94,8 +94,3 @@ def random_integer(n: int, rng: np.random.Generator) -> int:
         k = int.from_bytes(rng.bytes((n.bit_length() + 7) // 8), "little") >> (-n.bit_length() % 8)
         if k < n:
             return k
-
-
-def random_signs(d: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """`d` independent signs."""
-    return tuple((1 - 2 * rng.integers(2, size=d)).tolist())

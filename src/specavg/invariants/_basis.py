@@ -18,8 +18,8 @@ from specavg.groups import Group
 from specavg.invariants._acting_group import canonical_points, group_of_columns
 from specavg.invariants._basis_table import BasisTable, Cutoff, Row
 from specavg.invariants._building import checked_request, solutions_in_time
-from specavg.invariants._solver_choice import Resolver, arrays_of
-from specavg.invariants.solvers._solver import Solution
+from specavg.invariants._solver_choice import Resolver
+from specavg.invariants.solvers._solver import Solution, arrays_of, functions_of
 from specavg.spaces import Space
 from specavg.spaces._order_of_functions import Order
 
@@ -69,7 +69,8 @@ def invariant_basis(
     >>> [(row.dim, row.invariant_dim) for row in basis.table]
     [(1, 1), (20, 10), (180, 45), (960, 120)]
     """
-    group, cutoff, chosen = checked_request(space, group, max_eigenvalue, max_dim, max_invariant_dim, order)
+    given = Cutoff.of(max_eigenvalue, max_dim, max_invariant_dim)
+    group, cutoff, chosen = checked_request(space, group, given, order)
     return built_basis(space, group, cutoff, chosen, solver, inf)
 
 
@@ -81,7 +82,7 @@ def built_basis(
     resolver = Resolver(space, group, solver)
     what = f"invariant basis on {space!r}"
     solutions, cutoff = solutions_in_time(space.ordered(order), resolver, cutoff, seconds, what)
-    functions, arrays = resolver.functions(solutions), arrays_of(solutions)
+    functions, arrays = functions_of(solutions), arrays_of(solutions)
     return InvariantBasis(space, group, cutoff, order, solver, solutions, functions, arrays)
 
 

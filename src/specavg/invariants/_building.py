@@ -37,15 +37,9 @@ _BARREN_SECONDS = 120.0  # by forecasts, for the same: the seven degrees of E8 b
 
 
 def checked_request(
-    space: Space,
-    group: Group | None,
-    max_eigenvalue: float | None,
-    max_dim: float | None,
-    max_invariant_dim: float | None,
-    order: str | Order,
+    space: Space, group: Group | None, cutoff: Cutoff | None, order: str | Order
 ) -> tuple[Group, Cutoff, Order]:
     """Group, cutoff and order that a user asks for, or an error that says what does not fit."""
-    cutoff = Cutoff.of(max_eigenvalue, max_dim, max_invariant_dim)
     if cutoff is None:
         raise ValueError("give a cutoff: one of max_eigenvalue, max_dim or max_invariant_dim")
     if not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -240,7 +234,7 @@ def _solutions_up_to(
     total, barren, seconds = 0, 0, 0.0
     most = cutoff.most
     if cutoff.kind == "max_dim":
-        eigenspaces = _up_to_dim(eigenspaces, most)
+        eigenspaces = up_to_dim(eigenspaces, most)
     elif not quiet:
         eigenspaces = _long_ones_announced(eigenspaces, resolver, cutoff)
     for solution in resolver.solutions(eigenspaces):
@@ -287,7 +281,7 @@ def _long_ones_announced(eigenspaces: Iterator[Eigenspace], resolver: Resolver, 
         yield V
 
 
-def _up_to_dim(eigenspaces: Iterator[Eigenspace], most: float) -> Iterator[Eigenspace]:
+def up_to_dim(eigenspaces: Iterator[Eigenspace], most: float) -> Iterator[Eigenspace]:
     """As many eigenspaces as have at most so many functions together."""
     total = 0
     for V in eigenspaces:

@@ -19,10 +19,10 @@ from specavg.groups._tangent_vectors import TANGENT_KINDS
 from specavg.invariants._basis_table import BasisTable, Cutoff, Row
 from specavg.invariants._building import checked_request, solutions_in_time
 from specavg.invariants._canonical_elements import CanonicalElements, ExactElements
-from specavg.invariants._solver_choice import Resolver, arrays_of
+from specavg.invariants._solver_choice import Resolver
 from specavg.invariants._sorting_elements import SortingElements
 from specavg.invariants.solvers._output_solver import carriers, eigenspace_below
-from specavg.invariants.solvers._solver import Solution
+from specavg.invariants.solvers._solver import Solution, arrays_of, vector_functions_of
 from specavg.spaces import Space, Sphere, Torus
 from specavg.spaces._order_of_functions import Order
 
@@ -223,7 +223,8 @@ def equivariant_basis(
     >>> bool(abs(swapped - basis.evaluate(x)[:, :, ::-1]).max() < 1e-12)
     True
     """
-    group, cutoff, chosen = checked_request(space, group, max_eigenvalue, max_dim, max_invariant_dim, order)
+    given = Cutoff.of(max_eigenvalue, max_dim, max_invariant_dim)
+    group, cutoff, chosen = checked_request(space, group, given, order)
     return built_equivariant_basis(space, output_representation(space, group, output), cutoff, chosen, solver, inf)
 
 
@@ -249,9 +250,9 @@ def _instead(space: Space) -> str:
     return "Use 'vector'"
 
 
-def functions_of(resolver: Resolver, solutions: Sequence[Solution[Any]], output: Representation) -> VectorFunctions:
+def equivariant_functions_of(solutions: Sequence[Solution[Any]], output: Representation) -> VectorFunctions:
     """The equivariant functions of all solutions: what was found, or tangent fields with these potentials."""
-    found = resolver.vector_functions(solutions, output.of_coefficients.dim)
+    found = vector_functions_of(solutions, output.of_coefficients.dim)
     if not output.tangent:
         return found
     eigenvalues = np.repeat([s.eigenspace.eigenvalue for s in solutions], [s.invariant_dim for s in solutions])
@@ -273,5 +274,5 @@ def built_equivariant_basis(
     resolver = Resolver(space, output.group, solver, output=output.of_coefficients)
     what = f"equivariant basis on {space!r}"
     solutions, cutoff = solutions_in_time(carriers(space, order, output), resolver, cutoff, seconds, what)
-    functions = functions_of(resolver, solutions, output)
+    functions = equivariant_functions_of(solutions, output)
     return EquivariantBasis(space, output, cutoff, order, solver, solutions, functions, arrays_of(solutions))

@@ -16,7 +16,7 @@ from specavg.groups import Group, representation
 from specavg.groups._given_generators import not_a_group
 from specavg.groups._index_symmetry import IndexSymmetry, index_symmetry
 from specavg.groups._linear_part import linear_part
-from specavg.groups._representation import output_kind
+from specavg.groups._named_outputs import output_kind
 from specavg.invariants._summands_of_outputs import fixed_outputs
 
 # A column whose part outside of the earlier ones is smaller than this depends on them. Entries of invariant tensors

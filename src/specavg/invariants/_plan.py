@@ -8,7 +8,7 @@ from itertools import islice
 from math import fsum
 from typing import final
 
-from specavg._config import settings
+from specavg._config import human_size, settings
 from specavg.groups import Group
 from specavg.invariants._acting_group import group_order
 from specavg.invariants._basis_table import Cutoff
@@ -78,9 +78,9 @@ class Plan:
                0           1          1  null space         24 B   0.0002
                2           3          0  null space        216 B   0.0002
                6           5          0  null space        600 B   0.0002
-              12           7          0  null space     1.176 kB   0.0002
-              20           9          1  null space     1.944 kB   0.0002
-           total          25          2                 1.944 kB   0.0010
+              12           7          0  null space      1.18 kB   0.0002
+              20           9          1  null space      1.94 kB   0.0002
+           total          25          2                  1.94 kB   0.0010
     """
 
     space: Space
@@ -127,7 +127,7 @@ class Plan:
         if not few:
             lines += [f"  ... {len(self.rows) - _SHOWN} more eigenspaces ...", _row_line(self.rows[-1])]
         dim = "?" if self.dim is None else str(self.dim)
-        total = _line("total", _whole(self.total_dim), dim, "", _bytes(self.memory), f"{self.seconds:.4f}")
+        total = _line("total", _whole(self.total_dim), dim, "", human_size(self.memory), f"{self.seconds:.4f}")
         return "\n".join([*lines, total])
 
 
@@ -159,7 +159,8 @@ def plan(
     >>> found.dim, found.total_dim > 10**20, {row.solver for row in found.rows}
     (27, True, {'closed form'})
     """
-    group, cutoff, by = checked_request(space, group, max_eigenvalue, max_dim, max_invariant_dim, order)
+    given = Cutoff.of(max_eigenvalue, max_dim, max_invariant_dim)
+    group, cutoff, by = checked_request(space, group, given, order)
     resolver = Resolver(space, group, solver)
     most = cutoff.most
     rows: list[PlanRow] = []
@@ -228,7 +229,9 @@ def reach(space: Space, group: Group, order: Order, beyond: float, seconds: floa
 
 def _row_line(row: PlanRow) -> str:
     count = "?" if row.invariant_dim is None else str(row.invariant_dim)
-    return _line(f"{row.eigenvalue:.6g}", _whole(row.dim), count, row.solver, _bytes(row.memory), f"{row.seconds:.4f}")
+    return _line(
+        f"{row.eigenvalue:.6g}", _whole(row.dim), count, row.solver, human_size(row.memory), f"{row.seconds:.4f}"
+    )
 
 
 def _line(eigenvalue: str, dim: str, count: str, solver: str, memory: str, seconds: str) -> str:
@@ -237,10 +240,3 @@ def _line(eigenvalue: str, dim: str, count: str, solver: str, memory: str, secon
 
 def _whole(number: int) -> str:
     return str(number) if number < 10**10 else f"{float(number):.3e}" if number < 10**300 else "> 1e300"
-
-
-def _bytes(number: float) -> str:
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if number >= size:
-            return f"{number / size:.4g} {unit}"
-    return f"{number:.0f} B"

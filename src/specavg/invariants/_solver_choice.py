@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
-from itertools import groupby, pairwise
 from math import inf
 from typing import Any, final
 
-import numpy as np
-
 from specavg._config import human_size, require_memory, settings
-from specavg.functions._combinations import Joined
-from specavg.functions._functions import Array, Functions
-from specavg.functions._vector_functions import JoinedOutputs, Summand, VectorFunctions
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._blocks_of_directions import BlocksOfDirections
 from specavg.invariants.solvers._copies_of_one_space import WreathOnCopies
@@ -51,6 +45,7 @@ class OutOfTime(Exception):
     """The solver that was to be quick has declined, and the others take longer than allowed."""
 
 
+# Every solver, the more special first. A new one is a file and a line here.
 SOLVERS: tuple[type[Solver[Any]], ...] = (
     Everything,
     SignedFrequencies,
@@ -69,11 +64,11 @@ SOLVERS: tuple[type[Solver[Any]], ...] = (
     CopiesTogether,
     NullSpace,
 )
-"""Every solver, the more special first. A new one is a file and a line here."""
 
+# Solvers that are used only where they are asked for by name.
 FOR_COMPARISON: tuple[type[Solver[Any]], ...] = (RandomElements,)
-"""Solvers that are used only where they are asked for by name."""
 
+# Every solver for equivariant functions, the more special first.
 OUTPUT_SOLVERS: tuple[type[OutputSolver[Any]], ...] = (
     OutputsLeftAlone,
     OutputsApart,
@@ -84,7 +79,6 @@ OUTPUT_SOLVERS: tuple[type[OutputSolver[Any]], ...] = (
     CopiesAndOutputsTogether,
     NullSpaceOfOutputs,
 )
-"""Every solver for equivariant functions, the more special first."""
 
 
 @final
@@ -289,26 +283,6 @@ class Resolver:
             f"{eigenspace.eigenvalue:.6g}, and they cannot be found again in {human_size(_REBUILT_BYTES)}"
         )
 
-    def functions(self, solutions: Sequence[Solution[Any]]) -> Functions:
-        """The invariant functions of several solutions, in order."""
-        families: list[Any] = [s.functions(list(run)) for s, run in groupby(solutions, key=lambda s: s.solver)]
-        return families[0] if len(families) == 1 else Joined(families)
-
-    def vector_functions(self, solutions: Sequence[Solution[Any]], outputs: int) -> VectorFunctions:
-        """The equivariant functions of several solutions, in order."""
-        runs = groupby([s for s in solutions if s.invariant_dim], key=lambda s: s.solver)
-        families: list[Any] = [solver.functions(list(run)) for solver, run in runs]
-        if len(families) == 1:
-            return families[0]
-        ends = np.cumsum([0, *(family.dim for family in families)])
-        places = (np.arange(a, b)[None] for a, b in pairwise(ends))
-        summands = [Summand(f, np.eye(outputs)[None], at) for f, at in zip(families, places, strict=True)]
-        return JoinedOutputs(outputs, summands, apart=False)
-
-    def places(self) -> Places:
-        """An empty list of functions, for a solver of copies or factors that collects those it uses."""
-        return Places(self)
-
 
 def _first(
     V: Eigenspace, eigenspaces: Iterator[Eigenspace], solver: Solver[Any], most: float
@@ -319,41 +293,3 @@ def _first(
         some.append(following)
         size += solver.memory(following)
     return some, size
-
-
-class Places:
-    """Which columns of the functions of one copy or factor belong to which of its solutions."""
-
-    def __init__(self, resolver: Resolver) -> None:
-        self._resolver = resolver
-        self._solutions: dict[Eigenspace, tuple[Solution[Any], range]] = {}
-        self._end = 0
-
-    def columns(self, solution: Solution[Any]) -> range:
-        """The columns of `solution`, which come after those asked for before."""
-        if solution.eigenspace not in self._solutions:
-            start, self._end = self._end, self._end + solution.invariant_dim
-            self._solutions[solution.eigenspace] = (solution, range(start, self._end))
-        return self._solutions[solution.eigenspace][1]
-
-    def functions(self) -> Functions:
-        """The functions of all solutions that were asked for."""
-        return self._resolver.functions([solution for solution, _ in self._solutions.values()])
-
-    def vector_functions(self, outputs: int) -> VectorFunctions:
-        """The vector functions of all solutions that were asked for, where there is an output."""
-        return self._resolver.vector_functions([solution for solution, _ in self._solutions.values()], outputs)
-
-
-def arrays_of(solutions: Sequence[Solution[Any]], path: str = "") -> dict[str, Array]:
-    """The arrays of solutions and of the parts that they were made from, each once: path, number, solver, name."""
-    found: dict[str, Array] = {}
-    parts: dict[str, dict[Eigenspace, Solution[Any]]] = {}
-    for number, solution in enumerate(solutions):
-        solver = type(solution.solver).__name__
-        found.update({f"{path}{number}.{solver}.{name}": array for name, array in solution.arrays.items()})
-        for part, inner in solution.parts:
-            parts.setdefault(part, {}).setdefault(inner.eigenspace, inner)
-    for part, chosen in parts.items():
-        found.update(arrays_of(list(chosen.values()), f"{path}{part}."))
-    return found

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
-from specavg.isometries._isometry import Isometry, checked_points, entries, finite_square, read_only
+from specavg.isometries._isometry import Isometry, OfAMatrix, checked_points, entries, finite_square
 from specavg.isometries._linear import SignedPermutation, exact_signed
 
 _LARGEST_ENTRY = 2.0**53  # floats count to here without gaps
@@ -29,7 +29,7 @@ _ROUNDED = 4e-3  # periods: a number this near to a half, ..., sixth, and not eq
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Affine(Isometry):
+class Affine(OfAMatrix, Isometry):
     """u ↦ A u + t in units of the periods, A an integer matrix, t exact where it can be.
 
     Examples
@@ -45,16 +45,9 @@ class Affine(Isometry):
     shift: tuple[Fraction | float, ...]
     """The translation t in periods, each entry in [0, 1)."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "matrix", read_only(self.matrix.copy()))
-
     @cached_property
     def _key(self) -> tuple[Any, ...]:
-        return (self.matrix.shape, self.matrix.tobytes(), self.shift)
-
-    @property
-    def size(self) -> int:
-        return len(self.matrix)
+        return (*super()._key, self.shift)
 
     @property
     def is_exact(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,24 @@ class Isometry(Immutable, abc.ABC):
     def is_exact(self) -> bool:
         """Whether the map is stored without rounding."""
         return True
+
+
+class OfAMatrix(Immutable):
+    """Shared by isometries and fields that are given by a square matrix, which nobody can write to."""
+
+    matrix: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "matrix", read_only(self.matrix + 0))  # a copy, and no -0.0
+
+    @cached_property
+    def _key(self) -> tuple[Any, ...]:
+        return (self.matrix.shape, self.matrix.tobytes())
+
+    @property
+    def size(self) -> int:
+        """How many coordinates the matrix moves."""
+        return len(self.matrix)
 
 
 def checked_points(g: Isometry, X: ArrayLike) -> Array:

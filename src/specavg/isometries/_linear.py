@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
 from specavg._messages import shown
-from specavg.isometries._isometry import Isometry, checked_points, entries, finite_square, read_only
+from specavg.isometries._isometry import Isometry, OfAMatrix, checked_points, entries, finite_square
 
 ORTHOGONALITY_TOLERANCE = 1e-9  # largest |RᵀR − I|: ten digits, as tables print them, pass, and seven do not
 _SNAP = 1e-15  # a float matrix this close to a signed permutation is one: cos(π/2) is 6e-17
@@ -115,7 +115,7 @@ class SignedPermutation(Isometry):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Orthogonal(Isometry):
+class Orthogonal(OfAMatrix, Isometry):  # pyright: ignore[reportIncompatibleVariableOverride]
     """gx = R x with a floating-point orthogonal matrix.
 
     Examples
@@ -128,17 +128,6 @@ class Orthogonal(Isometry):
 
     matrix: Array
     """The matrix R."""  # (d, d)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "matrix", read_only(self.matrix + 0.0))  # a copy, and no -0.0
-
-    @cached_property
-    def _key(self) -> tuple[Any, ...]:
-        return (self.matrix.shape, self.matrix.tobytes())
-
-    @property
-    def size(self) -> int:
-        return len(self.matrix)
 
     @property
     def is_exact(self) -> bool:

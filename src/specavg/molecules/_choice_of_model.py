@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -97,11 +98,9 @@ def contradiction(equations: Equations, degrees: NDArray[np.int64]) -> tuple[flo
 
 def _exact_fits(equations: Equations, degrees: NDArray[np.int64], tried: list[int]) -> Iterator[Fit]:
     A, y, unreachable = equations.all()
-    for degree in tried:
+    for degree, decay, weight in product(tried, DECAYS, _weights(equations)):
         p = int((degrees <= degree).sum())
-        for decay in DECAYS:
-            for weight in _weights(equations):
-                yield from _decomposed(A[:, :, :p], y, degrees[:p], decay, weight, unreachable, equations)
+        yield from _decomposed(A[:, :, :p], y, degrees[:p], decay, weight, unreachable, equations)
 
 
 def _decomposed(
@@ -114,7 +113,7 @@ def _decomposed(
     equations: Equations,
 ) -> Iterator[Fit]:
     """Fits for all penalties from one decomposition, and the errors at left-out blocks: (I − H_bb)⁻¹ r_b."""
-    from scipy.linalg import qr, svd
+    from scipy.linalg import svd
 
     n, block, p = A.shape
     prior = _prior(degrees, decay)
@@ -122,13 +121,7 @@ def _decomposed(
     z = _weighted(y, weight).ravel()
     told = B.any(axis=1)  # forces that are missing, and directions that a geometry on a line lacks, are rows of zeros
     square = told.sum() <= p  # then the fit can pass through all data: I − UUᵀ is zero, and rounding must not fill it
-    if square:
-        V, d, Wt = svd(B[told], full_matrices=False, check_finite=False)
-    else:
-        factors: Any = qr(B[told], mode="economic", check_finite=False, overwrite_a=True)
-        Q, T = factors
-        V, d, Wt = svd(T, check_finite=False)
-        V = Q @ V
+    V, d, Wt = svd(B[told], full_matrices=False, check_finite=False)
     U = np.zeros((n * block, len(d)))
     U[told] = V
     b = U.T @ z
@@ -167,24 +160,22 @@ def _factored_fits(equations: Equations, degrees: NDArray[np.int64], tried: list
     chosen = np.unique(np.linspace(0, equations.count - 1, _LEFT_OUT_GEOMETRIES).astype(np.intp))
     some = equations.some(chosen)
     A, y, unreachable = some.all()
-    for degree in tried:
+    for degree, decay, weight in product(tried, DECAYS, _weights(equations)):
         p = int((degrees <= degree).sum())
-        for decay in DECAYS:
-            prior = _prior(degrees[:p], decay)
-            for weight in _weights(equations):
-                S = np.concatenate([weight * factors[0], *factors[1:]])
-                V, d, Wt = svd(S[:, :p] * prior, full_matrices=False, check_finite=False)
-                b, unit = V.T @ S[:, -1], _unit_penalty(S[:, :p] * prior, degrees[:p], prior)
-                B = (_weighted(A[:, :, :p], weight) * prior).reshape(-1, p)
-                P, z = B @ Wt.T, _weighted(y, weight)  # P is U d, of the geometries that are left out
-                inverse = 1.0 / (d[:, None] ** 2 + unit * EXACT_PENALTIES)
-                taken = inverse * (d * b)[:, None]
-                H = _products(P.reshape(*z.shape, -1), inverse)
-                fitted = (P @ taken).T.reshape(-1, *z.shape)
-                for k, penalty in enumerate(EXACT_PENALTIES):
-                    left = np.linalg.solve(np.eye(z.shape[1]) - H[k], (z - fitted[k])[..., None])[..., 0]
-                    c = prior * (Wt.T @ taken[:, k])
-                    yield _fit(degree, decay, weight, penalty, c, left, unreachable, some)
+        prior = _prior(degrees[:p], decay)
+        S = np.concatenate([weight * factors[0], *factors[1:]])
+        V, d, Wt = svd(S[:, :p] * prior, full_matrices=False, check_finite=False)
+        b, unit = V.T @ S[:, -1], _unit_penalty(S[:, :p] * prior, degrees[:p], prior)
+        B = (_weighted(A[:, :, :p], weight) * prior).reshape(-1, p)
+        P, z = B @ Wt.T, _weighted(y, weight)  # P is U d, of the geometries that are left out
+        inverse = 1.0 / (d[:, None] ** 2 + unit * EXACT_PENALTIES)
+        taken = inverse * (d * b)[:, None]
+        H = _products(P.reshape(*z.shape, -1), inverse)
+        fitted = (P @ taken).T.reshape(-1, *z.shape)
+        for k, penalty in enumerate(EXACT_PENALTIES):
+            left = np.linalg.solve(np.eye(z.shape[1]) - H[k], (z - fitted[k])[..., None])[..., 0]
+            c = prior * (Wt.T @ taken[:, k])
+            yield _fit(degree, decay, weight, penalty, c, left, unreachable, some)
 
 
 def _products(P: Array, diagonals: Array) -> Array:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from specavg._arrays import Array
 from specavg.groups import Group
+from specavg.invariants._acting_group import group_order
 from specavg.isometries import Isometry
 from specavg.plot._source import source_of
 from specavg.plot._style import COLORS, INK, MARKERS, axes_or_new, without_frame
@@ -111,10 +112,6 @@ def discrepancy(
 
 
 def _elements(group: Group, count: int | None, rng: np.random.Generator) -> Iterable[Isometry]:
-    try:
-        small = group.order <= LISTED
-    except ValueError:
-        small = False
-    if count is None and small:
+    if count is None and group_order(group) <= LISTED:
         return (g for g in group.elements() if not g.is_identity)
     return (group.random(rng) for _ in range(count or 200))

@@ -10,6 +10,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups import Group
+from specavg.invariants._acting_group import group_order
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.isometries._linear import rotation_axis
 
@@ -48,13 +49,10 @@ def drawable(group: Group, symmetry: bool | None) -> list[Isometry]:
     """The elements whose symmetry is to be drawn; none where the group is large and nobody insists."""
     if symmetry is False:
         return []
-    try:
-        order = group.order
-    except ValueError:
-        order = None
-    if order is None or order > DRAWN:
+    order = group_order(group)
+    if order > DRAWN:
         if symmetry:
-            size = "infinitely many or uncounted" if order is None else f"{order}" if order < 10**15 else "over 10^15"
+            size = f"{order:.0f}" if order < 1e15 else "over 10^15, infinitely many or uncounted"
             raise ValueError(f"{group!r} has {size} elements: its symmetry is drawn up to {DRAWN}. Leave symmetry out.")
         return []
     return [flatten(g) for g in group.elements()]

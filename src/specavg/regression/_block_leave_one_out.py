@@ -123,11 +123,14 @@ class LeftOutTogether(Scored):
         Mean square of the targets less what is not penalised; infinite where that is zero.
     weight : float
         Sum of the weights of all rows.
+    offset : float, default 0
+        Added to the density, where rows were multiplied by what problems that are compared differ in.
     """
 
     tables: Sequence[BlockLeaveOneOut]
     variance: float
     weight: float
+    offset: float = 0.0
 
     @property
     def top(self) -> float:
@@ -142,7 +145,7 @@ class LeftOutTogether(Scored):
         rows = self.rows
         squares, quadratic, logarithm = np.sum([table.sums(alphas) for table in self.tables], axis=0)
         profile = np.maximum(quadratic / (rows * self.variance), _TINY)
-        density = 0.5 * (np.log(profile) - logarithm / rows)
+        density = 0.5 * (np.log(profile) - logarithm / rows) + self.offset
         return Scores(squares / (self.weight * self.variance), density, self._evidence(alphas))
 
     def _evidence(self, alphas: Array) -> Array:

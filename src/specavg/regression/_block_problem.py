@@ -19,13 +19,10 @@ from specavg._arrays import Array
 from specavg.functions._vector_functions import Summand
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, Indices, LeftOutTogether, blocks_of
 from specavg.regression._calibration import Calibration, left_out_by_truncation
-from specavg.regression._moments import Moments
 from specavg.regression._reduced_rows import ReducedRows
-from specavg.regression._regression_problem import Path, Problem, Scores, believable
+from specavg.regression._regression_problem import Path, Problem, Scores
 from specavg.regression._target_units import Units
 from specavg.regression._vector_posterior import BlockPosterior, SummandPosterior
-
-_TINY = float(np.finfo(float).tiny)
 
 
 @final
@@ -76,7 +73,7 @@ class SummandRows:
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Solved:
+class Solved:
     """What every spectrum needs of one summand.
 
     `root` is R with RᵀR the Gram matrix of the k constants, `mean` (k, D) what each function has of them, and
@@ -91,7 +88,7 @@ class _Solved:
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Decomposed:
+class Decomposed:
     """The scaled features of one summand, U diag(s) Vᵀ, and c = Uᵀy."""
 
     s: Array  # (r,)
@@ -104,16 +101,16 @@ class VectorProblem(Problem):
 
     Attributes
     ----------
-    solved : list of _Solved
+    solved : list of Solved
         One for each summand.
     freedom : float
         Rows, by weight, less K.
     """
 
-    solved: list[_Solved]
+    solved: list[Solved]
     freedom: float
 
-    def _shared(self, solved: list[_Solved], dim: int, rows: float) -> None:
+    def _shared(self, solved: list[Solved], dim: int, rows: float) -> None:
         """Keep what both ways need: the summands, how many functions are penalised, and the rows by weight."""
         self.solved = solved
         self.weight = rows
@@ -133,10 +130,10 @@ class VectorProblem(Problem):
         return [scale[summand.places.others[0] - self.free] for summand in self.solved]
 
 
-class _VectorPath(Path):
+class VectorPath(Path):
     """The solutions for one spectrum, summand by summand."""
 
-    def __init__(self, problem: VectorProblem, scale: Array, summands: Sequence[_Decomposed]) -> None:
+    def __init__(self, problem: VectorProblem, scale: Array, summands: Sequence[Decomposed]) -> None:
         self.scale, self._vector, self._scales = scale, problem, problem.scales(scale)
         self._summands = summands
 
@@ -197,14 +194,14 @@ class BlockProblem(VectorProblem):
         self.count = len(weights)
         self._reduced: list[ReducedRows] = []
         self._blocks: list[list[NDArray[np.intp]]] = []
-        solved: list[_Solved] = []
+        solved: list[Solved] = []
         for summand in summands:
             d = len(summand.features) // self.count
             root, y = np.sqrt(np.repeat(weights, d))[:, None], summand.targets / self.units.unit
             rows = ReducedRows(root * summand.constants, root * summand.features, root * y)
             k = summand.constants.shape[1]
             F, Y = (linalg.solve_triangular(rows.root, along) if k else along for along in rows.along)
-            solved.append(_Solved(summand.places, rows.root, F, Y))
+            solved.append(Solved(summand.places, rows.root, F, Y))
             self._reduced.append(rows)
             self._blocks.append(blocks_of(np.repeat(np.arange(self.count), d)))
         self._shared(solved, dim, float(weights.sum()) * sum(p.targets.size for p in summands) / max(self.count, 1))
@@ -241,7 +238,7 @@ class BlockProblem(VectorProblem):
 
 
 @final
-class BlockPath(_VectorPath):
+class BlockPath(VectorPath):
     """Solutions from singular values, scored by leaving out points."""
 
     def __init__(
@@ -252,16 +249,16 @@ class BlockPath(_VectorPath):
         left_out: LeftOutTogether,
     ) -> None:
         right = (table.c for table in left_out.tables)
-        super().__init__(problem, scale, [_Decomposed(s, V, c) for (_, s, V), c in zip(decomposed, right, strict=True)])
+        super().__init__(problem, scale, [Decomposed(s, V, c) for (_, s, V), c in zip(decomposed, right, strict=True)])
         self.left_out, self._rows = left_out, problem
 
     def scores(self, alphas: Array) -> Scores:
         return self.left_out.scores(alphas)
 
-    def calibrated_posterior(self, alpha: float) -> BlockPosterior:
-        return self._posterior(alpha, self.calibration(np.array([alpha])))
+    def calibrated_posterior(self, alpha: float, hidden: float = 0.0) -> BlockPosterior:
+        return self._posterior(alpha, self.calibration(np.array([alpha]), hidden))
 
-    def calibration(self, alphas: Array) -> Calibration:
+    def calibration(self, alphas: Array, hidden: float = 0.0) -> Calibration:
         """What is known of the posterior of all outputs, which have the same penalty, if that was chosen."""
         tables, rows = self.left_out.tables, self.left_out.rows
         squares = np.sum([table.sums(alphas)[1] for table in tables], axis=0) / rows
@@ -271,94 +268,9 @@ class BlockPath(_VectorPath):
         noise = np.concatenate([self.noise_variance(alpha) for alpha in alphas])
         # A function has the mean square one over all numbers of a point together.
         beyond = left_out_by_truncation(self.scale**2) * self._rows.count / rows
-        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, self._rows.dimension)
+        d = self._rows.dimension
+        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, d, hidden=hidden)
 
     def noise_variance(self, alpha: float) -> Array:
         shrunk = sum(float(np.sum(alpha / (p.s**2 + alpha) @ p.c**2)) for p in self._summands)
         return np.array([(shrunk + self._rows.rest_squares + self._rows.within) / self._rows.freedom])
-
-
-@final
-class BlockMomentProblem(VectorProblem):
-    """From moments alone: any number of rows, half of the digits, generalised cross-validation.
-
-    Parameters
-    ----------
-    moments : Moments
-        Made by `Moments.of_vectors`.
-    summands : sequence of Summand
-        Those of the functions.
-    constants : int
-        The first functions, which are not penalised.
-    rows : int
-        Independent numbers of a value at one point.
-    """
-
-    smallest_alpha = 1e-13
-    rounding: ClassVar[float] = 1e-14
-    solver = "moments"
-
-    def __init__(self, moments: Moments, summands: Sequence[Summand], constants: int, rows: int) -> None:
-        gram, cross, squares = moments.centred()  # nothing is centred: their first sums are zero
-        self.units, self.count = moments.units, moments.count
-        solved: list[_Solved] = []
-        self.grams: list[Array] = []
-        self.crosses: list[Array] = []
-        self.squares = float(squares[0])
-        for summand in summands:
-            at = SummandPlaces.of(summand, constants, len(gram))
-            k, others = at.constants[0], at.others[0]
-            between, y = gram[np.ix_(k, others)], cross[at.constants.T, 0]
-            root = linalg.cholesky(gram[np.ix_(k, k)]) if len(k) else np.zeros((0, 0))
-            mean, alone = (linalg.cho_solve((root, False), Z) if len(k) else Z for Z in (between, y))
-            solved.append(_Solved(at, root, mean, alone))
-            self.grams.append(gram[np.ix_(others, others)] - between.T @ mean)
-            self.crosses.append(cross[at.others.T, 0] - between.T @ alone)
-            self.squares -= float(np.sum(y * alone))
-        self._shared(solved, len(gram), float(moments.weight.value) * rows)
-        self.variance = self.squares / self.weight if self.squares > self.rounding * squares[0] else np.inf
-
-    def path(self, scale: Array) -> BlockMomentPath:
-        summands: list[_Decomposed] = []
-        for gram, cross, own in zip(self.grams, self.crosses, self.scales(scale), strict=True):
-            values, V = linalg.eigh(gram * own * own[:, None], check_finite=False)
-            s, V = np.sqrt(np.maximum(values[::-1], 0.0)), V[:, ::-1]
-            summands.append(_Decomposed(s, V, V.T @ (own[:, None] * cross) / np.maximum(s, _TINY)[:, None]))
-        return BlockMomentPath(self, scale, summands)
-
-
-@final
-class BlockMomentPath(_VectorPath):
-    """Generalised cross-validation, which needs no rows."""
-
-    def __init__(self, problem: BlockMomentProblem, scale: Array, summands: Sequence[_Decomposed]) -> None:
-        super().__init__(problem, scale, summands)
-        self._sums = problem
-
-    def scores(self, alphas: Array) -> Scores:
-        p = self._sums
-        explained, shrunk, squares, fourth_powers, unknown = (np.zeros(len(alphas)) for _ in range(5))
-        freedom = p.freedom
-        for summand, own in zip(self._summands, p.solved, strict=True):
-            # Of more functions than rows the others have no eigenvalue.
-            rows = max(own.places.frames.shape[2] * p.count - own.places.constants.shape[1], 1)
-            s, c = summand.s[:rows, None], summand.c[:rows]
-            s2, b2 = s**2, np.sum((s * c) ** 2, axis=1)
-            explained += b2 @ ((s2 + 2 * alphas) / (s2 + alphas) ** 2)
-            unknown += s2[:1].sum() * (b2 @ (1.0 / (s2 + alphas) ** 2))
-            kept = alphas / (s2 + alphas)
-            shrunk += c.shape[1] * kept.sum(axis=0)
-            squares += c.shape[1] * (kept**2).sum(axis=0)
-            fourth_powers += c.shape[1] * (kept**4).sum(axis=0)
-            freedom -= c.shape[1] * len(s)
-        # Known to the rounding of the Gram matrices, as in `MomentPath`.
-        left_over = np.maximum(p.squares - explained, 0.0) + p.rounding * (p.squares + unknown)
-        # Without cancellation: where data are interpolated both are small, and their ratio is all that tells.
-        rest = max(freedom, 0.0)
-        freedom = np.maximum(rest + shrunk, p.weight * p.rounding)
-        error = believable(left_over / p.variance * p.weight / freedom**2, rest + squares, rest + fourth_powers)
-        return Scores(error, 0.5 * np.log(np.maximum(error, _TINY)))
-
-    def noise_variance(self, alpha: float) -> Array:
-        explained = sum(float(np.sum((1.0 / (p.s**2 + alpha)) @ (p.s[:, None] * p.c) ** 2)) for p in self._summands)
-        return np.array([max(self._sums.squares - explained, 0.0) / self._sums.freedom])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar, Generic, TypeVar, final
+from functools import lru_cache
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,8 +74,10 @@ class FeatureProblem(Problem):
         self.rows = Rows(root, centred, self._reduced.rest, within, variance)
         few = self.count <= _limits.SEARCH_ROWS  # then they are held twice
         self._held = (features, means, np.asarray(w, dtype=np.float64)) if few else None
-        self._squared: _Kept[tuple[Array, Array]] = _Kept(self.count)
-        self._exactly: _Kept[Decomposition] = _Kept(self.count)
+        # The best of the last few spectra is asked for again.
+        keep, reduced = lru_cache(_limits.SHORTLIST if self.count <= _limits.KEPT_ROWS else 1), self._reduced
+        self._squared = keep(lambda scale: reduced.left_vectors_by_squares(np.frombuffer(scale)))
+        self._exactly = keep(lambda scale: reduced.decomposition(np.frombuffer(scale)))
         self._half_digits = half_digits and self._reduced.is_wide
         if self._half_digits:
             self.smallest_alpha = MomentProblem.smallest_alpha
@@ -95,7 +97,7 @@ class FeatureProblem(Problem):
         return self._left_out(found.U, found.s)
 
     def _exact(self, scale: Array) -> Decomposition:
-        return self._exactly.get(scale, self._reduced.decomposition)
+        return self._exactly(scale.tobytes())
 
     def roughly_scored(self, scale: Array) -> LeaveOneOut | None:
         if self._half_digits or not self._allows_squares:
@@ -108,7 +110,7 @@ class FeatureProblem(Problem):
         return self._reduced.Y.shape[1] == 1
 
     def _by_squares(self, scale: Array) -> tuple[Array, Array]:
-        return self._squared.get(scale, self._reduced.left_vectors_by_squares)
+        return self._squared(scale.tobytes())
 
     def some_rows(self, rows: int) -> FeatureProblem | None:
         if self._held is None or self.count < _FEWER * rows:
@@ -162,21 +164,21 @@ class FeaturePath(DecomposedPath):
         squares = [np.sum((part if back is None else part @ back) ** 2, axis=0) for part in parts]
         return np.sum(squares, axis=0) / degrees_of_freedom(self._features.weight, rows.count)
 
-    def calibrated_posterior(self, alpha: float) -> DecomposedPosterior:
+    def calibrated_posterior(self, alpha: float, hidden: float = 0.0) -> DecomposedPosterior:
         alphas = np.array([alpha])
-        return self.posterior_of(alphas, self.noise_variance(alpha)[None], self.calibration(alphas))
+        return self.posterior_of(alphas, self.noise_variance(alpha)[None], self.calibration(alphas, hidden))
 
-    def calibration(self, alphas: Array) -> Calibration:
+    def calibration(self, alphas: Array, hidden: float = 0.0) -> Calibration:
         """What is known of the posterior of each output with a penalty of its own, if the penalties were chosen."""
         residual, h = self.left_out.residuals_by_output(alphas)
         squares, noise = np.mean(residual**2 * h, axis=0), self.noise_variance(alphas)
         freedom = 1.0 + np.sum(self.s[:, None] ** 2 / (self.s[:, None] ** 2 + alphas), axis=0)
         beyond, rows = left_out_by_truncation(self.scale**2), self.left_out.rows.count
         p = self._features
-        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, p.dimension, p.weight)
+        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, p.dimension, p.weight, hidden)
 
     def standing_out(self, alpha: float) -> NDArray[np.intp]:
-        named = standing_out(self, alpha)
+        named = standing_out(self, self.left_out, alpha)
         if not len(named):
             return named
         values = self._features.centred_features(named)
@@ -184,27 +186,6 @@ class FeaturePath(DecomposedPath):
 
     def directions(self, alphas: Array) -> Directions | None:
         return directions_of(self, alphas) if self.c.shape[1] > 1 else None
-
-
-Found = TypeVar("Found")
-
-
-@final
-class _Kept(Generic[Found]):
-    """The last few of what was found for a spectrum, since the best of them is asked for again."""
-
-    def __init__(self, rows: int) -> None:
-        self._most = _limits.SHORTLIST if rows <= _limits.KEPT_ROWS else 1
-        self._found: dict[bytes, Found] = {}
-
-    def get(self, scale: Array, find: Callable[[Array], Found]) -> Found:
-        key = scale.tobytes()
-        if key not in self._found:
-            found = find(scale)
-            for old in list(self._found)[: max(len(self._found) - self._most + 1, 0)]:
-                del self._found[old]
-            self._found[key] = found
-        return self._found[key]
 
 
 def orbits(features: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -3,7 +3,11 @@
 A spectrum is a rule for all functions, and a target may have one that breaks it: a sum over pairs of angles, and the
 cosine of the sum of all of them. The fit takes such a function for noise. Under the prior τ²f and the penalty α = σ²/τ²
 its coefficient c has the variance τ²fL, with L = Σ V² s²/(s² + α) the share of the function that the data can show. A
-square c² that chance has in one fit of a hundred is taken at its word: the function is penalised like the first.
+square c² that chance has in one fit of a hundred is taken at its word: the function is penalised like the first. Those
+that it hid are looked for next.
+
+The one chance in a hundred is spent unequally, 1/j of it on the function with the j-th largest prior variance: most of
+the functions are far down the spectrum, where a false one does the most harm and a true one is the least likely.
 
 Points on a regular grid do not tell a wave from its aliases, cos 3θ from cos 33θ at 36 angles. A function whose values
 at the data follow from those of other functions is not named: the spectrum is all that says which of them is meant.
@@ -19,25 +23,38 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._leave_one_out import LeaveOneOut
+from specavg.regression._regression_problem import evidence_sums
 
 _CHANCE = 0.01  # of naming any function, if all obey the spectrum
 _OF_ITS_OWN = 0.5  # share of a function that others must not predict: 0 for an alias, 0.9 to 1 at random points
 
-STEPS = 10.0 ** np.arange(1.0, -1.1, -0.25)
-"""Penalties that are tried after functions were named, over the one before."""
+
+def shares(scale: Array) -> Array:
+    """The part of the chance that is spent on each function: 1/j of it, j functions having at least its variance."""
+    j = len(scale) - np.searchsorted(np.sort(scale), scale)
+    return 1.0 / j / np.sum(1.0 / j)
 
 
-def standing_out(path: DecomposedPath, alpha: float) -> NDArray[np.intp]:
+def bounds(scale: Array) -> Array:
+    """What the square of a coefficient has to exceed, in its variances: that of a normal number does so by chance."""
+    return -2 * np.log(_CHANCE * shares(scale))
+
+
+def standing_out(path: DecomposedPath, left_out: LeaveOneOut, alpha: float) -> NDArray[np.intp]:
     """The numbers of the functions whose coefficients are too large for a single output's prior."""
     shrunk = 1.0 / (path.s**2 + alpha)
     over_prior = path.combined_directions((path.s * shrunk * path.c[:, 0])[:, None])[:, 0]  # c/√f: no underflow
-    size = float(path.noise_variance(alpha)[0]) / alpha
-    bound = 2 * np.log(len(over_prior) / _CHANCE)  # of D squares of normal numbers
+    # τ² by rows of different orbits alone: repeated ones tell the noise, and nothing of the size of functions.
+    freedom = max(left_out.rows.count - 1, 1)
+    size = float(evidence_sums(path.s, path.c, left_out.rows.rest, freedom, np.array([alpha]))[0][0, 0]) / freedom
+    bound = bounds(path.scale)
 
     def larger(functions: NDArray[np.intp], shown: Array) -> NDArray[np.intp]:
-        return functions[over_prior[functions] ** 2 > bound * np.maximum(shown * size, np.finfo(float).tiny)]
+        most = bound[functions] * np.maximum(shown * size, np.finfo(float).tiny)
+        return functions[over_prior[functions] ** 2 > most]
 
-    some = larger(np.arange(len(over_prior)), path.least_shown(alpha))
+    some = np.flatnonzero(path.scale < 1.0)  # the others are penalised like the first, or less
+    some = larger(some, path.least_shown(alpha)[some])
     return larger(some, path.shown(alpha, some)) if len(some) else some
 
 
@@ -66,6 +83,6 @@ def of_its_own(left_out: LeaveOneOut, values: Array, variances: Array, alpha: fl
     return np.sum(residual**2, axis=0) >= _OF_ITS_OWN * np.sum(values**2, axis=0)
 
 
-def price(named: NDArray[np.intp], functions: int) -> float:
-    """Nats over all rows that naming some of the functions has to gain: log D each."""
-    return len(named) * float(np.log(functions))
+def price(named: NDArray[np.intp], scale: Array) -> float:
+    """Nats over all rows that naming some of the functions has to gain: minus the logarithm of the share of each."""
+    return -float(np.sum(np.log(shares(scale)[named])))

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, LeftOutTogether, blocks_of
-from specavg.regression._decomposed_path import DecomposedPath
+from specavg.regression._calibration import Calibration, left_out_by_truncation
+from specavg.regression._decomposed_path import DecomposedPath, DecomposedPosterior
 from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Problem, Scored, Scores
 from specavg.regression._target_units import Units
@@ -49,13 +50,16 @@ class GradientProblem(Problem):
         At least one value.
     ratio : float
         The standard deviation of the noise of a value over that of a derivative: derivatives are multiplied by it.
+    dimension : int, default 2
+        d, of the space: error bars need it, a comparison of spectra does not.
     """
 
     smallest_alpha = 1e-18
     rounding: ClassVar[float] = 0.0
     solver = "features"
 
-    def __init__(self, values: Observations, slopes: Observations, ratio: float) -> None:
+    def __init__(self, values: Observations, slopes: Observations, ratio: float, *, dimension: int = 2) -> None:
+        self.dimension = dimension
         units = Units.of(values.targets[:, None])
         self.units = replace(units, unit=np.maximum(units.unit, Units.of(slopes.targets[:, None]).unit))
         y, g = self.units.applied(values.targets[:, None]), slopes.targets[:, None] / self.units.unit
@@ -89,27 +93,19 @@ class GradientProblem(Problem):
         """The sum of squares that no feature explains."""
         return float(np.sum(self._reduced.rest**2))
 
-    def _left_out(self, U: Array, s: Array) -> LeftOutPoints:
+    @property
+    def numbers(self) -> int:
+        """Rows, of an orbit at most a value and a gradient: at other points of it they are the same."""
+        return sum(len(block) * min(block.shape[1], 1 + self.dimension) for block in self._blocks)
+
+    def told(self) -> Array:
+        """What rows of both kinds tell of each function, in rows of values: its sum of squares."""  # (D,)
+        return np.sum(self._reduced.core**2, axis=0)
+
+    def _left_out(self, U: Array, s: Array) -> LeftOutTogether:
         rows = self._reduced
         blocks = BlockLeaveOneOut(s, rows.in_given_rows(U), rows.free, U.T @ rows.Y, rows.rest, self._blocks)
-        return LeftOutPoints(LeftOutTogether([blocks], self._variance, self._total), self._offset)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class LeftOutPoints(Scored):
-    """What each point is, less what the others predict of it; densities of problems with other ratios compare."""
-
-    blocks: LeftOutTogether
-    offset: float
-
-    @property
-    def top(self) -> float:
-        return self.blocks.top
-
-    def scores(self, alphas: Array) -> Scores:
-        scores = self.blocks.scores(alphas)
-        return Scores(scores.error, scores.density + self.offset, scores.evidence)
+        return LeftOutTogether([blocks], self._variance, self._total, self._offset)
 
 
 @final
@@ -117,7 +113,7 @@ class GradientPath(DecomposedPath):
     """Solutions from singular values, scored by leaving out points."""
 
     def __init__(
-        self, problem: GradientProblem, scale: Array, s: Array, V: Array, c: Array, left_out: LeftOutPoints
+        self, problem: GradientProblem, scale: Array, s: Array, V: Array, c: Array, left_out: LeftOutTogether
     ) -> None:
         super().__init__(problem, scale, s, V, c)
         self._left_out, self._joint = left_out, problem
@@ -129,3 +125,25 @@ class GradientPath(DecomposedPath):
         """The noise variance of a value, by restricted maximum likelihood from the rows of both kinds."""
         shrunk = alpha / (self.s**2 + alpha) @ self.c**2 + self._joint.rest_squares()
         return shrunk / self._joint.freedom
+
+    def calibrated_posterior(self, alpha: float, hidden: float = 0.0) -> DecomposedPosterior:
+        return self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None], self.calibration(alpha, hidden))
+
+    def calibration(self, alpha: float, hidden: float = 0.0) -> Calibration:
+        """What is known of the posterior if the penalty was chosen, by points that were left out with all their rows.
+
+        What looks like noise are functions that the data hardly show, fκ near α with κ the rows of values that all rows
+        are worth for them: fκα/(fκ + α)² is the weight of each function in the mean κ. A derivative is worth more the
+        larger its function's eigenvalue is.
+        """
+        problem, blocks, alphas = self._joint, self._left_out, np.array([alpha])
+        squares = np.sum([table.sums(alphas)[1] for table in blocks.tables], axis=0) / blocks.rows
+        freedom = np.array([1.0 + np.sum(self.s**2 / (self.s**2 + alpha))])
+        told = problem.told()
+        shown = self.scale**2 * told
+        edge = shown * alpha / (shown + alpha) ** 2
+        worth = float(edge @ told / np.maximum(edge.sum(), np.finfo(float).tiny))
+        noise, beyond = self.noise_variance(alpha), left_out_by_truncation(self.scale**2)
+        return Calibration.by_left_out(
+            squares, alphas, noise, freedom, beyond, problem.numbers, problem.dimension, worth, hidden
+        )

@@ -8,102 +8,102 @@ from __future__ import annotations
 
 # --- which way a problem is solved ---------------------------------------------------------------------------------
 
+# Largest n · D for which features are held and decomposed by singular values; moments are used beyond. That is 240 MB
+# of features. Singular values fit noise-free data to 1e-9 and better, moments to half as many digits.
 FEATURES_HELD = 3e7
-"""Largest n · D for which features are held and decomposed by singular values; moments are used beyond. That is
-240 MB of features. Singular values fit noise-free data to 1e-9 and better, moments to half as many digits."""
 
+# Most functions whose moments are decomposed although their Gram matrix is an operator. An eigendecomposition of 600
+# functions takes 0.05 s for each spectrum and then scores every penalty; conjugate gradients pay for each penalty.
 DECOMPOSED = 600
-"""Most functions whose moments are decomposed although their Gram matrix is an operator. An eigendecomposition of 600
-functions takes 0.05 s for each spectrum and then scores every penalty; conjugate gradients pay for each penalty."""
 
+# Most rows of a fit that one thread does. A default fit of 1,000 points took 2.1 CPU seconds and 1.2 s with two threads
+# on two idle cores, and 0.9 s with one; on cores that others use too, 11 CPU seconds with two. One of 200 points took
+# 2.6 s with two threads and 0.55 s with one.
 ONE_THREAD_ROWS = 1_000
-"""Most rows of a fit that one thread does. A default fit of 1,000 points took 2.1 CPU seconds and 1.2 s with two
-threads on two idle cores, and 0.9 s with one; on cores that others use too, 11 CPU seconds with two. One of 200 points
-took 2.6 s with two threads and 0.55 s with one."""
 
 # --- which spectra are compared on all rows ------------------------------------------------------------------------
 
+# Rows (or, with moments, functions) on which all spectra are compared before a few are compared on everything. All 49
+# spectra of the grid take 2.0 s on 400 rows, and 2.5 s each on 1,600 rows.
 SEARCH_ROWS = 400
-"""Rows (or, with moments, functions) on which all spectra are compared before a few are compared on everything. All 49
-spectra of the grid take 2.0 s on 400 rows, and 2.5 s each on 1,600 rows."""
 
+# Spectra that are compared on all rows. A further search around the winner gained nothing on random splits.
 SHORTLIST = 3
-"""Spectra that are compared on all rows. A further search around the winner gained nothing on random splits."""
 
+# Nats over all rows by which neighbours in a grid of spectra must differ to be compared on more rows, or to be stepped
+# to. Half a nat is what data cannot tell apart: 35 of 36 draws of eleven sets of benchmarks/accuracy.py, 7 of them with
+# 1,000 points, chose the same model as with 0 (and 1e-8 for `ROUGH_ALPHA`), and one had 1.004 times its error.
 UNDECIDED = 0.5
-"""Nats over all rows by which neighbours in a grid of spectra must differ to be compared on more rows, or to be stepped
-to. Half a nat is what data cannot tell apart: 35 of 36 draws of eleven sets of benchmarks/accuracy.py, 7 of them with
-1,000 points, chose the same model as with 0 (and 1e-8 for `ROUGH_ALPHA`), and one had 1.004 times its error."""
 
+# Rows on which a large grid of spectra is screened before its best are compared on up to `SEARCH_ROWS`: a decomposition
+# of 160 rows takes a tenth of the time of one of 400.
 SCREEN_ROWS = 160
-"""Rows on which a large grid of spectra is screened before its best are compared on up to `SEARCH_ROWS`: a
-decomposition of 160 rows takes a tenth of the time of one of 400."""
 
+# Most rows for which the decompositions of a short-list are kept until the best is asked for again: 32 MB each, and
+# with all digits up to 100 MB. With 1,000 rows of 3,000 functions that saves 0.65 s.
 KEPT_ROWS = 2_000
-"""Most rows for which the decompositions of a short-list are kept until the best is asked for again: 32 MB each, and
-with all digits up to 100 MB. With 1,000 rows of 3,000 functions that saves 0.65 s."""
 
+# Spectra of a basis that are left by the screening, and half of those that are left of several bases together. On 23
+# draws of the sets of benchmarks/accuracy.py eight chose models as good; with six, ring of six with 1,000 points had
+# 2.6 times the error: without noise, spectra that are far behind on 160 rows may be ahead on 400. The neighbours of the
+# best are compared after it in any case.
 SCREENED = 10
-"""Spectra of a basis that are left by the screening, and half of those that are left of several bases together. On 23
-draws of the sets of benchmarks/accuracy.py eight chose models as good; with six, ring of six with 1,000 points had 2.6
-times the error: without noise, spectra that are far behind on 160 rows may be ahead on 400. The neighbours of the best
-are compared after it in any case."""
 
+# Score, in nats of a row, by which the best spectrum of a basis may be behind that of another on `SCREEN_ROWS` rows and
+# still be compared on up to `SEARCH_ROWS`. On the same draws any value from 0.1 to 1 chose the same models as comparing
+# all; 0.3 does so with 19 instead of 29 comparisons on the many rows.
 BEHIND = 0.3
-"""Score, in nats of a row, by which the best spectrum of a basis may be behind that of another on `SCREEN_ROWS` rows
-and still be compared on up to `SEARCH_ROWS`. On the same draws any value from 0.1 to 1 chose the same models as
-comparing all; 0.3 does so with 19 instead of 29 comparisons on the many rows."""
 
 # --- how many functions are given to the data ----------------------------------------------------------------------
 
+# Invariant functions for each distinct point: more than the points can tell apart, so that the penalty decides which of
+# them matter and not the cutoff. On two draws each of eight sets of 200 to 300 points (benchmarks/accuracy.py) half as
+# many had 1.006 ± 0.03 of the errors and twice as many 0.97 ± 0.02, in twice the time: chosen by the time.
 FUNCTIONS_PER_POINT = 3
-"""Invariant functions for each distinct point: more than the points can tell apart, so that the penalty decides which
-of them matter and not the cutoff. On two draws each of eight sets of 200 to 300 points (benchmarks/accuracy.py) half as
-many had 1.006 ± 0.03 of the errors and twice as many 0.97 ± 0.02, in twice the time: chosen by the time."""
 
+# Invariant functions at least, however few the points are. On two draws each of six sets of 30 to 60 points
+# (benchmarks/accuracy.py) 48 and 192 had the same errors, within 0.1 %.
 FEWEST_FUNCTIONS = 96
-"""Invariant functions at least, however few the points are. On two draws each of six sets of 30 to 60 points
-(benchmarks/accuracy.py) 48 and 192 had the same errors, within 0.1 %."""
 
+# Largest n · D · min(n, D), operations of one decomposition up to a small factor: seconds for a short-list. One of
+# 1,000 rows and 3,000 functions (3e9) takes 0.2 s by squares and 0.5 s with all digits.
 WORK = 1e10
-"""Largest n · D · min(n, D), operations of one decomposition up to a small factor: seconds for a short-list. One of
-1,000 rows and 3,000 functions (3e9) takes 0.2 s by squares and 0.5 s with all digits."""
 
+# Rows from which on a default looks whether the data want more functions than `WORK` allows (700 there).
 LARGE_ROWS = 20_000
-"""Rows from which on a default looks whether the data want more functions than `WORK` allows (700 there)."""
 
+# Invariant functions at most, with nothing given.
 MOST_FUNCTIONS = 10_000
-"""Invariant functions at most, with nothing given."""
 
+# Seconds of one thread, by the forecasts of Gram matrices that are not formed, for larger and larger bases: about a
+# minute with two threads.
 LARGE_SECONDS = 100.0
-"""Seconds of one thread, by the forecasts of Gram matrices that are not formed, for larger and larger bases: about a
-minute with two threads."""
 
+# As `BASIS_SECONDS`, for each of these larger bases. Forecasts are pessimistic there: 8,164 functions on S² under Oh
+# take 2 s, and are said to take 20 s.
 LARGE_BASIS_SECONDS = 25.0
-"""As `BASIS_SECONDS`, for each of these larger bases. Forecasts are pessimistic there: 8,164 functions on S² under Oh
-take 2 s, and are said to take 20 s."""
 
+# Multiplications by a Gram matrix, times columns, that the choice of a penalty and the solution take, for a condition
+# of one; they grow with its root, (1 + √r)/(1 − √r) for r functions a row of uniform data. Measured 71 to 125 for r ≤
+# 0.1, 132 for r = 0.2, 590 for r = 0.5.
 COLUMNS = 60
-"""Multiplications by a Gram matrix, times columns, that the choice of a penalty and the solution take, for a condition
-of one; they grow with its root, (1 + √r)/(1 − √r) for r functions a row of uniform data. Measured 71 to 125 for
-r ≤ 0.1, 132 for r = 0.2, 590 for r = 0.5."""
 
+# Share of its coefficient that the last function keeps, above which data want more functions. Chosen by judgement, not
+# measured: what follows the last function is then worth at most a twentieth of its coefficient, and not a growth.
 WANTED = 0.05
-"""Share of its coefficient that the last function keeps, above which data want more functions. Chosen by judgement, not
-measured: what follows the last function is then worth at most a twentieth of its coefficient, and not a growth."""
 
+# Spectra that are compared by cross-validation on a larger basis, the likeliest of all. Chosen by what they cost, not
+# by a measurement of errors: each takes as long as a fit.
 LIKELY = 2
-"""Spectra that are compared by cross-validation on a larger basis, the likeliest of all. Chosen by what they cost, not
-by a measurement of errors: each takes as long as a fit."""
 
+# A larger basis with less than this part of the error is followed by a still larger one. Chosen by judgement, not
+# measured: a growth that took a tenth off the error may be followed by one that does.
 MUCH_BETTER = 0.9
-"""A larger basis with less than this part of the error is followed by a still larger one. Chosen by judgement, not
-measured: a growth that took a tenth off the error may be followed by one that does."""
 
+# A larger basis is taken if it has less than this part of the leave-one-out error. Not measured: far above the rounding
+# of an error, so that a larger model is not taken for nothing.
 BETTER = 0.999
-"""A larger basis is taken if it has less than this part of the leave-one-out error. Not measured: far above the
-rounding of an error, so that a larger model is not taken for nothing."""
 
+# Seconds, by the forecasts of the solvers, after which a default stops looking for further invariants. The forecasts
+# are those of benchmarks/default_seconds.py, where they are compared with the times that were taken.
 BASIS_SECONDS = 1.0
-"""Seconds, by the forecasts of the solvers, after which a default stops looking for further invariants. The forecasts
-are those of benchmarks/default_seconds.py, where they are compared with the times that were taken."""

@@ -146,17 +146,8 @@ class Moments:
         units = Units.without_shift(Y.reshape(-1, 1))
         Z = units.applied(Y)
         cross, gram = basis.correlate_and_gram(X, w[:, None] * Z, w)
-        return cls(
-            count=int(np.count_nonzero(w)),
-            units=units,
-            weight=Sum.of(np.asarray(w.sum())),
-            weight_squares=Sum.of(np.asarray(w @ w)),
-            features=Sum.of(np.zeros(basis.dim)),
-            shifted=Sum.of(np.zeros(1)),
-            shifted_squares=Sum.of(np.array([w @ np.sum(Z**2, axis=1)])),
-            shifted_cross=Sum.of(cross[:, None]),
-            gram=Sum.of(gram),
-        )
+        squares = Sum.of(np.array([w @ np.sum(Z**2, axis=1)]))
+        return cls._without_first_sums(w, 1, units, squares, Sum.of(cross[:, None]), Sum.of(gram))
 
     @classmethod
     def of_slopes(cls, basis: InvariantBasis, X: Array, G: Array, weights: Array) -> Moments:
@@ -180,15 +171,21 @@ class Moments:
             gram += Sum.of(features.T @ features)
             along = np.einsum("nf,nfd->nd", Z[rows], basis.tangents(X[rows]))
             squares += Sum.of(np.array([weights[rows] @ np.sum(along**2, axis=1)]))
+        cross = Sum.of(basis.correlate_gradient(X, (weights[:, None] * Z)[:, :, None]))
+        return cls._without_first_sums(weights, d, units, squares, cross, gram)
+
+    @classmethod
+    def _without_first_sums(cls, w: Array, rows: int, units: Units, squares: Sum, cross: Sum, gram: Sum) -> Moments:
+        """The moments of what no constant is subtracted from, so many rows for each weight."""
         return cls(
-            count=d * int(np.count_nonzero(weights)),
+            count=rows * int(np.count_nonzero(w)),
             units=units,
-            weight=Sum.of(np.asarray(d * weights.sum())),
-            weight_squares=Sum.of(np.asarray(d * (weights @ weights))),
-            features=Sum.of(np.zeros(basis.dim)),
+            weight=Sum.of(np.asarray(rows * w.sum())),
+            weight_squares=Sum.of(np.asarray(rows * (w @ w))),
+            features=Sum.of(np.zeros(len(gram.total))),
             shifted=Sum.of(np.zeros(1)),
             shifted_squares=squares,
-            shifted_cross=Sum.of(basis.correlate_gradient(X, (weights[:, None] * Z)[:, :, None])),
+            shifted_cross=cross,
             gram=gram,
         )
 

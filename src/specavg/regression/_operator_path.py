@@ -120,8 +120,9 @@ class OperatorProblem(Problem):
     def is_easy(self, scale: Array, alpha: float | None) -> bool:
         """Whether few steps solve it with this spectrum and α, or with the smallest α that is tried."""
         path = self.path(scale)
+        smallest = self.smallest_alpha * path.top if alpha is None else alpha
         try:
-            path.solve(path.right, self.smallest_alpha * path.top if alpha is None else alpha, _SCORED, FEW_STEPS)
+            self.gram.solved(scale, smallest, path.right, _SCORED, FEW_STEPS)
         except NotConverged:
             return False
         return True
@@ -151,21 +152,9 @@ class OperatorPath(Path):
             c, penalty = p.estimate(self.scale, alpha)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 start = np.where((penalty == alpha / self.scale**2)[:, None], c / self.scale[:, None], 0.0)
-            x, p.iterations = self.solve(self.right, alpha, _SOLVED, None, start)
+            x, p.iterations = p.gram.solved(self.scale, alpha, self.right, _SOLVED, None, start)
             self._solved = alpha, x
         return self._solved[1]
-
-    def solve(
-        self,
-        right: Array,
-        alpha: float | Array,
-        tolerance: float,
-        steps: int | None = None,
-        start: Array | None = None,
-    ) -> tuple[Array, int]:
-        """(S G S + α)⁻¹ `right` and the steps taken; α is one number or one for each column."""
-        p = self._problem
-        return p.gram.solved(self.scale, alpha, right, tolerance, steps, start)
 
     def coefficients(self, alpha: float) -> Array:
         return self.scale[:, None] * self._solution(alpha)
@@ -191,7 +180,8 @@ class OperatorPath(Path):
         nodes = alphas[np.unique([*range(0, len(alphas), _NODES), len(alphas) - 1])]
         columns = np.repeat(nodes, self._count)
         signs = np.tile(self._probes, (1, len(nodes)))
-        traces = columns * np.sum(signs * self.solve(signs, columns, _TRACED)[0], axis=0)
+        solved, _ = p.gram.solved(self.scale, columns, signs, _TRACED)
+        traces = columns * np.sum(signs * solved, axis=0)
         mixing = traces.reshape(-1, self._count).mean(axis=1) - unmixed(nodes)
         if len(nodes) < len(alphas):
             order = np.argsort(nodes)

@@ -67,14 +67,14 @@ def joint_score(error: Any, density: Any, evidence: Any) -> Any:
     return density + evidence + 0.5 * np.log(np.maximum(error, 1e-300))
 
 
+# Rows that the evidence counts for. A row that is left out is predicted from all others; the evidence is the mean, over
+# all orders of the rows, of how well each is predicted from those before it. With few rows it is the less noisy guide;
+# with many it trusts a prior that no function obeys. Test errors with weights of 0.25, 0.5, 1 and 2 for each row, over
+# those without it, on the problems of `development` in benchmarks/accuracy_collections.py: 0.91, 0.89, 0.86, 0.83 with
+# 30 rows, 0.98, 0.97, 0.97, 0.97 with 100, and 0.98, 0.98, 0.95, 0.95 with 300, where smooth functions have 1.01, 1.02,
+# 1.04, 1.04. Of 192 draws of 30 rows 25 had more than 1.5 times the error of the averaged kernel without it, and 5 have
+# now.
 EVIDENCE_ROWS = 60.0
-"""Rows that the evidence counts for. A row that is left out is predicted from all others; the evidence is the mean,
-over all orders of the rows, of how well each is predicted from those before it. With few rows it is the less noisy
-guide; with many it trusts a prior that no function obeys. Test errors with weights of 0.25, 0.5, 1 and 2 for each row,
-over those without it, on the problems of `development` in benchmarks/accuracy_collections.py: 0.91, 0.89, 0.86, 0.83
-with 30 rows, 0.98, 0.97, 0.97, 0.97 with 100, and 0.98, 0.98, 0.95, 0.95 with 300, where smooth functions have 1.01,
-1.02, 1.04, 1.04. Of 192 draws of 30 rows 25 had more than 1.5 times the error of the averaged kernel without it, and 5
-have now."""
 
 
 def evidence(quadratic: Array, logarithm: Array, freedom: int) -> Array:
@@ -189,8 +189,11 @@ class Path(Scored):
     def posterior(self, alpha: float) -> Posterior:
         """What predictions with a standard deviation need."""
 
-    def calibrated_posterior(self, alpha: float) -> Posterior:
-        """`posterior` of a chosen model, calibrated by what was left out; as it is where rows are not known."""
+    def calibrated_posterior(self, alpha: float, hidden: float = 0.0) -> Posterior:
+        """`posterior` of a chosen model, calibrated by what was left out; as it is where rows are not known.
+
+        `hidden` is what functions that stand out had to exceed (`Calibration`).
+        """
         return self.posterior(alpha)
 
     def standing_out(self, alpha: float) -> NDArray[np.intp]:

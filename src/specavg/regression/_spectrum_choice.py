@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg._reporting import reported
 from specavg.regression import _measured_limits as _limits
-from specavg.regression._functions_that_stand_out import STEPS, price
+from specavg.regression._functions_that_stand_out import bounds, price
 from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Posterior, Problem, Scored, joint_score
 from specavg.regression._spectra import Grid, Levels, Spectrum, grids_of
 from specavg.regression._target_units import Units
@@ -21,7 +21,8 @@ from specavg.regression._target_units import Units
 _LARGEST_ALPHA = 10.0**1.5  # largest penalty tried, in units of `Scored.top`: only the mean survives it
 _NO_OTHER_FUNCTION = 1e300  # a penalty beside which no sum of squares of features is a number
 _STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chosen
-_FINE_STEPS_PER_DECADE = 4  # penalties tried in each decade for combinations of outputs, whose spectrum is known
+_FINE_STEPS_PER_DECADE = 4  # penalties tried in each decade once the spectrum is known
+_SMALLER = 0.1  # part of a penalty down to which others are tried after functions were named: mostly they are larger
 _GAINS = 3.0  # times what the last decade of penalties gained: spectra that are further behind do not catch up
 _TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can tell apart
 
@@ -193,9 +194,14 @@ def fit_of_trial(
             directions.posterior(),
             directions.back,
         ).of_targets(problem.units)
-    named = np.empty(0, dtype=np.intp) if given else path.standing_out(alpha)
-    if len(named):
-        path, trial, alpha, named = _with_named(problem, path, trial, alpha, named)
+    named, hidden = np.empty(0, dtype=np.intp), 0.0
+    while not given and len(new := path.standing_out(alpha)):
+        found = _with_named(problem, path, trial, alpha, new)
+        if found is None:
+            break
+        hidden += float(bounds(path.scale)[new].sum())
+        path, trial, alpha = found
+        named = np.append(named, new)
     coefficients = problem.with_constant(path.coefficients(alpha))
     iterations = problem.iterations
     return RidgeFit(
@@ -206,26 +212,27 @@ def fit_of_trial(
         trials,
         coefficients,
         path.noise_variance(alpha),
-        path.posterior(alpha) if given else path.calibrated_posterior(alpha),
+        path.posterior(alpha) if given else path.calibrated_posterior(alpha, hidden),
         iterations=iterations,
-        outstanding=1 + named,
+        outstanding=1 + np.sort(named),
     ).of_targets(problem.units)
 
 
 def _with_named(
     problem: Problem, path: Path, trial: Trial, alpha: float, named: NDArray[np.intp]
-) -> tuple[Path, Trial, float, NDArray[np.intp]]:
-    """The path with `named` functions penalised like the first, and its best penalty; as it was if little is gained."""
+) -> tuple[Path, Trial, float] | None:
+    """The path with `named` functions penalised like the first, and its best penalty; None if little is gained."""
     scale = path.scale.copy()
     scale[named] = 1.0
-    other = _path(problem, scale, alpha * STEPS[-1])
-    alphas = np.maximum(alpha * STEPS, problem.smallest_alpha * other.top)
+    other = _path(problem, scale, _SMALLER * alpha)
+    alphas = _alphas(problem, other, _FINE_STEPS_PER_DECADE)
+    alphas = alphas[alphas >= _SMALLER * alpha]  # the largest is above `alpha`: the top has grown
     scores = other.scores(alphas)
     best = int(np.argmin(scores.joint))
-    if problem.count * (trial.score - scores.joint[best]) < price(named, len(scale)):
-        return path, trial, alpha, named[:0]
+    if problem.count * (trial.score - scores.joint[best]) < price(named, path.scale):
+        return None
     a, *numbers = list(scores.table(alphas))[best]
-    return other, Trial(trial.spectrum, a * trial.alpha / alpha, *numbers), a, named
+    return other, Trial(trial.spectrum, a * trial.alpha / alpha, *numbers), a
 
 
 def _path(problem: Problem, scale: Array, alpha: float) -> Path:

@@ -15,21 +15,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._arrays import Array
-from specavg.functions._bessel_series import Series, log_bessel
+from specavg._arrays import Array, components
+from specavg.functions._bessel_series import Series, bessel_series, log_bessel
 from specavg.spaces._eigenspace import Eigenspace
-from specavg.spaces._frequency_sets import TypeRange
+from specavg.spaces._frequency_sets import InOtherUnits, TypeRange
+from specavg.spaces._order_of_functions import ByType, Order
 
 if TYPE_CHECKING:
     from specavg.spaces._torus import Torus
 
 Frequencies = NDArray[np.int64]
-_MOST_DIMENSIONS = 3  # up to here the shortest independent vectors of a lattice are a basis of it, and grids are small
 _STEPS = 2  # largest multiple of a vector of a reduced basis that a shortest vector has in three dimensions
 _SAME = 1e-7  # relative difference of lengths that are one: far above rounding, far below true differences
 # A coefficient below it, beside the largest, is taken for it: its logarithm has to be a number. It is about the root of
@@ -188,13 +188,10 @@ def first_waves(dual_metric: Array) -> FirstWaves:
 
 def _means_of_parts(products: Array) -> Array:
     """The geometric mean of the diagonal over vectors that are joined by inner products other than zero."""
-    from scipy.sparse.csgraph import connected_components
-
     lengths = np.diag(products)
     joined = np.abs(products) > _SAME * np.sqrt(np.multiply.outer(lengths, lengths))
-    count, part = connected_components(joined, directed=False)
-    means = [np.exp(np.mean(np.log(lengths[part == i]))) for i in range(count)]
-    return np.array(means)[part]
+    part = components(len(products), *np.nonzero(joined))
+    return np.exp(np.bincount(part, np.log(lengths)) / np.bincount(part))[part]
 
 
 def _means_of_logarithms(logs: Array, sizes: Sequence[int] | NDArray[np.intp]) -> Array:
@@ -205,8 +202,24 @@ def _means_of_logarithms(logs: Array, sizes: Sequence[int] | NDArray[np.intp]) -
     return top + np.log(sums / np.asarray(sizes))
 
 
-def lattice_series(space: Torus, waves: FirstWaves, eigenspaces: Sequence[Eigenspace]) -> Series:
-    """`Space.von_mises_series` of a torus whose coordinates are not alike.
+def torus_series(space: Torus, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
+    """`Space.von_mises_series` of a torus; None where an eigenspace has several types."""
+    if isinstance(order, ByType) and order.balanced and space.unlike_parts > 1:
+        inner = [Eigenspace(V.eigenvalue, V.dim, cast(InOtherUnits, V.label).inner) for V in eigenspaces]
+        return space.in_units_of(order).von_mises_series(inner, ByType())
+    if space.first_waves is not None:
+        return _lattice_series(space, space.first_waves, eigenspaces)
+    sizes = np.zeros((len(eigenspaces), space.dim), dtype=np.intp)
+    for row, V in zip(sizes, eigenspaces, strict=True):
+        types = space.frequency_types(V) if space.is_cubic else None
+        if types is None or len(types) != 1:
+            return None
+        row[: len(types[0])] = types[0]
+    return bessel_series(0.0, sizes, (space.side / (2 * np.pi)) ** 2)
+
+
+def _lattice_series(space: Torus, waves: FirstWaves, eigenspaces: Sequence[Eigenspace]) -> Series:
+    """The series of a torus whose coordinates are not alike.
 
     All functions of one type share a coefficient. Where types of an eigenvalue are not apart they have their mean.
     """

@@ -9,18 +9,19 @@ that few of them serve all eigenspaces.
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, final
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._frequency_types import Type, waves_of_types
-from specavg.functions._integer_vectors import ellipsoid, shell_vectors
+from specavg.functions._frequency_types import Type, types_of_norm, waves_of_types
+from specavg.functions._integer_vectors import ellipsoid
 from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace, Weighted
 from specavg.spaces._order_of_functions import ByType
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from specavg.spaces._torus import Torus
 
 Frequencies = NDArray[np.int64]
+_Listed = TypeVar("_Listed")
 # Part by which a range of eigenvalues is widened when its frequencies are picked out again: far above rounding and far
 # below `SAME_EIGENVALUE`. The second is for eigenvalues in the basis of a lattice, whose entries may be large.
 _ROUNDING, _ROUNDING_IN_LATTICE = 1e-12, 1e-10
@@ -64,14 +66,14 @@ class Shell(FrequencySet):
     norm: int
 
     def frequencies(self, space: Torus) -> Frequencies:
-        return shell_vectors(space.dim, self.norm)
+        return waves_of_types(space.dim, types_of_norm(space.dim, self.norm))
 
     def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
         step = _common_step(basis)
         if step is None:
             return _in_range(space, basis, self.eigenvalue(space), self.eigenvalue(space))
         inner, rest = divmod(self.norm, step**2)
-        return basis[:0] if rest else step * shell_vectors(space.dim, inner)
+        return basis[:0] if rest else step * Shell(inner).frequencies(space)
 
     def eigenvalue(self, space: Torus) -> float:
         """The eigenvalue of the Laplacian of the cube `space`."""
@@ -98,7 +100,7 @@ class FrequencyTypes(FrequencySet):
         step = _common_step(basis)
         if step is not None:
             inner = [tuple(k // step for k in t) for t in self.listed if all(k % step == 0 for k in t)]
-            return step * waves_of_types(space.dim, inner) if inner else basis[:0]
+            return step * waves_of_types(space.dim, inner)
         K = self.frequencies(space)
         return K[_is_in_lattice(K, basis)]
 
@@ -229,6 +231,19 @@ def eigenspaces_below(space: Torus, bound: float) -> list[Eigenspace]:
             label = FrequencyRange(float(group[0]), float(group[-1]))
             found.append(Eigenspace(float(group.mean()), len(group), label))
     return found
+
+
+def ever_further(
+    below: Callable[[float], Sequence[_Listed]], bound: float, value: Callable[[_Listed], float]
+) -> Iterator[_Listed]:
+    """What lies below larger and larger bounds, each once, by increasing value."""
+    reached = -1.0
+    while True:
+        listed = below(bound)
+        start = bisect_right(listed, reached, key=value)
+        yield from islice(listed, start, None)
+        reached = value(listed[-1]) * (1 + SAME_EIGENVALUE) if start < len(listed) else reached
+        bound *= 2.0
 
 
 def _common_step(basis: Frequencies) -> int | None:

@@ -6,8 +6,8 @@ import abc
 from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from math import exp, log, prod, sqrt
-from typing import Any, ClassVar
+from math import exp, log, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._html import facts_html
-from specavg._immutable import Immutable
 from specavg.functions._bessel_series import Series
 from specavg.functions._combinations import Given, Joined
 from specavg.functions._functions import Functions
@@ -27,15 +26,17 @@ from specavg.spaces._eigenspace import Eigenspace, Weighted
 from specavg.spaces._infinitesimal import REPRESENTATION_TOLERANCE, SOME_TIME, derivative_along
 from specavg.spaces._interpolation import interpolation
 from specavg.spaces._order_of_functions import Order, order_of
+from specavg.spaces._points import Points
 from specavg.spaces._rotation_gradients import gradient_by_rotations, tangents_of_frames
 from specavg.spaces._von_mises import VonMises
 
 
-class Space(Immutable, abc.ABC):
+class Space(Points):
     """A compact manifold, seen through the spectrum of its Laplacian.
 
-    Every basis is real and orthonormal under the uniform *probability* measure. A new space writes the
-    abstract methods below; ``representation`` has a general implementation that most can keep.
+    Every basis is real and orthonormal under the uniform *probability* measure. A new space writes the abstract
+    methods below, and `shape` and `_membership_error` for its points; ``representation`` has a general implementation
+    that most can keep.
     `specavg.testing.check_space` runs every law on it.
 
     Examples
@@ -74,11 +75,6 @@ class Space(Immutable, abc.ABC):
     def volume(self) -> float:
         """Riemannian volume vol(M); infinite or zero where it is beyond floating-point numbers."""
 
-    @property
-    @abc.abstractmethod
-    def shape(self) -> tuple[int, ...]:
-        """Shape of one point."""
-
     @abc.abstractmethod
     def eigenspaces(self) -> Iterator[Eigenspace]:
         """All eigenspaces, smallest eigenvalue first. Endless: take what you need."""
@@ -94,10 +90,6 @@ class Space(Immutable, abc.ABC):
     @abc.abstractmethod
     def check_isometry(self, g: Isometry) -> Isometry:
         """`g` in the form this space works with; an error that says why if it is not an isometry of it."""
-
-    @abc.abstractmethod
-    def _membership_error(self, X: Array) -> Array | None:
-        """How far each row of `X` is off the manifold; None where every row is a point."""
 
     @abc.abstractmethod
     def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
@@ -211,76 +203,19 @@ class Space(Immutable, abc.ABC):
 
     # --- shared ------------------------------------------------------------------------------------
 
-    membership_tolerance: ClassVar[float] = 1e-6  # how far off the manifold a point may be, in the units of its entries
-
-    @property
-    def takes_rows_below(self) -> float:
-        """Every row of numbers below this size is a point; 0 where there is more to ask."""
-        return 0.0
-
     @property
     def lattice(self) -> Array | None:
         """The vectors of the crystal lattice in whose coordinates points are given; None elsewhere."""
         return None
 
     @property
-    def n_features(self) -> int:
-        """Number of columns of the points written as a 2-D array."""
-        return prod(self.shape)
-
-    @property
-    def column_periods(self) -> Array:
-        """In which period each column of a point repeats; infinite where it does not."""  # (n_features,)
-        return np.full(self.n_features, np.inf)
-
-    @property
     def identity(self) -> Isometry:
         """The isometry that moves nothing."""
         return identity(self.shape[0])
 
-    def as_table(self, X: Any) -> Any:
-        """`X` with two dimensions, one row per point; what has two already (arrays, data frames) is left alone."""
-        if hasattr(X, "as_matrix"):  # SciPy's rotations
-            return np.reshape(X.as_matrix(), (-1, 9))
-        if getattr(X, "ndim", 0) == 1 + len(self.shape) > 2:
-            return np.reshape(X, (len(X), self.n_features))
-        return X
-
     def columns_follow(self, g: Isometry) -> bool:
         """Whether a checked `g` that permutes columns and changes signs does just that to the columns of the points."""
         return True
-
-    def check_points(self, X: ArrayLike) -> Array:
-        """`X` as float64 (n, n_features), or an error: wrong shape, NaN, or off the manifold by how much.
-
-        Values are never moved: what is returned is what was given, reshaped.
-        """
-        points = np.asarray(self.as_table(X), dtype=np.float64)
-        if points.ndim != 2 or points.shape[1] != self.n_features:
-            flat = "" if len(self.shape) == 1 else f" or (n, {self.n_features})"
-            wanted = "(n, " + ", ".join(map(str, self.shape)) + ")"
-            raise ValueError(f"points of {self!r} have shape {wanted}{flat}; got an array of shape {points.shape}")
-        if not certainly_finite(points):
-            bad = ~np.isfinite(points).all(axis=1)
-            if bad.any():
-                row = int(bad.argmax())
-                raise ValueError(f"X has NaN or infinity in {int(bad.sum())} of {len(points)} rows (first: row {row})")
-        errors = self._membership_error(points)
-        if errors is not None and len(errors):
-            row = int(errors.argmax())
-            if errors[row] > self.membership_tolerance:
-                count = int((errors > self.membership_tolerance).sum())
-                raise ValueError(
-                    f"{count} of {len(points)} points are not on {self!r}: row {row} is off by {errors[row]:.3g} "
-                    f"(tolerance {self.membership_tolerance:.0e}). {self._remedy(points)}"
-                )
-        return points
-
-    _membership_remedy = "Project the data on the manifold first."
-
-    def _remedy(self, points: Array) -> str:
-        """What to do about points that are not on this space."""
-        return self._membership_remedy
 
     def act(self, g: Isometry, X: ArrayLike) -> Array:
         """The points g·x; refuses what is not an isometry of this space.
@@ -477,10 +412,3 @@ class Space(Immutable, abc.ABC):
         columns = f"{self.n_features}" + (f" ({shape})" if len(self.shape) > 1 else "")
         facts = [("dimension", self.dim), ("columns of X", columns), ("eigenvalues (functions)", f"{levels}, …")]
         return facts_html(repr(self), facts)
-
-
-def certainly_finite(array: Array) -> bool:
-    """Whether the sum of squares is finite: one fast pass. False may also be an overflow of the squares."""
-    flat = array.ravel()
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(flat @ flat))

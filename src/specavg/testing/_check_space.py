@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from specavg._config import config
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, default_group, invariant_basis
+from specavg.invariants._acting_group import group_order
 from specavg.invariants._certified_null_space import UnclearRank
 from specavg.spaces import Eigenspace, Space
 from specavg.spaces._order_of_functions import Order, order_of
@@ -179,11 +180,9 @@ def _laws_of_invariants(space: Space, group: Group, chosen: list[Eigenspace], by
     yield from _laws_of_gradients(basis)
     agree = invariant_laws.check_solvers_agree(space, group, top, order=by)
     yield Checked("all solvers find the same projector", agree, invariant_laws.PROJECTOR)
-    order = _order(group)
-    listed = _has_random(group) if group.fields else order is not None and order <= _LISTED
-    chained = order is not None and _short_chain(group)
+    listed = _has_random(group) if group.fields else group_order(group) <= _LISTED
     averages = [(V, average_projector(space, group, V)) for V in chosen] if listed else []
-    chains = [(V, chain_projector(space, group, V)) for V in chosen] if chained else []
+    chains = [(V, chain_projector(space, group, V)) for V in chosen] if _short_chain(group) else []
     papers = _papers(space, group, chosen)
     for way, projectors, reason in (
         (
@@ -230,13 +229,6 @@ def _papers(space: Space, group: Group, chosen: list[Eigenspace]) -> list[tuple[
             with contextlib.suppress(UnclearRank):
                 found.append((V, paper_projector(space, group, V)))
     return found
-
-
-def _order(group: Group) -> int | None:
-    try:
-        return group.finite_order
-    except ValueError:  # infinite, or not known to be finite
-        return None
 
 
 def _has_random(group: Group) -> bool:

@@ -60,27 +60,6 @@ def _grown1(old: Any, m: Any, a: Any, b: Any, new: Any, B: int) -> None:
         new[j] = old[ROW + j] + a[j] * old[j] + b[j] * m[j]
 
 
-@helper(fastmath=SAFE)
-def _add4(n: Any, m: Any, b: Any, B: int) -> None:
-    for j in range(B):
-        n[j] += b[j] * m[j]
-        n[ROW + j] += b[j] * m[ROW + j]
-        n[2 * ROW + j] += b[j] * m[2 * ROW + j]
-        n[3 * ROW + j] += b[j] * m[3 * ROW + j]
-
-
-@helper()
-def _add(n: Any, m: Any, b: Any, count: int, B: int) -> None:
-    """What `count` states of a chain grow by from another chain."""
-    k = 0
-    while k + 4 <= count:
-        _add4(n[k * ROW :], m[k * ROW :], b, B)
-        k += 4
-    while k < count:
-        grow1(n[k * ROW :], b, m[k * ROW :], B)
-        k += 1
-
-
 @helper()
 def _forwards(program: Any, i: int, T: Any, old: Any, new: Any, B: int) -> None:
     """The states after copy i from those before it."""
@@ -103,7 +82,8 @@ def _forwards(program: Any, i: int, T: Any, old: Any, new: Any, B: int) -> None:
             _grown1(before, m[k * ROW :] if size > 0 else m, a, b, after, B)
             k += 1
         for more in range(e + 1, starts[c + 1]):
-            _add(new[(first + 1) * ROW :], old[(links[more, 1] + 1) * ROW :], T[links[more, 0]], high, B)
+            for k in range(high):
+                grow1(new[(first + 1 + k) * ROW :], T[links[more, 0]], old[(links[more, 1] + 1 + k) * ROW :], B)
 
 
 @helper(fastmath=SAFE)
@@ -132,19 +112,7 @@ def _hear1(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
-def _more4(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
-    for j in range(B):
-        b, m0, m1, m2, m3 = T[j], m[j], m[ROW + j], m[2 * ROW + j], m[3 * ROW + j]
-        e0, e1, e2, e3 = E[j], E[ROW + j], E[2 * ROW + j], E[3 * ROW + j]
-        bar[j] += b * m0
-        bar[ROW + j] += b * m1
-        bar[2 * ROW + j] += b * m2
-        bar[3 * ROW + j] += b * m3
-        T[ROW + j] = T[ROW + j] + e0 * m0 + e1 * m1 + e2 * m2 + e3 * m3
-
-
-@helper(fastmath=SAFE)
-def _more1(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
+def _hear_other(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
     for j in range(B):
         bar[j] += T[j] * m[j]
         T[ROW + j] += E[j] * m[j]
@@ -179,14 +147,9 @@ def _backwards(program: Any, i: int, T: Any, E: Any, bar: Any, B: int) -> None:
             _hear(mine, before, bar[(grown[g, 1] + 1) * ROW :], True, T[grown[g, 0]], 0, both, B)
         _hear(mine, before, nothing, False, T[zeros], both, count, B)
         for more in range(g + 1, end):
-            k, last = 0, min(count, grown[more, 2])
             m, row = bar[(grown[more, 1] + 1) * ROW :], T[grown[more, 0]]
-            while k + 4 <= last:
-                _more4(mine[k * ROW :], before[k * ROW :], m[k * ROW :], row, B)
-                k += 4
-            while k < last:
-                _more1(mine[k * ROW :], before[k * ROW :], m[k * ROW :], row, B)
-                k += 1
+            for k in range(min(count, grown[more, 2])):
+                _hear_other(mine[k * ROW :], before[k * ROW :], m[k * ROW :], row, B)
 
 
 @helper(fastmath=SAFE)

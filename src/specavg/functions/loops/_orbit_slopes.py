@@ -11,31 +11,10 @@ from typing import Any
 import numpy as np
 
 from specavg.functions.loops._jit import PAD, SAFE, helper, loop
-from specavg.functions.loops._tree import fill, times
+from specavg.functions.loops._tree import load, times
+from specavg.functions.loops._tree_slopes import fill_slopes
 
 _FEW = 8  # points at a time where every function is wanted: their derivatives stay in cache for 500 functions
-
-
-@helper(fastmath=SAFE)
-def _slopes(table: Any, x: Any, B: int, T: Any, D: Any) -> None:
-    """The derivative of every row of the table, all of which are STEPs: a·T[f1] + a·x·T'[f1] + b·T'[f2]."""
-    ops, ab = table.operations, table.constants
-    for f in range(len(ops)):
-        xi, first, row, d1, d2 = x[ops[f, 1]], T[ops[f, 2]], D[f], D[ops[f, 2]], D[ops[f, 3]]
-        a, b = ab[f, 0], ab[f, 1]
-        for j in range(B):
-            row[j] = a * first[j] + a * xi[j] * d1[j] + b * d2[j]
-
-
-@helper(fastmath=SAFE)
-def _load(table: Any, X: Any, start: int, B: int, x: Any, T: Any, D: Any) -> None:
-    """One block of points, padded with the last point, and both tables for it."""
-    n, d = X.shape
-    for b in range(B):
-        for i in range(d):
-            x[i, b] = X[min(start + b, n - 1), i]
-    fill(table, x, x, B, T)
-    _slopes(table, x, B, T, D)
 
 
 @helper()
@@ -64,10 +43,12 @@ def orbit_slopes(tree: Any, X: Any, label: Any, weights: Any, out: Any) -> None:
     partial = np.zeros((tree.depth, tree.depth, B))
     coordinate = np.zeros(tree.depth, dtype=np.int64)
     sums = np.zeros((out.shape[1], d, B))
-    one = np.ones(B)
+    moved = np.ones((d, B))  # every coordinate by itself: a factor depends on one
+    one = moved[0]
     partial[0, 0, :] = 1.0
     for start in range(0, n, B):
-        _load(tree.table, X, start, B, x, T, D)
+        load(tree.table, X, start, B, x, x, T)
+        fill_slopes(tree.table, x, moved, x, x, T, D, B)
         sums[:, :, :] = 0.0
         for i in range(len(nodes)):
             depth, f, slot = nodes[i, 0], nodes[i, 1], nodes[i, 2]

@@ -98,28 +98,14 @@ def _step(z: Any, u: float, v: float, p: Any, q: Any, B: int) -> None:
 
 
 @helper(fastmath=True)
-def _two_steps(z: Any, factors: Any, p: Any, q: Any, f: Any, g: Any, B: int) -> Any:
-    """Two steps of the recurrence, and the dot products of both with f and g."""
-    u, v, s, t = factors
-    a, c, d, e = 0.0, 0.0, 0.0, 0.0
-    for b in range(B):
-        first = u * z[b] * q[b] - v * p[b]
-        second = s * z[b] * first - t * q[b]
-        p[b] = first
-        q[b] = second
-        a += first * f[b]
-        c += first * g[b]
-        d += second * f[b]
-        e += second * g[b]
-    return a, c, d, e
-
-
-@helper(fastmath=True)
-def _two_dots(p: Any, f: Any, g: Any, B: int) -> Any:
+def _step_dots(z: Any, u: float, v: float, p: Any, q: Any, f: Any, g: Any, B: int) -> Any:
+    """A step of the recurrence in place of p, and its dot products with f and g."""
     a, c = 0.0, 0.0
     for b in range(B):
-        a += p[b] * f[b]
-        c += p[b] * g[b]
+        new = u * z[b] * q[b] - v * p[b]
+        p[b] = new
+        a += new * f[b]
+        c += new * g[b]
     return a, c
 
 
@@ -181,36 +167,18 @@ def s2_sums(program: Any, X: Any, Y: Any, B: int, out: Any) -> None:
                 _weigh(re, im, w, scale[j], f, g, B)
                 if degree > PLAIN:
                     _begin(lacking, left, f, g, B)
-                p[:] = 0.0
-                q[:] = 1.0
-                place = j * j + 2 * j - 1 if j else 0  # degree j, cosine of order j
-                a, c = _two_dots(q, f, g, B)
-                sums[place] += a
-                if j:
-                    sums[place + 1] += c
-                k = j + 1
-                while k + 1 <= degree:
-                    i = k - j
-                    if degree > PLAIN and i % _STEPS == 1 and _lower(p, q, f, g, left, B):
+                p[:] = 1.0
+                q[:] = 0.0
+                for k in range(j, degree + 1):
+                    if degree > PLAIN and (k - j) % _STEPS == 1 and _lower(p, q, f, g, left, B):
                         _weigh(re, im, w, scale[j], f, g, B)
                         _begin(left, left, f, g, B)
-                    factors = u[j, i], v[j, i], u[j, i + 1], v[j, i + 1]
-                    a, c, d, e = _two_steps(z, factors, p, q, f, g, B)
-                    place = k * k + (2 * j - 1 if j else 0)
-                    sums[place] += a
-                    next_place = place + 2 * k + 1
-                    sums[next_place] += d
-                    if j:
-                        sums[place + 1] += c
-                        sums[next_place + 1] += e
-                    k += 2
-                if k <= degree:
-                    _step(z, u[j, k - j], v[j, k - j], p, q, B)
-                    a, c = _two_dots(p, f, g, B)
+                    a, c = _step_dots(z, u[j, k - j], v[j, k - j], p, q, f, g, B)
                     place = k * k + (2 * j - 1 if j else 0)
                     sums[place] += a
                     if j:
                         sums[place + 1] += c
+                    p, q = q, p
 
 
 @loop
@@ -238,11 +206,9 @@ def s2_combine(program: Any, X: Any, C: Any, B: int, out: Any) -> None:
                 g[:] = 0.0
                 if degree > PLAIN:
                     _begin(lacking, left, f, g, B)
-                p[:] = 0.0
-                q[:] = 1.0
-                place = j * j + 2 * j - 1 if j else 0
-                add_two(f, g, c[place], c[place + 1] if j else 0.0, q, B)
-                for k in range(j + 1, degree + 1):
+                p[:] = 1.0
+                q[:] = 0.0
+                for k in range(j, degree + 1):
                     if degree > PLAIN and (k - j) % _STEPS == 1:
                         _lower(p, q, f, g, left, B)
                     place = k * k + (2 * j - 1 if j else 0)
@@ -277,15 +243,14 @@ def s2_values(program: Any, X: Any, B: int, out: Any) -> None:
             _weigh(re, im, w, scale[j], f, g, B)
             if degree > PLAIN:
                 _begin(lacking, left, f, g, B)
-            p[:] = 0.0
-            q[:] = 1.0
+            p[:] = 1.0
+            q[:] = 0.0
             for k in range(j, degree + 1):
-                if k > j:
-                    if degree > PLAIN and (k - j) % _STEPS == 1 and _lower(p, q, f, g, left, B):
-                        _weigh(re, im, w, scale[j], f, g, B)
-                        _begin(left, left, f, g, B)
-                    _step(z, u[j, k - j], v[j, k - j], p, q, B)
-                    p, q = q, p
+                if degree > PLAIN and (k - j) % _STEPS == 1 and _lower(p, q, f, g, left, B):
+                    _weigh(re, im, w, scale[j], f, g, B)
+                    _begin(left, left, f, g, B)
+                _step(z, u[j, k - j], v[j, k - j], p, q, B)
+                p, q = q, p
                 place = k * k + (2 * j - 1 if j else 0)
                 times(q, f, values[place], B)
                 if j:

@@ -51,8 +51,32 @@ def sine(x: float) -> float:
 
 
 @helper(fastmath=SAFE)
-def load(table: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
-    """One block of points as rows x[i], padded with the last point to B columns."""
+def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
+    """Every row of the table at one block. The row after them is 1, and is what a negative number of a row means."""
+    ops, ab = table.operations, table.constants
+    for f in range(len(ops)):
+        op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
+        a, b = ab[f, 0], ab[f, 1]
+        row, xi = T[f], x[i]
+        if op == COSINE:
+            for j in range(B):
+                row[j] = _ROOT2 * cosine(a * xi[j])
+        elif op == SINE:
+            for j in range(B):
+                row[j] = _ROOT2 * sine(a * xi[j])
+        else:  # one formula, and so one compiled loop, for all recurrences
+            first, second, other = T[f1], T[f2], T[-1]
+            if op == PAIR:
+                other = x[k]
+            elif op == SOLID_STEP:
+                other = radius2[i]
+            for j in range(B):
+                row[j] = a * xi[j] * first[j] + b * other[j] * second[j]
+
+
+@helper(fastmath=SAFE)
+def load(table: Any, X: Any, start: int, B: int, x: Any, radius2: Any, T: Any) -> None:
+    """One block of points as rows x[i], padded with the last point to B columns, and every row of the table there."""
     n, d = X.shape
     mode, scale = table.mode, table.scale
     for b in range(B):
@@ -87,30 +111,7 @@ def load(table: Any, X: Any, start: int, B: int, x: Any, radius2: Any) -> None:
                 xi, before, after = x[i], radius2[i - 1], radius2[i]
                 for b in range(B):
                     after[b] = before[b] + xi[b] * xi[b]
-
-
-@helper(fastmath=SAFE)
-def fill(table: Any, x: Any, radius2: Any, B: int, T: Any) -> None:
-    """Every row of the table at one block. The row after them is 1, and is what a negative number of a row means."""
-    ops, ab = table.operations, table.constants
-    for f in range(len(ops)):
-        op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
-        a, b = ab[f, 0], ab[f, 1]
-        row, xi = T[f], x[i]
-        if op == COSINE:
-            for j in range(B):
-                row[j] = _ROOT2 * cosine(a * xi[j])
-        elif op == SINE:
-            for j in range(B):
-                row[j] = _ROOT2 * sine(a * xi[j])
-        else:  # one formula, and so one compiled loop, for all recurrences
-            first, second, other = T[f1], T[f2], T[-1]
-            if op == PAIR:
-                other = x[k]
-            elif op == SOLID_STEP:
-                other = radius2[i]
-            for j in range(B):
-                row[j] = a * xi[j] * first[j] + b * other[j] * second[j]
+    fill(table, x, radius2, B, T)
 
 
 @helper(fastmath=True)
@@ -148,23 +149,6 @@ def _dot4(p: Any, rows: Any, B: int) -> tuple[float, float, float, float]:
         s2 += q * c[j]
         s3 += q * d[j]
     return s0, s1, s2, s3
-
-
-@helper(fastmath=True)
-def _dots8(p: Any, q: Any, rows: Any, B: int) -> tuple[float, float, float, float, float, float, float, float]:
-    a, b, c, d = rows
-    s0, s1, s2, s3, t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for j in range(B):
-        x, y = p[j], q[j]
-        s0 += x * a[j]
-        t0 += y * a[j]
-        s1 += x * b[j]
-        t1 += y * b[j]
-        s2 += x * c[j]
-        t2 += y * c[j]
-        s3 += x * d[j]
-        t3 += y * d[j]
-    return s0, s1, s2, s3, t0, t1, t2, t3
 
 
 @helper(fastmath=True)
@@ -227,23 +211,10 @@ def _block_sums2(tree: Any, T: Any, B: int, stack: Any, other: Any, out: Any, mo
         if slot >= 0:
             out[slot] += row_sum(p, B)
             more[slot] += row_sum(q, B)
-        k, end = starts[i], starts[i + 1]
-        while k + 4 <= end:
-            s0, s1, s2, s3, t0, t1, t2, t3 = _dots8(p, q, _rows4(T, leaves, k), B)
-            out[leaves[k, 1]] += s0
-            out[leaves[k + 1, 1]] += s1
-            out[leaves[k + 2, 1]] += s2
-            out[leaves[k + 3, 1]] += s3
-            more[leaves[k, 1]] += t0
-            more[leaves[k + 1, 1]] += t1
-            more[leaves[k + 2, 1]] += t2
-            more[leaves[k + 3, 1]] += t3
-            k += 4
-        while k < end:
-            s0, t0 = _dots2(p, q, T[leaves[k, 0]], B)
-            out[leaves[k, 1]] += s0
-            more[leaves[k, 1]] += t0
-            k += 1
+        for k in range(starts[i], starts[i + 1]):
+            s, t = _dots2(p, q, T[leaves[k, 0]], B)
+            out[leaves[k, 1]] += s
+            more[leaves[k, 1]] += t
 
 
 @helper()
@@ -311,8 +282,7 @@ def tree_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     n, d = X.shape
     x, radius2, T, stack, other = _room(tree, d, B)
     for start in range(0, n, B):
-        load(tree.table, X, start, B, x, radius2)
-        fill(tree.table, x, radius2, B, T)
+        load(tree.table, X, start, B, x, radius2, T)
         inside = min(B, n - start)
         column, last = 0, Y.shape[1]
         while column < last:
@@ -336,8 +306,7 @@ def tree_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
     n, d = X.shape
     x, radius2, T, stack, _ = _room(tree, d, B)
     for start in range(0, n, B):
-        load(tree.table, X, start, B, x, radius2)
-        fill(tree.table, x, radius2, B, T)
+        load(tree.table, X, start, B, x, radius2, T)
         for column in range(len(C)):
             _block_combine(tree, T, C[column], B, stack)
             for b in range(min(B, n - start)):
@@ -354,7 +323,6 @@ def tree_values(tree: Any, X: Any, mixing: Any, B: int, out: Any) -> None:
     mixed = np.empty((max(len(mixing.starts) - 1, 0), B + PAD))
     stack[0, :] = 1.0
     for start in range(0, n, B):
-        load(tree.table, X, start, B, x, radius2)
-        fill(tree.table, x, radius2, B, T)
+        load(tree.table, X, start, B, x, radius2, T)
         _block_values(tree, T, B, stack, values)
         finish(values, mixing, mixed, min(B, n - start), out[start:])

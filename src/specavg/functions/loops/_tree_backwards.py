@@ -19,7 +19,7 @@ import numpy as np
 
 from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP, SPHERE
 from specavg.functions.loops._jit import SAFE, helper, loop
-from specavg.functions.loops._tree import ANGLE, cosine, fill, load, sine
+from specavg.functions.loops._tree import ANGLE, cosine, load, sine
 
 LARGEST_BLOCK = 256  # points: on T^10 64 take 271 ns a point, 128 take 232, 192 take 219 and 256 take 216
 HALF = LARGEST_BLOCK + 8  # halves of a whole number of pages would fall on the same cache sets
@@ -156,13 +156,6 @@ def _product_back(a: float, first: Any, second: Any, row: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
-def _multiple_back(a: float, first: Any, row: Any, B: int) -> None:
-    """From a·first, a part of a row, to `first`."""
-    for j in range(B):
-        first[HALF + j] += a * row[HALF + j]
-
-
-@helper(fastmath=SAFE)
 def _square_back(x: Any, before: Any, total: Any, B: int) -> None:
     """From the sum of squares `before` + x² to both."""
     for j in range(B):
@@ -181,18 +174,14 @@ def _table_back(table: Any, x: Any, radius2: Any, T: Any, B: int) -> None:
         if op == COSINE or op == SINE:  # noqa: SIM109 - numba compiles it to one comparison each
             _wave_back(op == SINE, a, x[i], T[f], B)
             continue
-        if f1 < 0:
-            _multiple_back(a, x[i], T[f], B)
-        else:
-            _product_back(a, x[i], T[f1], T[f], B)
-        if b != 0.0 and (op == PAIR or op == SOLID_STEP):  # noqa: SIM109 - as above
-            other = x[k] if op == PAIR else radius2[i]
-            if f2 < 0:
-                _multiple_back(b, other, T[f], B)
-            else:
-                _product_back(b, other, T[f2], T[f], B)
-        elif b != 0.0 and f2 >= 0:
-            _multiple_back(b, T[f2], T[f], B)
+        _product_back(a, x[i], T[f1], T[f], B)  # a negative number means the last row: what is added to it is not read
+        if b != 0.0:
+            other = T[-1]
+            if op == PAIR:
+                other = x[k]
+            elif op == SOLID_STEP:
+                other = radius2[i]
+            _product_back(b, other, T[f2], T[f], B)
     if len(radius2) == len(x):  # x_k is part of every later sum of squares
         for i in range(len(x) - 1, -1, -1):
             _square_back(x[i], radius2[i - 1] if i > 0 else T[-1], radius2[i], B)
@@ -229,8 +218,7 @@ def tree_gradient_combine(tree: Any, X: Any, C: Any, B: int, values: Any, out: A
     T[-1, :] = 1.0
     path = np.zeros(tree.depth, dtype=np.int64)  # the factors of the nodes that are open
     for start in range(0, n, B):
-        load(table, X, start, B, x, radius2)
-        fill(table, x, radius2, B, T)
+        load(table, X, start, B, x, radius2, T)
         for column in range(len(C)):
             work[:b, HALF:] = 0.0
             _walk(tree, C[column], T, stack, path, B)

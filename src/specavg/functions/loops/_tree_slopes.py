@@ -8,18 +8,7 @@ import numpy as np
 
 from specavg.functions._factor_table import COSINE, PAIR, SINE, SOLID_STEP
 from specavg.functions.loops._jit import PAD, SAFE, helper, loop
-from specavg.functions.loops._tree import ANGLE, cosine, fill, load, row_sum, sine
-
-
-@helper(fastmath=SAFE)
-def _wave_slope(sines: bool, a: float, x: Any, row: Any, B: int) -> None:
-    """The derivative of √2 cos 2πax, or of √2 sin 2πax."""
-    if sines:
-        for j in range(B):
-            row[j] = ANGLE * a * cosine(a * x[j])
-    else:
-        for j in range(B):
-            row[j] = -ANGLE * a * sine(a * x[j])
+from specavg.functions.loops._tree import ANGLE, cosine, load, row_sum, sine
 
 
 @helper(fastmath=SAFE)
@@ -51,10 +40,12 @@ def fill_slopes(table: Any, x: Any, v: Any, radius2: Any, dr: Any, T: Any, dT: A
         op, i, f1, f2, k = ops[f, 0], ops[f, 1], ops[f, 2], ops[f, 3], ops[f, 4]
         a, b = ab[f, 0], ab[f, 1]
         row, xi, vi = dT[f], x[i], v[i]
-        if op == COSINE or op == SINE:  # noqa: SIM109 - numba compiles it to one comparison each
-            _wave_slope(op == SINE, a, xi, row, B)
+        if op == COSINE:
             for j in range(B):
-                row[j] *= vi[j]
+                row[j] = -ANGLE * a * sine(a * xi[j]) * vi[j]
+        elif op == SINE:
+            for j in range(B):
+                row[j] = ANGLE * a * cosine(a * xi[j]) * vi[j]
         else:
             first, second, dfirst, dsecond, other, dother = T[f1], T[f2], dT[f1], dT[f2], T[-1], last
             if op == PAIR:
@@ -108,8 +99,7 @@ def tree_slope_sums(tree: Any, X: Any, V: Any, B: int, out: Any) -> None:
     nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
     x, radius2, T, stack, v, dr, dT, dstack = _room(tree, d, B)
     for start in range(0, n, B):
-        load(tree.table, X, start, B, x, radius2)
-        fill(tree.table, x, radius2, B, T)
+        load(tree.table, X, start, B, x, radius2, T)
         for column in range(len(V)):
             _directions(V[column], start, B, x, v, radius2, dr)
             fill_slopes(tree.table, x, v, radius2, dr, T, dT, B)
@@ -135,8 +125,7 @@ def tree_slopes(tree: Any, X: Any, V: Any, B: int, out: Any) -> None:
     row = np.empty(B + PAD)
     for start in range(0, n, B):
         inside = min(B, n - start)
-        load(tree.table, X, start, B, x, radius2)
-        fill(tree.table, x, radius2, B, T)
+        load(tree.table, X, start, B, x, radius2, T)
         for column in range(len(V)):
             _directions(V[column], start, B, x, v, radius2, dr)
             fill_slopes(tree.table, x, v, radius2, dr, T, dT, B)

@@ -87,13 +87,19 @@ def _close(above: Any, node: Any, own: Any, factor: Any, sign: float, B: int) ->
         im[b] = 0.0
 
 
+@helper()
+def _room(tree: Any, d: int, B: int) -> Any:
+    """Work space: coordinates, the table, and a wave of each depth."""
+    depths = tree.nodes[:, 0].max() + 1
+    return np.empty((d, B + PAD)), np.empty((len(tree.factors), 2, B + PAD)), np.zeros((depths, 2, B + PAD))
+
+
 @loop
 def wave_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
     """Add Σ y cos and Σ y sin to `out` (q, 2F), cosines first, for one chunk of rows."""
     n, d = X.shape
-    factors, nodes, starts, leaves = tree.factors, tree.nodes, tree.starts, tree.leaves
-    x, T = np.empty((d, B + PAD)), np.empty((len(factors), 2, B + PAD))
-    stack = np.empty((nodes[:, 0].max() + 1, 2, B + PAD))
+    nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
+    x, T, stack = _room(tree, d, B)
     half = out.shape[1] // 2
     for start in range(0, n, B):
         _load(tree, X, start, B, x, T)
@@ -127,9 +133,8 @@ def wave_sums(tree: Any, X: Any, Y: Any, B: int, out: Any) -> None:
 def wave_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
     """Put Σ_k a_k cos + b_k sin in `out` (n, q); C is (q, 2F), the a before the b. For one chunk of rows."""
     n, d = X.shape
-    factors, nodes, starts, leaves = tree.factors, tree.nodes, tree.starts, tree.leaves
-    x, T = np.empty((d, B + PAD)), np.empty((len(factors), 2, B + PAD))
-    stack = np.zeros((nodes[:, 0].max() + 1, 2, B + PAD))
+    nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
+    x, T, stack = _room(tree, d, B)
     half = C.shape[1] // 2
     for start in range(0, n, B):
         _load(tree, X, start, B, x, T)
@@ -160,9 +165,8 @@ def wave_combine(tree: Any, X: Any, C: Any, B: int, out: Any) -> None:
 def wave_values(tree: Any, X: Any, mixing: Any, B: int, out: Any) -> None:
     """Put the cosines and then the sines, or sparse combinations of them, in `out`, for one chunk of rows."""
     n, d = X.shape
-    factors, nodes, starts, leaves = tree.factors, tree.nodes, tree.starts, tree.leaves
-    x, T = np.empty((d, B + PAD)), np.empty((len(factors), 2, B + PAD))
-    stack = np.empty((nodes[:, 0].max() + 1, 2, B + PAD))
+    nodes, starts, leaves = tree.nodes, tree.starts, tree.leaves
+    x, T, stack = _room(tree, d, B)
     values = np.empty((tree.dim, B + PAD))
     mixed = np.empty((max(len(mixing.starts) - 1, 0), B + PAD))
     half = tree.dim // 2

@@ -6,79 +6,74 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
 from specavg._arrays import Array
 from specavg.groups._canonical import alternating_point, parity
-from specavg.groups._structure import ClosedCanonical, random_signs
-from specavg.isometries import Isometry, SignedPermutation, identity
+from specavg.groups._structure import ClosedCanonical
+from specavg.isometries import Isometry, SignedPermutation
+
+
+@dataclass(frozen=True)
+class _OfCoordinates(ClosedCanonical):
+    """Changes of `size` coordinates, in every order or in none, with all signs or with none: abstract."""
+
+    permutes: ClassVar[bool] = False
+    flips: ClassVar[bool] = False
+
+    size: int
+
+    @property
+    def order(self) -> int:
+        return (math.factorial(self.size) if self.permutes else 1) * (2**self.size if self.flips else 1)
+
+    def random(self, rng: np.random.Generator) -> SignedPermutation:
+        image = rng.permutation(self.size).tolist() if self.permutes else range(self.size)
+        signs = (1 - 2 * rng.integers(2, size=self.size)).tolist() if self.flips else (1,) * self.size
+        return SignedPermutation(tuple(image), tuple(signs))
+
+    def elements(self) -> Iterator[SignedPermutation]:
+        unmoved, unchanged = tuple(range(self.size)), (1,) * self.size
+        for image in itertools.permutations(unmoved) if self.permutes else (unmoved,):
+            for signs in itertools.product((1, -1), repeat=self.size) if self.flips else (unchanged,):
+                yield SignedPermutation(image, signs)
+
+    def canonical(self, X: Array) -> Array:
+        points = np.abs(X) if self.flips else X + 0.0
+        return np.sort(points, axis=1) if self.permutes else points
 
 
 @final
 @dataclass(frozen=True)
-class Trivial(ClosedCanonical):
+class Trivial(_OfCoordinates):
     """Only the identity, on `size` coordinates."""
 
-    size: int
-
-    @property
-    def order(self) -> int:
-        return 1
-
-    def random(self, rng: np.random.Generator) -> Isometry:
-        return identity(self.size)
-
-    def elements(self) -> Iterator[Isometry]:
-        yield identity(self.size)
-
-    def canonical(self, X: Array) -> Array:
-        return X + 0.0
-
 
 @final
 @dataclass(frozen=True)
-class SignFlips(ClosedCanonical):
+class SignFlips(_OfCoordinates):
     """Every change of signs of `size` coordinates: (Z/2)^d."""
 
-    size: int
-
-    @property
-    def order(self) -> int:
-        return 2**self.size
-
-    def random(self, rng: np.random.Generator) -> Isometry:
-        return SignedPermutation(tuple(range(self.size)), random_signs(self.size, rng))
-
-    def elements(self) -> Iterator[Isometry]:
-        for signs in itertools.product((1, -1), repeat=self.size):
-            yield SignedPermutation(tuple(range(self.size)), signs)
-
-    def canonical(self, X: Array) -> Array:
-        return np.abs(X)
+    flips: ClassVar[bool] = True
 
 
 @final
 @dataclass(frozen=True)
-class Symmetric(ClosedCanonical):
+class Symmetric(_OfCoordinates):
     """Every permutation of `size` coordinates: S_d."""
 
-    size: int
+    permutes: ClassVar[bool] = True
 
-    @property
-    def order(self) -> int:
-        return math.factorial(self.size)
 
-    def random(self, rng: np.random.Generator) -> Isometry:
-        return SignedPermutation(tuple(rng.permutation(self.size).tolist()), (1,) * self.size)
+@final
+@dataclass(frozen=True)
+class Hyperoctahedral(_OfCoordinates):
+    """Every signed permutation of `size` coordinates: B_d, the symmetries of the cube."""
 
-    def elements(self) -> Iterator[Isometry]:
-        for image in itertools.permutations(range(self.size)):
-            yield SignedPermutation(image, (1,) * self.size)
-
-    def canonical(self, X: Array) -> Array:
-        return np.sort(X + 0.0, axis=1)
+    permutes: ClassVar[bool] = True
+    flips: ClassVar[bool] = True
 
 
 @final
@@ -99,32 +94,7 @@ class Alternating(ClosedCanonical):
         return SignedPermutation(tuple(image), (1,) * self.size)
 
     def elements(self) -> Iterator[Isometry]:
-        for image in itertools.permutations(range(self.size)):
-            if not parity(np.array([image]))[0]:
-                yield SignedPermutation(image, (1,) * self.size)
+        return (g for g in Symmetric(self.size).elements() if not parity(g.image_array[None])[0])
 
     def canonical(self, X: Array) -> Array:
         return alternating_point(X)
-
-
-@final
-@dataclass(frozen=True)
-class Hyperoctahedral(ClosedCanonical):
-    """Every signed permutation of `size` coordinates: B_d, the symmetries of the cube."""
-
-    size: int
-
-    @property
-    def order(self) -> int:
-        return 2**self.size * math.factorial(self.size)
-
-    def random(self, rng: np.random.Generator) -> Isometry:
-        return SignedPermutation(tuple(rng.permutation(self.size).tolist()), random_signs(self.size, rng))
-
-    def elements(self) -> Iterator[Isometry]:
-        for image in itertools.permutations(range(self.size)):
-            for signs in itertools.product((1, -1), repeat=self.size):
-                yield SignedPermutation(image, signs)
-
-    def canonical(self, X: Array) -> Array:
-        return np.sort(np.abs(X), axis=1)

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -35,19 +34,14 @@ class SignedSubgroup(ClosedCanonical):
     def order(self) -> int:
         return 2**self.size * math.factorial(self.size) * len(self.signatures) // 4
 
-    @cached_property
-    def _all(self) -> Hyperoctahedral:
-        return Hyperoctahedral(self.size)
-
     def random(self, rng: np.random.Generator) -> Isometry:
         while True:  # four rounds on average at most
-            g = self._all.random(rng)
-            if isinstance(g, SignedPermutation) and signature(g) in self.signatures:
+            g = Hyperoctahedral(self.size).random(rng)
+            if signature(g) in self.signatures:
                 return g
 
     def elements(self) -> Iterator[Isometry]:
-        everything = self._all.elements()
-        return (g for g in everything if isinstance(g, SignedPermutation) and signature(g) in self.signatures)
+        return (g for g in Hyperoctahedral(self.size).elements() if signature(g) in self.signatures)
 
     def canonical(self, X: Array) -> Array:
         """Absolute values, sorted; then one exchange or sign, where that point is in another orbit.
@@ -99,7 +93,6 @@ class WithInversion(ClosedCanonical):
 
     def elements(self) -> Iterator[Isometry]:
         for g in Symmetric(self.size).elements():
-            assert isinstance(g, SignedPermutation)
             odd = int(parity(g.image_array[None])[0])
             for negative in (0, 1):
                 if (odd, negative) in self.signatures:

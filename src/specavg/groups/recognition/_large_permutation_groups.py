@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import components
 from specavg.groups._structure import Structure
 from specavg.groups.families import Alternating, Hyperoctahedral, SignedSubgroup, SignFlips, Symmetric, WithInversion
 from specavg.groups.families._signatures import Signature, signature
@@ -28,17 +29,16 @@ def large_permutation_group(generators: Sequence[SignedPermutation]) -> Structur
     the coordinates, all even changes of signs are there too (for d ≥ 5), and the signature decides the rest.
     """
     d = generators[0].size
-    images = [g.image_array for g in generators]
-    if d < _SMALLEST or len(_orbits(images, d)) > 1:
+    if d < _SMALLEST or orbit_numbers(generators).any():
         return None
     signed = any(not g.is_permutation for g in generators)
-    points = [SignedAction(d).permutation(g) for g in generators] if signed else images
+    action = SignedAction(d)
     central = all(len(set(g.signs)) == 1 for g in generators)  # the signs, if any, are all of x ↦ −x
     jordan, flips = False, central
-    for g in itertools.islice(random_products(points, np.random.default_rng(0)), _TRIES):
-        cycles = _cycles(g[:d] % d)
-        jordan = jordan or any(d / 2 < len(c) < d - 2 and _is_prime(len(c)) for c in cycles)
-        flips = flips or _changes_some_signs(g[:d], cycles)
+    products = random_products([action.permutation(g) for g in generators], np.random.default_rng(0))
+    for cycles in (action.isometry(g).cycles for g in itertools.islice(products, _TRIES)):
+        jordan = jordan or any(d / 2 < length < d - 2 and _is_prime(length) for length, _ in cycles)
+        flips = flips or _changes_some_signs(cycles)
         if jordan and flips:
             break
     if not (jordan and flips):
@@ -70,35 +70,34 @@ def _of_signature(generators: Sequence[SignedPermutation]) -> Structure:
 
 def order_bound(generators: Sequence[SignedPermutation]) -> int:
     """An order that the group cannot exceed: all permutations of the orbits with the signatures there are."""
-    d = generators[0].size
-    orbits = _orbits([g.image_array for g in generators], d)
+    sizes = np.bincount(orbit_numbers(generators)).tolist()
     signed = any(not g.is_permutation for g in generators)
-    characters = sum(len(orbit) > 1 for orbit in orbits) + signed * len(orbits)
-    everything = math.prod(math.factorial(len(orbit)) for orbit in orbits) * (2**d if signed else 1)
+    characters = sum(size > 1 for size in sizes) + signed * len(sizes)
+    everything = math.prod(map(math.factorial, sizes)) * (2 ** sum(sizes) if signed else 1)
     return everything // 2 ** (characters - signature_rank(generators))
 
 
 def signature_rank(generators: Sequence[SignedPermutation]) -> int:
     """How many signatures on the orbits are independent: the group needs at least so many generators."""
-    d = generators[0].size
-    label = [0] * d
-    for k, orbit in enumerate(_orbits([g.image_array for g in generators], d)):
-        for i in orbit:
-            label[i] = k
-    rows: list[int] = []  # the signatures of a generator on all orbits, as bits
-    for g in generators:
-        bits = 0
-        for cycle in _cycles(g.image_array):
-            odd, signs = (len(cycle) - 1) % 2, sum(g.signs[i] < 0 for i in cycle) % 2
-            bits ^= (odd + 2 * signs) << (2 * label[cycle[0]])
-        rows.append(bits)
+    orbit = orbit_numbers(generators)
+    sizes = np.bincount(orbit)
     pivots: list[int] = []
-    for row in rows:
+    for g in generators:
+        _, first = np.unique(orbit_numbers([g]), return_index=True)  # a coordinate of each cycle
+        odd = (sizes - np.bincount(orbit[first], minlength=len(sizes))) % 2
+        signs = np.bincount(orbit, g.signs_array < 0).astype(int) % 2
+        row = sum(1 << i for i in np.flatnonzero(np.concatenate([odd, signs])).tolist())  # on all orbits, as bits
         for pivot in pivots:
             row = min(row, row ^ pivot)
         if row:
             pivots.append(row)
     return len(pivots)
+
+
+def orbit_numbers(elements: Sequence[SignedPermutation]) -> NDArray[np.intp]:
+    """The orbit of each coordinate under one or more elements, orbits numbered by their first coordinates."""  # (d,)
+    d = elements[0].size
+    return components(d, np.tile(np.arange(d), len(elements)), np.concatenate([g.image_array for g in elements]))
 
 
 def _generated(signatures: set[Signature]) -> set[Signature]:
@@ -108,34 +107,10 @@ def _generated(signatures: set[Signature]) -> set[Signature]:
     return closed
 
 
-def _orbits(images: Sequence[NDArray[np.integer]], d: int) -> list[list[int]]:
-    seen = [False] * d
-    maps = [image.tolist() for image in images]
-    orbits: list[list[int]] = []
-    for start in range(d):
-        if seen[start]:
-            continue
-        seen[start] = True
-        orbit = [start]
-        for i in orbit:  # grows while it is read
-            for image in maps:
-                if not seen[image[i]]:
-                    seen[image[i]] = True
-                    orbit.append(image[i])
-        orbits.append(orbit)
-    return orbits
-
-
-def _cycles(image: NDArray[np.integer]) -> list[list[int]]:
-    return _orbits([image], len(image))
-
-
-def _changes_some_signs(g: NDArray[np.integer], cycles: list[list[int]]) -> bool:
-    """Whether the power of `g` that fixes all coordinates changes some signs but not all."""
-    d = len(g)
-    order = math.lcm(*(len(cycle) for cycle in cycles))
-    negative = {sum(int(g[i]) >= d for i in cycle) * (order // len(cycle)) % 2 for cycle in cycles}
-    return len(negative) == 2
+def _changes_some_signs(cycles: list[tuple[int, int]]) -> bool:
+    """Whether the power that fixes all coordinates changes some signs but not all; cycles by length and sign."""
+    order = math.lcm(*(length for length, _ in cycles))
+    return len({sign ** (order // length) for length, sign in cycles}) == 2
 
 
 def _is_prime(n: int) -> bool:

@@ -18,7 +18,7 @@ from specavg.functions._symmetric_waves import symmetrized_products
 from specavg.groups import Group
 from specavg.groups.families import Alternating
 from specavg.invariants.solvers._one_copy import BYTES, Chosen, OneCopy, permutes_copies
-from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution, Solver
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, Places, Solution, Solver, functions_of
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 
@@ -91,14 +91,14 @@ class WreathOnCopies(ClosedForm, Solver[CopySolutions]):
     def functions(self, solutions: Sequence[Solution[CopySolutions]]) -> Functions:
         from scipy.sparse import coo_array
 
-        place = self._one_copy.resolver.places()
+        place = Places()
         multisets = [
             [place.columns(s)[j] for s, j in multiset] for solution in solutions for multiset in solution.data.multisets
         ]
         m = self._one_copy.copies
         norms = [perm(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in multisets]
         weights = np.array([1.0 / float(norm) ** 0.5 for norm in norms])
-        symmetric = symmetrized_products(place.functions(), m, multisets, weights)
+        symmetric = symmetrized_products(functions_of(place.solutions), m, multisets, weights)
         sets = [chosen for solution in solutions for chosen in solution.data.sets]
         if not sets:
             return symmetric

@@ -18,8 +18,8 @@ from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
 from specavg.invariants.solvers._types_of_copies import Slots, TypesOfCopies, copies_move_together
 from specavg.spaces import Eigenspace, Power, Space
 
+# The invariants of each type, as columns of coefficients of its tensor products.
 TypeVectors = tuple[Array, ...]
-"""The invariants of each type, as columns of coefficients of its tensor products."""
 
 
 class _TypeByType(StoringSolver[TypeVectors], abc.ABC):

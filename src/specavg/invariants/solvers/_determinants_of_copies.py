@@ -17,8 +17,8 @@ from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import Copies, Isometry, SignedPermutation, permutation
 from specavg.spaces import Eigenspace, Space
 
+# The antisymmetric functions, each of a set of different one-copy invariants.
 DeterminantSets = tuple[Chosen, ...]
-"""The antisymmetric functions, each of a set of different one-copy invariants."""
 
 
 @final

@@ -16,16 +16,16 @@ from specavg.functions._tensor_products import TensorProducts
 from specavg.groups import Group
 from specavg.groups.families import DirectProduct
 from specavg.invariants.solvers._factor_eigenspaces import FactorEigenspaces, acts_on_factors
-from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution, Solver, known
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, Places, Solution, Solver, functions_of, known
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Product, Space
 
 if TYPE_CHECKING:
-    from specavg.invariants._solver_choice import Places, Resolver
+    from specavg.invariants._solver_choice import Resolver
 
 
+# The functions are products: for each entry, those of one solution of each factor.
 FactorSolutions = tuple[tuple[Solution[Any], ...], ...]
-"""The functions are products: for each entry, those of one solution of each factor."""
 
 
 class FactorwiseSolver(Solver[FactorSolutions], abc.ABC):
@@ -111,6 +111,6 @@ class FactorByFactor(ClosedForm, FactorwiseSolver):
         return self._eigenspaces.of(eigenspace)
 
     def functions(self, solutions: Sequence[Solution[FactorSolutions]]) -> Functions:
-        places = [resolver.places() for resolver in self._resolvers]
+        places = [Places() for _ in self._resolvers]
         index = self._index(places, solutions)  # first: the places collect what is used
-        return TensorProducts(self._widths, [place.functions() for place in places], index)
+        return TensorProducts(self._widths, [functions_of(place.solutions) for place in places], index)

@@ -14,7 +14,7 @@ from specavg.groups.families import DirectProduct
 from specavg.invariants.solvers._factor_by_factor import FactorSolutions, FactorwiseSolver
 from specavg.invariants.solvers._factor_eigenspaces import FactorEigenspaces, acts_on_factors
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
-from specavg.invariants.solvers._solver import ClosedForm, Solution, known
+from specavg.invariants.solvers._solver import ClosedForm, Places, Solution, known, vector_functions_of
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Space
 
@@ -46,9 +46,9 @@ class FactorsAndOutputs(ClosedForm, FactorwiseSolver, OutputSolver[FactorSolutio
         return [tuple(carrier(V, p) for V, p in zip(way, self._outputs, strict=True)) for way in ways]
 
     def functions(self, solutions: Sequence[Solution[FactorSolutions]]) -> VectorFunctions:
-        places = [resolver.places() for resolver in self._resolvers]
+        places = [Places() for _ in self._resolvers]
         index = self._index(places, solutions)
-        families = [place.vector_functions(p) for place, p in zip(places, self._outputs, strict=True)]
+        families = [vector_functions_of(place.solutions, p) for place, p in zip(places, self._outputs, strict=True)]
         return ProductsOfOutputs(self._widths, families, index)
 
 

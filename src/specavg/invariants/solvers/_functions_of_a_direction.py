@@ -9,22 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, final
+from functools import lru_cache
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 from specavg.functions._functions import Array, Functions
 from specavg.functions._one_direction import OneDirection
 from specavg.groups import Group
-from specavg.invariants.solvers._solver import QUICK, ClosedForm, Solution, Solver, known
+from specavg.invariants.solvers._solver import QUICK, ClosedForm, DelegatingSolver, Solution, functions_of, known
+from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import Isometry, LeftRight, signed_permutation
 from specavg.isometries.fields import RotationField, two_sided
 from specavg.spaces import Eigenspace, Rotations, Space, Sphere
 from specavg.spaces._eigenspace import degree_label
-
-if TYPE_CHECKING:
-    from specavg.invariants._solver_choice import Resolver
 
 _SAME = 1e-13  # of unit vectors that were made from given matrices: rounding
 
@@ -39,38 +37,29 @@ class Reduction:
 
 
 @final
-class FunctionsOfADirection(ClosedForm, Solver[None]):
+class FunctionsOfADirection(ClosedForm, DelegatingSolver):
     """The invariants of a group on the sphere, at the direction of the fibre."""
+
+    part: ClassVar[str] = "direction"
+
+    def __init__(self, space: Space, group: Group, stored: Stored | None = None) -> None:
+        super().__init__(space, group, stored)
+        self._directions = known(reduction_to_directions(space, group))
+        self.other = self.resolver_of(self.part, Sphere(3), self._directions.group)
 
     @classmethod
     def fits(cls, space: Space, group: Group) -> bool:
         return turns_about_an_axis(space, group)
 
-    @cached_property
-    def _directions(self) -> Reduction:
-        return known(reduction_to_directions(self.space, self.group))
-
-    @cached_property
-    def _sphere(self) -> Resolver:
-        return self.resolver_of("direction", Sphere(3), self._directions.group)
+    def _there(self, eigenspace: Eigenspace) -> Eigenspace:
+        return Sphere(3).eigenspace(degree_label(eigenspace))
 
     def seconds(self, eigenspace: Eigenspace) -> float:
-        return QUICK + self._sphere.seconds(_harmonics(eigenspace))
+        return QUICK + super().seconds(eigenspace)
 
-    def memory(self, eigenspace: Eigenspace) -> float:
-        return self._sphere.memory(_harmonics(eigenspace))
-
-    def count(self, eigenspace: Eigenspace) -> int | None:
-        return self._sphere.count(_harmonics(eigenspace))
-
-    def solve(self, eigenspace: Eigenspace) -> Solution[None]:
-        found = self._sphere.solve(_harmonics(eigenspace))
-        return Solution.made_of([("direction", found)], eigenspace, found.invariant_dim, self, None)
-
-    def functions(self, solutions: Sequence[Solution[None]]) -> Functions:
-        found = [inner for solution in solutions for _, inner in solution.parts]
-        directions = self._directions
-        return OneDirection(self._sphere.functions(found), directions.axis, transposed=directions.transposed)
+    def functions(self, solutions: Sequence[Solution[Solution[Any]]]) -> Functions:
+        found, directions = functions_of([s.data for s in solutions]), self._directions
+        return OneDirection(found, directions.axis, transposed=directions.transposed)
 
 
 def turns_about_an_axis(space: Space, group: Group) -> bool:
@@ -114,8 +103,3 @@ def _on_directions(g: LeftRight, side: int, axis: Array) -> Isometry | None:
     if np.abs(image + axis).max() <= _SAME:
         return signed_permutation([0, 1, 2], [-1, -1, -1]) @ moving
     return None
-
-
-def _harmonics(eigenspace: Eigenspace) -> Eigenspace:
-    """The harmonics of the degree of an eigenspace of rotations."""
-    return Sphere(3).eigenspace(degree_label(eigenspace))

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg._arrays import components
 from specavg.functions._functions import Array, Functions
 from specavg.invariants.solvers._solver import Unsuitable
 from specavg.invariants.solvers._stored_arrays import StoredArraysError, orthonormal
@@ -53,13 +54,9 @@ def _blocks(matrix: Array) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     p, q = matrix.shape
     if matrix.size <= _SMALL or not p:
         return [(np.arange(p), np.arange(q))]
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     rows, columns = np.nonzero(matrix)
-    graph = coo_array((np.ones(len(rows)), (rows, columns + p)), shape=(p + q, p + q))
-    count, label = connected_components(graph, directed=False)
-    return [(np.flatnonzero(label[:p] == i), np.flatnonzero(label[p:] == i)) for i in range(count)]
+    label = components(p + q, rows, columns + p)
+    return [(np.flatnonzero(label[:p] == i), np.flatnonzero(label[p:] == i)) for i in range(label.max() + 1)]
 
 
 def better_family(degree: int, Q: Array, space: Space, n: int, sums: Callable[[bool], Functions]) -> bool:

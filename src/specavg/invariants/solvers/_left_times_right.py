@@ -29,8 +29,8 @@ from specavg.spaces._matrix_space import MatrixSpace
 _SIDES = ("left", "right")
 
 
+# The fixed vectors of both sides, for each type of functions.
 SidedBlocks = tuple[SidedBlock, ...]
-"""The fixed vectors of both sides, for each type of functions."""
 
 
 @final

@@ -14,14 +14,14 @@ import numpy as np
 from specavg.functions._determinants import Determinants
 from specavg.groups import Group, sign_flips, trivial
 from specavg.groups.families import Alternating, Hyperoctahedral, Symmetric, Wreath
-from specavg.invariants.solvers._solver import Solution, Solver, known
+from specavg.invariants.solvers._solver import Places, Solution, Solver, functions_of, known
 from specavg.spaces import Eigenspace, Power, Space, Torus
 from specavg.spaces._copy_types import Type, copy_types
 from specavg.spaces._frequency_sets import Shell
 
 BYTES = 400.0  # memory of one function of all copies: its multiset as Python objects, and its row of the program
+# Invariants of one copy: which solution, and which of its invariants.
 Chosen: TypeAlias = tuple[tuple[Solution[Any], int], ...]
-"""Invariants of one copy: which solution, and which of its invariants."""
 
 
 def permutes_copies(space: Space, group: Group) -> bool:
@@ -137,6 +137,6 @@ class OneCopy:
 
     def determinants(self, sets: Sequence[Chosen]) -> Determinants:
         """The functions of these sets."""
-        place = self.resolver.places()
+        place = Places()
         columns = np.array([sorted(place.columns(s)[j] for s, j in chosen) for chosen in sets], dtype=np.intp)
-        return Determinants(place.functions(), self.copies, columns.reshape(len(sets), self.copies))
+        return Determinants(functions_of(place.solutions), self.copies, columns.reshape(len(sets), self.copies))

@@ -12,7 +12,7 @@ from specavg.groups import Representation
 from specavg.groups._one_output import OneOutput, one_output
 from specavg.invariants._split_functions import split_functions
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
-from specavg.invariants.solvers._solver import ClosedForm, Solution, known
+from specavg.invariants.solvers._solver import ClosedForm, DelegatingSolver, Solution, known, vector_functions_of
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.isometries import permutation
 from specavg.spaces import Eigenspace, Power, Space, Torus
@@ -24,45 +24,29 @@ _WITH_MATRICES = 3000
 
 
 @final
-class OneOutputForAll(ClosedForm, OutputSolver[Solution[Any]]):
+class OneOutputForAll(ClosedForm, DelegatingSolver, OutputSolver[Solution[Any]]):
     """F_b(x) = ±f(g_b x), with f a function of the stabiliser of output 0: its closed form is one for F."""
 
     delegates: ClassVar[bool] = True
+    part: ClassVar[str] = "output"
 
     def __init__(self, space: Space, output: Representation, stored: Stored | None = None) -> None:
         super().__init__(space, output, stored)
         self._one = known(_stabiliser(space, output))
-        self._resolver = self.resolver_of("output", space, self._one.group, self._one.output)
+        self.other = self.resolver_of(self.part, space, self._one.group, self._one.output)
 
     @classmethod
     def carries(cls, space: Space, output: Representation) -> bool:
         found = _stabiliser(space, output)
         return found is not None and cls(space, output).is_closed
 
-    @property
-    def is_closed(self) -> bool:
-        return self._resolver.is_closed
-
-    def _carrier(self, eigenspace: Eigenspace) -> Eigenspace:
+    def _there(self, eigenspace: Eigenspace) -> Eigenspace:
         return carrier(eigenspace_below(eigenspace), 1)
-
-    def seconds(self, eigenspace: Eigenspace) -> float:
-        return self._resolver.seconds(self._carrier(eigenspace))
-
-    def memory(self, eigenspace: Eigenspace) -> float:
-        return self._resolver.memory(self._carrier(eigenspace))
-
-    def count(self, eigenspace: Eigenspace) -> int | None:
-        return self._resolver.count(self._carrier(eigenspace))
-
-    def solve(self, eigenspace: Eigenspace) -> Solution[Solution[Any]]:
-        found = self._resolver.solve(self._carrier(eigenspace))
-        return Solution.made_of([("output", found)], eigenspace, found.invariant_dim, self, found)
 
     def functions(self, solutions: Sequence[Solution[Solution[Any]]]) -> VectorFunctions:
         if self._keeps_everything and sum(s.invariant_dim for s in solutions) <= _WITH_MATRICES:
             return self._by_matrices(solutions)
-        one = self._resolver.vector_functions([s.data for s in solutions], 1)
+        one = vector_functions_of([s.data for s in solutions], 1)
         width = self.space.base.n_features if isinstance(self.space, Power) else 1
         order, moves = self._one.order, []
         for g in self._one.moves:

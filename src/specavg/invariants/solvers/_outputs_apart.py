@@ -12,7 +12,7 @@ from specavg.groups import Representation
 from specavg.invariants._split_functions import places_of_copies
 from specavg.invariants._summands_of_outputs import OutputSummand, summands_of_outputs
 from specavg.invariants.solvers._output_solver import OutputSolver, carrier, eigenspace_below
-from specavg.invariants.solvers._solver import ClosedForm, Solution
+from specavg.invariants.solvers._solver import ClosedForm, Solution, vector_functions_of
 from specavg.invariants.solvers._stored_arrays import Stored
 from specavg.spaces import Eigenspace, Power, Product, Space, Torus
 
@@ -69,8 +69,8 @@ class OutputsApart(ClosedForm, OutputSolver[Summands]):
         counts = np.array([[s.invariant_dim for s in solution.data] for solution in solutions])  # (solutions, summands)
         places = places_of_copies(counts, np.array([len(summand.frames) for summand in self._summands]))
         found: list[Summand] = []
-        for i, (resolver, summand) in enumerate(zip(self._resolvers, self._summands, strict=True)):
-            family = resolver.vector_functions([solution.data[i] for solution in solutions], summand.output.dim)
+        for i, summand in enumerate(self._summands):
+            family = vector_functions_of([solution.data[i] for solution in solutions], summand.output.dim)
             if family.dim:
                 found.append(Summand(family, summand.frames, places[i]))
         return JoinedOutputs(self.output.dim, found, apart=True)

@@ -1,18 +1,19 @@
-"""What a solver is: one way to find the invariant functions of an eigenspace."""
+"""What a solver is, one way to find the invariants of an eigenspace; its solutions, and the functions of several."""
 
 from __future__ import annotations
 
 import abc
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.functions._combinations import Blockwise
+from specavg.functions._combinations import Blockwise, Joined
 from specavg.functions._functions import Functions
-from specavg.functions._vector_functions import VectorFunctions
+from specavg.functions._vector_functions import JoinedOutputs, Summand, VectorFunctions
 from specavg.groups import Group, Representation
 from specavg.invariants.solvers._stored_arrays import Stored, orthonormal
 from specavg.spaces import Eigenspace, Space
@@ -145,6 +146,42 @@ class ClosedForm:
     preference: int = 0
 
 
+class DelegatingSolver(Solver[Solution[Any]], abc.ABC):
+    """A solver whose functions are made of those of one other problem: it forecasts, counts and solves what that does.
+
+    Attributes
+    ----------
+    other : Resolver
+        The choice of solvers for the other problem.
+    part : str
+        What the other problem is called among stored arrays.
+    """
+
+    part: ClassVar[str]
+    other: Resolver
+
+    @abc.abstractmethod
+    def _there(self, eigenspace: Eigenspace) -> Eigenspace:
+        """The eigenspace of the other problem that `eigenspace` is made of."""
+
+    @property
+    def is_closed(self) -> bool:
+        return self.other.is_closed
+
+    def seconds(self, eigenspace: Eigenspace) -> float:
+        return self.other.seconds(self._there(eigenspace))
+
+    def memory(self, eigenspace: Eigenspace) -> float:
+        return self.other.memory(self._there(eigenspace))
+
+    def count(self, eigenspace: Eigenspace) -> int | None:
+        return self.other.count(self._there(eigenspace))
+
+    def solve(self, eigenspace: Eigenspace) -> Solution[Solution[Any]]:
+        found = self.other.solve(self._there(eigenspace))
+        return Solution.made_of([(self.part, found)], eigenspace, found.invariant_dim, self, found)
+
+
 class StoringSolver(Solver[Data]):
     """A solver whose solutions hold arrays that linear algebra decided."""
 
@@ -170,3 +207,52 @@ class FixedVectorSolver(StoringSolver[Array]):
         kept = [s for s in solutions if s.invariant_dim]
         functions = self.space.functions([s.eigenspace for s in kept])
         return Blockwise(functions, [(s.eigenspace.dim, s.data) for s in kept])
+
+
+def functions_of(solutions: Sequence[Solution[Any]]) -> Functions:
+    """The invariant functions of several solutions, in order."""
+    families: list[Any] = [s.functions(list(run)) for s, run in groupby(solutions, key=lambda s: s.solver)]
+    return families[0] if len(families) == 1 else Joined(families)
+
+
+def vector_functions_of(solutions: Sequence[Solution[Any]], outputs: int) -> VectorFunctions:
+    """The equivariant functions of several solutions, in order."""
+    runs = groupby([s for s in solutions if s.invariant_dim], key=lambda s: s.solver)
+    families: list[Any] = [solver.functions(list(run)) for solver, run in runs]
+    if len(families) == 1:
+        return families[0]
+    ends = np.cumsum([0, *(family.dim for family in families)])
+    places = (np.arange(a, b)[None] for a, b in pairwise(ends))
+    summands = [Summand(f, np.eye(outputs)[None], at) for f, at in zip(families, places, strict=True)]
+    return JoinedOutputs(outputs, summands, apart=False)
+
+
+class Places:
+    """Which columns of the functions of one copy or factor belong to which of its solutions: those asked for so far."""
+
+    def __init__(self) -> None:
+        self._columns: dict[Eigenspace, range] = {}
+        self.solutions: list[Solution[Any]] = []
+        self._end = 0
+
+    def columns(self, solution: Solution[Any]) -> range:
+        """The columns of `solution`, which come after those asked for before."""
+        if solution.eigenspace not in self._columns:
+            start, self._end = self._end, self._end + solution.invariant_dim
+            self._columns[solution.eigenspace] = range(start, self._end)
+            self.solutions.append(solution)
+        return self._columns[solution.eigenspace]
+
+
+def arrays_of(solutions: Sequence[Solution[Any]], path: str = "") -> dict[str, Array]:
+    """The arrays of solutions and of the parts that they were made from, each once: path, number, solver, name."""
+    found: dict[str, Array] = {}
+    parts: dict[str, dict[Eigenspace, Solution[Any]]] = {}
+    for number, solution in enumerate(solutions):
+        solver = type(solution.solver).__name__
+        found.update({f"{path}{number}.{solver}.{name}": array for name, array in solution.arrays.items()})
+        for part, inner in solution.parts:
+            parts.setdefault(part, {}).setdefault(inner.eigenspace, inner)
+    for part, chosen in parts.items():
+        found.update(arrays_of(list(chosen.values()), f"{path}{part}."))
+    return found

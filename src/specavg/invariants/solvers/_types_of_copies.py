@@ -44,8 +44,8 @@ from specavg.spaces import Eigenspace, Power, Space
 from specavg.spaces._copy_types import copy_types
 
 _WHOLE = 1e-9  # weights closer to integers than this are integers; eigenvalues of dD are rounded to 1e-13
+# Tensor factors of a type: Sym^n(V) for each (V, n).
 Slots = tuple[tuple[Eigenspace, int], ...]
-"""Tensor factors of a type: Sym^n(V) for each (V, n)."""
 
 
 @final

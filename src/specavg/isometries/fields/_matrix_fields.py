@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from specavg._arrays import Array
-from specavg.isometries._isometry import Isometry, finite_square, read_only
+from specavg.isometries._isometry import Isometry, OfAMatrix, finite_square
 from specavg.isometries._left_right import LeftRight
 from specavg.isometries._linear import identity, linear, orthogonal
 from specavg.isometries.fields._field import Field, Scalar
@@ -22,7 +22,7 @@ _ZERO_FREQUENCY = 1e-14  # a plane that turns slower than this, relative to the 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class RotationField(Field):
+class RotationField(OfAMatrix, Field):  # pyright: ignore[reportIncompatibleVariableOverride]
     """dx/dt = A x with a skew-symmetric matrix A.
 
     Examples
@@ -35,20 +35,9 @@ class RotationField(Field):
     matrix: Array
     """The skew-symmetric matrix A."""  # (d, d)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "matrix", read_only(self.matrix + 0.0))  # a copy, and no -0.0
-
     def skew_matrices(self) -> Iterator[Array]:
         if not self.is_zero:
             yield self.matrix
-
-    @cached_property
-    def _key(self) -> tuple[Any, ...]:
-        return (self.matrix.shape, self.matrix.tobytes())
-
-    @property
-    def size(self) -> int:
-        return len(self.matrix)
 
     @property
     def vector(self) -> Array:

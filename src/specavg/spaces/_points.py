@@ -1,0 +1,90 @@
+"""Points as rows of a table: what shape they have, and whether what was given are points of a space."""
+
+from __future__ import annotations
+
+import abc
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from specavg._arrays import Array
+from specavg._immutable import Immutable
+
+
+class Points(Immutable, abc.ABC):
+    """The points of a space, each a row of numbers."""
+
+    membership_tolerance: ClassVar[float] = 1e-6  # how far off the manifold a point may be, in the units of its entries
+
+    @property
+    def takes_rows_below(self) -> float:
+        """Every row of numbers below this size is a point; 0 where there is more to ask."""
+        return 0.0
+
+    @property
+    @abc.abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one point."""
+
+    @abc.abstractmethod
+    def _membership_error(self, X: Array) -> Array | None:
+        """How far each row of `X` is off the manifold; None where every row is a point."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the points written as a 2-D array."""
+        return prod(self.shape)
+
+    @property
+    def column_periods(self) -> Array:
+        """In which period each column of a point repeats; infinite where it does not."""  # (n_features,)
+        return np.full(self.n_features, np.inf)
+
+    def as_table(self, X: Any) -> Any:
+        """`X` with two dimensions, one row per point; what has two already (arrays, data frames) is left alone."""
+        if hasattr(X, "as_matrix"):  # SciPy's rotations
+            return np.reshape(X.as_matrix(), (-1, 9))
+        if getattr(X, "ndim", 0) == 1 + len(self.shape) > 2:
+            return np.reshape(X, (len(X), self.n_features))
+        return X
+
+    def check_points(self, X: ArrayLike) -> Array:
+        """`X` as float64 (n, n_features), or an error: wrong shape, NaN, or off the manifold by how much.
+
+        Values are never moved: what is returned is what was given, reshaped.
+        """
+        points = np.asarray(self.as_table(X), dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != self.n_features:
+            flat = "" if len(self.shape) == 1 else f" or (n, {self.n_features})"
+            wanted = "(n, " + ", ".join(map(str, self.shape)) + ")"
+            raise ValueError(f"points of {self!r} have shape {wanted}{flat}; got an array of shape {points.shape}")
+        if not certainly_finite(points):
+            bad = ~np.isfinite(points).all(axis=1)
+            if bad.any():
+                row = int(bad.argmax())
+                raise ValueError(f"X has NaN or infinity in {int(bad.sum())} of {len(points)} rows (first: row {row})")
+        errors = self._membership_error(points)
+        if errors is not None and len(errors):
+            row = int(errors.argmax())
+            if errors[row] > self.membership_tolerance:
+                count = int((errors > self.membership_tolerance).sum())
+                raise ValueError(
+                    f"{count} of {len(points)} points are not on {self!r}: row {row} is off by {errors[row]:.3g} "
+                    f"(tolerance {self.membership_tolerance:.0e}). {self._remedy(points)}"
+                )
+        return points
+
+    _membership_remedy = "Project the data on the manifold first."
+
+    def _remedy(self, points: Array) -> str:
+        """What to do about points that are not on this space."""
+        return self._membership_remedy
+
+
+def certainly_finite(array: Array) -> bool:
+    """Whether the sum of squares is finite: one fast pass. False may also be an overflow of the squares."""
+    flat = array.ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(flat @ flat))
