@@ -303,6 +303,10 @@ def test_models_survive_pickling():
         (lambda: baselines.KernelRidge(baselines.SpectralKernel(length_scale=0)), "length_scale must be positive"),
         (lambda: baselines.RandomlyAveragedKernelRidge(n_elements=0), "n_elements must be at least 1"),
         (lambda: baselines.Augmented(Ridge(), n_elements=0), "n_elements must be at least 1"),
+        (
+            lambda: baselines.Augmented(Ridge(), group=groups.shifts((1, 1))),
+            "infinitely many elements: give n_elements",
+        ),
         (lambda: baselines.FrameAveraged(Ridge(), width=0.0), "width must be positive"),
         (lambda: baselines.GroupAveragedKernelRidge(group=groups.symmetric(5)), "acts on 5 coordinates"),
     ],

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -286,6 +287,16 @@ def test_check_says_which_generator_fails(here, capsys):
     assert "It fails for generator 1." in out
 
 
+def test_points_that_cannot_tell_are_no_failure(here, capsys):
+    rest = ["--features", "a,b", "--space", "torus:2", "--group", "sign_flips:2"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")  # as outside of the tests, where a warning is no error
+        code, out, err = run(capsys, "check", "same.csv", "--target", "y", *rest)
+    assert code == 0
+    assert "The data cannot tell whether it holds." in out
+    assert "warning: The points cannot tell" in err
+
+
 def test_check_tests_fields(here, capsys):
     rest = ["--features", "a,b", "--space", "torus:2", "--target", "y"]
     code, out, err = run(capsys, "check", "both.csv", *rest, "--group", "shifts:1,-1")
@@ -399,16 +410,12 @@ BAD = {
     "a broken file": (["info", *TORUS, "--group", "broken.toml"], 1, "broken.toml cannot be read"),
     "a file that is no model": (["predict", "data.csv", "new.csv"], 1, "not a readable zip file"),
     "no model": (["predict", "nowhere", "new.csv"], 1, "nowhere: there is no such file"),
-    "points that are all the same": (
-        ["check", "same.csv", "--target", "y", *TORUS, "--group", "sign_flips:2"],
-        1,
-        "the points of same.csv cannot tell",
-    ),
     "a level that is none": (
         ["discover", "data.csv", "--target", "y", *TORUS, "--group", "sign_flips:2", "--level", "2"],
         2,
         "--level must lie between 0 and 1",
     ),
+    "a point group by its name alone": (["info", "--space", "sphere:3", "--group", "Oh"], 2, "write point_group:Oh"),
     "nothing to check": (["check", "data.csv", "--target", "y", *TORUS], 2, "moves nothing"),
     "an impossible level": (
         ["check", "data.csv", "--target", "y", *TORUS, "--group", "sign_flips:2", "--level", "2"],

@@ -74,6 +74,11 @@ def test_impossible_thread_counts_are_refused(n):
         sa.config(n_threads=n)
 
 
+def test_progress_is_true_or_false():
+    with pytest.raises(ValueError, match="progress must be True or False; got 'yes'"):
+        sa.config(progress="yes")
+
+
 def test_a_refusal_names_the_sizes_and_the_remedy():
     with sa.config(memory_limit="1 MB"), pytest.raises(MemoryError) as refusal:
         require_memory(2.5e9, "a table", "Use fewer rows.")

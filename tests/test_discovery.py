@@ -387,6 +387,17 @@ def test_units_do_not_matter():
         sa.discover_symmetry(X, np.where(np.arange(300) == 7, np.nan, y), S2, OH)
 
 
+def test_points_of_a_circle_do_not_test_what_they_cannot_tell():
+    angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 400)
+    X = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(400)])
+    y = np.cos(4 * angle) + 0.1 * np.random.default_rng(1).normal(size=400)
+    found = sa.discover_symmetry(X, y, S2, OH)
+    p_values = {group_label(row.subgroup): row.p_value for row in found.table}
+    assert np.isnan(p_values["Cs [mirror ⊥ z]"])  # no point leaves the mirror
+    assert p_values["C1"] == 1.0  # nothing is outside
+    assert sum(p == 1.0 for p in p_values.values()) == 1
+
+
 def test_groups_that_no_function_tells_apart_are_named():
     """Up to degree 8 the same functions are invariant under O and Oh, but the data are for D4 as well."""
     rng = np.random.default_rng(2)
@@ -495,6 +506,42 @@ def test_mirrors_that_go_with_an_axis_are_found():
         for g in found.group.generators:
             assert min(np.abs(g.matrix @ axis - axis).max(), np.abs(g.matrix @ axis + axis).max()) < 0.05
     assert counts == {"even": 2, "odd": 1}  # the mirror that contains the axis, and the one across it
+
+
+def test_rotations_in_two_planes_are_found_together():
+    space = sa.Sphere(4)
+    X = space.sample(1000, random_state=0)
+    y = np.exp(X[:, 0] ** 2 + X[:, 1] ** 2) + 0.02 * np.random.default_rng(0).normal(size=1000)
+    found = sa.discover_symmetry(X, y, space, groups.special_orthogonal(4))
+    second, first = sorted((field.matrix for field in found.fields), key=lambda A: abs(A[0, 1]))
+    assert np.abs(first @ second - second @ first).max() < 1e-12
+    assert min(abs(first[0, 1]), abs(second[2, 3])) > 0.99
+    one = sa.discover_symmetry(X, y * (1 + 0.5 * X[:, 2]), space, groups.special_orthogonal(4))
+    assert len(one.fields) == 1
+
+
+def test_the_headline_names_what_was_found_and_what_was_not_searched():
+    X, noise = S2.sample(600, random_state=0), 0.02 * np.random.default_rng(0).normal(size=600)
+    even = str(sa.discover_symmetry(X, np.exp(X[:, 2] ** 2) + noise, S2, groups.orthogonal(3))).splitlines()[0]
+    assert even.count("mirror across") == 2
+    assert "mirror across (0.000, 0.000, 1.000)" in even
+    turned = X @ sa.isometries.orthogonal([[0.8, -0.6, 0], [0.6, 0.8, 0], [0, 0, 1]]).matrix
+    none = sa.discover_symmetry(X, (turned**4).sum(axis=1) + noise, S2, groups.orthogonal(3))
+    assert str(none).startswith("The data allow no field, which is no continuous symmetry, with probability")
+    assert "Finite subgroups were not searched" in str(none)
+
+
+def test_a_vertical_mirror_is_found_in_every_group_that_has_it():
+    # Of D∞h the generators turn z round, each of them alone; together they do not.
+    X, noise = S2.sample(600, random_state=0), 0.02 * np.random.default_rng(0).normal(size=600)
+    for group in (groups.orthogonal(3), groups.point_group("D∞h")):
+        found = sa.discover_symmetry(X, np.exp(X[:, 2]) + noise, S2, group)
+        (mirror,) = (np.asarray(g.matrix, dtype=float) for g in found.group.generators)
+        assert np.linalg.det(mirror) == pytest.approx(-1)
+        assert mirror[2, 2] == pytest.approx(1, abs=1e-3)
+        assert found.group.fields
+    whole = sa.discover_symmetry(X, np.exp(X[:, 2] ** 2) + noise, S2, groups.point_group("D∞h"))
+    assert whole.group == groups.point_group("D∞h")
 
 
 def test_no_field_is_found_where_there_is_none():

@@ -23,6 +23,21 @@ def test_is_the_largest_change_over_the_whole_group():
     assert repr(found).endswith("(all 48 elements)")
 
 
+@pytest.mark.parametrize("wrong", [[np.nan, 1.0], [np.nan, np.nan], [1.0, np.inf]])
+def test_predictions_that_are_no_numbers_are_no_proof(wrong):
+    space = sa.Sphere(3)
+    X = space.sample(6, 0)
+
+    def f(X):
+        return np.resize(wrong, len(X))
+
+    count = int(np.sum(~np.isfinite(np.resize(wrong, 6 * 48))))
+    with pytest.raises(
+        ValueError, match=f"{count} of 288 predictions are no finite numbers, the first of them (nan|inf)"
+    ):
+        sa.invariance_discrepancy(f, space, groups.point_group("Oh"), X)
+
+
 def test_large_groups_are_sampled_and_say_so():
     space, group = sa.Torus(20), groups.symmetric(20)
     found = sa.invariance_discrepancy(lambda X: X[:, 0], space, group, space.sample(5, 0), random_state=0)

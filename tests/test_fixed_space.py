@@ -115,6 +115,13 @@ def test_a_small_gap_in_many_dimensions_is_seen():
         fixed_space([Q @ block_diag(*blocks, np.eye(2), rotation(1e-9)) @ Q.T])
 
 
+def test_a_representation_is_told_to_give_its_matrices():
+    vector = sa.groups.representation(sa.groups.point_group("C3v"), "vector")
+    with pytest.raises(TypeError, match=r"image.matrix for image in representation.images"):
+        fixed_space(vector)
+    assert fixed_space([image.matrix for image in vector.images]).dim == 1  # the axis
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_nan_matrices_are_refused(bad):
     D = np.eye(3)

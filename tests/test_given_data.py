@@ -300,6 +300,7 @@ def test_dates_as_targets_are_refused(kind):
     "group, hint",
     [
         ("Oh", r'point_group\("Oh"\)'),
+        ("symmetric", r"sa\.groups\.symmetric\(3\)"),
         ([sa.isometries.permutation([1, 0])], r"sa\.Group\(\[\.\.\.\]\)"),
         (sa.groups.symmetric, r"symmetric\(3\)"),
         (3, r"one of sa\.groups"),
@@ -430,3 +431,18 @@ def test_groups_of_one_factor_are_told_how_the_others_stay():
         sa.invariant_basis(space, groups.hyperoctahedral(3), max_eigenvalue=4)
     group = groups.wreath(groups.sign_flips(1), 3)
     assert sa.invariant_basis(space, group, max_eigenvalue=4).dim == 2  # 1 and the sum of T_2
+
+
+@pytest.mark.parametrize("without, said", [(0.0, ["group"]), (np.inf, ["size"])])
+def test_more_functions_of_a_symmetry_that_fails_are_not_proposed(monkeypatch, without, said):
+    from specavg.estimators import _spectral_ridge
+
+    X = sa.Torus(2).sample(60, random_state=0)
+    model = sa.InvariantKernelRidge(sa.Torus(2), sa.groups.sign_flips(2)).fit(X, np.cos(np.pi * X[:, 0]))
+    asked = []
+    monkeypatch.setattr(_spectral_ridge, "question_group", lambda *_: asked.append("group"))
+    monkeypatch.setattr(_spectral_ridge, "question_size", lambda *_: asked.append("size"))
+    monkeypatch.setattr(model, "_error_without_group", lambda *_: without)
+    model.loo_error_ = 0.5
+    model._question_error(X, X[:, 0], 60, 60)
+    assert asked == said

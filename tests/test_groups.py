@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+import specavg as sa
 from specavg import groups
 from specavg import isometries as iso
 from specavg.groups import Group
@@ -139,6 +140,32 @@ def test_order_of_affine_groups():
     assert plain(groups.dihedral(10**12)).order == 2 * 10**12
     shifted = [iso.affine(g.matrix.astype(int), [half] + [0] * 7) for g in groups.symmetric(8).generators]
     assert Group(shifted).order == 2**7 * math.factorial(8)  # t and its images: all even sums, and g t
+
+
+def test_order_of_a_large_group_of_a_lattice_torus():
+    """Reflections of E8 in the basis of simple roots: u ↦ u − ⟨α_i, x⟩ e_i, with the Cartan matrix for the products."""
+    C = 2 * np.eye(8, dtype=int)
+    for i, j in [*((i, i + 1) for i in range(6)), (2, 7)]:
+        C[i, j] = C[j, i] = -1
+    torus = sa.Torus(lattice=np.linalg.cholesky(C.astype(float)))
+    moves = [iso.affine(np.eye(8, dtype=int) - np.outer(np.eye(8, dtype=int)[i], C[i]), [0] * 8) for i in range(8)]
+    group = Group(moves)
+    assert group.order == 696729600
+    g = torus.check_isometry(group.random(0))
+    M = g.matrix
+    assert np.array_equal(M.T @ C @ M, C)  # exact
+    assert Group(moves[:7]).order == math.factorial(8)  # A7
+    swapped = Group([moves[0], moves[1], iso.shift([Fraction(1, 2)] + [0] * 7)])
+    assert swapped.order == 6 * 4  # half a root and its images: two of the three are independent
+
+
+def test_rotations_about_two_axes_are_refused_soon():
+    turns = [np.array([[np.cos(1), -np.sin(1), 0], [np.sin(1), np.cos(1), 0], [0, 0, 1]])]
+    turns.append(turns[0][np.ix_([2, 0, 1], [2, 0, 1])])
+    with pytest.raises(ValueError, match="did not close within 300 images"):
+        _ = Group(turns).order
+    prism = groups.point_group("D1001h")  # long orbits, but for the one axis
+    assert Group([sa.isometries.orthogonal(g.matrix) for g in prism.generators]).order == prism.order
 
 
 def test_order_of_factors_copies_and_two_sided_maps_given_plainly():

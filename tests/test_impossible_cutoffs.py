@@ -75,7 +75,9 @@ def test_a_symmetry_test_of_more_functions_than_samples_is_refused_at_once(max_d
     space = sa.Torus(1)
     X = space.sample(300, random_state=0)
     start = time.process_time()
-    with pytest.raises(ValueError, match=r"300 samples are too few for 151 functions: give at least 303, or a smaller"):
+    with pytest.raises(
+        ValueError, match=r"300 samples are too few for 151 functions, the first .*: give at least 303 .*or a smaller"
+    ):
         sa.symmetry_test(X, np.cos(np.pi * X[:, 0]), space, groups.sign_flips(1), max_dim=max_dim)
     assert time.process_time() - start < SECONDS
 

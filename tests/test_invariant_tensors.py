@@ -261,6 +261,11 @@ def test_what_are_no_index_symmetries_is_refused(given):
         sa.equivariant_basis(sa.Sphere(3), groups.point_group("Oh"), given, max_dim=9)
 
 
+def test_wrong_index_symmetries_are_told_what_is_wrong_first():
+    with pytest.raises(ValueError, match=r"^'ij=kl' are no index symmetries: .*the same letters exchanged"):
+        sa.invariant_tensors(groups.point_group("Oh"), "ij=kl")
+
+
 def test_tensors_of_what_is_no_group_are_refused():
     with pytest.raises(TypeError, match="group must be a specavg Group"):
         sa.invariant_tensors(list(groups.point_group("Oh").generators), "ij=ji")

@@ -555,3 +555,23 @@ def test_trials_print_as_a_short_table_also_after_loading(tmp_path):
         assert len(lines) == 26
         assert lines[0].split() == ["spectrum", "alpha", "error", "density", "evidence"]
         assert trials == tuple(trials)
+
+
+@pytest.mark.parametrize(
+    "given, complaint", [({"alpha": None}, "alpha must be"), ({"max_dim": "10"}, "max_dim must be")]
+)
+def test_what_is_no_number_is_refused(given, complaint):
+    X = sa.Sphere(3).sample(30, random_state=0)
+    with pytest.raises(ValueError, match=rf"{complaint} a .*number.*; got (None|'10')"):
+        sa.InvariantKernelRidge(sa.Sphere(3), groups.point_group("Oh"), **given).fit(X, X[:, 0] ** 2)
+
+
+def test_what_is_set_after_a_fit_belongs_to_the_next_one():
+    X = sa.Sphere(3).sample(60, random_state=0)
+    model = sa.InvariantKernelRidge(sa.Sphere(3), groups.point_group("D4h"), max_dim=25).fit(X, X[:, 2] ** 2)
+    before = model.predict(X), model.gradient(X)
+    model.set_params(space=sa.Sphere(4), group=groups.symmetric(4))
+    np.testing.assert_array_equal(model.predict(X), before[0])
+    np.testing.assert_array_equal(model.gradient(X), before[1])
+    with pytest.raises(ValueError, match=r"3 columns|3 features"):
+        model.fit(X, X[:, 2] ** 2)

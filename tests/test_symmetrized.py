@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neural_network import MLPRegressor
 
 import specavg as sa
@@ -117,6 +117,8 @@ def test_refusals():
     X = SPACE.sample(10, random_state=0)
     with pytest.raises(ValueError, match="n_nodes must be"):
         sa.Symmetrized(Ridge(), SPACE, GROUP, n_nodes=0).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"LogisticRegression predicts classes.*InvariantFeatures"):
+        sa.Symmetrized(LogisticRegression(), SPACE, GROUP).fit(X, (X[:, 0] > 0).astype(int))
     big = sa.Torus(12).sample(10, random_state=0)
     with pytest.raises(ValueError, match="too few"):
         sa.Symmetrized(Ridge(), sa.Torus(12), n_nodes=30, max_invariant_dim=30).fit(big, big[:, 0])

@@ -210,6 +210,65 @@ def test_exact_data_are_neither_blamed_nor_divided_by_zero():
     np.testing.assert_allclose(broken.outside, 0.5, atol=0.05)
 
 
+def cubic(n_points, copies, seed=1):
+    """A function on the sphere with the symmetry of the cube but for one term, several times at each point."""
+    rng = np.random.default_rng(seed)
+    X = np.repeat(sa.Sphere(3).sample(n_points, random_state=seed), copies, axis=0)
+    return X, (X**4).sum(axis=1) + 0.3 * X[:, 2] + 0.05 * rng.standard_normal(len(X))
+
+
+@pytest.mark.parametrize("n_points, copies", [(40, 4), (30, 10), (48, 6), (60, 5)])
+@pytest.mark.parametrize("n_permutations", [0, 99])
+def test_copies_of_a_point_are_one_sample_with_their_mean(n_points, copies, n_permutations):
+    X, y = cubic(n_points, copies)
+    ask = {"space": sa.Sphere(3), "group": groups.point_group("Oh"), "n_permutations": n_permutations}
+    found = sa.symmetry_test(X, y, **ask, random_state=0)
+    means = sa.symmetry_test(X[::copies], y.reshape(n_points, copies).mean(axis=1), **ask, random_state=0)
+    assert (found.n_samples, found.n_tested) == (n_points, means.n_tested)
+    assert found.p_value <= 0.01
+    if not n_permutations:  # rows come in another order, which permutations see
+        np.testing.assert_allclose(found.p_value, means.p_value, rtol=1e-6)
+
+
+def test_copies_of_points_raise_no_false_alarms():
+    # What few invariant functions miss of a sharp one is the same for all copies: row by row it would be certainty.
+    space, group, alarms = sa.Sphere(3), groups.point_group("Oh"), 0
+    for seed in range(40):
+        X = np.repeat(space.sample(60, random_state=seed), 8, axis=0)
+        y = np.abs(np.sin(9 * (X**4).sum(axis=1))) + 1e-3 * np.random.default_rng(seed).standard_normal(480)
+        alarms += sa.symmetry_test(X, y, space, group).p_value < 0.05
+    assert alarms <= 6  # 2 expected; 7 or more come once in 300 times
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-6])
+@pytest.mark.parametrize("n_permutations", [0, 19])
+def test_points_that_cannot_tell_prove_nothing(spread, n_permutations):
+    X, y = cubic(12, 25)
+    X = X + spread * np.random.default_rng(0).standard_normal(X.shape)
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    with pytest.warns(UserWarning, match="The points cannot tell whether the symmetry holds"):
+        found = sa.symmetry_test(
+            X, y, sa.Sphere(3), groups.point_group("Oh"), n_permutations=n_permutations, random_state=0
+        )
+    assert np.isnan(found.p_value)
+    assert np.isnan(found.outside)
+    assert found.failing(0.5) == ()
+    assert str(found).startswith("The points cannot tell")
+
+
+def test_what_max_dim_asks_for_is_said_with_its_numbers():
+    X = sa.Sphere(3).sample(500, random_state=0)
+    group = groups.point_group("Oh")
+    with pytest.raises(ValueError, match=r"max_dim=2 functions are too few .* Give at least max_dim=4$"):
+        sa.symmetry_test(X, X[:, 0], sa.Sphere(3), group, max_dim=2)
+    with pytest.raises(
+        ValueError, match=r"500 samples are too few for 256 functions, the first .* max_dim=600 asks for"
+    ):
+        sa.symmetry_test(X, X[:, 0], sa.Sphere(3), group, max_dim=600)
+    with pytest.raises(ValueError, match=r"19 samples are too few .* Give at least 20 samples, or max_dim=4"):
+        sa.symmetry_test(X[:19], X[:19, 0], sa.Sphere(3), group)
+
+
 def test_a_large_constant_changes_nothing():
     X, y = sample(300, 0, size=0.05)
     a, b = (sa.symmetry_test(X, y + c, SPACE, GROUP) for c in (0.0, 1e6))

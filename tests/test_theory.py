@@ -107,6 +107,11 @@ def test_risk_of_algorithm_1_stays_below_its_bound():
     assert np.mean(errors) < bound
 
 
+def test_a_count_by_the_order_is_refused_for_continuous_groups():
+    with pytest.raises(ValueError, match=r"has a continuous part: vol\(M\)/\|G\| is no count"):
+        theory.invariant_weyl_count(sa.Sphere(3), sa.groups.point_group("C∞v"), 10100.0)
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -165,6 +165,20 @@ def test_nan_and_wrong_shapes_are_refused():
         Torus(2).evaluate(V, [0.0, 0.0, 0.0])
 
 
+def test_coordinates_too_large_for_their_digits_are_refused():
+    X = Torus(2).sample(30, random_state=0)
+    model = sa.InvariantKernelRidge(Torus(2), max_dim=9).fit(X, np.cos(np.pi * X[:, 0]))
+    at = [[0.25 + 2e8, 0.5]]
+    np.testing.assert_allclose(model.predict(at), model.predict([[0.25, 0.5]]), atol=1e-6)
+    for place in ([[1e300, 0.5]], [[0.5, -2e14]]):
+        with pytest.raises(ValueError, match=r"off by .* periods, and neighbouring numbers of that size"):
+            model.predict(place)
+    with pytest.raises(ValueError, match=r"off by 0.0156 .*Column 0 has values of up to 1e\+14 periods"):
+        sa.Power(Torus(1), 2).check_points([[0.0, 2e14]])
+    with pytest.raises(ValueError, match=r"NaN or infinity in 1 of 1 rows"):
+        model.basis_.combine(np.array([[np.nan, 0.0]]), np.ones((model.basis_.dim, 1)))
+
+
 def test_too_many_frequencies_are_refused_before_they_are_listed():
     V = next(islice(Torus(1000).eigenspaces(), 3, None))
     with pytest.raises(MemoryError, match=r"listing 1329336000 frequencies .* closed form"):

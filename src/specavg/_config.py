@@ -81,6 +81,8 @@ class config(contextlib.AbstractContextManager["Settings"]):
         global _current
         if n_threads is not None and n_threads < 1:
             raise ValueError(f"n_threads must be at least 1; got {n_threads}")
+        if progress is not None and not isinstance(progress, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"progress must be True or False; got {progress!r}")
         limit = None if memory_limit is None else _bytes(memory_limit)
         given = {"memory_limit": limit, "n_threads": n_threads, "progress": progress}
         with _lock:

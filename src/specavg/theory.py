@@ -252,7 +252,8 @@ def weyl_count(space: Space, eigenvalue: float | Array) -> float | Array:
 def invariant_weyl_count(space: Space, group: Group, eigenvalue: float | Array) -> float | Array:
     """Its invariant version, with vol(M/G) = vol(M)/|G| in place of vol(M).
 
-    For groups in which only the identity moves nothing, as all of the catalogue.
+    For finite groups in which only the identity moves nothing, as all of the catalogue. With a continuous part the
+    orbits have a dimension, and the count grows with another power of λ.
 
     Examples
     --------
@@ -260,6 +261,12 @@ def invariant_weyl_count(space: Space, group: Group, eigenvalue: float | Array) 
     >>> invariant_weyl_count(sa.Sphere(3), sa.groups.point_group("O"), 100.0 * 101)
     420.83
     """
+    if not group.is_finite:
+        raise ValueError(
+            f"{group!r} has a continuous part: vol(M)/|G| is no count of its invariant functions, which grows as "
+            f"λ^(k/2) with k < {space.dim} the dimension of the space of orbits. "
+            "invariant_basis(space, group, max_eigenvalue=...).dim counts them"
+        )
     return weyl_count(space, eigenvalue) * math.exp(-math.log(group.order))  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 

@@ -79,6 +79,11 @@ class Augmented(MetaRegressor):
 
     def _elements(self, n: int) -> list[Isometry]:
         group = self.group_
+        if self.n_elements is None and not group.is_finite:
+            raise ValueError(
+                f"{group!r} has infinitely many elements: give n_elements, how many random ones augment the data, or "
+                "use an estimator on an invariant basis, which needs the generators only"
+            )
         count = group.finite_order if self.n_elements is None else self.n_elements
         if count * n > self.max_rows:
             raise CostError(

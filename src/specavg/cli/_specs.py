@@ -171,6 +171,7 @@ def group_of(text: str | None, space: Space) -> Group:
     if name == "crystal_symmetry":
         _expect(text, 1 <= len(values) <= 2 and not settings, "crystal and specimen, as in crystal_symmetry:O,Cinf")
         return groups.crystal_symmetry(*values)
+    _expect(text, ":" in text or not _is_point_group(text), f"point_group:{text}")
     _expect(text, len(values) == 1 and not settings, "one value after the colon, as in sign_flips:10")
     if name in ("point_group", "plane_group"):
         return getattr(groups, name)(values[0])
@@ -180,6 +181,16 @@ def group_of(text: str | None, space: Space) -> Group:
         raise Problem(f"there is no group {text!r}; groups are {_GROUP_HELP}", 2)
     rotations = name in ("cyclic", "dihedral")  # of one coordinate, as many as you like
     return getattr(groups, name)((_integer if rotations else _columns)(values[0], text))
+
+
+def _is_point_group(name: str) -> bool:
+    from specavg import groups
+
+    try:
+        groups.point_group(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _from_file(path: Path, kind: type, part: str) -> Any:

@@ -38,7 +38,8 @@ class Candidate:
     n_invariant : int
         Functions, of those compared, that the candidate leaves alone.
     p_value : float
-        The probability of data that speak so much against the candidate if the function has its symmetry.
+        The probability of data that speak so much against the candidate if the function has its symmetry; NaN where
+        the points cannot tell, as those of one plane cannot tell about its mirror.
     probability : float
         The posterior probability that the function has at least this symmetry; NaN where the method gives none.
     accepted : bool
@@ -157,8 +158,11 @@ class Discovery:
         sure = "" if math.isnan(self.probability) else f", with probability {self.probability:.3g}"
         count = len(self.fields)
         size = f"{count} independent field{'s' * (count > 1)}" if count else f"of order {self.group.order:.6g}"
+        allowed = f"{group_label(self.group)}, {size}"
+        if self.method == "fields" and not count:
+            allowed = "no field, which is no continuous symmetry"
         sentences = [
-            f"The data allow {group_label(self.group)}, {size}{sure}.",
+            f"The data allow {allowed}{sure}.",
             f"The {self.n_functions} functions compared explain {100 * self.explained:.1f} % of the variance of y.",
         ]
         if self.indistinguishable:
@@ -181,8 +185,9 @@ class Discovery:
 
     def _shown(self) -> list[tuple[str, ...]]:
         """The candidates nearest to the decision: the largest accepted ones, and the most plausible refused ones."""
-        accepted = sorted((c for c in self.table if c.accepted), key=lambda c: (-(c.order or 0), -c.p_value))
-        refused = sorted((c for c in self.table if not c.accepted), key=lambda c: (-c.p_value, -(c.order or 0)))
+        doubt = {id(c): 0.0 if math.isnan(c.p_value) else 1 - c.p_value for c in self.table}
+        accepted = sorted((c for c in self.table if c.accepted), key=lambda c: (-(c.order or 0), doubt[id(c)]))
+        refused = sorted((c for c in self.table if not c.accepted), key=lambda c: (doubt[id(c)], -(c.order or 0)))
         few = accepted[: max(_SHOWN // 2, _SHOWN - len(refused))]
         return [c.cells for c in few + refused[: _SHOWN - len(few)]]
 

@@ -135,7 +135,7 @@ class _Search:
         that a test refutes is never taken, nor one with which the symmetry is refuted.
         """
         least = HONEST * self.level
-        left = [i for i, p in enumerate(self.p_values(decay.last)) if p >= least]
+        left = [i for i, p in enumerate(self.p_values(decay.last)) if not p < least]
         inside = self.information
         path = _Path((log_evidence(inside, self.everything.levels, decay),), (), self.start.blocks)
         while True:
@@ -149,7 +149,7 @@ class _Search:
                     Q @ left_alone(Q, D[i]) for Q, D in zip(path.blocks, self.candidates.matrices, strict=True)
                 )
                 new = Subspace.of(blocks)
-                if p_values_outside(self.information, [self.everything, new], decay.last)[1] >= least:
+                if not p_values_outside(self.information, [self.everything, new], decay.last)[1] < least:
                     path = _Path((*path.evidence, scores[i]), (*path.steps, i), blocks)
                     inside = self.information.on(new.Q)
                     break

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.regression._information import Information
+from specavg.regression._whitening import RANK_TOLERANCE
 
 Indices = NDArray[np.intp]
 HONEST = 1 / 50  # p-value, in units of `level`, below which no candidate is accepted, however probable it is
@@ -129,12 +130,20 @@ def chosen_in_turn(first: T, best_decay_for: Callable[[T], Decay], choice: Calla
 def p_values_outside(information: Information, subspaces: Sequence[Subspace], last: int) -> Array:
     """The probability of coefficients so far outside each subspace by chance (Wald's test, levels up to `last`).
 
-    The first subspace must be everything.
+    The first subspace must be everything. NaN where there are functions outside, and the points cannot tell any of
+    them from functions inside: all points on one circle of a sphere, say.
     """
     from scipy.stats import f as distribution
 
-    explained = np.array([information.on(s.up_to(last)).explained() for s in subspaces])
-    sizes = np.array([np.sum(s.levels <= last) for s in subspaces])
-    outside, tested = np.maximum(explained[0] - explained, 0.0), sizes[0] - sizes
-    ratios = outside / np.maximum(tested, 1)
-    return np.where(tested > 0, distribution.sf(ratios, tested, information.freedom), 1.0)
+    inside = [information.on(s.up_to(last)) for s in subspaces]
+    explained = np.array([found.explained() for found in inside])
+    sizes = np.array([len(found.b) for found in inside])
+    seen = sizes if _rank(inside[0]) == sizes[0] else np.array([_rank(found) for found in inside])
+    outside, tested = np.maximum(explained[0] - explained, 0.0), seen[0] - seen
+    p_values = distribution.sf(outside / np.maximum(tested, 1), np.maximum(tested, 1), information.freedom)
+    return np.where(tested > 0, p_values, np.where(sizes < sizes[0], np.nan, 1.0))
+
+
+def _rank(information: Information) -> int:
+    """How many functions the points tell apart."""
+    return int(np.linalg.matrix_rank(information.A, rtol=RANK_TOLERANCE, hermitian=True)) if len(information.b) else 0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import final
 
 import numpy as np
@@ -23,6 +25,7 @@ from specavg.spaces import Eigenspace, Space
 
 _FIXED = 1e-6  # eigenvalues of dDᵀdD below this are zero: they are squares of integers, rounded to 1e-12
 _NO_MORE = 1e-3  # gain of twice the log likelihood that counts as none: a coefficient that fits noise gains about 1
+_PAIRED = 4  # isometries that the data refuse of which products are tried: no point group has more generators
 _POLISHED = 3  # candidates whose directions are adjusted to the data: the right one is among the first, or none is
 
 
@@ -43,11 +46,15 @@ def search_fields(samples: Samples, group: Group, level: float) -> Discovery:
     if max(trial.score for trial in trials) < -math.log(level):
         choice, probability = next(t for t in trials if t.algebra.dim == 0), math.nan
         notes.append(unseen_function(information))
-    notes.append("Finite symmetries beside the fields were compared for reflections along the axes found only.")
-    generators = _generators(group, choice, information, derivatives, decay, level)
+    notes.append(
+        "Finite symmetries beside the fields were compared for reflections along the axes found only."
+        if choice.algebra.dim
+        else "Finite subgroups were not searched: give a finite group to search those."
+    )
+    generators, all_kept = _generators(group, choice, information, derivatives, decay, level)
     fields = choice.algebra.fields(algebra.basis)
-    whole = choice.algebra.dim == len(algebra.basis) and len(generators) >= len(group.generators)
-    found = group if whole else Group(generators, fields, _name(choice), size=group.size)
+    whole = choice.algebra.dim == len(algebra.basis) and all_kept
+    found = group if whole else Group(generators, fields, _name(choice, generators), size=group.size)
     return Discovery(
         samples=samples,
         group=found,
@@ -157,6 +164,12 @@ def _trials(information: Information, derivatives: _Derivatives, decay: Decay) -
         new = _polished(information, derivatives, trial, decay, known)
         if not any(new.algebra.near(other.algebra) for other in polished):
             polished.append(new)
+    if polished:
+        best = max(polished, key=lambda t: t.score).algebra
+        more = derivatives.algebra.with_those_beside(best)
+        if more.dim > best.dim:
+            start = _trial(information, derivatives, more, decay, known)
+            polished.append(_polished(information, derivatives, start, decay, known))
     return [t for t in first if t not in movable] + polished
 
 
@@ -185,7 +198,6 @@ def _polished(information: Information, derivatives: _Derivatives, trial: _Trial
     parts, turned = derivatives.algebra, trial.algebra.turned
     frames = [np.linalg.qr(np.hstack([W, np.eye(len(W))]))[0][:, : len(W)] for W in turned]
     shapes = [(W.shape[1], len(W) - W.shape[1]) for W in turned]
-    shifts = trial.algebra.C[:, : trial.algebra.dim - sum(q * (q - 1) // 2 for q, _ in shapes)]
 
     def moved(t: Array) -> Subalgebra:
         directions: list[Array] = []
@@ -195,7 +207,7 @@ def _polished(information: Information, derivatives: _Derivatives, trial: _Trial
             angles[:q, q:] = t[start : start + q * rest].reshape(q, rest)
             start += q * rest
             directions.append(np.asarray((frame @ expm(angles - angles.T))[:, :q], dtype=np.float64))
-        return parts.joined(shifts, tuple(directions))
+        return parts.joined(trial.algebra.shifts, tuple(directions), trial.algebra.both)
 
     def lost(t: Array) -> float:
         return known - information.on(derivatives.fixed(moved(t).C).up_to(decay.last)).explained()
@@ -227,18 +239,29 @@ def _generators(
     derivatives: _Derivatives,
     decay: Decay,
     level: float,
-) -> list[Isometry]:
-    """Isometries of the group that keep the fields found and that the data allow, one after the other."""
+) -> tuple[list[Isometry], bool]:
+    """Isometries of the group that keep the fields found and that the data allow; whether none was left out.
+
+    They are taken one after the other, and after them products of two that were left out: their symmetries may break
+    the function together.
+    """
     subspace, kept = choice.subspace, list[Isometry]()
-    for g in _isometries(group, choice):
+
+    def allowed(g: Isometry) -> bool:
+        nonlocal subspace
         smaller = derivatives.fixed_by(g, subspace)
         gain = log_evidence(information.on(smaller.Q), smaller.levels, decay)
         gain -= log_evidence(information.on(subspace.Q), subspace.levels, decay)
-        same = smaller.Q.shape == subspace.Q.shape
-        if same or gain > -math.log(level):
-            kept.append(g)
-            subspace = smaller
-    return kept
+        if smaller.Q.shape != subspace.Q.shape and not gain > -math.log(level):
+            return False
+        kept.append(g)
+        subspace = smaller
+        return True
+
+    left_out = [g for g in _isometries(group, choice) if not allowed(g)]
+    for a, b in combinations(left_out[:_PAIRED], 2):
+        allowed(a @ b)
+    return kept, not left_out
 
 
 def _isometries(group: Group, choice: _Trial) -> list[Isometry]:
@@ -248,17 +271,27 @@ def _isometries(group: Group, choice: _Trial) -> list[Isometry]:
         return list(group.generators) if choice.algebra.dim == len(group.algebra.fields) else []
     W = turned[0]
     rest = np.linalg.svd(W)[0][:, W.shape[1] :].T
+    rest = rest[:1] if choice.algebra.both[0] else rest  # turned into one another
     mirrors = [np.eye(len(W)) - 2 * np.outer(u, u) for u in [W[:, 0], *rest]]
     if structure.special:
         return [orthogonal(mirrors[0] @ mirror) for mirror in mirrors[1:]]
     return [orthogonal(mirror) for mirror in mirrors]
 
 
-def _name(trial: _Trial) -> str | None:
-    """How the rotations about one axis are called."""
+def _name(trial: _Trial, generators: Sequence[Isometry] = ()) -> str | None:
+    """How the rotations about one axis are called, with the mirrors and half turns that were found beside them."""
     turned = trial.algebra.turned
-    if len(turned) == 1 and turned[0].shape == (3, 2) and trial.algebra.dim == 1:
-        axis = np.cross(*turned[0].T)
-        axis = axis if axis[np.argmax(np.abs(axis))] > 0 else -axis
-        return f"rotations about ({', '.join(f'{a:.3f}' for a in axis)})"
-    return None
+    if len(turned) != 1 or turned[0].shape != (3, 2) or trial.algebra.dim != 1:
+        return None
+    names = [f"rotations about {_direction(np.cross(*turned[0].T))}"]
+    for g in generators:
+        R = np.asarray(g(np.eye(3)), dtype=float).T  # of the rows, which are moved
+        sign = np.sign(np.linalg.det(R))
+        kind = "half turn about" if sign > 0 else "mirror across"
+        names.append(f"{kind} {_direction(np.linalg.eigh(sign * (R + R.T))[1][:, -1])}")
+    return ", ".join(names)
+
+
+def _direction(u: Array) -> str:
+    u = (u if u[np.argmax(np.abs(u))] > 0 else -u) + 0.0
+    return f"({', '.join(f'{abs(a) if abs(a) < 5e-4 else a:.3f}' for a in u)})"

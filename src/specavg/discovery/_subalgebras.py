@@ -3,7 +3,8 @@
 The algebra is divided into parts that commute: shifts, and the algebras so(d) of rotations of d directions. Of so(d)
 the rotations so(W) of some of the directions are looked for. Let L_uw rotate u towards w. If f is invariant under
 so(W), the matrix N_uv = Σ_w ⟨L_uw f, L_vw f⟩ is a multiple of the identity on W: W is spanned by neighbours among its
-eigenvectors. Of the shifts those are looked for that leave alone the frequencies that f surely has: they are rational.
+eigenvectors. The rotations of the other directions among themselves may come beside them, so(W) + so(W⊥). Of the shifts
+those are looked for that leave alone the frequencies that f surely has: they are rational.
 """
 
 from __future__ import annotations
@@ -36,18 +37,27 @@ class Subalgebra:
     ----------
     C : ndarray of shape (r, k), floats or Fractions
     turned : tuple of ndarray of shape (d, q)
+    both : tuple of bool
+        For each part, whether the directions beside W are turned among themselves too.
     moves : int
         How many numbers say which conjugate it is: they were chosen with the data.
     """
 
     C: NDArray[np.generic]
     turned: tuple[Array, ...]
+    both: tuple[bool, ...]
     moves: int
 
     @property
     def dim(self) -> int:
         """The dimension."""
         return self.C.shape[1]
+
+    @property
+    def shifts(self) -> NDArray[np.generic]:
+        """The columns of C that are no rotations: the first ones."""
+        sizes = [(W.shape[1], (len(W) - W.shape[1]) * two) for W, two in zip(self.turned, self.both, strict=True)]
+        return self.C[:, : self.dim - sum(q * (q - 1) // 2 for pair in sizes for q in pair)]
 
     def near(self, other: Subalgebra) -> bool:
         """Whether two subalgebras are the same but for what the noise leaves open."""
@@ -76,9 +86,13 @@ class RotationPart:
         """How many directions there are."""
         return self.matrices.shape[1]
 
-    def coordinates(self, W: Array, count: int) -> Array:
-        """The rotations of the columns of W, in the basis of the whole algebra of dimension `count`."""
-        planes = [np.outer(a, b) - np.outer(b, a) for a, b in combinations(W.T, 2)]
+    def coordinates(self, W: Array, both: bool, count: int) -> Array:
+        """The rotations of the columns of W, in the basis of the whole algebra of dimension `count`.
+
+        With `both`, those of the directions beside W come after them.
+        """
+        frames = (W, np.linalg.svd(W)[0][:, W.shape[1] :]) if both else (W,)
+        planes = [np.outer(a, b) - np.outer(b, a) for frame in frames for a, b in combinations(frame.T, 2)]
         C = np.zeros((count, len(planes)))
         if planes:
             flat = self.matrices.reshape(len(self.places), -1).T
@@ -89,7 +103,7 @@ class RotationPart:
         """Nothing, everything, and runs of eigenvectors of N."""
         d = self.size
         yield np.zeros((d, 0))
-        L = self.coordinates(np.eye(d), len(form))  # columns: planes (u, w), u < w
+        L = self.coordinates(np.eye(d), False, len(form))  # columns: planes (u, w), u < w
         N = np.zeros((d, d))
         place = {pair: k for k, pair in enumerate(combinations(range(d), 2))}
         F = L.T @ form @ L
@@ -162,16 +176,21 @@ class AlgebraParts:
         shifts = list(self._shifts(weights, sizes))
         runs = [list(part.runs(form)) for part in self.rotations]
         for C, turned in product(shifts, product(*runs)):
-            yield self.joined(C, turned)
+            yield self.joined(C, turned, (False,) * len(turned))
 
-    def joined(self, shifts: NDArray[np.generic], turned: tuple[Array, ...]) -> Subalgebra:
+    def with_those_beside(self, algebra: Subalgebra) -> Subalgebra:
+        """An algebra with the rotations of the directions that it does not turn, where there are at least two."""
+        both = tuple(2 <= W.shape[1] <= len(W) - 2 for W in algebra.turned)
+        return self.joined(algebra.shifts, algebra.turned, both)
+
+    def joined(self, shifts: NDArray[np.generic], turned: tuple[Array, ...], both: tuple[bool, ...]) -> Subalgebra:
         """Some shifts, and the rotations of some directions of each part."""
         r = len(self.basis)
-        pieces = [part.coordinates(W, r) for part, W in zip(self.rotations, turned, strict=True)]
+        pieces = [part.coordinates(W, two, r) for part, W, two in zip(self.rotations, turned, both, strict=True)]
         moves = sum(W.shape[1] * (len(W) - W.shape[1]) for W in turned)
         if shifts.shape[1]:
-            return Subalgebra(np.hstack([shifts, *pieces]), turned, moves)
-        return Subalgebra(np.hstack([np.zeros((r, 0)), *pieces]), turned, moves)
+            return Subalgebra(np.hstack([shifts, *pieces]), turned, both, moves)
+        return Subalgebra(np.hstack([np.zeros((r, 0)), *pieces]), turned, both, moves)
 
     def _shifts(self, weights: Array, sizes: Array) -> Iterator[NDArray[np.object_]]:
         """Combinations that leave more and more functions alone, the largest coefficients first."""

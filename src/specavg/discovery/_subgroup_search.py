@@ -42,7 +42,7 @@ def search_subgroups(samples: Samples, group: Group, level: float) -> Discovery:
         again = _score_test(samples, eigenspaces[:last], subspaces[probable[0]].up_to(last))
         below = subgroups.inside[:, probable[0]]  # what does not refute a group does not refute its subgroups
         p_values[below] = np.maximum(p_values[below], again)
-    choice, notes = next(i for i in probable if p_values[i] >= HONEST * level), ()
+    choice, notes = next(i for i in probable if not p_values[i] < HONEST * level), ()
     if found.evidence < -np.log(level):
         choice = 0  # the trivial subgroup
         notes = (unseen_function(information),)

@@ -120,7 +120,10 @@ class InvariantEstimator(Savable, BaseEstimator):
 
     def _points(self, X: Any, *, reset: bool) -> Array:
         """`X` as scikit-learn wants it: points flattened to (n, n_features), finite, float64."""
-        points: Any = validate_data(self, self._table(X), reset=reset, dtype=np.float64)
+        space = self.space
+        if not reset and space is not None and hasattr(self, "basis_"):
+            space = self.basis_.space  # one that was set since belongs to the next fit
+        points: Any = validate_data(self, given_table(space, self.group, X), reset=reset, dtype=np.float64)
         if reset:
             self._question(points)
         return points
@@ -188,8 +191,10 @@ class InvariantSeries(RegressorMixin, InvariantEstimator):
         Returns
         -------
         ndarray of shape (n, n_features) or (n, n_features, n_outputs)
-            By the coordinates of `X` on tori, lattices and intervals. On embedded spaces (spheres, rotations, Stiefel
-            manifolds) the tangential gradient in the coordinates of `X`, flattened. On products side by side.
+            By the coordinates of `X` on tori, lattices and intervals. Those of a lattice B are fractional:
+            ``G @ np.linalg.inv(B).T`` is Cartesian, as the output "vector" of an equivariant model is. On embedded
+            spaces (spheres, rotations, Stiefel manifolds) the tangential gradient in the coordinates of `X`, flattened.
+            On products side by side.
         """
         check_is_fitted(self)
         outputs = self.coef_.shape[1:]
@@ -254,6 +259,8 @@ def checked_alpha(alpha: Any, unit: float = 1.0) -> float | None:
         return None
     if np.ndim(alpha):
         raise ValueError(f"alpha is one number for all outputs, or 'auto'; got {np.size(alpha)} numbers")
+    if alpha is None:
+        raise ValueError("alpha must be a positive number or 'auto'; got None")
     if not (np.isfinite(alpha) and alpha > 0):
         raise ValueError(f"alpha must be positive and finite; got {alpha!r}. 'auto' goes down to interpolation.")
     return float(alpha) / unit

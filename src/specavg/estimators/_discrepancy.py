@@ -123,14 +123,28 @@ def invariance_discrepancy(
         # A value is compared with one at the same place of a table of the same size: elsewhere, products of matrices
         # may round differently.
         if len(before) != len(some) * len(points):
-            before = np.asarray(function(np.concatenate([points] * len(some))), dtype=float)
+            before = _numbers(function, np.concatenate([points] * len(some)))
         moved = np.concatenate([space.act(g, points) for g in some])
         expected = before if image is None else _turned(before, [image(g) for g in some])
-        difference = np.abs(np.asarray(function(moved), dtype=float) - expected)
+        difference = np.abs(_numbers(function, moved) - expected)
         largest = max(largest, float(difference.max()))
         total += len(some) * float(difference.mean())
         count += len(some)
     return Discrepancy(largest, total / count, count, exhaustive)
+
+
+def _numbers(function: Callable[[Array], Any], X: Array) -> Array:
+    """Its values at the points, all of them finite: the maximum of |NaN − NaN| would be no proof of anything."""
+    values = np.asarray(function(X), dtype=float)
+    wrong = np.argwhere(~np.isfinite(values))
+    if len(wrong):
+        row = int(wrong[0, 0]) if wrong.shape[1] else 0
+        raise ValueError(
+            f"{len(wrong)} of {values.size} predictions are no finite numbers, the first of them "
+            f"{values[tuple(wrong[0])]} at the point {X[row].tolist()}: how far they are from invariant cannot be "
+            "said. Give points where f is finite"
+        )
+    return values
 
 
 def _images(model: Any, basis: Any, space: Space, group: Group) -> Callable[[Isometry], Array] | None:

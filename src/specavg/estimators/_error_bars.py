@@ -73,8 +73,10 @@ class SeriesWithErrorBars(InvariantSeries):
         Returns
         -------
         mean : ndarray of shape (n, n_features) or (n, n_features, n_outputs)
-            By the coordinates of `X` on tori, lattices and intervals. On embedded spaces (spheres, rotations, Stiefel
-            manifolds) the tangential gradient in the coordinates of `X`, flattened. On products side by side.
+            By the coordinates of `X` on tori, lattices and intervals. Those of a lattice B are fractional:
+            ``G @ np.linalg.inv(B).T`` is Cartesian, as the output "vector" of an equivariant model is. On embedded
+            spaces (spheres, rotations, Stiefel manifolds) the tangential gradient in the coordinates of `X`, flattened.
+            On products side by side.
         std : ndarray of the same shape
             Only if `return_std`.
 

@@ -163,7 +163,8 @@ class SpectralRidge(PiecewiseEstimator):
         if without < _FAR_BETTER * self.loo_error_:
             columns = targets.size // len(targets)
             question_group(self._group(), self.loo_error_, without, columns, self._output())
-        elif self.solver_ != "mean":
+            return  # more functions of a symmetry that fails would not help
+        if self.solver_ != "mean":
             question_fit(self.loo_error_, count, self._why_nothing)
         if self._cutoff() is None:
             question_size(self.basis_, count, rows, self.loo_error_)

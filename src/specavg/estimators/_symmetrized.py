@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from specavg._arrays import Array
@@ -127,6 +127,11 @@ class Symmetrized(MetaEstimatorMixin, InvariantSeries):
                 f"Symmetrized fits {type(self.estimator).__name__} on all data at once, and cannot take them in parts; "
                 f"got a {type(X).__name__}. Give an array that fits in memory (a sample of the rows, if need be), or "
                 "fit an InvariantKernelRidge, which takes chunks"
+            )
+        if hasattr(self.estimator, "__sklearn_tags__") and is_classifier(self.estimator):
+            raise ValueError(
+                f"{type(self.estimator).__name__} predicts classes, and averages of labels are no labels. For classes "
+                "put sa.InvariantFeatures and a classifier (for instance LogisticRegression) in a pipeline."
             )
         points, targets = self._points_and_targets(X, y)
         if sample_weight is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,13 +16,13 @@ from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._html import facts_html, table_html
 from specavg._random import OWN_SEED
-from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights
+from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights, without_copies
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.isometries import Isometry
 from specavg.isometries.fields import Field
 from specavg.regression._nested_models import Models, permutation_p_values
-from specavg.spaces import Space
+from specavg.spaces import Eigenspace, Space
 
 _PIECE = 20_000  # rows whose functions are held at a time
 _MAX_FUNCTIONS = 300  # all functions looked at by default
@@ -28,6 +30,9 @@ _MAX_INVARIANT = 300  # invariant functions fitted in both models, at most, and 
 _LEVEL = 0.05  # how often noise is taken for a function that is seen
 _FURTHEST = 5000.0  # invariant functions are looked for among so many of all
 
+
+_FEWEST = 5  # samples for each function looked at, by default
+_NOT_TOLD = "The points cannot tell whether the symmetry holds: at them, invariant functions can be any function."
 
 UNSEEN = (
     "The functions that so many samples can bear explain no more of y than chance does: nothing can be said about the "
@@ -92,8 +97,10 @@ class SymmetryTest:
     n_invariant : int
         Invariant functions fitted, also beyond the cutoff.
     n_samples : int
+        Samples tested. Copies of a point count once, with the mean of their targets, unless they come in chunks.
     p_value : float
-        Probability of a statistic this large if the function is invariant.
+        Probability of a statistic this large if the function is invariant. NaN, with a warning, where the points cannot
+        tell: too few of them differ to tell other functions from invariant ones.
     generators : tuple of GeneratorTest
         The same for each generator alone, and then for each field: which symmetry fails.
     seen : bool
@@ -135,7 +142,7 @@ class SymmetryTest:
         order = np.argsort([g.p_value for g in self.generators], kind="stable")
         failing: list[int] = []
         for rank, i in enumerate(order.tolist()):
-            if self.generators[i].p_value > level / (len(order) - rank):
+            if not self.generators[i].p_value <= level / (len(order) - rank):  # NaN comes last, and fails nothing
                 break
             failing.append(i)
         return tuple(sorted(failing))
@@ -149,6 +156,8 @@ class SymmetryTest:
         ]
         if not self.seen:
             lines[1] = UNSEEN
+        if np.isnan(self.p_value):
+            lines[0] = f"{_NOT_TOLD} ({self.n_samples} samples)"
         width = len("generator" if self.generators and self.generators[0].kind == "generator" else "field")
         for i, g in enumerate(self.generators):
             share = f"{100 * g.outside:5.1f} % outside, p = {g.p_value:.2g}"
@@ -225,7 +234,8 @@ def symmetry_test(
     true symmetry. Up to three dimensions that was too little to be seen; in ten dimensions, where few functions of
     each coordinate can be fitted, it was not: the true symmetry of a kinked function was rejected every time without
     noise, and in a third of the samples with it. Then believe only a test on points that are spread evenly. Noise
-    that is correlated between rows, or rows that are copies of each other, are not covered either.
+    that is correlated between rows is not covered either, nor are copies of a point in chunks: those of an array are
+    one sample, with the mean of their targets.
     `benchmarks/symmetry_test_power.csv` has measured rates.
 
     Examples
@@ -244,16 +254,25 @@ def symmetry_test(
     chunks, rows, again = _as_chunks(space, X, y, sample_weight, n_permutations)
     columns = _Columns.choose(space, group, rows, max_dim)
     models = Models(columns.evaluate, columns.pieces(chunks))
-    _require_rows(models.count, columns.size)
+    _require_rows(models.count, columns.size, f"{len(columns.beyond)} of them invariant ones beyond max_dim")
     parts_of_group = [*(Group([g]) for g in group.generators), *(Group(fields=[f]) for f in group.fields)]
     spans = [columns.span(group), *map(columns.span, parts_of_group)]
     whole, *parts = models.compare(spans, columns.pieces(chunks) if again else None)
     p_values = [whole.p_value, *(part.p_value for part in parts)]
+    # No test is no proof: only a group that moves no function at all holds without one.
+    told = [part.tested > 0 or S.shape[1] == columns.size for part, S in zip((whole, *parts), spans, strict=True)]
+    if not told[0]:
+        warnings.warn(
+            f"{_NOT_TOLD} Of {models.count} samples too few differ: give more points, or a smaller max_dim",
+            stacklevel=2,
+        )
     if n_permutations:
         rng = np.random.default_rng(random_state)
         p_values = permutation_p_values(*models.rows(*chunks[0]), spans, n_permutations, rng)
+    p_values = [p if known else math.nan for p, known in zip(p_values, told, strict=True)]
+    shares = [part.outside if known else math.nan for part, known in zip((whole, *parts), told, strict=True)]
     return SymmetryTest(
-        outside=whole.outside,
+        outside=shares[0],
         explained=models.explained(),
         statistic=whole.statistic,
         n_tested=whole.tested,
@@ -261,19 +280,21 @@ def symmetry_test(
         n_samples=models.count,
         p_value=p_values[0],
         generators=tuple(
-            GeneratorTest(g, part.outside, part.statistic, part.tested, p)
-            for g, part, p in zip((*group.generators, *group.fields), parts, p_values[1:], strict=True)
+            GeneratorTest(g, share, part.statistic, part.tested, p)
+            for g, part, share, p in zip(
+                (*group.generators, *group.fields), parts, shares[1:], p_values[1:], strict=True
+            )
         ),
         seen=whole.p_value < _LEVEL or models.chance_of_as_much() < _LEVEL,
         method="permutation" if n_permutations else "robust" if again else "F",
     )
 
 
-def _require_rows(rows: int, functions: int) -> None:
+def _require_rows(rows: int, functions: int, which: str) -> None:
     if rows <= 2 * functions:
         raise ValueError(
-            f"{rows} samples are too few for {functions} functions: give at least {2 * functions + 1}, or a smaller "
-            "max_dim"
+            f"{rows} samples are too few for {functions} functions, {which}: give at least {2 * functions + 1} (copies "
+            "of a point count once), or a smaller max_dim"
         )
 
 
@@ -285,14 +306,22 @@ def _require_affordable(space: Space, bound: float, rows: int | None) -> None:
             return
         count += V.dim
         if rows is not None:
-            _require_rows(rows, count)
+            _require_rows(rows, count, f"the first eigenspaces of those that max_dim={bound:g} asks for")
         require_memory(32.0 * count**2, f"a test of {count} functions", "Give a smaller max_dim.")
+
+
+def _first(space: Space) -> Eigenspace:
+    """The first eigenspace after the constant."""
+    return next(V for V in space.eigenspaces() if V.eigenvalue > 0)
 
 
 def _as_chunks(space: Space, X: Any, y: Any, weights: Any, n_permutations: int) -> tuple[Any, int | None, bool]:
     """Chunks, how many rows there are (None if not known), and whether the chunks can be read twice."""
     if y is not None:
         checked = checked_samples(space, X, y, weights)
+        distinct = without_copies(*checked)
+        if len(distinct[1]) >= _FEWEST * (1 + _first(space).dim):  # else the points may tell a little as they are
+            checked = distinct
         return [checked], len(checked[1]), True
     require_no_weights(weights)
     if n_permutations:
@@ -313,16 +342,18 @@ class _Columns:
 
     @classmethod
     def choose(cls, space: Space, group: Group, rows: int | None, max_dim: float | None) -> _Columns:
-        n = 5 * _MAX_FUNCTIONS if rows is None else rows  # not known: as if there were enough
-        bound = min(_MAX_FUNCTIONS, n / 5) if max_dim is None else max_dim
+        n = _FEWEST * _MAX_FUNCTIONS if rows is None else rows  # not known: as if there were enough
+        bound = min(_MAX_FUNCTIONS, n / _FEWEST) if max_dim is None else max_dim
         if max_dim is not None:
             _require_affordable(space, bound, rows)
         basis = invariant_basis(space, max_dim=max(bound, 1))
         if basis.dim < 2:
-            first = next(V for V in space.eigenspaces() if V.eigenvalue > 0)
+            fewest = 1 + _first(space).dim
+            given = f"max_dim={max_dim:g} functions" if max_dim is not None else f"{n} samples"
+            enough = f"{_FEWEST * fewest} samples, or max_dim={fewest}" if max_dim is None else f"max_dim={fewest}"
             raise ValueError(
-                f"{bound:.0f} functions are too few to test anything on {space!r}: the first eigenspace after the "
-                f"constant has {first.dim}. Give at least {5 * (1 + first.dim)} samples, or max_dim"
+                f"{given} are too few to test anything on {space!r}: the first eigenspace after the constant has "
+                f"{fewest - 1} functions. Give at least {enough}"
             )
         try:
             further = invariant_basis(space, group, max_dim=max(_FURTHEST, basis.dim))

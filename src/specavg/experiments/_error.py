@@ -38,7 +38,7 @@ def run(quick: bool, track: Track, changes: task.Changes) -> Result:
         "“Same order” is read as a factor below √10 ≈ 3.16 either way.",
     ]
     result.records = [
-        Record(NAME, fit.method, "test MSE", fit.error, fit.n, fit.seed, fit.settings)
+        Record(NAME, fit.method, "test MSE", fit.error, fit.n, fit.seed, {**fit.settings, **changes.named})
         for fit in sweep.fits
         if np.isfinite(fit.error)
     ]

@@ -49,8 +49,9 @@ def run(quick: bool, track: Track, changes: task.Changes) -> Result:
             "The maximum is over every element: the kernel is a product over coordinates, so all 1024 "
             "images of a test point come from two sets of 32 products and one matrix product."
         )
+    more = {"elements": changes.elements, **changes.named}
     result.records = [
-        Record(NAME, fit.method, "ID", fit.discrepancy, fit.n, fit.seed, {**fit.settings, "elements": changes.elements})
+        Record(NAME, fit.method, "ID", fit.discrepancy, fit.n, fit.seed, {**fit.settings, **more})
         for fit in sweep.fits
         if fit.discrepancy is not None
     ]

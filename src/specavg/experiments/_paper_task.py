@@ -115,6 +115,11 @@ class Changes:
         return "; ".join(parts)
 
     @property
+    def named(self) -> dict[str, Any]:
+        """What a record says beside its own settings."""
+        return {"group": repr(self.group), "test_points": N_TEST}
+
+    @property
     def elements(self) -> str:
         """Which elements the discrepancy is taken over, in words."""
         return "all 1024 changes of sign" if self.group == GROUP else f"{_SOME} random elements of {self.group!r}"

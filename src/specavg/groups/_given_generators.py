@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -112,7 +113,12 @@ def _called(one: Isometry | Field, given: Sequence[Isometry | Field]) -> str:
 def not_a_group(group: object) -> TypeError:
     """The refusal of what is given in place of a group, with what to write instead."""
     if isinstance(group, str):
+        from specavg import groups  # its catalogue is made of this file too
+
         hint = f'a name stands in its function, as in sa.groups.point_group("{group}")'
+        if group in groups.__all__ and group != "point_group":
+            size = next(iter(inspect.signature(getattr(groups, group)).parameters.values())).annotation == "int"
+            hint = f"call the function of this name, as in sa.groups.{group}({3 if size else '...'})"
     elif isinstance(group, list | tuple):
         hint = "generators stand in sa.Group([...])"
     elif callable(group):

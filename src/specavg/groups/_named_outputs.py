@@ -80,6 +80,8 @@ def output_kind(output: str) -> tuple[bool, str]:
     try:
         index_exchanges(equations)
     except ValueError as error:
+        if "=" in equations:  # a tensor is meant
+            raise
         known = ", ".join(map(repr, (*_NAMES, *TANGENT_KINDS)))
         raise ValueError(
             f"no output is called {output!r}: known are {known}, and tensors such as 'ij=ji' and 'axial ij=ji', and "

@@ -159,6 +159,8 @@ def point_group(name: str) -> Group:
         known = [*_SCHOENFLIES, *_HERMANN_MAUGUIN]
         near = difflib.get_close_matches(plain, known, n=4, cutoff=0.3)
         hint = f"Did you mean {', '.join(near)}? " if near else ""
+        if matrices := re.fullmatch(r"(S?)O\(?(\d+)\)?", plain, flags=re.IGNORECASE):
+            hint = f"It is groups.{'special_' * bool(matrices[1])}orthogonal({matrices[2]}). "
         raise ValueError(
             f"no point group is called {name!r}. {hint}Known are the Schoenflies names (Cn, Cnv, Cnh, Dn, "
             "Dnh, Dnd, S2n "

@@ -232,7 +232,7 @@ class InvariantBasis(BasisTable):
         -------
         ndarray of shape (dim, q)
         """
-        return self._unless_nan(lambda points: self.functions.correlate(points, Y), X)
+        return self._at_checked(lambda points: self.functions.correlate(points, Y), X)
 
     def combine(self, X: ArrayLike, C: Array) -> Array:
         """Σ_j C_j ψ_j(X) without holding the values.
@@ -246,19 +246,15 @@ class InvariantBasis(BasisTable):
         -------
         ndarray of shape (n, q)
         """
-        return self._unless_nan(lambda points: self.functions.combine(points, C), X)
+        return self._at_checked(lambda points: self.functions.combine(points, C), X)
 
-    def _unless_nan(self, work: Callable[[Array], Array], X: ArrayLike) -> Array:
-        """`work` at checked points. Where NaN alone is refused, the result shows it: points are not read twice."""
+    def _at_checked(self, work: Callable[[Array], Array], X: ArrayLike) -> Array:
+        """`work` at checked points. Where only NaN and large numbers are refused, the extremes show them."""
         points: Any = X
         plain = isinstance(points, np.ndarray) and points.dtype == np.float64 and points.shape[1:] == self.space.shape
-        if not (self.space.takes_every_row and plain):
-            return work(self.space.check_points(X))
-        with np.errstate(invalid="ignore"):
-            result = work(points)
-        if not np.isfinite(result).all():
-            self.space.check_points(X)
-        return result
+        if plain and max(points.max(initial=0.0), -points.min(initial=0.0)) < self.space.takes_rows_below:
+            return work(points)
+        return work(self.space.check_points(X))
 
     def gram(self, X: ArrayLike, weights: Array | None = None) -> Array:
         """Σ_i w_i ψ(x_i) ψ(x_i)ᵀ without holding the values.

@@ -64,7 +64,9 @@ class Cutoff:
         try:
             number = float(value)
         except (TypeError, ValueError):
-            raise ValueError(f"{kind} must be a number; got {value!r}") from None
+            number = None
+        if number is None or isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"{kind} must be a number; got {value!r}")
         if not number >= lowest or not np.isfinite(number):
             raise ValueError(
                 f"{kind} = {value!r} is impossible: it must be finite and at least {lowest:g} "

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._config import require_memory
+from specavg.groups import Representation
 from specavg.invariants._certified_null_space import FixedSpace, common_null_space, entries_of, null_space, one_like
 from specavg.invariants._independent_blocks import unpacked
 from specavg.invariants.solvers._orbits import orbits
@@ -56,6 +57,12 @@ def fixed_space(matrices: Sequence[Any], size: int | None = None) -> FixedSpace:
     >>> np.abs(fixed_space([around_z]).basis.ravel())
     array([0., 0., 1.])
     """
+    if isinstance(matrices, Representation):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(
+            "fixed_space takes matrices, and this is a representation of a group: give "
+            "[image.matrix for image in representation.images]. Tensors that a group leaves alone, with names for "
+            "their entries, are sa.invariant_tensors(group, 'ij=ji')"
+        )
     matrices = list(matrices)
     if not matrices:
         if size is None:

@@ -144,6 +144,8 @@ def shift(
                 UserWarning,
                 stacklevel=2,
             )
+    if not periods:
+        raise ValueError(f"{what}, and this one has none: write {example}")
     for p in periods:
         near = Fraction(p).limit_denominator(6)
         # Whole and half degrees are meant as written.

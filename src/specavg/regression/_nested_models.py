@@ -166,33 +166,40 @@ class _Score:
     def __init__(self, kept: Array, tested: Array, coef: Array) -> None:
         self.kept, self.tested = kept, tested
         self._coef = kept.T @ coef
-        q, k = tested.shape[1], kept.shape[1]
-        self.sums = np.zeros(q)  # Σ r t
-        self._products = np.zeros((q, q))  # Σ v t tᵀ
+        r, k = kept.shape
+        self._sums = np.zeros(r)  # Σ r a, with a = (s, t) in the coordinates of all columns
+        self._products = np.zeros((r, r))  # Σ v a aᵀ
         self._diagonal = 0.0  # Σ (v |t|²)²
         self._own = 0.0  # Σ u (r² + P_ii² v), with u = |t|² / (1 − P_ii)²
-        self._weighted = np.zeros((k, k)), np.zeros((k, k))  # Σ u s sᵀ and Σ v s sᵀ: their product sums u_i P_ij² v_j
+        self._weighted = np.zeros((k, k))  # Σ u s sᵀ: its product with Σ v s sᵀ sums u_i P_ij² v_j
+
+    @property
+    def sums(self) -> Array:
+        """Σ r t."""  # (q,)
+        return self.tested.T @ self._sums
 
     def add(self, rows: Array, targets: Array) -> None:
-        """More rows, of shapes (n, r) and (n,)."""
-        s, t = rows @ self.kept, rows @ self.tested
+        """More rows, of shapes (n, r) and (n,). The directions t are never multiplied out: |t|² is |a|² − |s|²."""
+        s = rows @ self.kept
         residuals = targets - s @ self._coef
-        leverage, size = np.sum(s**2, axis=1), np.sum(t**2, axis=1)
+        leverage = np.einsum("ij,ij->i", s, s)
+        size = np.maximum(np.einsum("ij,ij->i", rows, rows) - leverage, 0.0)
         freedom = np.maximum(1 - leverage, LEAST_FREEDOM)
         v, u = residuals**2 / freedom, size / freedom**2
-        self.sums += residuals @ t
-        self._products += (v[:, None] * t).T @ t
+        self._sums += residuals @ rows
         self._diagonal += float(np.sum((v * size) ** 2))
         self._own += float(np.sum(u * (residuals**2 + leverage**2 * v)))
-        for total, weight in zip(self._weighted, (u, v), strict=True):
-            total += (weight[:, None] * s).T @ s
+        for total, weight, columns in ((self._products, v, rows), (self._weighted, u, s)):
+            scaled = np.sqrt(weight)[:, None] * columns
+            total += scaled.T @ scaled  # a product of a matrix with itself takes half the time
 
     def law(self, count: int) -> tuple[float, float]:
         """Mean and shape of the gamma law with the two moments."""
-        first = float(np.trace(self._products))
-        second = self._own - float(np.sum(self._weighted[0] * self._weighted[1]))
+        products = self.tested.T @ self._products @ self.tested  # Σ v t tᵀ
+        first = float(np.trace(products))
+        second = self._own - float(np.sum(self._weighted * (self.kept.T @ self._products @ self.kept)))
         # Terms with i = j have no sign, and so no variance. A bound keeps one single point from being certainty.
-        variance = max(2 * (float(np.sum(self._products**2)) - self._diagonal), 2 * first**2 / count)
+        variance = max(2 * (float(np.sum(products**2)) - self._diagonal), 2 * first**2 / count)
         return max(first, second), first**2 / variance
 
 

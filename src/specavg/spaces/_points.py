@@ -17,7 +17,11 @@ class Points(Immutable, abc.ABC):
     """The points of a space, each a row of numbers."""
 
     membership_tolerance: ClassVar[float] = 1e-6  # how far off the manifold a point may be, in the units of its entries
-    takes_every_row: ClassVar[bool] = False  # whether every row of finite numbers is a point
+
+    @property
+    def takes_rows_below(self) -> float:
+        """Every row of numbers below this size is a point; 0 where there is more to ask."""
+        return 0.0
 
     @property
     @abc.abstractmethod

@@ -387,10 +387,24 @@ class Torus(Space):
         grid = self.cell.grid(highest)
         return grid, np.full(len(grid), 1.0 / len(grid))
 
-    takes_every_row = True
+    @property
+    def takes_rows_below(self) -> float:
+        return self.membership_tolerance / np.finfo(float).eps * float(self._periods.min())
 
-    def _membership_error(self, X: Array) -> None:
-        return None
+    def _membership_error(self, X: Array) -> Array | None:
+        """How far apart neighbouring numbers of this size are, in periods: so well is the place within one known."""
+        if max(X.max(initial=0.0), -X.min(initial=0.0)) < self.takes_rows_below:
+            return None
+        return np.max(np.spacing(np.abs(X)) / self._periods, axis=1, initial=0.0)
+
+    def _remedy(self, points: Array) -> str:
+        periods = np.abs(points) / self._periods
+        column = int(periods.max(axis=0).argmax())
+        return (
+            f"Column {column} has values of up to {periods[:, column].max():.3g} periods, and neighbouring numbers of "
+            "that size are so many periods apart: the place within the period is lost. Take values modulo the period "
+            "where they are computed, with all their digits."
+        )
 
 
 def Circle() -> Torus:

@@ -5,7 +5,7 @@ and that separates points carries the whole group, exactly, even where the isome
 point:
 
 - coordinates, with their negatives, for signed permutations;
-- affine functions k·u + θ, with exact θ, for maps of a torus;
+- affine functions k·u + θ, with exact θ, for maps of a torus; without shifts, functions k·u of short orbits;
 - the orbit of a few vectors for orthogonal matrices, mirror normals and rotation axes first: they have short
   orbits (240 roots for the 696,729,600 elements of the Weyl group of E8);
 - those of the parts, side by side, for factors and copies.
@@ -14,6 +14,7 @@ point:
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -39,6 +40,7 @@ from specavg.isometries._affine import affine_map
 Permutation = NDArray[np.intp]
 
 AFFINE_LIMIT = 20_000  # functions in the orbit of the coordinates
+SHORT_ORBIT = 3_000  # functions in an orbit that is looked for in place of the coordinates: E8 has 240
 
 
 class Action(abc.ABC):
@@ -64,7 +66,7 @@ def faithful_action(generators: Sequence[Isometry]) -> Action:
     if kinds <= {SignedPermutation, Orthogonal}:
         return _LinearAction([_matrix(g) for g in generators])
     if kinds <= {SignedPermutation, Affine}:
-        return _AffineAction(generators)
+        return _integer_action(generators) or _AffineAction(generators)
     if kinds <= {SignedPermutation, Orthogonal, LeftRight}:
         return _LeftRightAction(generators)
     if kinds <= {Factors}:
@@ -125,6 +127,64 @@ class _AffineAction(Action):
     def isometry(self, permutation: NDArray[np.integer]) -> Isometry:
         moved = [self._functions[p] for p in permutation[: self._d]]
         return affine_map([k for k, _ in moved], [theta for _, theta in moved])
+
+
+@final
+class _IntegerAction(Action):
+    """Functions k·u that integer matrices permute and that span all of them. Without shifts they tell every element."""
+
+    def __init__(self, functions: Sequence[tuple[int, ...]]) -> None:
+        self._rows = np.array(functions, dtype=np.int64)  # (N, d)
+        self._index = {k: i for i, k in enumerate(functions)}
+        self.degree = len(functions)
+
+    def permutation(self, g: Isometry) -> Permutation:
+        moved: list[list[int]] = (self._rows @ np.array(_affine(g)[0])).tolist()
+        return np.array([self._index[tuple(k)] for k in moved])
+
+    def isometry(self, permutation: NDArray[np.integer]) -> Isometry:
+        A = np.rint(np.linalg.pinv(self._rows) @ self._rows[permutation]).astype(np.int64)
+        return affine_map(A, [Fraction(0)] * len(A))
+
+
+def _integer_action(generators: Sequence[Isometry]) -> _IntegerAction | None:
+    """The orbits of functions k·u that a generator keeps up to a sign; None with shifts, or where orbits are long.
+
+    The coordinates in a basis of the lattice of E8 have 483,840 images; the functions that reflections turn round, 240.
+    """
+    maps = [_affine(g) for g in generators]
+    if any(any(t) for _, t in maps):
+        return None
+    matrices, found = [np.array(A, dtype=np.int64) for A, _ in maps], dict[tuple[int, ...], None]()
+    for A in matrices:
+        for sign in (-1, 1):
+            k = _kept_function(A, sign)
+            if k is None or k in found:
+                continue
+            orbit = {k: None}
+            for row in (queue := [k]):  # grows while it is read
+                for moved in (tuple((np.array(row) @ B).tolist()) for B in matrices):
+                    if moved not in orbit:
+                        orbit[moved] = None
+                        queue.append(moved)
+                if len(orbit) > SHORT_ORBIT:
+                    break
+            else:
+                found |= orbit
+                if np.linalg.matrix_rank(np.array(list(found), dtype=float)) == len(A):
+                    return _IntegerAction(list(found))
+    return None
+
+
+def _kept_function(A: NDArray[np.int64], sign: int) -> tuple[int, ...] | None:
+    """The coprime integers k with kA = ±k, if there is one such function and its integers are small."""
+    _, sizes, vt = np.linalg.svd((A - sign * np.eye(len(A))).T)
+    if np.sum(sizes < 1e-9) != 1:  # of integers: zeros of rounding are far smaller
+        return None
+    unit = [Fraction(x / np.abs(vt[-1]).max()).limit_denominator(SHORT_ORBIT) for x in vt[-1]]
+    scaled = [int(x * math.lcm(*(x.denominator for x in unit))) for x in unit]
+    k = np.array(scaled) // math.gcd(*scaled)
+    return tuple(k.tolist()) if np.array_equal(k @ A, sign * k) else None
 
 
 @final

@@ -17,6 +17,8 @@ LINEAR_LIMIT = 2_000  # integer matrices listed; every crystal has at most 48
 
 def affine_group(generators: Sequence[Isometry]) -> AffineGroup | None:
     """The structure of a group of exact affine maps, or None if it has more than LINEAR_LIMIT matrices."""
+    if _are_many([_matrix(g) for g in generators]):
+        return None
     one = identity(generators[0].size)
     representatives: dict[bytes, Isometry] = {_linear_part(one): one}
     queue: list[Isometry] = [one]
@@ -26,8 +28,6 @@ def affine_group(generators: Sequence[Isometry]) -> AffineGroup | None:
             product = g @ s
             known = representatives.get(_linear_part(product))
             if known is None:
-                if len(queue) == LINEAR_LIMIT:
-                    return None
                 representatives[_linear_part(product)] = product
                 queue.append(product)
             else:  # Schreier's lemma: these generate the shifts
@@ -68,9 +68,27 @@ def shift_group(shifts: Sequence[Shift]) -> tuple[tuple[Shift, int], ...]:
     return tuple(steps)
 
 
+def _are_many(matrices: Sequence[NDArray[np.int64]]) -> bool:
+    """Whether integer matrices generate more than LINEAR_LIMIT: without shifts that is known far sooner."""
+    one = np.eye(len(matrices[0]), dtype=np.int64)
+    seen, queue = {one.tobytes()}, [one]
+    for A in queue:  # grows while it is read
+        for B in matrices:
+            product = A @ B
+            if product.tobytes() not in seen:
+                if len(queue) == LINEAR_LIMIT:
+                    return True
+                seen.add(product.tobytes())
+                queue.append(product)
+    return False
+
+
+def _matrix(g: Isometry) -> NDArray[np.int64]:
+    return cast("Affine | SignedPermutation", g).matrix.astype(np.int64)
+
+
 def _linear_part(g: Isometry) -> bytes:
-    matrix: NDArray[np.int64] = cast("Affine | SignedPermutation", g).matrix.astype(np.int64)
-    return matrix.tobytes()
+    return _matrix(g).tobytes()
 
 
 def _translation(g: Isometry) -> Shift:

@@ -15,6 +15,7 @@ from specavg._arrays import Array
 
 SAME = 1e-7  # distance of unit vectors up to which they are one vector: products of many matrices err by 1e-12
 APART = 1e-5  # distance from which on they are two vectors; between the two it cannot be decided
+_FEW_GENERATORS = 10  # the products of each two of them are all looked at for axes
 LIMITS = (300, 3_000, 30_000)  # orbit lengths tried, short ones first
 
 
@@ -77,11 +78,13 @@ def invariant_vectors(matrices: Sequence[Array]) -> Vectors:
         moved = float(np.abs(R - np.eye(d)).max())
         if 1e-12 < moved < APART:
             raise ValueError(
-                f"a generator moves no vector by more than about {moved:.1g}: too little to tell it from rounding. Use "
-                "exact kinds (shift with a Fraction) for very small rotations."
+                f"a generator moves no vector by more than about {moved:.1g}: too little to tell it from rounding. "
+                "Rotations about an axis by a small part of a turn are groups.point_group('C99991'), say; those of a "
+                "circle are groups.cyclic(n), and shifts of a torus take a Fraction."
             )
     vectors = Vectors(d)
     span = np.zeros((d, 0))  # an orthonormal basis of what the orbits span, in columns
+    limit = LIMITS[0]
     for limit in LIMITS:
         for v in itertools.chain(_axes(matrices), _complement(span)):
             rest = v - span @ (span.T @ v)
@@ -96,9 +99,11 @@ def invariant_vectors(matrices: Sequence[Array]) -> Vectors:
             span = _span(vectors.points)
             if span.shape[1] == d:
                 return vectors
+        if d == 3 and not len(vectors) and len(matrices) <= _FEW_GENERATORS:
+            break  # of a finite group one of these axes has at most 60 images, that of a prism at most 2
     raise ValueError(
         "the matrices do not generate a group that can be recognised as finite: the orbits of the vectors tried did "
-        f"not close within {LIMITS[-1]} images. A rotation by an irrational part of a turn generates an infinite "
+        f"not close within {limit} images. A rotation by an irrational part of a turn generates an infinite "
         "group; if this one is finite and its structure is known, use the catalogue (groups.point_group, ...)."
     )
 

@@ -79,4 +79,8 @@ def shift(v: Sequence[Scalar | str]) -> ShiftField:
     shift(['1/3', '2/3'])
     """
     velocity = entries(v, "a velocity has a number for each coordinate", "fields.shift([1, 0])")
+    if not velocity:
+        raise ValueError(
+            "a velocity has a number for each coordinate, and this one has none: write fields.shift([1, 0])"
+        )
     return ShiftField(tuple(period_fraction(entry) for entry in velocity))
