@@ -9,8 +9,8 @@ from specavg.estimators._specavg import OracleCalls, SpecAvgRegressor
 from specavg.estimators._symmetrized import Symmetrized
 from specavg.estimators._symmetry_test import GeneratorTest, SymmetryTest, symmetry_test
 from specavg.regression._moments import Moments
+from specavg.regression._ridge_fit import Trial
 from specavg.regression._spectra import Spectrum
-from specavg.regression._spectrum_choice import Trial
 
 __all__ = [
     "Discrepancy",

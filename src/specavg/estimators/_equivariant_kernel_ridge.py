@@ -27,8 +27,9 @@ from specavg.invariants._equivariant_basis import built_equivariant_basis, outpu
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
+from specavg.regression._ridge_fit import RidgeFit, Trial
 from specavg.regression._spectra import Levels, Spectrum
-from specavg.regression._spectrum_choice import RidgeFit, Trial, shortlist
+from specavg.regression._spectrum_choice import shortlist
 from specavg.regression._target_units import Units
 from specavg.regression._vector_posterior import BlockPosterior, SummandPosterior
 from specavg.spaces import Space

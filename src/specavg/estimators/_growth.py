@@ -13,8 +13,8 @@ from specavg.invariants import Cutoff, InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._conjugate_gradients import NotConverged
 from specavg.regression._operator_path import OperatorProblem
+from specavg.regression._ridge_fit import RidgeFit
 from specavg.regression._spectra import Spectrum
-from specavg.regression._spectrum_choice import RidgeFit
 from specavg.regression._spectrum_choice_many_rows import likely_spectra, nearby_fit, weakest_share
 
 

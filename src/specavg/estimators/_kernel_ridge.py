@@ -30,8 +30,9 @@ from specavg.regression._gradient_problem import GradientProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._moments import Moments
 from specavg.regression._operator_path import OperatorPosterior
+from specavg.regression._ridge_fit import RidgeFit, Trial
 from specavg.regression._spectra import Spectrum
-from specavg.regression._spectrum_choice import RidgeFit, Trial, ridge_fit
+from specavg.regression._spectrum_choice import ridge_fit
 from specavg.regression._target_units import Units
 
 _FEWEST_VALUES = 8  # that gradients are compared with: the fit of fewer says nothing of them

@@ -18,8 +18,9 @@ from specavg.invariants import Order
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem
+from specavg.regression._ridge_fit import RidgeFit, Trial, mean_fit
 from specavg.regression._spectra import Levels, Spectrum, spectrum_candidates
-from specavg.regression._spectrum_choice import RidgeFit, Trial, mean_fit, ridge_fit, shortlist
+from specavg.regression._spectrum_choice import ridge_fit, shortlist
 from specavg.spaces import Space
 
 # When the group is doubted. A wrong mirror, axis, convention or order of columns gave errors of 0.4 to 1, and 1e-14 to

@@ -82,9 +82,10 @@ class Group(Immutable):
             fields, name = (), fields
         given = fields_from(fields)
         self._fields = tuple(f for f in given if not f.is_zero)
-        self._generators = one_kind(
-            isometries_from(generators, "generator", "Group(generators, fields=[...])"), self._fields
-        )
+        listed = tuple(generators) if isinstance(generators, list | tuple) else ()
+        if not listed or not all(isinstance(g, Isometry) for g in listed):
+            listed = isometries_from(generators, "generator", "Group(generators, fields=[...])")
+        self._generators = one_kind(listed, self._fields)
         self._name = name
         self._claimed = structure
         known = None if structure is None else size  # believed as the structure is

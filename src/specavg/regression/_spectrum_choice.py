@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,139 +14,16 @@ from specavg._arrays import Array
 from specavg._reporting import reported
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._functions_that_stand_out import bounds, price
-from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Posterior, Problem, Scored, joint_score
+from specavg.regression._regression_problem import ROUGH_ALPHA, Path, Problem, Scored
+from specavg.regression._ridge_fit import RidgeFit, Trial
 from specavg.regression._spectra import Grid, Levels, Spectrum, grids_of
-from specavg.regression._target_units import Units
 
 _LARGEST_ALPHA = 10.0**1.5  # largest penalty tried, in units of `Scored.top`: only the mean survives it
-_NO_OTHER_FUNCTION = 1e300  # a penalty beside which no sum of squares of features is a number
 _STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chosen
 _FINE_STEPS_PER_DECADE = 4  # penalties tried in each decade once the spectrum is known
 _SMALLER = 0.1  # part of a penalty down to which others are tried after functions were named: mostly they are larger
 _GAINS = 3.0  # times what the last decade of penalties gained: spectra that are further behind do not catch up
 _TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can tell apart
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One spectrum with one penalty, and how well it predicted what was left out.
-
-    Attributes
-    ----------
-    spectrum : Spectrum
-    alpha : float
-        The penalty: α Σ c²/spectrum(λ) is added to the sum of squares.
-    error : float
-        Leave-one-out root mean squared error, in standard deviations of the target.
-    density : float
-        Minus the mean leave-one-out log predictive density, up to a constant.
-    evidence : float
-        Minus the log density of all rows together, for each row, times its weight in the score, up to a constant; 0
-        where it is not known.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import specavg as sa
-    >>> X = sa.Circle().sample(40, random_state=0)
-    >>> model = sa.InvariantKernelRidge(sa.Circle(), sa.groups.dihedral(3)).fit(X, np.cos(3 * X[:, 0]))
-    >>> min(trial.error for trial in model.trials_) < 1e-3
-    True
-    """
-
-    spectrum: Spectrum
-    alpha: float
-    error: float
-    density: float
-    evidence: float = 0.0
-
-    @property
-    def score(self) -> float:
-        """What is compared: the density, the evidence, and half the logarithm of the error."""
-        return float(joint_score(self.error, self.density, self.evidence))
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class RidgeFit:
-    """What a regression found: all that an estimator keeps of it.
-
-    Attributes
-    ----------
-    solver : str
-    spectrum : Spectrum
-    alpha : float or ndarray of shape (r,)
-        The penalty, or one for each of `directions`.
-    error : float
-        Leave-one-out root mean squared error, in standard deviations of the target.
-    trials : tuple of Trial
-        All that was compared.
-    coefficients : ndarray of shape (1 + D, q)
-        That of the constant first.
-    noise : ndarray of shape (q,)
-        The variance of the noise of an observation of weight one.
-    posterior : Posterior or None
-        None where nothing tells it: the data have a single orbit.
-    directions : ndarray of shape (r, q) or None
-        What each combination of outputs that was fitted by itself adds to the outputs.
-    iterations : int
-        Steps of the solver; 0 where it does not iterate.
-    outstanding : ndarray of int
-        Functions, counted from the constant, that are penalised like the first.
-    """
-
-    solver: str
-    spectrum: Spectrum
-    alpha: Any
-    error: float
-    trials: tuple[Trial, ...]
-    coefficients: Array
-    noise: Array
-    posterior: Posterior | None
-    directions: Array | None = None
-    iterations: int = 0
-    outstanding: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-
-    def of_targets(self, units: Units) -> RidgeFit:
-        """The fit of the targets themselves, where this is the fit of (y − shift) / unit."""
-        unit = units.unit
-        coefficients = self.coefficients * unit
-        coefficients[0] += units.shift
-        with np.errstate(over="ignore", under="ignore"):  # the square of a number may be no number
-            noise = self.noise * unit**2
-        posterior = None if self.posterior is None else self.posterior.in_units(unit)
-        directions = None if self.directions is None else self.directions * unit
-        return replace(self, coefficients=coefficients, noise=noise, posterior=posterior, directions=directions)
-
-    def of_weights(self, unit: float) -> RidgeFit:
-        """The fit with the weights themselves, where this is the fit with weights divided by `unit`.
-
-        An observation of weight one has `unit` times the noise variance of one whose divided weight is one; what is
-        known of the function is the same.
-        """
-        if unit == 1:
-            return self
-        trials = tuple(replace(trial, alpha=trial.alpha * unit) for trial in self.trials)
-        return replace(self, alpha=self.alpha * unit, trials=trials, noise=self.noise * unit)
-
-
-def mean_fit(problem: Problem, spectrum: Spectrum, alpha: float | None) -> RidgeFit:
-    """The mean of the targets: what is left where there is no other function, or a single orbit.
-
-    All that targets vary by is noise. Where there are other functions, a single orbit does not tell their size, and
-    there is no posterior.
-    """
-    dim = len(problem.mean_features)
-    coefficients = problem.with_constant(np.zeros((dim, len(problem.mean_targets))))
-    path = problem.path(np.ones(dim))
-    noise = path.noise_variance(_NO_OTHER_FUNCTION)
-    posterior = path.posterior(_NO_OTHER_FUNCTION)
-    if problem.weight <= 1:  # one observation
-        noise, posterior = np.full_like(noise, np.nan), None
-    elif dim:
-        posterior = None
-    fit = RidgeFit("mean", spectrum, alpha or 1.0, 1.0, (), coefficients, noise, posterior)
-    return fit.of_targets(problem.units)
 
 
 def ridge_fit(problem: Problem, levels: Levels, candidates: Sequence[Spectrum], alpha: float | None) -> RidgeFit:

@@ -14,7 +14,7 @@ from specavg.isometries import Affine, SignedPermutation
 from specavg.spaces._lattice_reduction import ReducedLattice, reduced
 
 _INDEPENDENT = 1e-12  # volume beside that of a box with sides of the same lengths: rounding changes it by 1e-16
-_SHORTEST, _LONGEST = 1e-140, 1e140  # lengths: eigenvalues are made from their squares, which stay numbers
+SHORTEST, LONGEST = 1e-140, 1e140  # lengths: eigenvalues are made from their squares, which stay numbers
 
 
 def checked_lattice(lattice: ArrayLike, d: int | None) -> Array:
@@ -25,8 +25,8 @@ def checked_lattice(lattice: ArrayLike, d: int | None) -> Array:
     if d is not None and d != len(B):
         raise ValueError(f"d = {d} but the lattice has {len(B)} vectors: leave d out")
     longest = np.abs(B).max(axis=1)
-    if longest.all() and (longest.min() <= _SHORTEST or longest.max() >= _LONGEST):
-        raise _out_of_range(longest, "lattice vectors")
+    if longest.all() and (longest.min() <= SHORTEST or longest.max() >= LONGEST):
+        raise out_of_range(longest, "lattice vectors")
     unit = B / np.where(longest, longest, 1.0)[:, None]  # determinants of very long vectors are no numbers
     share = abs(np.linalg.det(unit))
     if share < _INDEPENDENT:
@@ -38,24 +38,10 @@ def checked_lattice(lattice: ArrayLike, d: int | None) -> Array:
     return B
 
 
-def checked_periods(d: int | None, period: float | ArrayLike) -> Array:
-    """The sides of a box, one for each of its dimensions."""  # (d,)
-    if d is None or d < 1 or int(d) != d:
-        raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
-    periods = np.array(period, dtype=float)
-    if periods.ndim > 1 or (periods.ndim == 1 and len(periods) != d):
-        raise ValueError(f"period must be one number or {d} numbers; got shape {periods.shape}")
-    if not (np.isfinite(periods).all() and (periods > 0).all()):
-        raise ValueError(f"periods must be positive and finite; got {period!r}")
-    if periods.min() <= _SHORTEST or periods.max() >= _LONGEST:
-        raise _out_of_range(periods, "periods")
-    return np.broadcast_to(periods, (int(d),)).copy()
-
-
-def _out_of_range(lengths: Array, what: str) -> ValueError:
+def out_of_range(lengths: Array, what: str) -> ValueError:
     """The refusal of lengths whose squares, which eigenvalues are made from, may be no numbers."""
     return ValueError(
-        f"{what} must be between {_SHORTEST:.0e} and {_LONGEST:.0e}, since eigenvalues go with their squares; got "
+        f"{what} must be between {SHORTEST:.0e} and {LONGEST:.0e}, since eigenvalues go with their squares; got "
         f"lengths from {lengths.min():.3g} to {lengths.max():.3g}. Use another unit of length"
     )
 

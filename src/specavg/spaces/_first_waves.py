@@ -15,16 +15,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
-from typing import TYPE_CHECKING, cast, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array, components
-from specavg.functions._bessel_series import Series, bessel_series, log_bessel
+from specavg.functions._bessel_series import Series, log_bessel
 from specavg.spaces._eigenspace import Eigenspace
-from specavg.spaces._frequency_sets import InOtherUnits, TypeRange
-from specavg.spaces._order_of_functions import ByType, Order
+from specavg.spaces._frequency_sets import TypeRange
 
 if TYPE_CHECKING:
     from specavg.spaces._torus import Torus
@@ -202,23 +201,7 @@ def _means_of_logarithms(logs: Array, sizes: Sequence[int] | NDArray[np.intp]) -
     return top + np.log(sums / np.asarray(sizes))
 
 
-def torus_series(space: Torus, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
-    """`Space.von_mises_series` of a torus; None where an eigenspace has several types."""
-    if isinstance(order, ByType) and order.balanced and space.unlike_parts > 1:
-        inner = [Eigenspace(V.eigenvalue, V.dim, cast(InOtherUnits, V.label).inner) for V in eigenspaces]
-        return space.in_units_of(order).von_mises_series(inner, ByType())
-    if space.first_waves is not None:
-        return _lattice_series(space, space.first_waves, eigenspaces)
-    sizes = np.zeros((len(eigenspaces), space.dim), dtype=np.intp)
-    for row, V in zip(sizes, eigenspaces, strict=True):
-        types = space.frequency_types(V) if space.is_cubic else None
-        if types is None or len(types) != 1:
-            return None
-        row[: len(types[0])] = types[0]
-    return bessel_series(0.0, sizes, (space.side / (2 * np.pi)) ** 2)
-
-
-def _lattice_series(space: Torus, waves: FirstWaves, eigenspaces: Sequence[Eigenspace]) -> Series:
+def lattice_series(space: Torus, waves: FirstWaves, eigenspaces: Sequence[Eigenspace]) -> Series:
     """The series of a torus whose coordinates are not alike.
 
     All functions of one type share a coefficient. Where types of an eigenvalue are not apart they have their mean.

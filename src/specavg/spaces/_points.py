@@ -1,8 +1,9 @@
-"""Points as rows of a table: what shape they have, and whether what was given are points of a space."""
+"""Points as rows of a table: what shape they have, whether what was given are points, and when two spaces are one."""
 
 from __future__ import annotations
 
 import abc
+from collections.abc import Hashable
 from math import prod
 from typing import Any, ClassVar
 
@@ -16,7 +17,15 @@ from specavg._immutable import Immutable
 class Points(Immutable, abc.ABC):
     """The points of a space, each a row of numbers."""
 
+    _key: Hashable = None  # what equal spaces share; a space of another library without it is equal to itself only
     membership_tolerance: ClassVar[float] = 1e-6  # how far off the manifold a point may be, in the units of its entries
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Points) and type(self) is type(other) and self._key == other._key
+        return self is other or (same and self._key is not None)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._key))
 
     @property
     def takes_rows_below(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 from math import exp, log, sqrt
@@ -53,15 +53,6 @@ class Space(Points):
     >>> bool(abs(space.evaluate(V, space.act(g, X)) - space.evaluate(V, X) @ D).max() < 1e-12)
     True
     """
-
-    _key: Hashable = None  # what equal spaces share; a space of another library without it is equal to itself only
-
-    def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Space) and type(self) is type(other) and self._key == other._key
-        return self is other or (same and self._key is not None)
-
-    def __hash__(self) -> int:
-        return hash((type(self), self._key))
 
     # --- to be written by each space ---------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from specavg._arrays import Array
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions import _frequency_types as frequency_types
-from specavg.functions._bessel_series import Series
+from specavg.functions._bessel_series import Series, bessel_series
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import shell_sizes
 from specavg.functions._types_of_functions import Type
@@ -21,9 +21,9 @@ from specavg.functions._zonal_sums import differences, shell_sum
 from specavg.isometries import Affine, Isometry, SignedPermutation
 from specavg.isometries._affine import as_affine
 from specavg.isometries.fields import Field, ShiftField
-from specavg.spaces._cell import Cell, checked_lattice, checked_periods
+from specavg.spaces._cell import LONGEST, SHORTEST, Cell, checked_lattice, out_of_range
 from specavg.spaces._eigenspace import Eigenspace, Weighted
-from specavg.spaces._first_waves import FirstWaves, first_waves, torus_series
+from specavg.spaces._first_waves import FirstWaves, first_waves, lattice_series
 from specavg.spaces._frequency_action import (
     FrequencyAction,
     frequency_action,
@@ -86,7 +86,7 @@ class Torus(Space):
         self, d: int | None = None, period: float | ArrayLike = 2.0, *, lattice: ArrayLike | None = None
     ) -> None:
         self._lattice = None if lattice is None else checked_lattice(lattice, d)
-        self._periods = checked_periods(d, period) if self._lattice is None else np.ones(len(self._lattice))
+        self._periods = _checked_periods(d, period) if self._lattice is None else np.ones(len(self._lattice))
         self._periods.setflags(write=False)
         self._d = len(self._periods)
         self._key = (self._periods.tobytes(), None if self._lattice is None else self._lattice.tobytes())
@@ -245,7 +245,18 @@ class Torus(Space):
         return self._has_types or self.first_waves is not None
 
     def von_mises_series(self, eigenspaces: Sequence[Eigenspace], order: Order) -> Series | None:
-        return torus_series(self, eigenspaces, order)
+        if isinstance(order, ByType) and order.balanced and self.unlike_parts > 1:
+            inner = [Eigenspace(V.eigenvalue, V.dim, cast(InOtherUnits, V.label).inner) for V in eigenspaces]
+            return self.in_units_of(order).von_mises_series(inner, ByType())
+        if self.first_waves is not None:
+            return lattice_series(self, self.first_waves, eigenspaces)
+        sizes = np.zeros((len(eigenspaces), self.dim), dtype=np.intp)
+        for row, V in zip(sizes, eigenspaces, strict=True):
+            types = self.frequency_types(V) if self.is_cubic else None
+            if types is None or len(types) != 1:
+                return None
+            row[: len(types[0])] = types[0]
+        return bessel_series(0.0, sizes, (self.side / (2 * np.pi)) ** 2)
 
     def type_of(self, eigenspace: Eigenspace) -> Type | None:
         label = self.frequency_set(eigenspace)
@@ -405,6 +416,20 @@ class Torus(Space):
             "that size are so many periods apart: the place within the period is lost. Take values modulo the period "
             "where they are computed, with all their digits."
         )
+
+
+def _checked_periods(d: int | None, period: float | ArrayLike) -> Array:
+    """The sides of a box, one for each of its dimensions."""  # (d,)
+    if d is None or d < 1 or int(d) != d:
+        raise ValueError(f"Torus needs a dimension d ≥ 1 (or a lattice); got {d!r}")
+    periods = np.array(period, dtype=float)
+    if periods.ndim > 1 or (periods.ndim == 1 and len(periods) != d):
+        raise ValueError(f"period must be one number or {d} numbers; got shape {periods.shape}")
+    if not (np.isfinite(periods).all() and (periods > 0).all()):
+        raise ValueError(f"periods must be positive and finite; got {period!r}")
+    if periods.min() <= SHORTEST or periods.max() >= LONGEST:
+        raise out_of_range(periods, "periods")
+    return np.broadcast_to(periods, (int(d),)).copy()
 
 
 def Circle() -> Torus:
