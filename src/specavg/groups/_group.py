@@ -82,10 +82,11 @@ class Group(Immutable):
             fields, name = (), fields
         given = fields_from(fields)
         self._fields = tuple(f for f in given if not f.is_zero)
-        listed = tuple(generators) if isinstance(generators, list | tuple) else ()
-        if not listed or not all(isinstance(g, Isometry) for g in listed):
-            listed = isometries_from(generators, "generator", "Group(generators, fields=[...])")
-        self._generators = one_kind(listed, self._fields)
+        listed = generators if isinstance(generators, list | tuple) else ()
+        isometries = tuple(g for g in listed if isinstance(g, Isometry))
+        if not listed or len(isometries) < len(listed):  # matrices, permutations of sympy, rotations of SciPy
+            isometries = isometries_from(generators, "generator", "Group(generators, fields=[...])")
+        self._generators = one_kind(isometries, self._fields)
         self._name = name
         self._claimed = structure
         known = None if structure is None else size  # believed as the structure is
