@@ -109,7 +109,7 @@ def test_energies_and_forces_that_atoms_carry_are_learnt():
     atoms[7].calc = None
     with pytest.raises(ValueError, match="molecule 7 carries no energy: its calculator is NoneType"):
         fitted(atoms)
-    with pytest.raises(ValueError, match="E is missing: give an energy for each geometry, or Atoms"):
+    with pytest.raises(ValueError, match="E is missing: give an energy for each geometry, forces, or Atoms"):
         fitted(R)
 
 

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from cases import H4
 from scipy.sparse import csr_array
 from scipy.spatial.transform import Rotation
 from sklearn.base import clone
@@ -433,16 +434,17 @@ def test_groups_of_one_factor_are_told_how_the_others_stay():
     assert sa.invariant_basis(space, group, max_eigenvalue=4).dim == 2  # 1 and the sum of T_2
 
 
-@pytest.mark.parametrize("without, said", [(0.0, ["group"]), (np.inf, ["size"])])
-def test_more_functions_of_a_symmetry_that_fails_are_not_proposed(monkeypatch, without, said):
-    from specavg.estimators import _spectral_ridge
+@pytest.mark.parametrize("without, proposed", [(0.0, False), (np.inf, True)])
+def test_more_functions_of_a_symmetry_that_fails_are_not_proposed(monkeypatch, without, proposed):
+    from specavg.estimators import _base
 
-    X = sa.Torus(2).sample(60, random_state=0)
-    model = sa.InvariantKernelRidge(sa.Torus(2), sa.groups.sign_flips(2)).fit(X, np.cos(np.pi * X[:, 0]))
-    asked = []
-    monkeypatch.setattr(_spectral_ridge, "question_group", lambda *_: asked.append("group"))
-    monkeypatch.setattr(_spectral_ridge, "question_size", lambda *_: asked.append("size"))
-    monkeypatch.setattr(model, "_error_without_group", lambda *_: without)
-    model.loo_error_ = 0.5
-    model._question_error(X, X[:, 0], 60, 60)
-    assert asked == said
+    monkeypatch.setattr(_base, "BASIS_SECONDS", 0.1)
+    monkeypatch.setattr(sa.InvariantKernelRidge, "_error_without_group", lambda *_: without)
+    X = sa.Sphere(4).sample(40, random_state=0)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        sa.InvariantKernelRidge(sa.Sphere(4), H4).fit(X, X[:, 0] ** 2)
+    said = " ".join(str(w.message) for w in warned)
+    assert "time ended the search" in said  # in either case
+    assert ("do not seem to have the symmetry" in said) is not proposed
+    assert any(advice in said for advice in ("More functions may help", "out of reach")) is proposed

@@ -334,7 +334,7 @@ def tensor_hint(output: str | Representation) -> str:
     return f"Tensors T of shape (n, d, d, ...) become such by groups.index_symmetry({equations!r}, d).components(T)"
 
 
-def question_size(basis: BasisTable, count: int, rows: int, error: float) -> None:
+def question_size(basis: BasisTable, count: int, rows: int, error: float, *, group_fails: bool) -> None:
     """Warn where time, and not the data, ended the search for functions, and the fit is far from its data.
 
     Parameters
@@ -344,14 +344,17 @@ def question_size(basis: BasisTable, count: int, rows: int, error: float) -> Non
         Points, and numbers that were observed at them.
     error : float
         Leave-one-out error in standard deviations of the targets.
+    group_fails : bool
+        Whether the data do not seem to have the symmetry: more functions that have it are then not proposed.
     """
     # Of constants alone the fit has warned.
     by_time = basis.cutoff.kind != "max_invariant_dim" and basis.dim > basis.n_constants
     if not by_time or not error > _LARGE_ERROR or basis.dim * _FEW_FOR_ROWS > rows:
         return
+    advice = "" if group_fails else f" {_how_to_have_more(basis)}"
     warnings.warn(
         f"time ended the search for {basis.kind} functions at {basis.dim} of them for {count} points, and the "
-        f"leave-one-out error is {error:.3g} standard deviations of y. {_how_to_have_more(basis)}",
+        f"leave-one-out error is {error:.3g} standard deviations of y.{advice}",
         stacklevel=4,
     )
 

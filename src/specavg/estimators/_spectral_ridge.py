@@ -161,14 +161,14 @@ class SpectralRidge(PiecewiseEstimator):
         if self.space is not None:  # the default torus is known to wrap
             question_wrapping(self.space, points, self.loo_error_)
         without = self._error_without_group(points, targets)
-        if without < _FAR_BETTER * self.loo_error_:
+        group_fails = without < _FAR_BETTER * self.loo_error_
+        if group_fails:
             columns = targets.size // len(targets)
             question_group(self._group(), self.loo_error_, without, columns, self._output())
-            return  # more functions of a symmetry that fails would not help
-        if self.solver_ != "mean":
+        elif self.solver_ != "mean":
             question_fit(self.loo_error_, count, self._why_nothing)
         if self._cutoff() is None:
-            question_size(self.basis_, count, rows, self.loo_error_)
+            question_size(self.basis_, count, rows, self.loo_error_, group_fails=group_fails)
 
     def _error_without_group(self, points: Array, targets: Array) -> float:
         """The leave-one-out error of a fit of some rows without the group; infinite where there is no need to know.

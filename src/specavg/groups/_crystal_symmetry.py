@@ -7,7 +7,7 @@ import numpy as np
 from specavg._messages import shown
 from specavg.groups._group import Group
 from specavg.groups._point_group_names import point_group, rotations_of
-from specavg.groups.families import CrystalSymmetry
+from specavg.groups.families import AxialGroup, CrystalSymmetry
 from specavg.groups.families._two_sided import rotation_of_space
 from specavg.isometries import LeftRight, identity
 from specavg.isometries.fields import Field, LeftRightField, RotationField
@@ -71,7 +71,8 @@ def _rotations(group: str | Group, role: str) -> Group:
         return group
     rotations = rotations_of(group)
     if rotations is None:
-        laue = rotations_of(Group([*group.generators, -np.eye(3)], group.fields))
+        axial = isinstance(group.structure, AxialGroup)  # C∞v: the others without the inversion have no reflections
+        laue = point_group("D∞") if axial else rotations_of(Group([*group.generators, -np.eye(3)], group.fields))
         hint = f", {laue.name!r}" if laue is not None and laue.name else ""
         raise ValueError(
             f"{group!r} has reflections but not the inversion: a reflection of the {role} makes no rotation of an "

@@ -75,9 +75,9 @@ class Plan:
     >>> print(sa.invariants.plan(sa.Sphere(3), sa.groups.point_group("Oh"), max_eigenvalue=20))
     plan of a basis on Sphere(3) under point_group('Oh'), max_eigenvalue = 20
       eigenvalue         dim  invariant  solver           memory  seconds
-               0           1          1  null space         24 B   0.0002
-               2           3          0  null space        216 B   0.0002
-               6           5          0  null space        600 B   0.0002
+               0           1          1  null space     24 bytes   0.0002
+               2           3          0  null space    216 bytes   0.0002
+               6           5          0  null space    600 bytes   0.0002
               12           7          0  null space      1.18 kB   0.0002
               20           9          1  null space      1.94 kB   0.0002
            total          25          2                  1.94 kB   0.0010
