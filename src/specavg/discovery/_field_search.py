@@ -17,6 +17,7 @@ from specavg.discovery._discovery import Candidate, Discovery, unseen_function
 from specavg.discovery._evidence import HONEST, Decay, Subspace, best_decay, chosen_in_turn, left_alone, log_evidence
 from specavg.discovery._samples import Samples
 from specavg.discovery._subalgebras import AlgebraParts, Subalgebra
+from specavg.estimators._one_thread import one_thread
 from specavg.groups import Group
 from specavg.groups.families import OrthogonalGroup
 from specavg.isometries import Isometry, orthogonal
@@ -34,8 +35,18 @@ def search_fields(samples: Samples, group: Group, level: float) -> Discovery:
     algebra = AlgebraParts(group.algebra.fields)
     eigenspaces = samples.band()
     information = samples.information(samples.space.functions(eigenspaces).evaluate)
-    derivatives = _Derivatives(samples.space, algebra, eigenspaces)
+    with one_thread(len(information.b)):  # what is searched are matrices of so many functions
+        return _searched(samples, group, level, algebra, information, _Derivatives(samples.space, algebra, eigenspaces))
 
+
+def _searched(
+    samples: Samples,
+    group: Group,
+    level: float,
+    algebra: AlgebraParts,
+    information: Information,
+    derivatives: _Derivatives,
+) -> Discovery:
     def best_decay_for(trials: list[_Trial]) -> Decay:
         best = max(trials, key=lambda trial: trial.score).subspace if trials else derivatives.everything
         return best_decay(information.on(best.Q), best.levels)
@@ -279,16 +290,31 @@ def _isometries(group: Group, choice: _Trial) -> list[Isometry]:
 
 
 def _name(trial: _Trial, generators: Sequence[Isometry] = ()) -> str | None:
-    """How the rotations about one axis are called, with the mirrors and half turns that were found beside them."""
-    turned = trial.algebra.turned
-    if len(turned) != 1 or turned[0].shape != (3, 2) or trial.algebra.dim != 1:
+    """How rotations of some directions are called, with the mirrors and half turns that were found beside them."""
+    turned, both = trial.algebra.turned, trial.algebra.both
+    if len(turned) != 1 or not 2 <= turned[0].shape[1] < len(turned[0]):
         return None
-    names = [f"rotations about {_direction(np.cross(*turned[0].T))}"]
+    W = turned[0]
+    d, q = W.shape
+    beside = np.linalg.svd(W)[0][:, q:]
+    if trial.algebra.dim != math.comb(q, 2) + both[0] * math.comb(d - q, 2):  # shifts too
+        return None
+    if d - q == 1:
+        names = [f"rotations about {_direction(beside[:, 0])}"]
+    else:
+        planes = [D for D in (W, *([beside] if both[0] else [])) if D.shape[1] == 2]
+        names = [f"rotations in the plane of {_direction(D[:, 0])} and {_direction(D[:, 1])}" for D in planes]
+        names += [f"rotations of {k} directions" for k in (q, both[0] * (d - q)) if k > 2]
     for g in generators:
-        R = np.asarray(g(np.eye(3)), dtype=float).T  # of the rows, which are moved
-        sign = np.sign(np.linalg.det(R))
-        kind = "half turn about" if sign > 0 else "mirror across"
-        names.append(f"{kind} {_direction(np.linalg.eigh(sign * (R + R.T))[1][:, -1])}")
+        R = np.asarray(g(np.eye(d)), dtype=float).T  # of the rows, which are moved
+        # Products of one mirror and of two, which turn back the direction or the plane of an eigenvalue of −1.
+        turned_back = round((d - np.trace(R)) / 2)
+        if turned_back == 1:
+            names.append(f"mirror across {_direction(np.linalg.eigh(R + R.T)[1][:, 0])}")
+        elif (turned_back, d) == (2, 3):
+            names.append(f"half turn about {_direction(np.linalg.eigh(R + R.T)[1][:, -1])}")
+        else:
+            names.append(f"an isometry that turns back {turned_back} directions")
     return ", ".join(names)
 
 

@@ -20,6 +20,7 @@ from specavg.estimators._base import weights_or_ones
 from specavg.estimators._exponential_family import exponential_fit, exponential_fit_from_moments
 from specavg.estimators._exponential_search import Maximise, chosen_fit
 from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
+from specavg.estimators._one_thread import one_thread
 from specavg.estimators._orbit_space import orbit_space
 from specavg.estimators._rejection import rejection_sample
 from specavg.estimators._series_choice import chosen_series
@@ -99,13 +100,13 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
 
     *The exponential family* maximises the leave-one-out log-likelihood over α and s. A row that is left out lowers the
     density at its place by a factor in closed form, which agrees with fits without the row to a few hundredths of a nat
-    on average, to 0.3 with very unequal weights (one of first order for streams). Rows on one orbit are left out together, so that repeated rows and
-    rounded angles do not predict one another (rows of streams are left out one by one). Data rounded to a coarse step
-    are estimated on the broad side: 2,000 angles of width 40° that were rounded to 1° or 2° give a mean |f − p| of
-    0.04, to 5° or 10° of 0.10 (0.04 without rounding), and a plain series 0.12 to 0.21 (0.08). Sharp densities are
-    integrated with finer rules than smooth ones; those about whose log Z even the finest two disagree by more than 0.05
-    are not considered. A warning says so if data in memory have sharper peaks than the density that is chosen; many
-    peaks that a given cutoff blurs into few are not noticed.
+    on average, to 0.3 with very unequal weights (one of first order for streams). Rows on one orbit are left out
+    together, so that repeated rows and rounded angles do not predict one another (rows of streams are left out one by
+    one). Data rounded to a coarse step are estimated on the broad side: 2,000 angles of width 40° that were rounded to
+    1° or 2° give a mean |f − p| of 0.04, to 5° or 10° of 0.10 (0.04 without rounding), and a plain series 0.12 to 0.21
+    (0.08). Sharp densities are integrated with finer rules than smooth ones; those about whose log Z even the finest
+    two disagree by more than 0.05 are not considered. A warning says so if data in memory have sharper peaks than the
+    density that is chosen; many peaks that a given cutoff blurs into few are not noticed.
 
     *Continuous groups.* Functions that the turns about an axis leave alone (`C∞v` on a sphere, the fibre textures of
     `crystal_symmetry(..., specimen="C∞")`) are integrated over the orbits: one node on each, with the rule of a line or
@@ -191,7 +192,8 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
             kernels = None
             if given is None:
                 kernels = fitted_mixture(self.basis_.space, self.basis_.group, points, weights)
-            self._fit_positive(n, partial(exponential_fit, features, weights), len(points), kernels)
+            with one_thread(self.basis_.dim):  # nodes and rows of so many functions
+                self._fit_positive(n, partial(exponential_fit, features, weights), len(points), kernels)
         else:
             pairs = n * n - float(weights @ weights)
             self._fit_series(len(features), n, weights @ features, weights**2 @ features**2, pairs)

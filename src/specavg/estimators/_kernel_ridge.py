@@ -264,21 +264,22 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
         if not data.has_gradient.any():
             return self.fit(points, y, sample_weight)
         alpha, order, cutoff = checked_alpha(self.alpha, unit), self._order(), self._cutoff()
-        self._check_gradients(data, unit)
-        bases = self._bases(self._canonical(data.points), order, cutoff, data.rows(self._space().dim))
-        found: list[tuple[InvariantBasis, RatioChoice]] = []
-        for _, basis in competing_bases(bases, None):
-            values, slopes = data.searched(basis)
-            ratios = ratios_of_rows(values.targets, slopes.targets)
-            problem = partial(GradientProblem, values, slopes)
-            found.append((basis, best_ratio(problem, ratios, basis, self._candidates(basis), alpha)))
-        basis, (_, candidates, ratio) = min(found, key=lambda entry: entry[1].density)
-        vars(self).pop("moments_", None)
-        self._take_basis(basis)
-        fit = self._solved(data.problem(basis, ratio), candidates, alpha)
-        self._keep(fit.of_weights(unit), (), len(data.points))
-        self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
-        return self
+        with one_thread(data.rows(self._space().dim)):
+            self._check_gradients(data, unit)
+            bases = self._bases(self._canonical(data.points), order, cutoff, data.rows(self._space().dim))
+            found: list[tuple[InvariantBasis, RatioChoice]] = []
+            for _, basis in competing_bases(bases, None):
+                values, slopes = data.searched(basis)
+                ratios = ratios_of_rows(values.targets, slopes.targets)
+                problem = partial(GradientProblem, values, slopes)
+                found.append((basis, best_ratio(problem, ratios, basis, self._candidates(basis), alpha)))
+            basis, (_, candidates, ratio) = min(found, key=lambda entry: entry[1].density)
+            vars(self).pop("moments_", None)
+            self._take_basis(basis)
+            fit = self._solved(data.problem(basis, ratio), candidates, alpha)
+            self._keep(fit.of_weights(unit), (), len(data.points))
+            self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
+            return self
 
     def _check_gradients(self, data: GradientData, unit: float) -> None:
         """Warn of gradients that contradict the values; needs some values to say something."""

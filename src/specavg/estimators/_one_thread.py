@@ -10,7 +10,7 @@ from typing import Any, final
 from specavg.regression import _measured_limits as _limits
 
 
-def one_thread(rows: int) -> AbstractContextManager[None]:
+def one_thread(rows: float) -> AbstractContextManager[None]:
     """A context for linear algebra of so many rows: one thread for few, all that there are for many."""
     return _ONE if rows <= _limits.ONE_THREAD_ROWS else nullcontext()
 

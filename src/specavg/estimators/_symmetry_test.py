@@ -17,6 +17,7 @@ from specavg._config import require_memory
 from specavg._html import facts_html, table_html
 from specavg._random import OWN_SEED
 from specavg.data._checked_samples import checked_chunks, checked_samples, require_no_weights, without_copies
+from specavg.estimators._one_thread import one_thread
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, invariant_basis
 from specavg.isometries import Isometry
@@ -252,23 +253,24 @@ def symmetry_test(
     if not whole or n_permutations < 0:
         raise ValueError(f"n_permutations must be a whole number, 0 for none; got {n_permutations!r}")
     chunks, rows, again = _as_chunks(space, X, y, sample_weight, n_permutations)
-    columns = _Columns.choose(space, group, rows, max_dim)
-    models = Models(columns.evaluate, columns.pieces(chunks))
-    _require_rows(models.count, columns.size, f"{len(columns.beyond)} of them invariant ones beyond max_dim")
-    parts_of_group = [*(Group([g]) for g in group.generators), *(Group(fields=[f]) for f in group.fields)]
-    spans = [columns.span(group), *map(columns.span, parts_of_group)]
-    whole, *parts = models.compare(spans, columns.pieces(chunks) if again else None)
-    p_values = [whole.p_value, *(part.p_value for part in parts)]
-    # No test is no proof: only a group that moves no function at all holds without one.
-    told = [part.tested > 0 or S.shape[1] == columns.size for part, S in zip((whole, *parts), spans, strict=True)]
-    if not told[0]:
-        warnings.warn(
-            f"{_NOT_TOLD} Of {models.count} samples too few differ: give more points, or a smaller max_dim",
-            stacklevel=2,
-        )
-    if n_permutations:
-        rng = np.random.default_rng(random_state)
-        p_values = permutation_p_values(*models.rows(*chunks[0]), spans, n_permutations, rng)
+    with one_thread(math.inf if rows is None else rows):
+        columns = _Columns.choose(space, group, rows, max_dim)
+        models = Models(columns.evaluate, columns.pieces(chunks))
+        _require_rows(models.count, columns.size, f"{len(columns.beyond)} of them invariant ones beyond max_dim")
+        parts_of_group = [*(Group([g]) for g in group.generators), *(Group(fields=[f]) for f in group.fields)]
+        spans = [columns.span(group), *map(columns.span, parts_of_group)]
+        whole, *parts = models.compare(spans, columns.pieces(chunks) if again else None)
+        p_values = [whole.p_value, *(part.p_value for part in parts)]
+        # No test is no proof: only a group that moves no function at all holds without one.
+        told = [part.tested > 0 or S.shape[1] == columns.size for part, S in zip((whole, *parts), spans, strict=True)]
+        if not told[0]:
+            warnings.warn(
+                f"{_NOT_TOLD} Of {models.count} samples too few differ: give more points, or a smaller max_dim",
+                stacklevel=2,
+            )
+        if n_permutations:
+            rng = np.random.default_rng(random_state)
+            p_values = permutation_p_values(*models.rows(*chunks[0]), spans, n_permutations, rng)
     p_values = [p if known else math.nan for p, known in zip(p_values, told, strict=True)]
     shares = [part.outside if known else math.nan for part, known in zip((whole, *parts), told, strict=True)]
     return SymmetryTest(
