@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 
 import numpy as np
@@ -653,3 +654,21 @@ def test_a_true_symmetry_that_walds_test_refutes_for_want_of_noise_is_tested_aga
     assert sa.discover_symmetry(X, y, sa.Sphere(3), whole).group.order == 2
     monkeypatch.setattr("specavg.discovery._subgroup_search._score_test", lambda *_: 0.0)
     assert sa.discover_symmetry(X, y, sa.Sphere(3), whole).group.order == 1
+
+
+@pytest.mark.parametrize(
+    "target, group, said",
+    [
+        (lambda X: np.exp(X[:, 0]), groups.orthogonal(4), r"rotations about \(1\.000, .*mirror across \("),
+        (
+            lambda X: np.exp(X[:, 0] ** 2 + X[:, 1] ** 2),
+            groups.special_orthogonal(4),
+            r"rotations in the plane of .*, rotations in the plane of .*, an isometry that turns back 2 directions",
+        ),
+    ],
+    ids=["axis", "planes"],
+)
+def test_rotations_found_in_four_dimensions_have_names(target, group, said):
+    X = sa.Sphere(4).sample(1000, random_state=0)
+    y = target(X) + 0.02 * np.random.default_rng(0).normal(size=1000)
+    assert re.search(f"^The data allow {said}", str(sa.discover_symmetry(X, y, sa.Sphere(4), group)))

@@ -1,5 +1,6 @@
 """Linear algebra on one thread for few rows, and the number of threads as it was afterwards."""
 
+import pydoc
 import threading
 
 import numpy as np
@@ -7,8 +8,11 @@ import pytest
 from scipy import linalg
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import specavg as sa
 from specavg.estimators._one_thread import one_thread
 from specavg.regression._measured_limits import ONE_THREAD_ROWS
+
+S2, OH = sa.Sphere(3), sa.groups.point_group("Oh")
 
 
 def blas_threads():
@@ -58,4 +62,42 @@ def test_the_number_is_set_back_where_contexts_of_threads_overlap():
 def test_it_is_set_back_after_an_error():
     with pytest.raises(KeyError), one_thread(10):
         raise KeyError
+    assert set(blas_threads()) == {2}
+
+
+def _gradient(X):
+    return 4 * (X**3 - (X**4).sum(axis=1, keepdims=True) * X)
+
+
+@pytest.mark.parametrize(
+    "module, name, call",
+    [
+        ("specavg.regression._nested_models.Models", "compare", lambda X, y: sa.symmetry_test(X, y, S2, OH)),
+        (
+            "specavg.discovery._field_search",
+            "_largest",
+            lambda X, y: sa.discover_symmetry(X, y, S2, sa.groups.orthogonal(3)),
+        ),
+        (
+            "specavg.estimators._kernel_ridge",
+            "best_ratio",
+            lambda X, y: sa.InvariantKernelRidge(S2, OH).fit(X, y, gradient=_gradient(X)),
+        ),
+        ("specavg.estimators._density", "chosen_fit", lambda X, y: sa.InvariantDensity(S2, OH).fit(X)),
+    ],
+    ids=["symmetry_test", "discover_symmetry", "gradients", "density"],
+)
+def test_small_matrices_of_tests_searches_and_densities_have_one_thread(monkeypatch, module, name, call):
+    seen = []
+    original = pydoc.locate(f"{module}.{name}")
+
+    def spied(*args, **kwargs):
+        seen.append(set(blas_threads()))
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(f"{module}.{name}", spied)
+    X = S2.sample(120, random_state=0)
+    call(X, (X**4).sum(axis=1) + 0.01 * np.random.default_rng(0).normal(size=120))
+    assert seen
+    assert all(threads == {1} for threads in seen)
     assert set(blas_threads()) == {2}
