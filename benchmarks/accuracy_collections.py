@@ -3,7 +3,7 @@
 A target is a random function of the embedded points, reduced over the images under the group. `development` and
 `held_out` share no space, no group of a space and no kind of target. Choices in the regression may be measured on the
 first as often as wanted. The second is for a last look: a change that was made after seeing it has to say so. It was
-looked at once, with one draw of each problem: docs/theory.md has the numbers.
+looked at once, with one draw of each problem: docs/defaults.md has the numbers.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Tori, lattices of all shapes, spheres, rotations, frames, powers, products and boxes; wells, exponentials, poles, kinks,
 creases and steps; 30 to 300 rows, with and without noise. No target is one of README's. `trials` lists every spectrum
 with every penalty of one draw, with its scores and its test error: a rule of choice is then compared on hundreds of
-draws in seconds, without a fit. What was tried is in docs/theory.md ("The choice").
+draws in seconds, without a fit. What was tried is in docs/defaults.md ("The score").
 """
 
 from __future__ import annotations
