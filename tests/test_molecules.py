@@ -73,7 +73,7 @@ def test_errors_at_left_out_geometries_are_those_of_fits_without_them(monkeypatc
     np.testing.assert_allclose(y, np.sqrt(w)[:, None] * same, atol=1e-14)
     assert not A[:missing, 1:].any()
     assert not y[:missing, 1:].any()
-    degrees, weight, prior = terms.function_degrees, 2.0, choice._prior(terms.function_degrees, 0.5)
+    degrees, weight, prior = terms.function_degrees, 2.0, choice.prior_deviations(terms.function_degrees, 0.5)
     B, z = choice._weighted(A, weight) * prior, choice._weighted(y, weight)
     fits = list(choice._decomposed(A, y, degrees, 0.5, weight, 0.0, equations))
     fit = next(fit for fit in fits if np.isclose(fit.penalty, 1e-3))
@@ -411,3 +411,86 @@ def test_what_is_no_degree_is_refused(degree):
     R = np.random.default_rng(0).normal(size=(10, 3, 3))
     with pytest.raises(ValueError, match=r"degree must be at least 1.* and a whole number"):
         sa.molecules.InvariantPotential(["O", "H", "H"], degree=degree).fit(R, np.arange(10.0))
+
+
+def test_deviations_of_energies_are_those_of_a_gaussian_process(monkeypatch, tmp_path):
+    from specavg.molecules import _choice_of_model as choice
+    from specavg.molecules._distances import PairScale, distances
+    from specavg.molecules._equations import Equations
+
+    R = geometries(12, 20)
+    E, F = energy_and_forces(R, METHANE)
+    F[2] = np.nan
+    new = geometries(30, 21)
+    found = {}
+    for way in ("_exact_fits", "_factored_fits", "_gram_fits"):
+        with monkeypatch.context() as patched:
+            patched.setattr(choice, "DECAYS", (0.5, 0.5))
+            patched.setattr(choice, "ENERGY_WEIGHTS", (1.0,))
+            patched.setattr(choice, "EXACT_PENALTIES", np.array([1e-2]))  # one candidate, where squares lose nothing
+            patched.setattr(choice, "GRAM_PENALTIES", np.array([1e-2]))
+            fits, more = getattr(choice, way), [] if way == "_gram_fits" else [[3]]
+            patched.setattr(choice, "_exact_fits", lambda e, d, _, fits=fits, more=more: fits(e, d, *more))
+            model = InvariantPotential(METHANE, degree=3).fit(R, E, F)
+        energies, std = model.predict(new, return_std=True)
+        np.testing.assert_array_equal(energies, model.predict(new))
+        found[way] = std
+        terms = model._terms()
+        scale = PairScale(model.lengths_)
+        equations = Equations(terms.functions, scale, R, E - E.mean(), F, np.ones(12), np.arange(12))
+        A, _, _ = equations.all()
+        prior = choice.prior_deviations(terms.function_degrees, 0.5)
+        B = (choice._weighted(A, model.energy_weight_) * prior).reshape(-1, A.shape[2])
+        kept = B.any(axis=1)
+        assert kept.sum() == 12 * 10 - 9
+        penalty = 1e-2 * choice._unit_penalty(B, terms.function_degrees, prior)
+        Z = terms.functions.values(scale(distances(new).r)[0]) * prior
+        K, k = B[kept] @ B[kept].T / penalty, B[kept] @ Z.T / penalty
+        wanted = (Z**2).sum(axis=1) / penalty - np.einsum("in,in->n", k, np.linalg.solve(K + np.eye(len(K)), k))
+        posterior = model._posterior
+        np.testing.assert_allclose((std**2 - posterior.floor) / posterior.noise, wanted, rtol=1e-5)
+    np.testing.assert_allclose(found["_factored_fits"], found["_exact_fits"], rtol=1e-6)
+    np.testing.assert_allclose(found["_gram_fits"], found["_exact_fits"], rtol=1e-5)
+    model.save(tmp_path / "m")
+    np.testing.assert_array_equal(sa.load(tmp_path / "m").predict(new, return_std=True)[1], std)
+    np.testing.assert_allclose(model.predict(new[:, [0, 2, 3, 1, 4]], return_std=True)[1], std, rtol=1e-9)
+
+
+@pytest.mark.parametrize("with_forces", [True, False])
+def test_nine_in_ten_energies_lie_in_their_intervals(with_forces):
+    inside = []
+    for seed in range(6):
+        R, new = geometries(30 if with_forces else 120, 30 + seed), geometries(200, 40 + seed)
+        E, F = energy_and_forces(R, METHANE)
+        model = InvariantPotential(METHANE).fit(R, E, F if with_forces else None)
+        energies, std = model.predict(new, return_std=True)
+        inside.append(np.mean(np.abs(energies - energy_and_forces(new, METHANE)[0]) < 1.645 * std))
+    assert 0.8 < np.mean(inside) < 0.99
+
+
+def test_deviations_do_not_depend_on_the_scale_of_weights_and_follow_the_unit_of_energy():
+    R, new = geometries(25, 50), geometries(20, 51)
+    E, F = energy_and_forces(R, METHANE)
+    w = np.random.default_rng(0).uniform(0.5, 2.0, size=25)
+    std = InvariantPotential(METHANE, degree=3).fit(R, E, F, sample_weight=w).predict(new, return_std=True)[1]
+    other = InvariantPotential(METHANE, degree=3).fit(R, 1e3 * E, 1e3 * F, sample_weight=7 * w)
+    np.testing.assert_allclose(other.predict(new, return_std=True)[1], 1e3 * std, rtol=1e-6)
+
+
+def test_where_there_are_no_deviations_of_energies_a_sentence_says_why(monkeypatch):
+    from specavg.molecules import _choice_of_model as choice
+
+    R = geometries(20, 52)
+    E, F = energy_and_forces(R, METHANE)
+    with pytest.raises(ValueError, match="fitted to forces alone"):
+        InvariantPotential(METHANE, degree=2).fit(R, None, F).predict(R, return_std=True)
+    monkeypatch.setattr(choice, "MOST_WITH_ERROR_BARS", 5)
+    monkeypatch.setattr(choice, "_EXACT_FUNCTIONS", 5)
+    monkeypatch.setattr("specavg.molecules._potential.MOST_WITH_ERROR_BARS", 5)
+    model = InvariantPotential(METHANE, degree=3).fit(R, E, F)
+    with pytest.raises(ValueError, match=r"up to 5 functions, and this potential has 30\. Give a smaller degree"):
+        model.predict(R, return_std=True)
+    del model._posterior  # as in the file of an earlier version
+    monkeypatch.setattr("specavg.molecules._potential.MOST_WITH_ERROR_BARS", 50)
+    with pytest.raises(ValueError, match="an earlier version saved it"):
+        model.predict(R, return_std=True)

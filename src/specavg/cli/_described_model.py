@@ -64,7 +64,8 @@ def _taken(model: Any) -> str:
 
 def _predicted(model: Any) -> str:
     if hasattr(model, "energy_and_forces"):
-        return "an energy, and forces"
+        bars = getattr(model, "_posterior", None) is not None
+        return "an energy, and forces" + "; deviations of energies (return_std)" * bars
     if hasattr(model, "score_samples"):
         return "the logarithm of a density (score_samples)"
     if hasattr(model, "transform"):

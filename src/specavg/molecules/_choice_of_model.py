@@ -7,8 +7,9 @@ them, found once for all candidates. With many functions the Gram matrix is summ
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -27,6 +28,7 @@ EXACT_PENALTIES = 10.0 ** np.arange(-18, 1)  # in units of the sums of squares o
 GRAM_PENALTIES = 10.0 ** np.arange(-13, 1, 1.0)  # the same from a Gram matrix, whose rounding is 1e-15
 _CONSTANT = 1e3  # prior standard deviation of the constant: free beside the others
 _EXACT_FUNCTIONS = 1200  # up to which the matrix is decomposed: 0.8 s for each candidate of 2000 equations
+MOST_WITH_ERROR_BARS = _EXACT_FUNCTIONS  # functions whose covariance a potential keeps: 12 MB
 _MANY_EQUATIONS = 8  # for each function: then the factors are smaller than the matrix, and I − H is far from zero
 _LEFT_OUT_GEOMETRIES = 2000  # whose errors choose where there are more: the root mean square is known to 2 %
 _PRODUCT_BYTES = 16e6  # of products that one matrix product sums: they stay near the processor
@@ -50,6 +52,11 @@ class Fit:
     weights: Array  # of these geometries
     energies_left: Array  # the error of each
     forces_left: Array  # the same of forces, root mean squares; NaN where they are missing
+    noise: float  # σ², the variance of an equation of weight one, if all that is not fitted is noise
+    left_squares: float  # the mean of dᵀ(I − H_bb)d over equations, d the errors at a geometry that was left out
+    freedom: float  # tr H over the number of equations
+    # Upper triangular, RᵀR = BᵀB + penalty: σ²(RᵀR)⁻¹ is the covariance of c / prior. None with many functions.
+    factor: Callable[[], Array] | None
 
     @property
     def score(self) -> float:
@@ -116,7 +123,7 @@ def _decomposed(
     from scipy.linalg import svd
 
     n, block, p = A.shape
-    prior = _prior(degrees, decay)
+    prior = prior_deviations(degrees, decay)
     B = (_weighted(A, weight) * prior).reshape(n * block, p)
     z = _weighted(y, weight).ravel()
     told = B.any(axis=1)  # forces that are missing, and directions that a geometry on a line lacks, are rows of zeros
@@ -136,11 +143,12 @@ def _decomposed(
     residuals = (outside[:, None] + U @ (kept * b[:, None])).T.reshape(-1, n, block)
     for k, penalty in enumerate(EXACT_PENALTIES):
         try:
-            left = np.linalg.solve(rest + blocks[k], residuals[k][..., None])[..., 0]
+            left = _LeftOut.of(rest + blocks[k], residuals[k], z)
         except np.linalg.LinAlgError:  # so small a penalty leaves nothing to tell
             continue
         c = prior * (Wt.T @ (d / (d * d + penalty * unit) * b))
-        yield _fit(int(degrees[-1]), decay, weight, penalty, c, left, unreachable, equations)
+        factor = partial(_triangular, d, Wt, penalty * unit)
+        yield _fit(int(degrees[-1]), decay, weight, penalty, c, left, factor, unreachable, equations)
 
 
 def _factored_fits(equations: Equations, degrees: NDArray[np.int64], tried: list[int]) -> Iterator[Fit]:
@@ -162,7 +170,7 @@ def _factored_fits(equations: Equations, degrees: NDArray[np.int64], tried: list
     A, y, unreachable = some.all()
     for degree, decay, weight in product(tried, DECAYS, _weights(equations)):
         p = int((degrees <= degree).sum())
-        prior = _prior(degrees[:p], decay)
+        prior = prior_deviations(degrees[:p], decay)
         S = np.concatenate([weight * factors[0], *factors[1:]])
         V, d, Wt = svd(S[:, :p] * prior, full_matrices=False, check_finite=False)
         b, unit = V.T @ S[:, -1], _unit_penalty(S[:, :p] * prior, degrees[:p], prior)
@@ -173,9 +181,10 @@ def _factored_fits(equations: Equations, degrees: NDArray[np.int64], tried: list
         H = _products(P.reshape(*z.shape, -1), inverse)
         fitted = (P @ taken).T.reshape(-1, *z.shape)
         for k, penalty in enumerate(EXACT_PENALTIES):
-            left = np.linalg.solve(np.eye(z.shape[1]) - H[k], (z - fitted[k])[..., None])[..., 0]
+            left = _LeftOut.of(np.eye(z.shape[1]) - H[k], z - fitted[k], z)
             c = prior * (Wt.T @ taken[:, k])
-            yield _fit(degree, decay, weight, penalty, c, left, unreachable, some)
+            factor = partial(_triangular, d, Wt, penalty * unit)
+            yield _fit(degree, decay, weight, penalty, c, left, factor, unreachable, some)
 
 
 def _products(P: Array, diagonals: Array) -> Array:
@@ -218,7 +227,7 @@ def _gram_fits(equations: Equations, degrees: NDArray[np.int64]) -> Iterator[Fit
     first = degrees == 1
     unit = float(np.diagonal(gram)[first].sum()) if first.any() else 1.0
     for decay in DECAYS[1:]:  # with thousands of functions a prior without decay was never the best
-        prior, best = _prior(degrees, decay), np.inf
+        prior, best = prior_deviations(degrees, decay), np.inf
         for penalty in GRAM_PENALTIES:
             K = gram * prior[:, None] * prior
             K[np.diag_indices(p)] += penalty * unit
@@ -227,25 +236,49 @@ def _gram_fits(equations: Equations, degrees: NDArray[np.int64]) -> Iterator[Fit
             except np.linalg.LinAlgError:  # rounding of the sums is larger than the penalty
                 continue
             c = prior * cho_solve((L, True), prior * moments, check_finite=False)
-            left = _left_out(L, A, z - A @ c, prior)
-            fit = _fit(int(degrees[-1]), decay, weight, penalty, c, left, unreachable, some)
+            left = _left_out(L, A, z, c, prior)
+            factor = partial(np.transpose, L) if p <= MOST_WITH_ERROR_BARS else None
+            fit = _fit(int(degrees[-1]), decay, weight, penalty, c, left, factor, unreachable, some)
             yield fit
             if fit.score > best + 0.1:  # past the valley
                 break
             best = min(best, fit.score)
 
 
-def _left_out(L: Array, A: Array, residuals: Array, prior: Array) -> Array:
-    """(I − H_bb)⁻¹ r_b for each block, H from the factor of the penalised Gram matrix."""
+@dataclass(frozen=True, eq=False)
+class _LeftOut:
+    """The equations of geometries that are left out, one geometry at a time."""
+
+    rest: Array  # (n, block, block): I − H_bb
+    residuals: Array  # (n, block): of the fit to all geometries
+    targets: Array  # (n, block)
+    errors: Array  # (n, block): (I − H_bb)⁻¹ r_b
+
+    @classmethod
+    def of(cls, rest: Array, residuals: Array, targets: Array) -> _LeftOut:
+        errors = np.linalg.solve(rest, residuals[..., None])[..., 0]
+        return cls(rest, residuals, targets.reshape(residuals.shape), errors)
+
+
+def _left_out(L: Array, A: Array, z: Array, c: Array, prior: Array) -> _LeftOut:
+    """The same, H from the factor of the penalised Gram matrix."""
     from scipy.linalg import solve_triangular
 
-    left = np.empty_like(residuals)
+    rest = np.empty((*z.shape, z.shape[1]))
     for rows in np.array_split(np.arange(len(A)), max(1, len(A) // 100)):
         B = (A[rows] * prior).reshape(-1, A.shape[2])
         V = solve_triangular(L, B.T, lower=True, check_finite=False).T.reshape(len(rows), -1, A.shape[2])
-        rest = np.eye(A.shape[1]) - np.matmul(V, V.transpose(0, 2, 1))
-        left[rows] = np.linalg.solve(rest, residuals[rows][..., None])[..., 0]
-    return left
+        rest[rows] = np.eye(A.shape[1]) - np.matmul(V, V.transpose(0, 2, 1))
+    return _LeftOut.of(rest, z - A @ c, z)
+
+
+def _triangular(d: Array, Wt: Array, penalty: float) -> Array:
+    """R with RᵀR = W diag(d²) Wᵀ + penalty, without the squares."""  # (r,), (r, p) -> (p, p)
+    from scipy.linalg import qr
+
+    p = Wt.shape[1]
+    found: Any = qr(np.concatenate([d[:, None] * Wt, penalty**0.5 * np.eye(p)]), mode="r", check_finite=False)
+    return np.triu(found[0][:p])
 
 
 def _sums(equations: Equations, weight: float) -> tuple[Array, Array]:
@@ -261,9 +294,17 @@ def _sums(equations: Equations, weight: float) -> tuple[Array, Array]:
 
 
 def _fit(
-    degree: int, decay: float, weight: float, penalty: float, c: Array, left: Array, unreachable: float, eqs: Equations
+    degree: int,
+    decay: float,
+    weight: float,
+    penalty: float,
+    c: Array,
+    left_out: _LeftOut,
+    factor: Callable[[], Array] | None,
+    unreachable: float,
+    eqs: Equations,
 ) -> Fit:
-    total = eqs.weights.sum()
+    left, total = left_out.errors, eqs.weights.sum()
     energy = float(np.sqrt((left[:, 0] ** 2).sum() / total)) / weight if weight else np.nan
     root, has, forces, pulls = np.sqrt(eqs.weights), eqs.has_forces, np.nan, np.full(len(left), np.nan)
     if eqs.forces is not None:
@@ -272,10 +313,29 @@ def _fit(
         forces = float(np.sqrt((squares.sum() + unreachable) / (components * eqs.weights[has].sum())))
         pulls[has] = np.sqrt(squares[has] / components) / root[has]
     each = left[:, 0] / (weight * root) if weight else np.full(len(left), np.nan)
-    return Fit(degree, decay, weight, float(penalty), c, energy, forces, eqs.rows, eqs.weights, each, pulls)
+    taken = 1.0 - np.diagonal(left_out.rest, axis1=1, axis2=2)
+    count = max(np.count_nonzero(taken), 1)  # equations of forces that are missing say nothing
+    return Fit(
+        degree=degree,
+        decay=decay,
+        energy_weight=weight,
+        penalty=float(penalty),
+        coefficients=c,
+        energy_error=energy,
+        force_error=forces,
+        rows=eqs.rows,
+        weights=eqs.weights,
+        energies_left=each,
+        forces_left=pulls,
+        noise=float(np.sum(left_out.targets * left_out.residuals)) / count,
+        left_squares=float(np.sum(left * left_out.residuals)) / count,
+        freedom=float(taken.sum()) / count,
+        factor=factor,
+    )
 
 
-def _prior(degrees: NDArray[np.int64], decay: float) -> Array:
+def prior_deviations(degrees: NDArray[np.int64], decay: float) -> Array:
+    """Prior standard deviations of the coefficients, up to a factor."""
     return np.where(degrees == 0, _CONSTANT, decay ** degrees.astype(float))
 
 

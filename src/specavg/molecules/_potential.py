@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +14,10 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
-from specavg.molecules._choice_of_model import best_fit, contradiction
+from specavg.molecules._choice_of_model import MOST_WITH_ERROR_BARS, best_fit, contradiction, prior_deviations
 from specavg.molecules._distances import Pairs, PairScale, distances, over_orbits, pairs_of
 from specavg.molecules._elements import labels_of
+from specavg.molecules._energy_posterior import EnergyPosterior
 from specavg.molecules._equations import Equations
 from specavg.molecules._geometries import Observed, positions_of
 from specavg.molecules._questions import (
@@ -86,6 +87,13 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
 
     Units are yours: forces in units of energy over length.
 
+    ``predict(R, return_std=True)`` gives standard deviations of energies, calibrated as in `InvariantKernelRidge`: by
+    what was left out, by how much was chosen, and by the roughness that no function shows. Of energies of methane 99,
+    96, 92, 94 and 92 % lay in 90 % intervals after 10, 20, 50, 100 and 200 geometries with forces (means of eight
+    draws; 83 % in the worst), and of ethanol 96 % after 20. Of methane without forces 98, 86, 77, 87 and 90 % lay in
+    them after 20, 50, 100, 300 and 1000 geometries (60 % in the worst draw), and anything from none to all after 10:
+    where energies alone are few, intervals can be too narrow. Forces have no deviations.
+
     Examples
     --------
     >>> import numpy as np
@@ -101,11 +109,17 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
     True
     >>> bool(np.allclose(model.predict(new), model.predict(new[:, [0, 2, 1]]), rtol=1e-12))
     True
+    >>> energies, std = model.predict(new, return_std=True)
+    >>> bool(np.mean(np.abs(energies - energy(new)) < 1.645 * std) > 0.8)
+    True
     >>> model.forces(new).shape
     (100, 3, 3)
     """
 
     has_basis: ClassVar[bool] = False
+    saved_private: ClassVar[tuple[str, ...]] = ("_posterior",)
+    saved_records: ClassVar[tuple[type, ...]] = (EnergyPosterior,)
+    _posterior: EnergyPosterior | None
 
     def __init__(
         self,
@@ -185,6 +199,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         self.ranges_ = np.stack([over_orbits(extreme, r, kinds.pair_orbits) for extreme in (np.min, np.max)])
         self.decay_, self.energy_weight_, self.penalty_ = found.decay, found.energy_weight, found.penalty
         self.energy_error_, self.force_error_ = unit * found.energy_error, unit * found.force_error
+        prior = prior_deviations(degrees[: len(found.coefficients)], found.decay)
+        inner = max(3 * len(labels) - 6, 1)
+        self._posterior = None if alone else EnergyPosterior.of(found, prior, unit, inner)
         if alone:
             self.mean_energy_ = -float(np.average(self._evaluated(positions)[0], weights=data.weights))
         question_errors(found, energies, given, unit, known=wrong)
@@ -193,26 +210,40 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         self.reference_ = positions[:4].copy()  # what a saved file is checked with
         return self
 
-    def predict(self, R: Any) -> Array:
+    @overload
+    def predict(self, R: Any, return_std: Literal[False] = False) -> Array: ...
+    @overload
+    def predict(self, R: Any, return_std: Literal[True]) -> tuple[Array, Array]: ...
+
+    def predict(self, R: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Energies.
 
         Parameters
         ----------
         R : array-like of shape (n, N, 3)
             Or ``Atoms`` of ASE, one or a list.
+        return_std : bool, default False
+            Whether to return the standard deviation of each energy too (see the notes of the class). Potentials of
+            more than 1200 functions, and those fitted to forces alone, have none.
 
         Returns
         -------
-        ndarray of shape (n,)
+        energies : ndarray of shape (n,)
+        std : ndarray of shape (n,)
+            Only if `return_std`.
         """
         positions, outside = self._asked(R), None
-        energies = np.empty(len(positions))
+        posterior = self._error_bars() if return_std else None
+        energies, deviations = np.empty(len(positions)), np.empty(len(positions))
         for rows, x, _, pairs in self._chunks(positions):
             energies[rows] = self._terms().functions.combine(x, self.coef_[:, None])[:, 0]
+            if posterior is not None:
+                deviations[rows] = posterior.deviation(self._terms().functions.values(x))
             outside = outside or self._outside(pairs, rows.start)
         if outside:
             warnings.warn(outside, stacklevel=2)
-        return energies + self.mean_energy_
+        energies += self.mean_energy_
+        return energies if posterior is None else (energies, deviations)
 
     def forces(self, R: Any) -> Array:
         """Forces, exactly minus the gradient of `predict`."""  # (n, N, 3) -> (n, N, 3)
@@ -245,6 +276,22 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
     def _asked(self, R: Any) -> Array:
         check_is_fitted(self)
         return positions_of(R, labels_of(self.symbols))
+
+    def _error_bars(self) -> EnergyPosterior:
+        posterior = getattr(self, "_posterior", None)  # files of earlier versions have none
+        if posterior is not None:
+            return posterior
+        if np.isnan(self.energy_error_):
+            raise ValueError(
+                "there are no error bars of energies: the potential was fitted to forces alone, which leave their mean "
+                "open. Give energies too, fit(R, E, forces)"
+            )
+        if self.n_functions_ <= MOST_WITH_ERROR_BARS:
+            raise ValueError("there are no error bars in this model: an earlier version saved it. Fit it again")
+        raise ValueError(
+            f"there are no error bars: they are kept for up to {MOST_WITH_ERROR_BARS} functions, and this potential "
+            f"has {self.n_functions_}. Give a smaller degree (it is now {dict(self.degrees_)}), or fewer geometries"
+        )
 
     def _chunks(self, positions: Array) -> Iterator[tuple[slice, Array, Array, Pairs]]:
         scale = PairScale(self.lengths_)
