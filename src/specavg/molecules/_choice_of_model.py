@@ -28,7 +28,7 @@ EXACT_PENALTIES = 10.0 ** np.arange(-18, 1)  # in units of the sums of squares o
 GRAM_PENALTIES = 10.0 ** np.arange(-13, 1, 1.0)  # the same from a Gram matrix, whose rounding is 1e-15
 _CONSTANT = 1e3  # prior standard deviation of the constant: free beside the others
 _EXACT_FUNCTIONS = 1200  # up to which the matrix is decomposed: 0.8 s for each candidate of 2000 equations
-MOST_WITH_ERROR_BARS = _EXACT_FUNCTIONS  # functions whose covariance a potential keeps: 12 MB
+MOST_WITH_ERROR_BARS = 3000  # functions whose covariance a potential keeps: 72 MB, here and in a saved file
 _MANY_EQUATIONS = 8  # for each function: then the factors are smaller than the matrix, and I − H is far from zero
 _LEFT_OUT_GEOMETRIES = 2000  # whose errors choose where there are more: the root mean square is known to 2 %
 _PRODUCT_BYTES = 16e6  # of products that one matrix product sums: they stay near the processor
@@ -256,7 +256,7 @@ class _LeftOut:
 
     @classmethod
     def of(cls, rest: Array, residuals: Array, targets: Array) -> _LeftOut:
-        errors = np.linalg.solve(rest, residuals[..., None])[..., 0]
+        errors = np.asarray(np.linalg.solve(rest, residuals[..., None])[..., 0], dtype=np.float64)
         return cls(rest, residuals, targets.reshape(residuals.shape), errors)
 
 

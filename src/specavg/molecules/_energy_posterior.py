@@ -39,8 +39,8 @@ class EnergyPosterior:
             return None
         n = len(fit.rows)
         # What is left out of many geometries is some of them: the sum over these may be negative, that over all is not.
-        noise = np.array([max(fit.noise, 1e-12 * fit.left_squares)])
-        freedom = np.array([n * fit.freedom])
+        noise: Array = np.array([max(fit.noise, 1e-12 * fit.left_squares)])
+        freedom: Array = np.array([n * fit.freedom])
         calibration = Calibration.by_left_out(
             np.array([fit.left_squares]), np.ones(1), noise, freedom, 0.0, n, dimension
         )

@@ -90,9 +90,9 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
     ``predict(R, return_std=True)`` gives standard deviations of energies, calibrated as in `InvariantKernelRidge`: by
     what was left out, by how much was chosen, and by the roughness that no function shows. Of energies of methane 99,
     96, 92, 94 and 92 % lay in 90 % intervals after 10, 20, 50, 100 and 200 geometries with forces (means of eight
-    draws; 83 % in the worst), and of ethanol 96 % after 20. Of methane without forces 98, 86, 77, 87 and 90 % lay in
-    them after 20, 50, 100, 300 and 1000 geometries (60 % in the worst draw), and anything from none to all after 10:
-    where energies alone are few, intervals can be too narrow. Forces have no deviations.
+    draws; 83 % in the worst), and of ethanol 96 and 94 % after 20 and 50. Of methane without forces 98, 86, 77, 87 and
+    90 % lay in them after 20, 50, 100, 300 and 1000 geometries (60 % in the worst draw), and anything from none to all
+    after 10: where energies alone are few, intervals can be too narrow. Forces have no deviations.
 
     Examples
     --------
@@ -224,7 +224,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             Or ``Atoms`` of ASE, one or a list.
         return_std : bool, default False
             Whether to return the standard deviation of each energy too (see the notes of the class). Potentials of
-            more than 1200 functions, and those fitted to forces alone, have none.
+            more than 3000 functions, and those fitted to forces alone, have none.
 
         Returns
         -------
@@ -290,7 +290,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
             raise ValueError("there are no error bars in this model: an earlier version saved it. Fit it again")
         raise ValueError(
             f"there are no error bars: they are kept for up to {MOST_WITH_ERROR_BARS} functions, and this potential "
-            f"has {self.n_functions_}. Give a smaller degree (it is now {dict(self.degrees_)}), or fewer geometries"
+            f"has {self.n_functions_}. Give a smaller degree (it is now {dict(self.degrees_)})"
         )
 
     def _chunks(self, positions: Array) -> Iterator[tuple[slice, Array, Array, Pairs]]:
