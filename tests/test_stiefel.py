@@ -5,12 +5,13 @@ from math import prod
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 from specavg import config, groups, isometries
 from specavg.functions._orthonormal_matrices import random_orthonormal
 from specavg.invariants import invariant_basis
 from specavg.spaces import Rotations, Sphere, Stiefel
-from specavg.spaces._orthogonal_irreps import irrep
+from specavg.spaces import _orthogonal_irreps as irreps
 from specavg.spaces._orthogonal_types import (
     associate,
     casimir,
@@ -330,7 +331,7 @@ def rows_and_columns(n, k):
 
 @pytest.mark.parametrize("shape", [(), (2,), (1, 1), (2, 1), (3,), (2, 2), (4,)])
 def test_signed_permutations_have_the_same_matrices_sparse(shape):
-    rho = irrep(shape, 5)
+    rho = irreps.irrep(shape, 5)
     rng = np.random.default_rng(3)
     for _ in range(4):
         A = np.eye(5)[rng.permutation(5)] * rng.choice([-1.0, 1.0], 5)
@@ -374,3 +375,29 @@ def test_the_memory_limit_holds_before_matrices_are_formed(rows):
 def test_groups_of_the_right_side_are_told_how_they_are_written():
     with pytest.raises(ValueError, match=r"From the right: isometries.left_right\(np.eye\(5\), B\)"):
         invariant_basis(Stiefel(5, 2), groups.sign_flips(2), max_eigenvalue=4)
+
+
+def test_small_types_are_built_once():
+    """A basis of a few hundred eigenspaces: a type is built from smaller ones, which must not be built anew."""
+    space = Stiefel(2, 1)
+    top = list(islice(space.eigenspaces(), 150))
+    x = space.sample(2, random_state=0)
+    built = irreps._small_type.cache_info().misses
+    first = [space.evaluate(V, x) for V in top]
+    assert irreps._small_type.cache_info().misses <= built + len(top)
+    built = irreps._small_type.cache_info().misses
+    again = [space.evaluate(V, x) for V in top]
+    assert irreps._small_type.cache_info().misses == built
+    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+
+
+@pytest.mark.parametrize("n, k", [(2, 1), (3, 2), (5, 3), (6, 2)])
+def test_exponentials_of_infinitesimals_are_representations(n, k):
+    """D(exp ξ) = exp(dD(ξ)), for both sides together."""
+    rng = np.random.default_rng(n + k)
+    A, B = (M - M.T for M in (rng.normal(size=(n, n)), rng.normal(size=(k, k))))
+    space, g = Stiefel(n, k), isometries.left_right(expm(A), expm(B))
+    for V in islice(space.eigenspaces(), 6):
+        dD = space.infinitesimal(isometries.fields.left_right(A, B), V)
+        assert np.abs(dD + dD.T).max() < TOLERANCE
+        assert np.abs(expm(dD) - space.representation(g, V)).max() < 1e-11  # exp of weights up to 30 rounds to this

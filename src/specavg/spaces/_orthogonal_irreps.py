@@ -106,6 +106,10 @@ class Irrep:
             start = np.where(self.odd[:, -1:], -start, start)  # A = g · diag(1, …, 1, −1) with g proper
         return self.turned(start, givens(A[None, :, : self.n - 1]))[0]
 
+    def derivative(self, A: Array) -> Any:
+        """dρ(A), the derivative of ρ(exp(tA)) at t = 0, for an antisymmetric matrix A."""  # sparse (m, m)
+        return sum(A[j, i] * E for (i, j), E in self.generators.items())
+
     @property
     def classes(self) -> list[tuple[int, int]]:
         """From where to where basis vectors have the same parities."""
@@ -207,9 +211,12 @@ def givens(X: Array) -> list[tuple[int, Array]]:
     return turns
 
 
-@lru_cache(maxsize=64)
 def irrep(shape: Partition, n: int) -> Irrep:
     """The type λ of O(n) with at most n/2 rows."""
+    return (_small_type if type_dim(shape, n) <= _DENSE else _large_type)(shape, n)
+
+
+def _new_irrep(shape: Partition, n: int) -> Irrep:
     from scipy import sparse
 
     pairs = list(combinations(range(n), 2))
@@ -248,6 +255,12 @@ def irrep(shape: Partition, n: int) -> Irrep:
             product = right @ left
             generators[i, i + gap] = (product - product.T).tocsr()  # [E_jk, E_ij], both antisymmetric
     return Irrep(shape, n, generators, np.repeat(odd[[rows[0] for rows, _ in parts]], sizes, axis=0))
+
+
+# A type is built from smaller ones, so one that was dropped costs all of them again. A fit has hundreds of small types,
+# of some 10 kB each, and few large ones, of megabytes.
+_small_type = lru_cache(maxsize=4096)(_new_irrep)
+_large_type = lru_cache(maxsize=64)(_new_irrep)
 
 
 def _coupling(mu: Irrep, pairs: list[tuple[int, int]]) -> Any:

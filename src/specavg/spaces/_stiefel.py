@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import comb, fsum, prod
 from typing import Any, final
 
@@ -15,9 +15,8 @@ from specavg._random import as_generator
 from specavg.functions._orthonormal_matrices import nearest_orthonormal, orthonormality_error, random_orthonormal
 from specavg.functions._types_of_functions import Type
 from specavg.isometries import Isometry
-from specavg.isometries.fields import Field, LeftRightField, RotationField, two_sided
+from specavg.isometries.fields import Field, two_sided
 from specavg.spaces._eigenspace import Eigenspace
-from specavg.spaces._infinitesimal import circle_derivative
 from specavg.spaces._matrix_space import MatrixSpace
 from specavg.spaces._order_of_functions import Order
 from specavg.spaces._orthogonal_irreps import givens, short_type
@@ -197,22 +196,13 @@ class Stiefel(MatrixSpace):
 
     def factor_infinitesimals(self, field: Field, eigenspace: Eigenspace) -> list[tuple[Array, Array]]:
         left, right = two_sided(self.check_field(field), self._k)
-        none_left, none_right = (RotationField(np.zeros((size, size))) for size in (self._n, self._k))
-        shapes = _types(eigenspace)
-
-        def factor(i: int, side: int, circle: Field, t: float) -> Array:
-            V = Eigenspace(eigenspace.eigenvalue, self._type_dim(shapes[i]), (shapes[i],))
-            return self.factor_representations(circle.flow(t), V)[0][side]
-
+        inside = np.zeros((self._n, self._n))
+        inside[: self._k, : self._k] = right.matrix
         pairs: list[tuple[Array, Array]] = []
-        for i, shape in enumerate(shapes):
-            sums = [np.zeros((m, m)) for m in (type_dim(shape, self._n), multiplicity(shape, self._n, self._k))]
-            for side, rotation in enumerate((left, right)):
-                for speed, plane in rotation.circles():
-                    assert isinstance(plane, RotationField)
-                    circle = LeftRightField(plane, none_right) if side == 0 else LeftRightField(none_left, plane)
-                    sums[side] += speed * circle_derivative(partial(factor, i, side, circle), sum(shape))
-            pairs.append((sums[0], sums[1]))
+        for shape in _types(eigenspace):
+            rho, _ = short_type(shape, self._n)  # the determinant of a rotation is 1
+            W = _fixed(shape, self._n, self._k)
+            pairs.append((rho.derivative(left.matrix).toarray().T, (W.T @ (rho.derivative(inside) @ W)).T))
         return pairs
 
     # --- points ------------------------------------------------------------------------------------
@@ -250,7 +240,7 @@ def _types(eigenspace: Eigenspace) -> tuple[Partition, ...]:
     return eigenspace.label  # pyright: ignore[reportReturnType]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _fixed(shape: Partition, n: int, k: int) -> Array:
     if not shape:
         return np.ones((1, 1))  # the constant is +1: an eigenvector could be −1 as well
