@@ -8,6 +8,7 @@ from itertools import islice
 import mpmath
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 import specavg as sa
 from specavg import isometries as iso
@@ -206,3 +207,15 @@ def test_weights_of_a_circle_are_integers(degree):
     dD = Sphere(3).infinitesimal(AROUND, Sphere(3).eigenspace(degree))
     weights = np.linalg.eigvalsh(1j * dD)
     assert np.abs(weights - np.arange(-degree, degree + 1)).max() < 1e-11
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 5])
+def test_fields_of_spheres_in_another_order(d):
+    """An order has values of its own, which say nothing of the frequencies of a function."""
+    A = np.zeros((d, d))
+    A[0, 1], A[1, 0] = -1.0, 1.0
+    space, field, degree = sa.Sphere(d), fields.rotation(A), 100 if d == 2 else 8
+    V = next(V for V in space.ordered(sa.invariants.FewCoordinates(64)) if space.degree(V) == degree)
+    dD = space.infinitesimal(field, V)
+    assert V.eigenvalue < space.eigenspace(degree).eigenvalue / 2
+    assert np.abs(expm(0.7 * dD) - space.representation(field.flow(0.7), V)).max() < 1e-11

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from specavg.spaces._space import Space
 
 REPRESENTATION_TOLERANCE = 1e-9  # of D(g): interpolation rounds to 1e-13, and maps that are no isometries miss by 1e-3
+_MOST_WEIGHT = 1024  # tried in any case: two functions of one angle may have any frequency
 SOME_TIME = 0.6180339887498949  # the time at which a flow is checked: the golden ratio is no fraction of a period
 
 
@@ -53,7 +54,7 @@ def derivative_along(space: Space, circle: Field, eigenspace: Eigenspace) -> Arr
 
     weight = max(1, int(np.sqrt(eigenspace.eigenvalue * (1 + 1e-9))))
     check = space.representation(circle.flow(SOME_TIME), eigenspace)
-    while weight <= 64 + 4 * eigenspace.dim:  # frequencies that occur are consecutive up to small gaps
+    while weight <= max(_MOST_WEIGHT, 4 * eigenspace.dim):  # frequencies that occur are consecutive up to small gaps
         dD = circle_derivative(lambda t: space.representation(circle.flow(t), eigenspace), weight)
         if np.abs(expm(SOME_TIME * dD) - check).max() < REPRESENTATION_TOLERANCE:
             return dD

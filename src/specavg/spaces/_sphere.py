@@ -22,6 +22,7 @@ from specavg.functions._zonal_sums import gegenbauer_sum
 from specavg.isometries import Affine, Isometry, Orthogonal, SignedPermutation, flatten
 from specavg.isometries.fields import Field, RotationField
 from specavg.spaces._eigenspace import Eigenspace, Weighted, degree_label
+from specavg.spaces._infinitesimal import circle_derivative
 from specavg.spaces._order_of_functions import Order
 from specavg.spaces._space import Space
 from specavg.spaces._von_mises import OnSphere, VonMises
@@ -123,9 +124,19 @@ class Sphere(Space):
         return parity**degree * wigner_matrices(parity * matrix[None], degree)[0].T
 
     def _infinitesimal(self, field: Field, eigenspace: Eigenspace) -> Array:
-        if self._d != 3 or not isinstance(field, RotationField):
-            return super()._infinitesimal(field, eigenspace)
-        return wigner_derivative(field.matrix, self.degree(eigenspace)).T
+        degree = self.degree(eigenspace)
+        if degree == 0:
+            return np.zeros((1, 1))
+        assert isinstance(field, RotationField)
+        if self._d == 2:
+            return degree * field.matrix.T
+        if self._d == 3:
+            return wigner_derivative(field.matrix, degree).T
+
+        def along(circle: Field) -> Array:  # harmonics have frequencies up to their degree
+            return circle_derivative(lambda t: self.representation(circle.flow(t), eigenspace), degree)
+
+        return np.sum([speed * along(circle) for speed, circle in field.circles()], axis=0)
 
     def _membership_error(self, X: Array) -> Array:
         return np.abs(np.sqrt(np.einsum("ni,ni->n", X, X)) - 1)
