@@ -81,7 +81,7 @@ def test_moments_equal_the_local_ones(client):
     from specavg.data._streaming import ChunkMoments, stream_of
 
     basis = sa.invariant_basis(SPACE, GROUP, max_invariant_dim=50)
-    chunk_moments = ChunkMoments(basis, targets=True, gram=True)
+    chunk_moments = ChunkMoments(basis, targets=True)
     local = chunk_moments(X, Y)
     remote = stream_of(*arrays()).moments(chunk_moments)
     assert remote.count == local.count

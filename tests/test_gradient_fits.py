@@ -81,11 +81,11 @@ def test_error_bars_are_calibrated_by_the_points_that_refits_leave_out():
     worth = np.average(told, weights=kept * (1 - kept))
     truncated = left_out_by_truncation(scale**2) / alpha
     wanted = Calibration.of(shrunk_surprise(squares / 36, 36), freedom, truncated, 36, 2, worth)
-    found = path.calibration(alpha)
+    found = path.calibration(np.array([alpha]))
     np.testing.assert_allclose([*found.factor, *found.share], [wanted.factor, wanted.share], rtol=1e-9)
     v = path.posterior(alpha).variance(values.features)
     np.testing.assert_allclose(
-        path.calibrated_posterior(alpha).variance(values.features), wanted.factor * v + wanted.share * noise, rtol=1e-9
+        path.posterior(alpha, found).variance(values.features), wanted.factor * v + wanted.share * noise, rtol=1e-9
     )
 
 

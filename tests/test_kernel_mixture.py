@@ -7,7 +7,7 @@ from scipy import integrate, special, stats
 import specavg as sa
 from specavg import groups
 from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
-from specavg.estimators._node_orbits import one_of_each_orbit
+from specavg.estimators._orbit_space import one_of_each_orbit
 
 SO3, CUBIC = sa.Rotations(), groups.crystal_symmetry("O")
 

@@ -10,8 +10,7 @@ from scipy.spatial.transform import Rotation
 import specavg as sa
 from specavg import groups, textures
 from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
-from specavg.estimators._orbit_kernels import AroundAnAxis
-from specavg.estimators._orbit_space import orbit_space
+from specavg.estimators._orbit_space import AroundAnAxis, orbit_space
 from specavg.isometries import fields
 
 S2, SO3 = sa.Sphere(3), sa.Rotations()

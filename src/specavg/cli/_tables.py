@@ -15,8 +15,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg._config import settings
 from specavg.cli._problem import Problem
-from specavg.data._streaming import Stream, pairwise_total
-from specavg.regression._moments import Moments
+from specavg.data._streaming import Stream
 
 if TYPE_CHECKING:
     from specavg.spaces import Space
@@ -246,8 +245,8 @@ class TableStream(Stream):
         """All rows of X and of Y, and of the weights where there are any."""
         return tuple(np.concatenate(parts) for parts in zip(*self.chunks(), strict=True))
 
-    def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
-        return pairwise_total(chunk_moments(*chunk) for chunk in self.chunks())
+    def placed_chunks(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        return ((str(self._table.path), chunk) for chunk in self.chunks())
 
 
 # --- writing ----------------------------------------------------------------------------------------------

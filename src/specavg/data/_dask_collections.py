@@ -49,19 +49,17 @@ class DaskStream(Stream):
             self._rows = len(self._collection)
         return self._rows
 
-    def chunks(self) -> Iterator[tuple[Any, ...]]:
-        """X, y and the weights (or None) of one partition after the other, brought here."""
-        dask = _dask()
-        for X, y, weights, _ in self._blocks:
-            yield dask.compute(X, y, weights)
+    def placed_chunks(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """One partition after the other, brought here."""
+        for i, parts in enumerate(self._blocks):
+            yield f"partition {i}", _dask().compute(*parts)
 
     def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
         dask = _dask()
         # A literal of the graph, not scattered data: if the worker that holds it dies, it is sent again.
         shared = dask.delayed(chunk_moments, pure=False, traverse=False)
-        level = [
-            dask.delayed(_partition_moments, pure=False)(shared, i, *blocks) for i, blocks in enumerate(self._blocks)
-        ]
+        placed = dask.delayed(with_place, pure=False)
+        level = [placed(f"partition {i}", shared, *parts) for i, parts in enumerate(self._blocks)]
         while len(level) > 1:
             groups = [level[start : start + _FAN_IN] for start in range(0, len(level), _FAN_IN)]
             level = [dask.delayed(_sum, pure=False)(group) for group in groups]
@@ -69,13 +67,6 @@ class DaskStream(Stream):
         if total is None:
             raise ValueError("there are no rows: there is nothing to fit")
         return total
-
-
-def _partition_moments(
-    chunk_moments: Callable[..., Moments | None], i: int, X: Any, y: Any, sample_weight: Any, gradient: Any
-) -> Moments | None:
-    more = () if gradient is None else (gradient,)
-    return with_place(f"partition {i}", chunk_moments, X, y, sample_weight, *more)
 
 
 def _sum(parts: list[Moments | None]) -> Moments | None:

@@ -16,7 +16,7 @@ from specavg._arrays import Array
 from specavg._config import settings as _settings
 from specavg._reporting import reported
 from specavg.data._gradient_moments import gradient_moments
-from specavg.invariants import EquivariantBasis, InvariantBasis
+from specavg.invariants import InvariantBasis
 from specavg.regression._moments import Moments
 from specavg.spaces._points import certainly_finite
 
@@ -27,15 +27,10 @@ _SUMMED_AT_ONCE = 16  # moments held before they are added: sums of sums, so tha
 
 
 def invariant_moments(
-    basis: InvariantBasis, points: Array, Y: Array | None, weights: Array | None, gram: bool
+    basis: InvariantBasis, points: Array, Y: Array | None, weights: Array | None, *, gram: bool = True
 ) -> Moments:
-    """The moments of invariant functions, at canonical points."""
+    """The moments of invariant functions, at canonical points; with `gram` the sums of φφᵀ too."""
     return Moments.of(basis, basis.evaluation_points(points), Y, weights, gram=gram)
-
-
-def vector_moments(basis: EquivariantBasis, points: Array, Y: Array, weights: Array | None, gram: bool) -> Moments:
-    """The moments of equivariant functions, which always have a Gram matrix."""
-    return Moments.of_vectors(basis, points, Y, weights)
 
 
 @final
@@ -48,22 +43,19 @@ class ChunkMoments:
     basis : InvariantBasis, or the basis that `moments_of` takes
     targets : bool
         Whether there are targets.
-    gram : bool
-        Whether φφᵀ is summed too.
+    moments_of : callable
+        Sums over the basis, checked points, targets and weights: `invariant_moments` or `Moments.of_vectors`.
     names : list of str, optional
         The columns that every chunk with names must have, in this order.
     gradients : bool, default False
         Whether there may be gradients.
-    moments_of : callable
-        Sums over checked points: `invariant_moments` or `vector_moments`.
     """
 
     basis: Any
     targets: bool
-    gram: bool
+    moments_of: Callable[..., Moments] = invariant_moments
     names: list[str] | None = None
     gradients: bool = False
-    moments_of: Callable[..., Moments] = invariant_moments
 
     def __call__(self, X: Any, y: Any = None, sample_weight: Any = None, gradient: Any = None) -> Moments | None:
         """The moments of one chunk, None for an empty one."""
@@ -87,7 +79,7 @@ class ChunkMoments:
                 raise ValueError(f"sample_weight must be {len(table)} non-negative numbers; got {len(weights)}")
         if gradient is not None:
             return gradient_moments(self.basis, table, y, gradient, np.ones(len(table)) if weights is None else weights)
-        return self.moments_of(self.basis, table, Y, weights, self.gram)
+        return self.moments_of(self.basis, table, Y, weights)
 
 
 def check_names(found: list[str] | None, expected: list[str] | None) -> None:
@@ -151,8 +143,12 @@ class Stream(abc.ABC):
     outputs: tuple[int, ...]
 
     @abc.abstractmethod
+    def placed_chunks(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """Where each chunk stands, for messages, and its X, y, sample_weight and gradient; the last may be missing."""
+
     def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
         """The sum over all chunks; an error names the chunk."""
+        return pairwise_total(with_place(place, chunk_moments, *chunk) for place, chunk in self.placed_chunks())
 
 
 def is_dask(X: Any) -> bool:
@@ -234,14 +230,10 @@ class ChunkStream(Stream):
             )
         return chunk
 
-    def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
-        return pairwise_total(
-            with_place(f"chunk {i}", chunk_moments, *self._arguments(chunk)) for i, chunk in enumerate(self._chunks)
-        )
-
-    def _arguments(self, chunk: Any) -> tuple[Any, ...]:
-        parts = self._parts(chunk, self._targets)
-        return parts if self._targets else (parts[0], None, *parts[1:])
+    def placed_chunks(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        for i, chunk in enumerate(self._chunks):
+            X, *more = self._parts(chunk, self._targets)
+            yield f"chunk {i}", (X, *more) if self._targets else (X, None, *more)
 
 
 @final
@@ -277,36 +269,27 @@ class ParquetStream(Stream):
         self.outputs = () if not targets or isinstance(target, str) else (len(names),)
         self._batch = max(1, min(_BATCH_ROWS, int(_settings().memory_limit / (64 * (1 + len(columns))))))
 
-    def moments(self, chunk_moments: Callable[..., Moments | None]) -> Moments:
-        def parts() -> Iterator[Moments | None]:
-            start, features = 0, self.feature_names or []
-            with self._open() as file:
-                for batch in file.iter_batches(self._batch, columns=[*features, *self._targets, *self._slopes]):
-                    X = batch_columns(batch, features)
-                    y, G = (batch_columns(batch, part) if part else None for part in (self._targets, self._slopes))
-                    more = () if G is None else (None, G)
-                    yield with_place(f"rows {start} to {start + len(X) - 1}", chunk_moments, X, y, *more)
-                    start += len(X)
-
-        return pairwise_total(parts())
+    def placed_chunks(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        start, features = 0, self.feature_names or []
+        with self._open() as file:
+            for batch in file.iter_batches(self._batch, columns=[*features, *self._targets, *self._slopes]):
+                y, G = (_columns(batch, names) if names else None for names in (self._targets, self._slopes))
+                yield f"rows {start} to {start + batch.num_rows - 1}", (_columns(batch, features), y, None, G)
+                start += batch.num_rows
 
 
-def batch_columns(batch: Any, names: list[str]) -> Array:
+def _columns(batch: Any, names: list[str]) -> Array:
     """Columns of an Arrow record batch as one array; missing values are NaN."""  # (n, len(names))
-    columns: list[Array] = []
-    for name in names:
-        column = batch.column(batch.schema.get_field_index(name))
-        if not _is_numeric(column.type):
-            raise ValueError(f"the column {name!r} does not hold numbers, but {column.type}")
-        columns.append(np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64))
-    return np.column_stack(columns) if columns else np.empty((batch.num_rows, 0))
-
-
-def _is_numeric(kind: Any) -> bool:
-    """Whether an Arrow type is one of numbers: times and texts are not, though some can be converted."""
     from pyarrow import types
 
-    return any(is_a(kind) for is_a in (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean))
+    table = np.empty((batch.num_rows, len(names)))
+    for j, name in enumerate(names):
+        column = batch.column(batch.schema.get_field_index(name))
+        numeric = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+        if not any(is_a(column.type) for is_a in numeric):  # times and texts could be converted, but mean no numbers
+            raise ValueError(f"the column {name!r} does not hold numbers, but {column.type}")
+        table[:, j] = column.to_numpy(zero_copy_only=False)
+    return table
 
 
 def column_names(X: Any) -> list[str] | None:

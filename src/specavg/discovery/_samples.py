@@ -51,7 +51,10 @@ class Samples:
         """Checked, or an error."""
         if is_dask(X):
             stream = DaskStream(X, y, weights, targets=True)
-            return cls(space, stream.rows, (X, y, weights), lambda: checked_chunks(space, stream.chunks()))
+            given = (X, y, weights)
+            return cls(
+                space, stream.rows, given, lambda: checked_chunks(space, (c[:3] for _, c in stream.placed_chunks()))
+            )
         if y is not None:
             checked = checked_samples(space, X, y, weights)
             pieces = range(0, max(len(checked[1]), 1), _PIECE)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from specavg._arrays import Array
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import tensor_hint
-from specavg.data._streaming import is_dask, vector_moments
+from specavg.data._streaming import is_dask
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import checked_alpha, relative_weights
 from specavg.estimators._one_thread import one_thread
@@ -112,7 +112,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
     """
 
     saved_records: ClassVar[tuple[type, ...]] = (BlockPosterior, Moments, SummandPosterior, Spectrum, Sum, Trial, Units)
-    _moments_of = staticmethod(vector_moments)
+    _moments_of = staticmethod(Moments.of_vectors)
 
     basis_: Any  # an EquivariantBasis, where other estimators have an InvariantBasis
     output_shape_: tuple[int, ...]

@@ -14,9 +14,15 @@ from specavg.data._given_data import question_vectors
 from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import checked_alpha, relative_weights
 from specavg.estimators._error_bars import SeriesWithErrorBars
-from specavg.estimators._gradient_data import GradientData, warn_of_contradicting_moments
+from specavg.estimators._gradient_data import (
+    GradientData,
+    RatioChoice,
+    best_ratio,
+    ratios_of_moments,
+    ratios_of_rows,
+    warn_of_contradicting_moments,
+)
 from specavg.estimators._growth import grown
-from specavg.estimators._noise_ratio import RatioChoice, best_ratio, ratios_of_moments, ratios_of_rows
 from specavg.estimators._one_thread import one_thread
 from specavg.estimators._ridge_problem import RidgeData
 from specavg.estimators._searched_basis import MadeBasis, competing_bases, searched_basis

@@ -1,35 +1,230 @@
-"""What is left of a space when a group is divided out: kernels, elements to list, and quadrature rules.
+"""What is left of a space when a group is divided out: kernels, nodes of quadrature rules, and elements to list.
 
-The flows of a group are averaged in closed form (`_orbit_kernels`), and a rule has one node on each of their orbits.
-What remains is finite: one element of each connected component.
+A flow has infinitely many elements, which no sum lists. Where a flow turns the points of a sphere about an axis, the
+average of the kernel exp(κ⟨x, y⟩) is one of Bessel's functions. Where a flow turns rotations from one side, a density
+is a function of one direction, and the kernel may be that of the direction. Both kernels are exact, positive and of
+integral one. A quadrature rule has one node on each orbit of the flows. What remains of the group is finite: one
+element of each connected component.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.estimators._node_orbits import one_of_each_orbit
-from specavg.estimators._orbit_kernels import AroundAnAxis, OfADirection
+from specavg._random import OWN_SEED
 from specavg.estimators._quadrature import Quadrature
 from specavg.functions._one_direction import Direction
 from specavg.groups import Group
+from specavg.invariants import InvariantBasis
 from specavg.invariants._acting_group import group_order
 from specavg.invariants.solvers._functions_of_a_direction import reduction_to_directions
 from specavg.isometries import Isometry
 from specavg.isometries.fields import RotationField
 from specavg.spaces import Space, Sphere
 from specavg.spaces._sphere import degree_up_to, gauss_gegenbauer
-from specavg.spaces._von_mises import VonMises
+from specavg.spaces._von_mises import OnSphere, VonMises
+
+_SMALL = 1e-8  # below, two terms of a series in u are exact
+
+
+@final
+class AroundAnAxis(VonMises):
+    """On the unit sphere of R^d, averaged over all rotations of a subspace V of dimension k ≥ 2.
+
+    A point is embedded as its part across V and the length r of its part in V. The mean of exp(u(cos t − 1)), u = κrr',
+    over the angles t between directions of V is the `share` of a kernel that is left by the average.
+
+    Parameters
+    ----------
+    turned : ndarray of shape (d, k)
+        An orthonormal basis of V.
+    still : ndarray of shape (d, d - k)
+        The same of what is at right angles.
+    """
+
+    def __init__(self, turned: Array, still: Array) -> None:
+        self._turned, self._still = turned, still
+        self._sphere = OnSphere(len(turned))
+        self._order = turned.shape[1] / 2 - 1
+
+    @property
+    def square(self) -> float:
+        return 1.0
+
+    @property
+    def is_averaged(self) -> bool:
+        return True
+
+    def embedded(self, X: Array) -> Array:
+        x = self._sphere.embedded(X)
+        return np.concatenate([x @ self._still, np.linalg.norm(x @ self._turned, axis=1, keepdims=True)], axis=1)
+
+    def share(self, u: Array) -> Array:
+        from scipy.special import gamma, i0e, ive
+
+        if self._order == 0:
+            return i0e(u)
+        safe = np.maximum(u, _SMALL)
+        return np.where(
+            u < _SMALL, 1.0 - u, gamma(self._order + 1) * (2.0 / safe) ** self._order * ive(self._order, safe)
+        )
+
+    def share_slope(self, u: Array) -> Array:
+        from scipy.special import i0e, i1e, ive
+
+        if self._order == 0:
+            return i1e(u) / i0e(u) - 1.0
+        safe = np.maximum(u, _SMALL)
+        return ive(self._order + 1, safe) / ive(self._order, safe) - 1.0
+
+    def pulled(self, X: Array, V: Array) -> Array:
+        x = self._sphere.embedded(X)
+        part = x @ self._turned
+        length = np.linalg.norm(part, axis=1, keepdims=True)
+        outwards = part / np.where(length > 0, length, 1.0)  # the slope at the axis is zero
+        return self._sphere.pulled(x, V[:, :-1] @ self._still.T + (V[:, -1:] * outwards) @ self._turned.T)
+
+    def log_mass(self, kappa: Array) -> Array:
+        return self._sphere.log_mass(kappa)
+
+    def sample(self, centres: Array, kappa: Array, rng: np.random.Generator) -> Array:
+        x = self._sphere.sample(centres, kappa, rng)
+        side = rng.normal(size=(len(x), self._turned.shape[1]))
+        side *= np.linalg.norm(x @ self._turned, axis=1, keepdims=True) / np.linalg.norm(side, axis=1, keepdims=True)
+        return x @ self._still @ self._still.T + side @ self._turned.T
+
+
+@final
+class OfADirection(VonMises):
+    """On rotations that are turned from one side: the kernel of the sphere at the direction that this leaves alone."""
+
+    def __init__(self, direction: Direction, family: VonMises) -> None:
+        self._direction, self._family = direction, family
+
+    @property
+    def square(self) -> float:
+        return self._family.square
+
+    @property
+    def is_averaged(self) -> bool:
+        return self._family.is_averaged
+
+    def embedded(self, X: Array) -> Array:
+        return self._family.embedded(self._direction.of(X))
+
+    def share(self, u: Array) -> Array:
+        return self._family.share(u)
+
+    def share_slope(self, u: Array) -> Array:
+        return self._family.share_slope(u)
+
+    def pulled(self, X: Array, V: Array) -> Array:
+        slopes = self._family.pulled(self._direction.of(X), V)
+        return self._direction.lifted(X, slopes[:, :, None])[:, :, 0]
+
+    def log_mass(self, kappa: Array) -> Array:
+        return self._family.log_mass(kappa)
+
+    def sample(self, centres: Array, kappa: Array, rng: np.random.Generator) -> Array:
+        directions = self._family.sample(self._direction.of(centres), kappa, rng)
+        return self._direction.rotations(directions, 2 * np.pi * rng.random(len(directions)))
+
+
+_SAME = 1e-9  # distance, in sizes of the space, of points and unit vectors that are the same: far above rounding
+_ELEMENTS = 500  # elements that are tried; one takes some 0.1 ms, and 30 ms where it moves all of 10⁵ nodes to nodes
+_SOME = 40  # nodes that are moved first: most elements move nodes to places between nodes
+
+
+def orbit_nodes(basis: InvariantBasis, points: Array, weights: Array) -> tuple[Array, Array]:
+    """Nodes of different orbits, and summed weights: by canonical points where there are any, else by a search."""
+    if not basis.has_canonical:
+        return one_of_each_orbit(basis.space, basis.group, points, weights)
+    points = basis.canonical(points)
+    size = np.abs(points).max(axis=0)  # of each column: the space may be of any size
+    rounded = np.round(points / np.where(size > 0, size, 1.0), 12)
+    _, first, orbit = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
+    return points[first], np.bincount(orbit.ravel(), weights).astype(np.float64)
+
+
+def one_of_each_orbit(space: Space, group: Group, points: Array, weights: Array) -> tuple[Array, Array]:
+    """Nodes of different orbits as far as that is found, and the summed weights of those that share an orbit.
+
+    Every merge is right: a node and its image under an element have the same value. A product rule is kept by a part of
+    the group only; what is not merged costs time and nothing else.
+
+    Parameters
+    ----------
+    space : Space
+    group : Group
+    points : ndarray of shape (N, n_features)
+    weights : ndarray of shape (N,)
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    places = _Places(space, points)
+    some = np.unique(np.linspace(0, len(points) - 1, _SOME).astype(np.intp))
+    label = np.arange(len(points))
+    for g in _elements(group):
+        where = places.found(space.act(g, points[some]))
+        known = where >= 0
+        if known.mean() < 0.5 or (label[some[known]] == label[where[known]]).all():
+            continue
+        where = places.found(space.act(g, points))
+        known = np.flatnonzero(where >= 0)
+        pairs = coo_array((np.ones(len(known)), (label[known], label[where[known]])), shape=(len(points),) * 2)
+        label = connected_components(pairs, directed=False)[1][label]
+    _, first, orbit = np.unique(label, return_index=True, return_inverse=True)
+    return points[first], np.bincount(orbit.ravel(), weights).astype(np.float64)
+
+
+def _elements(group: Group) -> Iterator[Isometry]:
+    yield from group.generators
+    if group_order(group) <= _ELEMENTS:
+        yield from group.elements()
+
+
+class _Places:
+    """Where points stand in a list, by a projection to a line and a comparison."""
+
+    def __init__(self, space: Space, points: Array) -> None:
+        periods = np.asarray(space.column_periods, dtype=np.float64)
+        self._periodic = np.isfinite(periods) & (periods > 0)
+        self._periods = np.where(self._periodic, periods, 1.0)
+        self._table = self._on_circles(points)
+        self._line = np.random.default_rng(OWN_SEED).normal(size=self._table.shape[1])
+        shadow = self._table @ self._line
+        self._order = np.argsort(shadow, kind="stable")
+        self._shadow = shadow[self._order]
+
+    def _on_circles(self, X: Array) -> Array:
+        """Coordinates that do not wrap, of size one."""
+        angle = 2 * np.pi * X[:, self._periodic] / self._periods[self._periodic]
+        return np.concatenate([np.cos(angle), np.sin(angle), X[:, ~self._periodic]], axis=1)
+
+    def found(self, X: Array) -> NDArray[np.intp]:
+        """The row of the list that holds each point; −1 where none does."""
+        table = self._on_circles(X)
+        shadow = table @ self._line
+        found = np.full(len(X), -1)
+        after = np.searchsorted(self._shadow, shadow - _SAME * len(self._line))
+        for step in (0, 1):  # two different nodes with one shadow would only be missed
+            place = self._order[np.minimum(after + step, len(self._order) - 1)]
+            same = np.abs(self._table[place] - table).max(axis=1) < _SAME
+            found = np.where((found < 0) & same, place, found)
+        return found
+
 
 MOST_ELEMENTS = 2_000
 """Elements of a group that is listed: the images of 100 points under more would be 200,000."""
 
-_SAME = 1e-9  # distance of unit vectors that are the same: far above rounding
 _MOST_TURNED = 6  # dimensions of a subspace whose Lie algebra is compared with all rotations: 15 fields
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg.data._streaming import invariant_moments
 from specavg.estimators._base import InvariantSeries, weights_or_ones
 from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.functions._compensated_sums import Sum
@@ -116,7 +118,7 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
     """
 
     saved_records: ClassVar[tuple[type, ...]] = (OracleCalls, Moments, Sum, Units)
-    _needs_gram = False
+    _moments_of = staticmethod(partial(invariant_moments, gram=False))
 
     def __init__(
         self,

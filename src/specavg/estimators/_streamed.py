@@ -47,7 +47,6 @@ class needs_cutoff:
 class StreamedEstimator(InvariantEstimator, abc.ABC):
     """An estimator that can be fitted from moments alone."""
 
-    _needs_gram: ClassVar[bool] = True
     _takes_gradients: ClassVar[bool] = False
     _moments_of: ClassVar[Callable[..., Moments]] = staticmethod(invariant_moments)
 
@@ -93,7 +92,7 @@ class StreamedEstimator(InvariantEstimator, abc.ABC):
 
     def _moments(self, stream: Stream) -> Moments:
         """The sums over the chunks."""
-        settings = (self._has_targets, self._needs_gram, stream.feature_names, self._takes_gradients, self._moments_of)
+        settings = (self._has_targets, self._moments_of, stream.feature_names, self._takes_gradients)
         return stream.moments(ChunkMoments(self.basis_, *settings))
 
     def _check_features(self, stream: Stream) -> None:

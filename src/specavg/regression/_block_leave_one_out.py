@@ -145,6 +145,10 @@ class LeftOutTogether(Scored):
         """Rows of all tables together."""
         return sum(table.rows for table in self.tables)
 
+    def surprise(self, alphas: Array) -> Array:
+        """The mean over rows of dᵀM_bb d, d what was left out less its prediction: what a calibration asks."""  # (A,)
+        return np.sum([table.sums(alphas)[1] for table in self.tables], axis=0) / self.rows
+
     def scores(self, alphas: Array) -> Scores:
         rows = self.rows
         squares, quadratic, logarithm = np.sum([table.sums(alphas) for table in self.tables], axis=0)

@@ -11,8 +11,9 @@ from scipy import linalg
 from specavg._arrays import Array
 from specavg.functions._vector_functions import Summand
 from specavg.regression._block_problem import Decomposed, Solved, SummandPlaces, VectorPath, VectorProblem
+from specavg.regression._moment_path import cross_validated_error
 from specavg.regression._moments import Moments
-from specavg.regression._regression_problem import Scores, believable
+from specavg.regression._regression_problem import Scores
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -75,27 +76,12 @@ class BlockMomentPath(VectorPath):
         self._sums = problem
 
     def scores(self, alphas: Array) -> Scores:
-        p = self._sums
-        explained, shrunk, squares, fourth_powers, unknown = (np.zeros(len(alphas)) for _ in range(5))
-        freedom = p.freedom
-        for summand, own in zip(self._summands, p.solved, strict=True):
-            # Of more functions than rows the others have no eigenvalue.
-            rows = max(own.places.frames.shape[2] * p.count - own.places.constants.shape[1], 1)
-            s, c = summand.s[:rows, None], summand.c[:rows]
-            s2, b2 = s**2, np.sum((s * c) ** 2, axis=1)
-            explained += b2 @ ((s2 + 2 * alphas) / (s2 + alphas) ** 2)
-            unknown += s2[:1].sum() * (b2 @ (1.0 / (s2 + alphas) ** 2))
-            kept = alphas / (s2 + alphas)
-            shrunk += c.shape[1] * kept.sum(axis=0)
-            squares += c.shape[1] * (kept**2).sum(axis=0)
-            fourth_powers += c.shape[1] * (kept**4).sum(axis=0)
-            freedom -= c.shape[1] * len(s)
-        # Known to the rounding of the Gram matrices, as in `MomentPath`.
-        left_over = np.maximum(p.squares - explained, 0.0) + p.rounding * (p.squares + unknown)
-        # Without cancellation: where data are interpolated both are small, and their ratio is all that tells.
-        rest = max(freedom, 0.0)
-        freedom = np.maximum(rest + shrunk, p.weight * p.rounding)
-        error = believable(left_over / p.variance * p.weight / freedom**2, rest + squares, rest + fourth_powers)
+        parts: list[tuple[Array, Array, int, int]] = []
+        for summand, known in zip(self._summands, self._sums.solved, strict=True):
+            most = known.places.frames.shape[2] * self._sums.count - known.places.constants.shape[1]
+            b2 = np.sum((summand.s[:, None] * summand.c) ** 2, axis=1, keepdims=True)
+            parts.append((summand.s, b2, summand.c.shape[1], most))
+        error = cross_validated_error(self._sums, parts, alphas)
         return Scores(error, 0.5 * np.log(np.maximum(error, _TINY)))
 
     def noise_variance(self, alpha: float) -> Array:

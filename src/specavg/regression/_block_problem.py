@@ -113,7 +113,7 @@ class VectorProblem(Problem):
     def _shared(self, solved: list[Solved], dim: int, rows: float) -> None:
         """Keep what both ways need: the summands, how many functions are penalised, and the rows by weight."""
         self.solved = solved
-        self.weight = rows
+        self.weight = self.rows = rows
         self.free = sum(summand.places.constants.size for summand in solved)
         self.freedom = max(rows - self.free, 1.0)
         self.mean_features, self.mean_targets = np.zeros(dim - self.free), np.zeros(1)
@@ -149,10 +149,7 @@ class VectorPath(Path):
             found[known.places.others.T - self._vector.free, 0] = own
         return found
 
-    def posterior(self, alpha: float) -> BlockPosterior:
-        return self._posterior(alpha, None)
-
-    def _posterior(self, alpha: float, calibration: Calibration | None) -> BlockPosterior:
+    def posterior(self, alpha: float, calibration: Calibration | None = None) -> BlockPosterior:
         noise, floor = self.noise_variance(alpha), np.zeros(1)
         if calibration is not None:
             noise, floor = calibration.factor * noise, calibration.share * noise
@@ -226,8 +223,7 @@ class BlockProblem(VectorProblem):
     def scored(self, scale: Array) -> LeftOutTogether:
         if not any(rows.is_wide for rows in self._reduced):
             return self.path(scale).left_out
-        pairs = zip(self._reduced, self.scales(scale), strict=True)
-        return self._left_out([r.left_vectors(own) if r.is_wide else r.decomposed(own)[:2] for r, own in pairs])
+        return self._left_out([r.left_vectors(own) for r, own in zip(self._reduced, self.scales(scale), strict=True)])
 
     def _left_out(self, decomposed: Sequence[tuple[Array, Array]]) -> LeftOutTogether:
         tables = [
@@ -255,13 +251,9 @@ class BlockPath(VectorPath):
     def scores(self, alphas: Array) -> Scores:
         return self.left_out.scores(alphas)
 
-    def calibrated_posterior(self, alpha: float, hidden: float = 0.0) -> BlockPosterior:
-        return self._posterior(alpha, self.calibration(np.array([alpha]), hidden))
-
     def calibration(self, alphas: Array, hidden: float = 0.0) -> Calibration:
-        """What is known of the posterior of all outputs, which have the same penalty, if that was chosen."""
-        tables, rows = self.left_out.tables, self.left_out.rows
-        squares = np.sum([table.sums(alphas)[1] for table in tables], axis=0) / rows
+        """By points that were left out with all their outputs, which have the same penalty."""
+        squares, rows = self.left_out.surprise(alphas), self.left_out.rows
         freedom = np.full(len(alphas), float(self._rows.free))
         for summand in self._summands:
             freedom += summand.c.shape[1] * np.sum(summand.s[:, None] ** 2 / (summand.s[:, None] ** 2 + alphas), axis=0)

@@ -70,8 +70,8 @@ class DecomposedPath(Path):
         rest = np.maximum(squares - np.sum(along**2, axis=1), 0.0)
         return along**2 @ (1.0 / (self.s[:first] ** 2 + alpha)) + rest / (self.s[first] ** 2 + alpha)
 
-    def posterior(self, alpha: float) -> DecomposedPosterior:
-        return self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None])
+    def posterior(self, alpha: float, calibration: Calibration | None = None) -> DecomposedPosterior:
+        return self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None], calibration)
 
     def posterior_of(self, alphas: Array, noise: Array, calibration: Calibration | None = None) -> DecomposedPosterior:
         """The posterior for several penalties, each with its share of the noise."""  # (A,), (A, q)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, LeftOutTogether, blocks_of
 from specavg.regression._calibration import Calibration, left_out_by_truncation
-from specavg.regression._decomposed_path import DecomposedPath, DecomposedPosterior
+from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._reduced_rows import ReducedRows
-from specavg.regression._regression_problem import Problem, Scored, Scores
+from specavg.regression._regression_problem import Problem, Scores
 from specavg.regression._target_units import Units
 
 
@@ -84,14 +84,10 @@ class GradientProblem(Problem):
 
     def path(self, scale: Array) -> GradientPath:
         U, s, V = self._reduced.decomposed(scale)
-        return GradientPath(self, scale, s, V, U.T @ self._reduced.Y, self._left_out(U, s))
+        return GradientPath(self, scale, V, self._left_out(U, s))
 
-    def scored(self, scale: Array) -> Scored:
-        return self._left_out(*self._reduced.left_vectors(scale)) if self._reduced.is_wide else self.path(scale)
-
-    def rest_squares(self) -> float:
-        """The sum of squares that no feature explains."""
-        return float(np.sum(self._reduced.rest**2))
+    def scored(self, scale: Array) -> LeftOutTogether:
+        return self._left_out(*self._reduced.left_vectors(scale))
 
     @property
     def numbers(self) -> int:
@@ -112,38 +108,32 @@ class GradientProblem(Problem):
 class GradientPath(DecomposedPath):
     """Solutions from singular values, scored by leaving out points."""
 
-    def __init__(
-        self, problem: GradientProblem, scale: Array, s: Array, V: Array, c: Array, left_out: LeftOutTogether
-    ) -> None:
-        super().__init__(problem, scale, s, V, c)
-        self._left_out, self._joint = left_out, problem
+    def __init__(self, problem: GradientProblem, scale: Array, V: Array, left_out: LeftOutTogether) -> None:
+        (table,) = left_out.tables
+        super().__init__(problem, scale, table.s, V, table.c)
+        self._left_out, self._joint, self._rest = left_out, problem, float(np.sum(table.rest**2))
 
     def scores(self, alphas: Array) -> Scores:
         return self._left_out.scores(alphas)
 
     def noise_variance(self, alpha: float) -> Array:
         """The noise variance of a value, by restricted maximum likelihood from the rows of both kinds."""
-        shrunk = alpha / (self.s**2 + alpha) @ self.c**2 + self._joint.rest_squares()
-        return shrunk / self._joint.freedom
+        return (alpha / (self.s**2 + alpha) @ self.c**2 + self._rest) / self._joint.freedom
 
-    def calibrated_posterior(self, alpha: float, hidden: float = 0.0) -> DecomposedPosterior:
-        return self.posterior_of(np.array([alpha]), self.noise_variance(alpha)[None], self.calibration(alpha, hidden))
+    def calibration(self, alphas: Array, hidden: float = 0.0) -> Calibration:
+        """By points that were left out with all their rows; `alphas` is the one penalty of values and derivatives.
 
-    def calibration(self, alpha: float, hidden: float = 0.0) -> Calibration:
-        """What is known of the posterior if the penalty was chosen, by points that were left out with all their rows.
-
-        What looks like noise are functions that the data hardly show, fκ near α with κ the rows of values that all rows
-        are worth for them: fκα/(fκ + α)² is the weight of each function in the mean κ. A derivative is worth more the
-        larger its function's eigenvalue is.
+        Error bars count observations in rows of values, and a derivative tells more of a function the larger the
+        eigenvalue of that function is. So κ = Σ(feature)² is how many rows of values all rows are worth for a function
+        of prior variance f. The functions that matter are those that the data hardly show, fκ near α: the worth of all
+        rows is the mean of κ with the weights fκα/(fκ + α)².
         """
-        problem, blocks, alphas = self._joint, self._left_out, np.array([alpha])
-        squares = np.sum([table.sums(alphas)[1] for table in blocks.tables], axis=0) / blocks.rows
+        problem, alpha = self._joint, float(alphas[0])
         freedom = np.array([1.0 + np.sum(self.s**2 / (self.s**2 + alpha))])
         told = problem.told()
         shown = self.scale**2 * told
         edge = shown * alpha / (shown + alpha) ** 2
         worth = float(edge @ told / np.maximum(edge.sum(), np.finfo(float).tiny))
-        noise, beyond = self.noise_variance(alpha), left_out_by_truncation(self.scale**2)
-        return Calibration.by_left_out(
-            squares, alphas, noise, freedom, beyond, problem.numbers, problem.dimension, worth, hidden
-        )
+        squares, noise = self._left_out.surprise(alphas), self.noise_variance(alpha)
+        beyond, rows, d = left_out_by_truncation(self.scale**2), problem.numbers, problem.dimension
+        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, d, worth, hidden)

@@ -9,8 +9,13 @@ from typing import final
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.regression._products_in_units import Chunks, products_in_units, weighted
-from specavg.regression._whitening import LEAST_FREEDOM, directions_with_data
+from specavg.regression._products_in_units import (
+    LEAST_FREEDOM,
+    Chunks,
+    directions_with_data,
+    products_in_units,
+    weighted,
+)
 
 _LEAST_NOISE = 1e-10  # of the variance of y: without noise, what the functions miss plays its part, or rounding does
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from scipy import linalg
@@ -14,6 +15,41 @@ from specavg.regression._moments import Moments
 from specavg.regression._regression_problem import Problem, Scores, believable, degrees_of_freedom, variation
 
 _TINY = float(np.finfo(float).tiny)
+
+
+def cross_validated_error(problem: Any, parts: Sequence[tuple[Array, Array, int, int]], alphas: Array) -> Array:
+    """The squared error by generalised cross-validation, in variances of the targets, for every penalty.
+
+    Parameters
+    ----------
+    problem : MomentProblem or BlockMomentProblem
+        `squares` and `variance` of its targets, its `rows` by weight, and how many functions are not penalised, `free`.
+    parts : sequence of (s, b², copies, most)
+        Parts that share no function: singular values of shape (r,), the squares of diag(s) Uᵀy of shape (r, q), for how
+        many copies of the targets they stand, and how many singular values there can be at most.
+    alphas : ndarray of shape (A,)
+
+    Returns
+    -------
+    ndarray of shape (A,)
+    """
+    p, rows = problem, max(problem.rows, float(problem.count))  # weights below one are no missing rows
+    rest = max(rows - p.free, 1.0)  # directions of the rows, in the end those of which no function knows
+    explained, unknown, kept = 0.0, 0.0, np.zeros((3, len(alphas)))
+    for s, b2, copies, most in parts:
+        s, b2 = s[: max(most, 1), None], b2[: max(most, 1)]  # of more functions than rows the others are rounding
+        shrunk = s**2 + alphas  # (r, A)
+        explained = explained + ((shrunk + alphas) / shrunk**2).T @ b2
+        unknown = unknown + (s[:1] ** 2).sum() * ((1.0 / shrunk**2).T @ b2)
+        kept += copies * np.stack([np.sum((alphas / shrunk) ** power, axis=0) for power in (1, 2, 4)])
+        rest -= copies * len(s)
+    # |y|² − 2 b·x + xᵀGx is known to the rounding of G, times |x|²: so much is added, or chance would choose.
+    left_over = np.maximum(p.squares - explained, 0.0) + p.rounding * (p.squares + unknown)
+    # The degrees of freedom without cancellation: where data are interpolated they are as small as what is left over,
+    # and the ratio of the two is all that tells.
+    kept += max(rest, 0.0)
+    freedom = np.maximum(kept[0], rows * p.rounding)
+    return believable(np.mean(left_over / p.variance, axis=1) * rows**2 / p.rows / freedom**2, kept[1], kept[2])
 
 
 @final
@@ -31,6 +67,7 @@ class MomentProblem(Problem):
     smallest_alpha = 1e-13
     rounding: ClassVar[float] = 1e-14
     solver = "moments"
+    free = 1  # functions that are not penalised: the constant
 
     def __init__(self, moments: Moments, ratio: float | None = None) -> None:
         slopes = None if ratio is None else moments.slopes
@@ -73,24 +110,8 @@ class MomentPath(DecomposedPath):
 
     def scores(self, alphas: Array) -> Scores:
         p = self._sums
-        rows = max(p.rows, float(p.count))  # weights below one are no missing rows
-        s2 = self.s[: max(p.count - 1, 1)] ** 2  # of more functions than rows the others have no eigenvalue
-        b2 = self._b[: len(s2)] ** 2
-        rest = rows - 1.0 - len(s2)  # directions of which no function knows
-        error, squares, fourth_powers = (np.empty(len(alphas)) for _ in range(3))
-        for i, alpha in enumerate(alphas):
-            kept = alpha / (s2 + alpha)
-            explained = ((s2 + 2 * alpha) / (s2 + alpha) ** 2) @ b2
-            # |y|² − 2 b·x + xᵀGx is known to the rounding of G, times |x|²: so much is added, or chance would choose.
-            unknown = p.rounding * (p.squares + s2[:1].sum() * ((1.0 / (s2 + alpha) ** 2) @ b2))
-            left_over = np.maximum(p.squares - explained, 0.0) + unknown
-            # rows − 1 − Σ s²/(s² + α) without cancellation: where data are interpolated it is as small as what is left
-            # over, and the ratio of the two is all that tells.
-            freedom = max(rest + float(kept.sum()), rows * p.rounding)
-            error[i] = np.mean(left_over / p.variance) * rows**2 / p.rows / freedom**2
-            squares[i], fourth_powers[i] = rest + (kept**2).sum(), rest + (kept**4).sum()
-        table = believable(error, squares, fourth_powers)
-        return Scores(table, 0.5 * np.log(np.maximum(table, _TINY)) + p.offset)
+        error = cross_validated_error(p, [(self.s, self._b**2, 1, p.count - 1)], alphas)
+        return Scores(error, 0.5 * np.log(np.maximum(error, _TINY)) + p.offset)
 
     def noise_variance(self, alpha: float) -> Array:
         p = self._sums

@@ -9,8 +9,14 @@ from typing import Any, final
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.regression._products_in_units import Chunks, products_in_units, weighted
-from specavg.regression._whitening import LEAST_FREEDOM, RANK_TOLERANCE, directions_with_data
+from specavg.regression._products_in_units import (
+    LEAST_FREEDOM,
+    RANK_TOLERANCE,
+    Chunks,
+    directions_with_data,
+    products_in_units,
+    weighted,
+)
 
 _ROUNDING = 1e-12  # a difference of explained variances below this part of the variance of y is rounding
 

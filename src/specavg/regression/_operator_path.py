@@ -194,7 +194,7 @@ class OperatorPath(Path):
         quadratic = p.squares - np.sum(self.right * self._solution(alpha), axis=0)
         return np.maximum(quadratic, 0.0) / degrees_of_freedom(p.weight, p.count)
 
-    def posterior(self, alpha: float) -> OperatorPosterior:
+    def posterior(self, alpha: float, calibration: Any = None) -> OperatorPosterior:
         p, noise = self._problem, self.noise_variance(alpha)
         return OperatorPosterior(p.weight, p.mean_features, self.scale, alpha, noise, p.operator.density, p.source)
 

@@ -18,7 +18,8 @@ from specavg._arrays import Array
 from specavg.regression._target_units import Units
 
 if TYPE_CHECKING:
-    from specavg.regression._directions import Directions
+    from specavg.regression._calibration import Calibration
+    from specavg.regression._feature_path import Directions
 
 # Half of the digits are enough above this part of the top: a kernel matrix has an error of about 1e-15 of it. On T³, S²
 # and T⁴ with 400 and 1,000 points, without noise and with 1e-4 of it, scores were wrong by at most 5e-9 nats a row with
@@ -186,15 +187,15 @@ class Path(Scored):
         """σ², by restricted maximum likelihood given α = σ²/τ²."""  # (q,)
 
     @abc.abstractmethod
-    def posterior(self, alpha: float) -> Posterior:
-        """What predictions with a standard deviation need."""
+    def posterior(self, alpha: float, calibration: Calibration | None = None) -> Posterior:
+        """What predictions with a standard deviation need; without a calibration the penalty is taken as true."""
 
-    def calibrated_posterior(self, alpha: float, hidden: float = 0.0) -> Posterior:
-        """`posterior` of a chosen model, calibrated by what was left out; as it is where rows are not known.
+    def calibration(self, alphas: Array, hidden: float = 0.0) -> Calibration | None:
+        """How much the error bars of chosen penalties grow; None where only sums over the rows are known.
 
         `hidden` is what functions that stand out had to exceed (`Calibration`).
         """
-        return self.posterior(alpha)
+        return None
 
     def standing_out(self, alpha: float) -> NDArray[np.intp]:
         """Functions whose coefficients are too large for the spectrum; none where that is not asked."""

@@ -89,7 +89,7 @@ def fit_of_trial(
         trials,
         coefficients,
         path.noise_variance(alpha),
-        path.posterior(alpha) if given else path.calibrated_posterior(alpha, hidden),
+        path.posterior(alpha, None if given else path.calibration(np.array([alpha]), hidden)),
         iterations=iterations,
         outstanding=1 + np.sort(named),
     ).of_targets(problem.units)
