@@ -159,7 +159,6 @@ def lattice(
         warnings.warn(
             f"the angles {alpha:g}, {beta:g} and {gamma:g} are degrees, and one of {min(angles):.4g}° makes a very "
             "flat cell. Are they radians? Then pass np.degrees of them.",
-            UserWarning,
             stacklevel=2,
         )
     up = float(np.sqrt(1 - z * z))

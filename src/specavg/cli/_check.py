@@ -1,4 +1,14 @@
-"""``specavg check``: whether the symmetry is in the data."""
+"""Test whether a table has a symmetry, generator by generator.
+
+How much of what can be explained lies outside the invariant functions, with p-values.
+
+For example:
+  specavg check data.parquet --target y --space torus:10 --group sign_flips:10
+  specavg check data.csv --target energy --space sphere:3 --group point_group:Oh --permutations 2000
+
+Exit code 0: nothing speaks against the symmetry, or the data cannot tell. Exit code 3: it does not hold, at the level
+given.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +19,6 @@ from typing import Any
 from specavg.cli._problem import Problem
 from specavg.cli._specs import add_space_and_group, fitting_group, space_of
 from specavg.cli._table_options import add_table_options, points_and_target
-
-HELP = "test whether a table has a symmetry, generator by generator"
-DESCRIPTION = "How much of what can be explained lies outside the invariant functions, with p-values."
-EPILOG = """\
-examples:
-  specavg check data.parquet --target y --space torus:10 --group sign_flips:10
-  specavg check data.csv --target energy --space sphere:3 --group point_group:Oh --permutations 2000
-
-Exit code 0: nothing speaks against the symmetry, or the data cannot tell. Exit code 3: it does not hold, at the level
-given.
-"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,13 @@
-"""``specavg discover``: which subgroup of a group is in the data."""
+"""Find the symmetry of a table among the subgroups of a group.
+
+The largest subgroup under which the target is invariant, as far as the data tell.
+
+For example:
+  specavg discover data.parquet --target y --space sphere:3 --group point_group:Oh
+  specavg discover data.csv --target energy --space torus:20 --group symmetric:20 -o model.specavg
+
+GROUP surely contains the symmetry; the largest part of it that the data allow is printed.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +17,6 @@ from pathlib import Path
 from specavg.cli._problem import Problem
 from specavg.cli._specs import add_space_and_group, fitting_group, space_of
 from specavg.cli._table_options import add_table_options, points_and_target
-
-HELP = "find the symmetry of a table among the subgroups of a group"
-DESCRIPTION = "The largest subgroup under which the target is invariant, as far as the data tell."
-EPILOG = """\
-examples:
-  specavg discover data.parquet --target y --space sphere:3 --group point_group:Oh
-  specavg discover data.csv --target energy --space torus:20 --group symmetric:20 -o model.specavg
-
-GROUP surely contains the symmetry; the largest part of it that the data allow is printed.
-"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,19 +1,8 @@
-"""``specavg fit``: a model from a table."""
+"""Fit an exactly invariant model to a table.
 
-from __future__ import annotations
+The model is saved in one file, which `specavg predict` and `specavg.load` read.
 
-import argparse
-from pathlib import Path
-from typing import Any
-
-from specavg.cli._problem import Problem
-from specavg.cli._specs import add_symmetry_options, cutoff_of, fitting_group, space_of
-from specavg.cli._table_options import add_table_options, separated
-
-HELP = "fit an exactly invariant model to a table"
-DESCRIPTION = "Fit an exactly invariant model to a table and save it."
-EPILOG = """\
-examples:
+For example:
   specavg fit data.parquet --target y --space torus:10 --group sign_flips:10 -o model.specavg
   specavg fit data.csv --target energy --features x,y,z --space sphere:3 --group point_group:Oh -o model.specavg
   specavg fit forces.csv --target fx,fy,fz --targets-are vector --space sphere:3 --group point_group:Oh -o model.specavg
@@ -29,6 +18,16 @@ Kinds: permutation, signed_permutation, orthogonal, shift, affine, left_right, c
 
 Tables that do not fit in memory are read in pieces; the model is then chosen by generalised cross-validation.
 """
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from specavg.cli._problem import Problem
+from specavg.cli._specs import add_symmetry_options, cutoff_of, fitting_group, space_of
+from specavg.cli._table_options import add_table_options, separated
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,14 @@
-"""``specavg info``: which invariant functions there are, before any data; or what a saved model is."""
+"""Count the invariant functions of a space under a group, or say what a saved model is.
+
+Functions are counted for each eigenspace up to a cutoff, and nothing is fitted. Of a saved model: its space, group,
+functions, spectrum and what it predicts.
+
+For example:
+  specavg info --space torus:10 --group sign_flips:10 --max-invariant-dim 176
+  specavg info --space sphere:3 --group point_group:Oh --max-eigenvalue 110
+  specavg info --space sphere:100 --group symmetric:100 --max-invariant-dim 30
+  specavg info model.specavg
+"""
 
 from __future__ import annotations
 
@@ -11,19 +21,6 @@ from typing import Any
 from specavg._messages import size_text
 from specavg.cli._problem import Problem
 from specavg.cli._specs import add_symmetry_options, cutoff_of, fitting_group, space_of
-
-HELP = "the invariant functions of a space under a group, or what a saved model is"
-DESCRIPTION = (
-    "Count the invariant functions of each eigenspace up to a cutoff; nothing is fitted. Of a saved model: its space, "
-    "group, functions, spectrum and what it predicts."
-)
-EPILOG = """\
-examples:
-  specavg info --space torus:10 --group sign_flips:10 --max-invariant-dim 176
-  specavg info --space sphere:3 --group point_group:Oh --max-eigenvalue 110
-  specavg info --space sphere:100 --group symmetric:100 --max-invariant-dim 30
-  specavg info model.specavg
-"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

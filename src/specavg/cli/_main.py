@@ -1,4 +1,17 @@
-"""Where the command line starts: which command, and what a failure looks like from outside."""
+"""Learn functions that are exactly invariant to a group, from the group's generators alone.
+
+Each command has its own help: specavg info --help.
+
+For example:
+  specavg info --space torus:10 --group sign_flips:10 --max-invariant-dim 176
+  specavg fit data.parquet --target y --space torus:10 --group sign_flips:10 -o model.specavg
+  specavg predict model.specavg new.parquet -o predictions.parquet
+  specavg check data.parquet --target y --space torus:10 --group sign_flips:10
+  specavg discover data.parquet --target y --space sphere:3 --group point_group:Oh
+  specavg reproduce --quick --out results
+
+Exit codes: 0 done, 1 bad data or file, 2 bad command, 3 check: the symmetry does not hold, 130 interrupted.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +22,10 @@ import sys
 import threading
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from specavg.cli import _check, _discover, _fit, _info, _predict, _reproduce
 from specavg.cli._problem import Problem
-
-_EPILOG = """\
-examples:
-  specavg info --space torus:10 --group sign_flips:10 --max-invariant-dim 176
-  specavg fit data.parquet --target y --space torus:10 --group sign_flips:10 -o model.specavg
-  specavg predict model.specavg new.parquet -o predictions.parquet
-  specavg check data.parquet --target y --space torus:10 --group sign_flips:10
-  specavg discover data.parquet --target y --space sphere:3 --group point_group:Oh
-  specavg reproduce --quick --out results
-
-Each command has its own help: specavg info --help.
-Exit codes: 0 done, 1 bad data or file, 2 bad command, 3 check: the symmetry does not hold, 130 interrupted.
-"""
 
 _COMMANDS = {
     "reproduce": _reproduce,
@@ -37,28 +38,25 @@ _COMMANDS = {
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of every command."""
+    """The parser of every command; the text of its module is its help."""
     from specavg import __version__
 
-    parser = argparse.ArgumentParser(
-        prog="specavg",
-        description="Learn functions that are exactly invariant to a group, from the group's generators alone.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = argparse.ArgumentParser(prog="specavg", **_texts(__doc__))
     parser.add_argument("--version", action="version", version=f"specavg {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, module in _COMMANDS.items():
-        command = commands.add_parser(
-            name,
-            help=module.HELP,
-            description=module.DESCRIPTION,
-            epilog=module.EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        texts = _texts(module.__doc__)
+        command = commands.add_parser(name, help=texts["description"].partition("\n")[0], **texts)
         module.add_options(command)
         command.set_defaults(run=module.run)
     return parser
+
+
+def _texts(text: str | None) -> dict[str, Any]:
+    """What stands before the options and after them, from the text of a module."""
+    before, mark, after = (text or "").strip().partition("For example:")
+    layout = argparse.RawDescriptionHelpFormatter
+    return {"description": before.strip(), "epilog": (mark + after).strip(), "formatter_class": layout}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

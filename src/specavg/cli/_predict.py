@@ -1,4 +1,11 @@
-"""``specavg predict``: a saved model on a table."""
+"""Predict with a saved model for every row of a table.
+
+Predictions are in the order of the rows. Columns of the table are found by the names the model was fitted with.
+
+For example:
+  specavg predict model.specavg new.parquet -o predictions.parquet
+  specavg predict model.specavg new.csv --std > predictions.csv
+"""
 
 from __future__ import annotations
 
@@ -16,16 +23,6 @@ from specavg.functions._few_rows import FEW_ROWS, rows_of_a_larger_table
 
 if TYPE_CHECKING:
     from specavg.cli._tables import CsvWriter, ParquetWriter, Table
-
-HELP = "predictions of a saved model for a table"
-DESCRIPTION = "Predictions of a saved model for every row of a table."
-EPILOG = """\
-examples:
-  specavg predict model.specavg new.parquet -o predictions.parquet
-  specavg predict model.specavg new.csv --std > predictions.csv
-
-Predictions are in the order of the rows. Columns of the table are found by the names the model was fitted with.
-"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,12 @@
-"""``specavg reproduce``: the paper's figures and claims."""
+"""Run the paper's experiments, and write its figures and claims.
+
+Figures are PNG and SVG, numbers are CSV, and one HTML page has all of it.
+
+For example:
+  specavg reproduce --quick --out results
+  specavg reproduce --only figure-2 --n 500,2000 --lambda 10 --seed 7
+  specavg reproduce --only figure-1 --group hyperoctahedral:10
+"""
 
 from __future__ import annotations
 
@@ -8,14 +16,6 @@ from typing import Any
 
 from specavg.cli._problem import Problem
 
-HELP = "the paper's figures and claims, as PNG and SVG, CSV and one HTML page"
-DESCRIPTION = "Run the paper's experiments and write figures (PNG and SVG), numbers (CSV) and one HTML page."
-EPILOG = """\
-examples:
-  specavg reproduce --quick --out results
-  specavg reproduce --only figure-2 --n 500,2000 --lambda 10 --seed 7
-  specavg reproduce --only figure-1 --group hyperoctahedral:10
-"""
 _CHANGED = {"figure-1", "figure-2"}  # what the options for other sizes, seeds, penalties and groups change
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from specavg._arrays import Array
-from specavg._random import OWN_SEED
+from specavg._arrays import Array, equal_rows
 from specavg.data._given_data import given_table, given_targets
 from specavg.data._streaming import check_names, column_names, numbers
 from specavg.spaces import Space
@@ -47,13 +46,10 @@ def without_copies(points: Array, targets: Array, weights: Array | None = None) 
     Noise of its own in each row makes a mean as many times as precise as rows are in it. What a model misses of the
     function is the same for all copies of a point, and would be taken for so many findings.
     """  # (n, n_features), (n,), (n,) -> the same with fewer rows; without weights where no point has a copy
-    given = (points, targets) if weights is None else (points, targets, weights)
-    # Numbers are sorted sooner than rows are. (A product with a vector may round equal rows differently.)
-    shadow = np.sum(points * np.random.default_rng(OWN_SEED).normal(size=points.shape[1]), axis=1)
-    _, first, mine = np.unique(shadow, return_index=True, return_inverse=True)
-    if len(first) == len(points) or not np.array_equal(points[first][mine], points):
-        return given
-    sizes = np.ones(len(points)) if weights is None else weights
+    found = equal_rows(points)
+    if found is None or len(found[0]) == len(points):
+        return (points, targets) if weights is None else (points, targets, weights)
+    (first, mine), sizes = found, np.ones(len(points)) if weights is None else weights
     totals = np.bincount(mine, sizes)
     return points[first], np.bincount(mine, sizes * targets) / totals, np.asarray(totals, dtype=np.float64)
 

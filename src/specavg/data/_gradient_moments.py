@@ -17,6 +17,32 @@ ONE_VALUE = (
 )
 
 
+# A multiple that differs from one by less is not questioned: common units (eV, kcal/mol, Hartree, Bohr) differ by more.
+_CONTRADICTION = 0.25
+_STANDARD_ERRORS = (
+    6.0  # by which the multiple has to differ from one: errors of neighbouring points are not independent
+)
+
+
+def contradicting_multiple(predicted: float, product: float, given: float, rows: float) -> tuple[float, float] | None:
+    """Which multiple of a prediction was given, and its standard error; None where it may be one.
+
+    If a prediction says something at all, the truth is the prediction and an error that does not depend on it: the
+    regression of what was given on what was predicted has slope one.
+
+    Parameters
+    ----------
+    predicted, product, given : float
+        Sums over the rows: squares of what was predicted, products of both, squares of what was given.
+    rows : float
+    """
+    if not predicted > 0 or not given > 0:
+        return None
+    multiple = product / predicted
+    error = float(np.sqrt(max(given - multiple * product, 0.0) / rows / predicted))
+    return (multiple, error) if abs(multiple - 1.0) > max(_CONTRADICTION, _STANDARD_ERRORS * error) else None
+
+
 def gradient_moments(basis: InvariantBasis, points: Array, y: Any, gradient: Any, weights: Array) -> Moments:
     """The moments of values and gradients, each where they are not NaN."""
     targets, G = checked_gradients(points, y, basis.space.as_table(gradient))

@@ -15,16 +15,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from specavg._arrays import Array
-from specavg._random import OWN_SEED
+from specavg._arrays import Array, equal_rows
 from specavg.data._dask_collections import distributed_apply
-from specavg.data._given_data import (
-    check_columns,
-    given_table,
-    given_targets,
-    question_order,
-    question_periods,
-)
+from specavg.data._given_data import check_columns, given_table, given_targets, question_order, question_periods
 from specavg.data._streaming import Stream, is_dask, stream_of
 from specavg.groups import Group
 from specavg.invariants import Cutoff, InvariantBasis, Order, default_group
@@ -228,12 +221,8 @@ def distinct_rows(
     everything = slice(None), slice(None)
     if len(points) > _FIRST_ROWS and isinstance(distinct_rows(points[:_FIRST_ROWS], keys)[0], slice):
         return everything
-    rows = keys(points)
-    shadow = np.sum(rows * np.random.default_rng(OWN_SEED).normal(size=rows.shape[1]), axis=1)
-    _, first, mine = np.unique(shadow, return_index=True, return_inverse=True)
-    if 2 * len(first) > len(rows) or not np.array_equal(rows[first][mine], rows):
-        return everything
-    return first, mine
+    found = equal_rows(keys(points))
+    return everything if found is None or 2 * len(found[0]) > len(points) else found
 
 
 def weights_or_ones(sample_weight: Any, X: Array) -> Array:

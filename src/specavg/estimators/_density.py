@@ -259,7 +259,6 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
                 f"the data are sharper than this density: it is {chosen.fit.met:.2f} times as large at points that "
                 "were left out as at points drawn from it, where 1 is right. Its peaks are too low, and numbers such "
                 f"as texture indices too small; {what}.",
-                UserWarning,
                 stacklevel=3,
             )
 

@@ -204,7 +204,6 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
             warnings.warn(
                 f"{lost**2:.0%} of the squares of y lie along x, and {self.output!r} drops that part. Give the "
                 "components of each vector along the axes of R³, not along east, north and up: u·east + v·north.",
-                UserWarning,
                 stacklevel=3,
             )
 
@@ -288,22 +287,21 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
             Only if `return_cov`.
         """
         check_is_fitted(self)
-        if is_dask(X):
-            if return_std or return_cov:
-                raise ValueError("return_std is not available for Dask collections: predict partitions one by one")
+        alone = not (return_std or return_cov)
+        if alone and is_dask(X):
             return distributed_apply(self, "predict", X, self.output_shape_)
-        points = self._points(X, reset=False)
+        points, p = self._points_with_deviations(X), self.basis_.n_outputs
         mean = self._values(points).reshape(len(points), *self.output_shape_)
-        if not (return_std or return_cov):
+        if alone:
             return mean
-        p = self.basis_.n_outputs
-        unknown = np.diag(np.full(p, np.inf)) if return_cov else np.full(p, np.inf)  # all data lie on one orbit
-        found = np.tile(unknown, (len(points), *(1,) * unknown.ndim))
+        chunks = self.basis_.values_in_chunks(points)
+        if not return_cov:
+            return mean, self._deviations(chunks, (len(points), p)).reshape(mean.shape)
+        covariance = np.tile(np.diag(np.full(p, np.inf)), (len(points), 1, 1))  # where all data lie on one orbit
         if self._posterior is not None:
-            said = self._posterior.covariance if return_cov else self._posterior.deviation
-            for rows, values in self.basis_.values_in_chunks(points):
-                found[rows] = said(values)
-        return mean, (found if return_cov else found.reshape(mean.shape))
+            for rows, values in chunks:
+                covariance[rows] = self._posterior.covariance(values)
+        return mean, covariance
 
     def _values(self, points: Array) -> Array:
         """Σ c F at `points`; by way of one point of each orbit where that makes values equivariant to the last bit."""
@@ -341,20 +339,17 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         np.True_
         """
         check_is_fitted(self)
-        if is_dask(X):
-            if return_std:
-                raise ValueError("return_std is not available for Dask collections: they are taken one by one")
+        if is_dask(X) and not return_std:
             return distributed_apply(self, "gradient", X, (self.n_features_in_, *self.output_shape_))
-        points = self._points(X, reset=False)
+        points = self._points_with_deviations(X)
         found = self.basis_.combine_gradient(points, self.coef_).reshape(*points.shape, *self.output_shape_)
         if not return_std:
             return found
-        variance = np.full((*points.shape, self.basis_.n_outputs), np.inf)
-        if self._posterior is not None:
-            for rows, slopes in self.basis_.gradients_in_chunks(points):  # constants have none
-                covariance = self._posterior.covariance(slopes.reshape(-1, *slopes.shape[2:]), slopes=True)
-                variance[rows] = np.einsum("npp->np", covariance).reshape(variance[rows].shape)
-        return found, np.sqrt(variance).reshape(found.shape)
+        chunks = (  # constants have no slopes, and add nothing
+            (rows, slopes.reshape(-1, *slopes.shape[2:])) for rows, slopes in self.basis_.gradients_in_chunks(points)
+        )
+        deviations = self._deviations(chunks, (*points.shape, self.basis_.n_outputs), slopes=True)
+        return found, deviations.reshape(found.shape)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._random import OWN_SEED
-from specavg.data._gradient_moments import ONE_VALUE, checked_gradients, gradient_moments
+from specavg.data._gradient_moments import ONE_VALUE, checked_gradients, contradicting_multiple, gradient_moments
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import orbits
@@ -25,8 +25,6 @@ from specavg.regression._spectrum_choice import ridge_fit, shortlist
 from specavg.regression._target_units import Units
 
 NO_VALUE = f"every y is NaN: {ONE_VALUE}"
-_CONTRADICTION = 0.25  # of the scale: a factor of 1.25 is not found among common units (eV, kcal/mol, Hartree, Bohr)
-_STANDARD_ERRORS = 6.0  # by which the scale has to differ from one, errors of neighbouring points not being independent
 
 
 @final
@@ -115,15 +113,12 @@ class GradientData:
         return MomentProblem(moments, ratio)
 
     def warn_of_contradiction(self, predicted: Array) -> None:
-        """Whether the gradients given are another multiple than one of those that the values alone predict.
-
-        If the values say something about gradients at all, the truth is their prediction and an error that does not
-        depend on it: the regression of the one on the other has slope one.
-        """
+        """Warn where the gradients given are another multiple than one of those that the values alone predict."""
         both = self.has_value & self.has_gradient
         pair = np.stack([self.gradients[both].ravel(), predicted[both].ravel()])
         given, predicted = pair / Units.without_shift(pair.reshape(-1, 1)).unit  # squares may be no numbers
-        _warn_of_scale(float(predicted @ predicted), float(predicted @ given), float(given @ given), given.size)
+        _warn_of(contradicting_multiple(float(predicted @ predicted), float(predicted @ given), float(given @ given),
+                                        given.size))  # fmt: skip
 
 
 def warn_of_contradicting_moments(moments: Moments, coefficients: Array) -> None:
@@ -132,26 +127,20 @@ def warn_of_contradicting_moments(moments: Moments, coefficients: Array) -> None
     assert slopes is not None
     assert slopes.gram is not None
     cross, squares = slopes.shifted_cross.value[:, 0], float(slopes.shifted_squares.value[0])
-    if not squares > 0:
-        return
     c = coefficients[: slopes.dim] / slopes.units.unit[0]
-    _warn_of_scale(float(c @ slopes.gram.value @ c), float(c @ cross), squares, float(slopes.weight.value))
+    rows = float(slopes.weight.value)
+    _warn_of(contradicting_multiple(float(c @ slopes.gram.value @ c), float(c @ cross), squares, rows))
 
 
-def _warn_of_scale(predicted: float, product: float, given: float, rows: float) -> None:
-    """From the sums of squares of what was predicted and given, and of their products."""
-    if not predicted > 0 or not given > 0:
+def _warn_of(found: tuple[float, float] | None) -> None:
+    if found is None:
         return
-    scale = product / predicted
-    error = float(np.sqrt(max(given - scale * product, 0.0) / rows / predicted))
-    if abs(scale - 1.0) > max(_CONTRADICTION, _STANDARD_ERRORS * error):
-        what = "Forces are minus the gradient of the energy." if scale < 0 else "Are its units those of y over X?"
-        warnings.warn(
-            f"the gradient given is {scale:.3g} ± {error:.1g} times the gradient that the values alone predict, "
-            f"and should be 1 times: one of the two is wrong. {what}",
-            UserWarning,
-            stacklevel=5,
-        )
+    what = "Forces are minus the gradient of the energy." if found[0] < 0 else "Are its units those of y over X?"
+    warnings.warn(
+        f"the gradient given is {found[0]:.3g} ± {found[1]:.1g} times the gradient that the values alone predict, "
+        f"and should be 1 times: one of the two is wrong. {what}",
+        stacklevel=5,
+    )
 
 
 # Noise of a value over that of a derivative, each in units of its own size. Outside of this range one of the two kinds

@@ -7,13 +7,13 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from specavg._arrays import Array
 from specavg.data._given_data import question_vectors
 from specavg.estimators._affordable import affordable_basis, affordable_dim
-from specavg.estimators._base import checked_alpha, relative_weights
-from specavg.estimators._error_bars import SeriesWithErrorBars
+from specavg.estimators._base import InvariantSeries, checked_alpha, relative_weights
 from specavg.estimators._gradient_data import (
     GradientData,
     RatioChoice,
@@ -44,13 +44,16 @@ from specavg.regression._target_units import Units
 _FEWEST_VALUES = 8  # that gradients are compared with: the fit of fewer says nothing of them
 
 
-class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
-    """Ridge regression on an invariant basis: kernel ridge with the group-averaged kernel, without the average.
+class InvariantKernelRidge(InvariantSeries, SpectralRidge):
+    """Ridge regression on functions that are exactly invariant to a group: the estimator to start with.
 
-    Minimises Σ w_i (y_i − f(x_i))² + α Σ_λ |c_λ|² / spectrum(λ) over f = c_0 + Σ c·ψ, ψ the invariant
-    functions; the constant c_0 is not penalised. This is kernel ridge regression with
-    K_G(x, y) = (1/|G|) Σ_g K(gx, y), K the truncated kernel of the spectrum, and K + αI as its system; the cost
-    does not depend on |G|. Everything that is not given is chosen from the data.
+    ``InvariantKernelRidge(space, group).fit(X, y)`` needs no settings: the functions, the spectrum and the penalty are
+    chosen from the data. The fitted function is f = c_0 + Σ c·ψ, ψ the invariant functions, and minimises
+
+        Σ_i w_i (y_i − f(x_i))² + α Σ_λ |c_λ|² / spectrum(λ).
+
+    The constant c_0 is not penalised. This is kernel ridge regression with the kernel averaged over the group,
+    K_G(x, y) = (1/|G|) Σ_g K(gx, y), at a cost that does not depend on |G|.
 
     Parameters
     ----------
@@ -59,17 +62,16 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
     group : Group, optional
         Who acts. Default: the trivial group.
     spectrum : {"auto", "sobolev", "matern", "heat", "product", "partition", "von mises"}, default "auto"
-        D_λ^(−2s/d) as in the paper, (1 + ℓ²λ)^(−s), exp(−ℓ²λ/2); with ``order="type"`` also ∏(1 + ℓ²λ_i)^(−s) over
-        coordinates, copies or factors, and exp(−s|κ| − ℓ rows(κ)) on Stiefel manifolds, κ the type of a function;
-        the kernel exp(−|e(x) − e(y)|²/2ℓ²) of the embedding by the first functions, with ``order="type"`` where a space
-        has several parts. "auto" chooses s and ℓ of "matern", which comes near the first three, and of the other three
-        where they apply.
+        How fast coefficients are expected to decrease with the eigenvalue λ of their function; `Spectrum` has the
+        formulas. "sobolev" is the paper's, "matern" is (1 + ℓ²λ)^(−s), "heat" is exp(−ℓ²λ/2). "product" and
+        "partition" need ``order="type"``, and "von mises" needs it where a space has several parts. "auto" chooses s
+        and ℓ of "matern", which comes near the first three, and of the last three where they apply.
     smoothness : float, optional
-        s, of all but "heat" and "von mises"; may lie far above d, for analytic targets.
+        s, of all spectra but "heat" and "von mises"; may lie far above the dimension, for analytic targets.
     length_scale : float, optional
-        ℓ, of all but "sobolev", in the units of the space.
+        ℓ, of all spectra but "sobolev", in the units of the space.
     alpha : float or "auto", default "auto"
-        The penalty, positive, for all outputs; "auto" chooses it, for several outputs one for each direction of them.
+        The penalty, a positive number for all outputs; "auto" chooses it.
     max_dim, max_invariant_dim, max_eigenvalue : float, optional
         At most one explicit cutoff, as in `invariant_basis`; it is used as it is.
     order : str or Order, optional
@@ -87,103 +89,58 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
     alpha_ : float or ndarray of shape (n_directions,)
         The penalty in use; an array where each row of `directions_` has its own.
     directions_ : ndarray of shape (n_directions, n_outputs)
-        Only with several outputs and penalties chosen from features: what is added to the outputs by each of the
-        functions that were fitted one by one.
+        Only with several outputs and a chosen penalty, where features are held: the combinations of outputs that were
+        fitted one by one. Row k is what the k-th of these functions adds to each output.
     noise_variance_ : float or ndarray of shape (n_outputs,)
         The estimated variance σ² of the noise of an observation of weight one.
     gradient_noise_variance_ : float
-        Only with gradients: the estimated variance of the noise of each of their components.
+        Only with gradients: the estimated variance of the noise of each component of a gradient.
     loo_error_ : float
-        Leave-one-out root mean squared error in standard deviations of y (mean over outputs). It was minimised by the
-        choice, and with several outputs the directions come from all rows: a little optimistic, the more so with
-        many outputs and few rows. With gradients: of values and gradients together, in units of their noise, relative
-        to their size.
+        Root mean squared error of predicting each row from the others, in standard deviations of y (mean over outputs).
+        The choice minimised it, so that it is a little optimistic, the more so with many outputs and few rows. With
+        gradients: the error of values and gradients together, in units of their noise, relative to their size.
     outstanding_ : ndarray of int
-        Functions of the basis, by number, that break the rule of the spectrum and are penalised like the first; mostly
-        none.
+        Numbers of the functions whose coefficients are far larger than the spectrum allows; they are penalised like
+        the first function. Mostly there are none.
     trials_ : tuple of Trial
         The candidates of the final comparison, one `Trial` each: `.spectrum`, `.alpha`, `.error`, `.density`.
     solver_ : {"features", "moments", "toeplitz", "grid", "mean"}
-        Singular values of the features, an eigendecomposition of their moments, conjugate gradients on a Gram matrix
-        that is Toeplitz or follows from a density on a grid, or nothing but the mean of y.
+        How the fit was computed: by singular values of the features, by an eigendecomposition of their moments, by
+        conjugate gradients with a Gram matrix that is Toeplitz or follows from a density on a grid, or not at all
+        ("mean": nothing but the mean of y was fitted).
     n_iterations_ : int
         Steps of conjugate gradients, where they were used.
     n_features_in_ : int
 
     Notes
     -----
-    *Choice.* A grid of spectra and penalties is compared by leave-one-out in closed form, from one decomposition per
-    spectrum, by predictive density and squared error together (`Trial.score`): every second s first, then the
-    neighbours of the best. The density of all rows together (the evidence) counts as much as 60 rows: with few rows
-    leave-one-out alone is deceived by chance. It is not used with several outputs, nor where only moments are known.
-    The grid of "auto" is the Matérn family in s and ℓ together, of which "heat" is the limit of large s; on cubic tori,
-    powers and products "product" beside it, on Stiefel manifolds "partition", and on all but these "von mises" too.
-    Rows on one orbit are left out together.
-    With more than 400 rows, or with several bases (below), the best spectra are short-listed on up to 400 rows (chosen
-    without regard to y) and compared on all; 160 of these rows say first which are worth that, and which bases are.
-    The order of more than 400 rows decides which 400, and so, seldom, which spectrum: sort rows for the same fit.
-    Neighbours in the grid whose scores differ by less than half a nat over all rows count as one spectrum.
+    The page *Choose* of the documentation says what is chosen and with which limits, the page *Theory* why.
 
-    *Functions that stand out.* A single output with a chosen penalty may have a coefficient far above what the spectrum
-    allows, such as that of the cosine of a sum of many angles. Where its square exceeds its variance under the prior
-    by a factor that chance has in one fit of a hundred, and the score gains by it, the function is penalised like the
-    first one (`outstanding_`), the penalty is chosen anew, and functions that it hid are looked for. Of the one chance
-    1/j is spent on the function of the j-th largest prior variance: the later, the more evidence it takes. Functions
-    that the points cannot tell from others, such as the aliases of a wave on a regular grid, are left to the spectrum,
-    which prefers the smoothest.
+    *Choice.* Every candidate, a spectrum with a penalty, is scored by how well it predicts rows that are left out, in
+    closed form; `Trial.score` is the number that is compared. Rows on one orbit are left out together. With more than
+    400 rows the candidates are first compared on 400 of them, so that the order of the rows can, seldom, change the
+    choice: sort the rows for the same fit.
 
-    *Error bars.* The posterior of a model with a given `alpha` takes it as true. That of a model with chosen penalties,
-    where features are held, is calibrated, for several outputs direction by direction. Let v be the posterior
-    variance, m the mean square of what was left out in units of its predicted variance, p the degrees of freedom of the
-    fit, and T the largest of σ² p/2n, (d/4) σ² p/n in d dimensions and the prior variance of the functions beyond the
-    cutoff; where functions stand out, as many that lie just below what is named are added to T.
-    Then the variance is (n + 8)/(n − 8) · [m v + (max(m − 1, 0) + min(T/σ², 1)) σ²]: what surprises is taken for a part
-    of the function, and so is noise that hardly fitted functions explain; about eight numbers were chosen. With
-    gradients n counts their components too, and points are left out whole.
-    Roughness in many dimensions cannot be told from noise where no two points are near each other: intervals of such
-    functions without noise are too narrow, and with noise a little too wide.
+    *Error bars.* With a given `alpha`, `return_std` takes the spectrum and the penalty as true. With a chosen penalty,
+    and features that are held, the deviations are calibrated by the rows that were left out: they grow with the errors
+    of these rows, with the roughness that looks like noise, and with the number of things that were chosen. Intervals
+    of rough functions of many coordinates without noise are too narrow.
 
-    *Many coordinates.* The first eigenspaces of a torus of four and more dimensions hold products of many coordinates
-    and only the lowest frequencies of each. With nothing given, two more bases compete with them, on the same rows by
-    the same score: those in the order "few coordinates" with steepness c = 4 and 64, whose "heat" spectrum
-    ∏(1 + c k_i²)^(−s) prefers sums of functions of few coordinates; on powers and products, of few copies or factors.
-    `basis_.order` says which was chosen; "type" is the order of eigenvalues, one type of functions at a time. Factors
-    of a product, and orthogonal parts of a lattice of up to three dimensions, that have no common unit of length
-    compete in units of their own, and each of up to three of them with half its length (`ByType`). Chunked data always
-    use the order of eigenvalues.
+    *Number of functions.* Without a cutoff there are about 3 functions for each distinct point, at least 96, and fewer
+    where that would take too long. In four and more dimensions functions of few coordinates compete with those of small
+    eigenvalues, and `basis_.order` says which were taken.
 
-    *Several outputs* share the spectrum, but each has noise of its own size. Then they are measured in
-    units of their own leave-one-out error, rotated to their principal directions, and each direction has its own
-    penalty: what outputs have in common is averaged, what is mostly noise is smoothed away. With a given `alpha`, and
-    where only moments are known, all have the same penalty and every output is fitted as if it were alone.
+    *Several outputs* share the spectrum, and each combination of them in `directions_` has a penalty of its own. With a
+    given `alpha`, and where only moments are known, all outputs have the same penalty.
 
-    *Cutoff.* Where none is given: about 3 invariant functions per distinct point (rounded up to 2^k or 1.5·2^k,
-    so that folds of cross-validation share one basis; at least 96), while n · D · min(n, D) stays below 1e10 and the
-    search for invariants takes no more than a second by the forecasts of the solvers (`invariants.plan` shows them).
+    *Digits.* Up to n · D = 3e7 values of D functions at n points, the features themselves are decomposed, which fits
+    data without noise to 1e-9 and better. Beyond, and with data in chunks, sums over the data are used: they have half
+    of the digits, and generalised cross-validation takes the place of leaving out rows.
 
-    *Accuracy.* Up to n · D = 3e7, features are decomposed by their singular values, which fits nearly
-    noise-free data to 1e-9 and better. Beyond, moments are, by generalised cross-validation, with half the digits.
-
-    *Gram matrices that are not formed.* On tori of up to three dimensions the Gram matrix is Toeplitz; on `Sphere(3)`
-    and `Rotations()` it follows from a density of twice the degree on a grid. The sums over data that it needs come
-    from a non-uniform FFT (the extra ``specavg[nufft]``); without it from loops, whose time is n times the number of
-    functions of twice the degree. With more than 600 functions, or where spectrum and α are given, the matrix is never
-    formed: solutions are found step by step with transforms, those of all penalties in one space, and generalised
-    cross-validation has a stochastic estimate of the trace. Points that leave a part of the space empty would take too
-    many steps: a first solution tells, and moments are used.
-
-    *Many rows.* From 20,000 rows on, with neither cutoff nor α given and on these spaces, the fit above is a first one.
-    While its last function keeps more than 5 % of its coefficient, or the last step took a tenth off the error, up to
-    four times as many functions are tried, at most 10,000 and within forecasts of 100 s of one thread altogether: the
-    spectra by the likelihood of the coefficients of least squares, the penalty by generalised cross-validation. A
-    larger basis is kept only if its error is smaller.
-
-    *Weights* are relative precisions: the noise of a row of weight w has the variance σ²/w, with σ² estimated from the
-    rows and not from the sum of the weights. So 1/σ_i² and any multiple of it give the same model and error bars; only
-    `alpha_` and `noise_variance_` are in units of the weights. As elsewhere in scikit-learn, a weight of two has the
-    least-squares problem of a repeated row, and with a given `alpha` and spectrum the same predictions. What is chosen
-    may differ: repeated rows with different targets tell the noise, and count as evidence for functions that stand
-    out.
+    *Weights* are relative precisions: the noise of a row of weight w has the variance σ²/w. So 1/σ_i² and any multiple
+    of it give the same model and error bars; only `alpha_` and `noise_variance_` are in units of the weights. With a
+    given `alpha` and spectrum a weight of two gives the predictions of a repeated row. What is chosen may differ,
+    because repeated rows with different targets tell the noise.
 
     Examples
     --------
@@ -200,13 +157,8 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
     """
 
     saved_records: ClassVar[tuple[type, ...]] = (
-        DecomposedPosterior,
-        Moments,
-        Spectrum,
-        Sum,
-        OperatorPosterior,
-        Trial,
-        Units,
+        *(DecomposedPosterior, OperatorPosterior, Spectrum, Trial),
+        *(Moments, Sum, Units),  # what later pieces of data are added to
     )
     _takes_gradients: ClassVar[bool] = True
 
@@ -373,3 +325,71 @@ class InvariantKernelRidge(SeriesWithErrorBars, SpectralRidge):
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)
         self.noise_variance_ = fit.noise if outputs else float(fit.noise[0])
         self.outstanding_ = fit.outstanding
+
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
+        """Values of the estimated function: exactly invariant.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+        return_std : bool, default False
+            Whether to return the posterior standard deviation of f(x) too: the same model read as a Gaussian
+            process, with a flat prior on the constant. It is that of the function; an observation adds
+            `noise_variance_` to its square. The notes of the class say when it is calibrated. Infinite where all data
+            lie on one orbit.
+
+        Returns
+        -------
+        mean : ndarray of shape (n,) or (n, n_outputs)
+        std : ndarray of the same shape
+            Only if `return_std`.
+        """
+        if not return_std:
+            return super().predict(X)
+        points = self._points_with_deviations(X)
+        points = self.basis_.evaluation_points(points)
+        mean = self._series(points)
+        chunks = ((rows, features[:, 1:]) for rows, features in self.basis_.values_in_chunks(points))
+        return mean, self._deviations(chunks, (len(points), self.coef_[0].size)).reshape(mean.shape)
+
+    def gradient(self, X: ArrayLike, return_std: bool = False) -> Any:
+        """Gradients of the estimated function, at `X` itself: they move with the group as vectors do.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n, *space.shape)
+        return_std : bool, default False
+            Whether to return the posterior standard deviation of every component too, as in `predict`.
+
+        Returns
+        -------
+        mean : ndarray of shape (n, n_features) or (n, n_features, n_outputs)
+            By the coordinates of `X` on tori, lattices and intervals. Those of a lattice B are fractional:
+            ``G @ np.linalg.inv(B).T`` is Cartesian, as the output "vector" of an equivariant model is. On embedded
+            spaces (spheres, rotations, Stiefel manifolds) the tangential gradient in the coordinates of `X`, flattened.
+            On products side by side.
+        std : ndarray of the same shape
+            Only if `return_std`.
+
+        Examples
+        --------
+        >>> import numpy as np, specavg as sa
+        >>> X = sa.Sphere(3).sample(40, random_state=0)
+        >>> model = sa.InvariantKernelRidge(sa.Sphere(3), sa.groups.point_group("Oh")).fit(X, (X**4).sum(axis=1))
+        >>> gradient = model.gradient(X[:2])
+        >>> bool(np.abs((gradient * X[:2]).sum(axis=1)).max() < 1e-12)  # tangential
+        True
+        >>> wanted = 4 * X[:2] ** 3 - 4 * (X[:2] ** 4).sum(axis=1)[:, None] * X[:2]
+        >>> bool(np.abs(gradient - wanted).max() < 1e-6)
+        True
+        """
+        if not return_std:
+            return super().gradient(X)
+        points = self._points_with_deviations(X)
+        mean = super().gradient(points)
+        chunks = (  # (m, dim, n_features) to a row for each component
+            (rows, np.concatenate(slopes[:, 1:].transpose(0, 2, 1)))
+            for rows, slopes in self.basis_.gradients_in_chunks(points)
+        )
+        deviations = self._deviations(chunks, (*points.shape, self.coef_[0].size), slopes=True)
+        return mean, deviations.reshape(mean.shape)

@@ -179,7 +179,6 @@ class SpecAvgRegressor(InvariantSeries, PiecewiseEstimator):
             warnings.warn(
                 f"only the constant function is left: {self._only_the_constant()}. Predictions are the mean of y. "
                 "Give max_invariant_dim, or more data.",
-                UserWarning,
                 stacklevel=3,
             )
         self.exponent_, self.D_ = self._exponent(), cutoff.value
@@ -218,7 +217,6 @@ def _question_intervals(space: Space, points: NDArray[np.float64]) -> None:
                 f"is {mean:.2g}, not 0), and Algorithm 1 takes means for coefficients. For points uniform in x "
                 "give sample_weight proportional to 1/√((x − low)(high − x)), or use InvariantKernelRidge, which "
                 "assumes no distribution.",
-                UserWarning,
                 stacklevel=3,
             )
             return

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import abc
 import warnings
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
 from specavg._html import Records
 from specavg.data._given_data import question_fit, question_group, question_size, question_wrapping, why_nothing
+from specavg.data._streaming import is_dask
 from specavg.estimators._base import checked_alpha
 from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.groups import Group
@@ -135,6 +138,26 @@ class SpectralRidge(PiecewiseEstimator):
         if count is not None and fit.solver != "mean":
             question_fit(fit.error, count, self._why_nothing)
         return self
+
+    def _points_with_deviations(self, X: Any) -> Array:
+        """Checked points whose predictions are asked for with standard deviations: arrays only."""
+        check_is_fitted(self)
+        if is_dask(X):
+            raise ValueError("return_std is not available for Dask collections: take their partitions one by one")
+        return self._points(X, reset=False)
+
+    def _deviations(
+        self, chunks: Iterable[tuple[Any, Array]], shape: tuple[int, ...], *, slopes: bool = False
+    ) -> Array:
+        """Posterior standard deviations, from the features of some rows at a time.
+
+        They are infinite where all data lie on one orbit: then nothing tells how much the function varies.
+        """
+        found = np.full(shape, np.inf)
+        if self._posterior is not None:
+            for rows, features in chunks:
+                found[rows] = self._posterior.deviation(features, slopes=slopes).reshape(found[rows].shape)
+        return found
 
     def _why_nothing(self) -> str:
         return why_nothing(self._space(), self._group(), self._output())

@@ -148,7 +148,6 @@ class PiecewiseEstimator(StreamedEstimator):
                 "partial_fit starts anew, and what fit saw is lost: a fit on data in memory, or without a cutoff, "
                 "keeps no sums that more data could be added to. Give the first piece to partial_fit too, or to fit "
                 "as a stream, fit(iter([(X, y)])), with the cutoff.",
-                UserWarning,
                 stacklevel=3,
             )
         with _all_or_nothing(self):

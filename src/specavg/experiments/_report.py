@@ -27,37 +27,31 @@ def write_report(folder: Path, sections: list[Section], quick: bool, seconds: fl
     Path
         The file.
     """
-    claims = [(s, claim) for s in sections for claim in s.result.claims]
+    claims = [(s.experiment, claim) for s in sections for claim in s.result.claims]
     count = {state: sum(claim.holds is state for _, claim in claims) for state in (True, False, None)}
-    how = "A quick run: smaller sizes and fewer seeds than the full one, which can reverse a verdict. " if quick else ""
-    body = [
-        "<header><h1>Exact invariances, reproduced</h1>",
-        "<p class=lead>The experiments and claims of <em>Learning with Exact Invariances in Polynomial "
-        "Time</em> (Soleymani, Tahmasebi, Jegelka, Jaillet; ICML 2025), run with <code>specavg</code>, and "
-        "the alternatives it argues against. Every verdict below is computed from the numbers of this "
-        "run.</p>",
-        f"<p>{how}{len(claims)} claims and questions: <b class=yes>{count[True]} hold or are answered yes</b>, "
-        f"<b class=no>{count[False]} not</b>, <b class=open>{count[None]} depend</b> on what the paper leaves open "
-        f"or on the case. Took {_minutes(seconds)}; every number is in <code>results.csv</code>.</p>",
-        f"<p class=note>{_text(_WORDS)}</p></header>",
-        _summary(sections, quick),
-    ]
-    body += [_section(folder, i, s, quick) for i, s in enumerate(sections, start=1)]
-    body.append(_left_out())
-    listed = ", ".join(f"{name} {version}" for name, version in versions.items())
-    body.append(f"<footer>{escape(listed)}.</footer>")
-    style = Path(__file__).with_name("report.css").read_text(encoding="utf-8")
-    page = _PAGE.replace("{style}", style).replace("{body}", "\n".join(body))
+    parts = {
+        "style": Path(__file__).with_name("report.css").read_text(encoding="utf-8"),
+        "counts": f"{_QUICK * quick}{len(claims)} claims and questions: <b class=yes>{count[True]} hold or are "
+        f"answered yes</b>, <b class=no>{count[False]} not</b>, <b class=open>{count[None]} depend</b> on what the "
+        "paper leaves open or on the case.",
+        "took": _minutes(seconds),
+        "glance": "".join(
+            f"<tr><td><a href='#{experiment.name}'>{escape(experiment.title)}</a></td>"
+            f"<td>{_text(claim.text)}</td><td>{_badge(claim, experiment, quick)}</td></tr>"
+            for experiment, claim in claims
+        ),
+        "sections": "\n".join(_section(folder, i, s, quick) for i, s in enumerate(sections, start=1)),
+        "versions": escape(", ".join(f"{name} {version}" for name, version in versions.items())),
+    }
+    page = Path(__file__).with_name("report.html").read_text(encoding="utf-8")
+    for name, part in parts.items():
+        page = page.replace(f"{{{name}}}", part, 1)
     path = folder / "report.html"
     path.write_text(page, encoding="utf-8")
     return path
 
 
-_WORDS = (
-    "Words: Spec-Avg is the paper's Algorithm 1, with D functions. KRR is kernel ridge regression, with the penalty λ. "
-    "G is the group and |G| the number of its elements. The invariance discrepancy ID(f) is the largest |f(gx) − f(x)| "
-    "over elements g and test points x; it is 0 for an exactly invariant function."
-)
+_QUICK = "A quick run: smaller sizes and fewer seeds than the full one, which can reverse a verdict. "
 
 
 def _minutes(seconds: float) -> str:
@@ -71,20 +65,6 @@ def _badge(claim: Claim, experiment: Experiment, quick: bool) -> str:
     marks = ["quick run"] * quick + ["changed"] * bool(experiment.changed)  # both can reverse a verdict
     mark = f" <span class=quiet>({', '.join(marks)})</span>" if marks else ""
     return f"<span class='badge {name}'>{word}</span>{mark}"
-
-
-def _summary(sections: list[Section], quick: bool) -> str:
-    rows = [
-        f"<tr><td><a href='#{s.experiment.name}'>{escape(s.experiment.title)}</a></td>"
-        f"<td>{_text(claim.text)}</td><td>{_badge(claim, s.experiment, quick)}</td></tr>"
-        for s in sections
-        for claim in s.result.claims
-    ]
-    return (
-        "<section><h2>At a glance</h2><div class=scroll><table class=glance>"
-        "<thead><tr><th>experiment</th><th>claim or question</th><th>verdict</th></tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div></section>"
-    )
 
 
 def _section(folder: Path, number: int, section: Section, quick: bool) -> str:
@@ -160,32 +140,3 @@ def _text(text: str) -> str:
 
     safe = _EXPONENT.sub(lambda m: f"<sup>{inner(m)}</sup>", safe)
     return _INDEX.sub(lambda m: f"<sub>{inner(m)}</sub>", safe)
-
-
-_LEFT_OUT = {
-    "Actions that are not isometries.": (
-        "The paper says that its theory extends to them. The Laplacian does not commute with such a group, and its "
-        "eigenspaces are not mapped to themselves: maps that are not isometries are refused."
-    ),
-    "Manifolds with a boundary.": "The spaces here have none; `Interval` is the circle modulo its reflection.",
-    "Infinite groups": "are outside of the paper's theorem; the part on its sequel has them.",
-    "The paper's own figures": (
-        "cannot be matched number by number: η, the noise, the sizes and the normalisation of λ are not stated. "
-        "The choices made are written with each figure."
-    ),
-}
-
-
-def _left_out() -> str:
-    items = "".join(f"<li><b>{escape(what)}</b> {escape(why)}</li>" for what, why in _LEFT_OUT.items())
-    return f"<section><h2>What the paper mentions and this library leaves out</h2><ul>{items}</ul></section>"
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light">
-<title>Exact invariances, reproduced</title><style>{style}</style></head>
-<body><main>
-{body}
-</main></body></html>
-"""

@@ -125,7 +125,6 @@ def _question_symmetry(cell: tuple[Array, Array, Any], symprec: float, name: str
         warnings.warn(
             f"{here}its lattice transposed it has {turned}, of {len(found['rotations'])}. Do the lattice vectors stand "
             "in columns? They must be the rows.",
-            UserWarning,
             stacklevel=4,
         )
         return
@@ -136,7 +135,6 @@ def _question_symmetry(cell: tuple[Array, Array, Any], symprec: float, name: str
         warnings.warn(
             f"{here}symprec={_ROUNDED:g} it has {looser}, of {len(found['rotations'])}. If its numbers are rounded, "
             f"give more digits, or symprec={_ROUNDED:g}; if the crystal is distorted by so little, all is well.",
-            UserWarning,
             stacklevel=4,
         )
 
@@ -154,7 +152,6 @@ def _question_fractions(cell: tuple[Array, Array, Any], symprec: float, order: i
     warnings.warn(
         f"the positions of the atoms go from {least:.4g} to {most:.4g}, and fractional ones within the cell from 0 to "
         "1. If they are Cartesian, in the unit of the lattice, give positions @ np.linalg.inv(lattice).",
-        UserWarning,
         stacklevel=4,
     )
 

@@ -62,7 +62,6 @@ def _warn_of_slopes(space: Space, group: Group) -> None:
                 f"{velocity!r} is a floating-point velocity v: which frequencies k have k·v = 0 is decided to "
                 "rounding, and a slope that was meant to be rational may not be. Integers, Fraction and texts such as "
                 "'1/3' are decided exactly.",
-                UserWarning,
                 stacklevel=4,
             )
         elif not isinstance(velocity, ShiftField) and group.structure is None and period(velocity) is None:
@@ -73,7 +72,6 @@ def _warn_of_slopes(space: Space, group: Group) -> None:
                 f"the flow of {field!r} does not come back: its planes turn with speeds {speeds}, of no small ratio as "
                 "far as floating-point numbers tell. It fills a larger group, whose invariants are computed. "
                 "(Shifts are in periods, rotations in radians: 2π times a rotation goes with one period.)",
-                UserWarning,
                 stacklevel=4,
             )
 
@@ -274,7 +272,6 @@ def _long_ones_announced(eigenspaces: Iterator[Eigenspace], resolver: Resolver, 
                     f"{cutoff.kind}={cutoff.value:g} is not reached yet, and {what} about {seconds / 60:.2g} minutes "
                     f"and {human_size(resolver.memory(V))} by forecasts; later ones may take longer. max_eigenvalue "
                     "bounds the search.",
-                    UserWarning,
                     stacklevel=2,
                 )
             warned = True

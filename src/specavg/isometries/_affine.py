@@ -141,7 +141,6 @@ def shift(
             warnings.warn(
                 f"shift([{shown}]) moves by a whole period or more, and whole periods move nothing: shifts are in "
                 "periods. For angles write shift(degrees=[...]) or shift(radians=[...]).",
-                UserWarning,
                 stacklevel=2,
             )
     if not periods:
@@ -154,7 +153,6 @@ def shift(
             warnings.warn(
                 f"a shift by {float(p):.10g} of a period is near {near} and is another one, which generates a far "
                 f"larger group. If {near} is meant, write '{near}', or the angle in degrees.",
-                UserWarning,
                 stacklevel=2,
             )
     return affine_map(np.eye(len(periods), dtype=np.int64), periods)
@@ -192,7 +190,6 @@ def _of_crystals(t: Fraction | float) -> Fraction | float:
         warnings.warn(
             f"a shift by {t} of a period looks like Fraction({float(t)!r}), the binary digits of a float, and "
             f"generates a far larger group than {near}. If {near} is meant, write '{near}' or t.limit_denominator(24).",
-            UserWarning,
             stacklevel=3,
         )
     return t

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array
 from specavg._config import settings
 from specavg._reporting import reported
+from specavg.data._gradient_moments import contradicting_multiple
 from specavg.molecules._distances import distances
 from specavg.molecules._equations import Equations
 
@@ -95,12 +96,10 @@ def contradiction(equations: Equations, degrees: NDArray[np.int64]) -> tuple[flo
     best = min(fits, key=lambda fit: fit.force_error)
     predicted = A[:, 0] @ best.coefficients
     predicted, given = predicted - predicted.mean(), y[:, 0] - y[:, 0].mean()
-    squares = float(predicted @ predicted)
-    if best.force_error > 0.5 * few.force_size or not squares > 0 or not given.any():
+    if best.force_error > 0.5 * few.force_size:
         return None
-    multiple = float(predicted @ given) / squares
-    error = float(np.sqrt(np.mean((given - multiple * predicted) ** 2) / squares))
-    return (multiple, error) if abs(multiple - 1.0) > max(0.25, 6.0 * error) else None
+    sums = float(predicted @ predicted), float(predicted @ given), float(given @ given)
+    return contradicting_multiple(*sums, few.count)
 
 
 def _exact_fits(equations: Equations, degrees: NDArray[np.int64], tried: list[int]) -> Iterator[Fit]:

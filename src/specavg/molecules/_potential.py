@@ -14,19 +14,13 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from specavg._arrays import Array
+from specavg.molecules import _questions as ask
 from specavg.molecules._choice_of_model import MOST_WITH_ERROR_BARS, best_fit, contradiction, prior_deviations
 from specavg.molecules._distances import Pairs, PairScale, distances, over_orbits, pairs_of
 from specavg.molecules._elements import labels_of
 from specavg.molecules._energy_posterior import EnergyPosterior
 from specavg.molecules._equations import Equations
 from specavg.molecules._geometries import Observed, positions_of
-from specavg.molecules._questions import (
-    check_multiple,
-    question_errors,
-    question_labels,
-    question_order,
-    question_rigid_part,
-)
 from specavg.molecules._terms import MoleculeTerms, like_atoms
 from specavg.persistence._saved_model import Savable
 from specavg.regression._target_units import Units
@@ -162,7 +156,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         self
         """
         labels = labels_of(self.symbols)
-        question_labels(labels)
+        ask.question_labels(labels)
         data = Observed.of(R, E, forces, sample_weight, labels)
         positions, given, n = data.positions, data.forces, len(data.positions)
         if n < 2:
@@ -172,7 +166,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         classes = self._classes(labels)
         kinds = MoleculeTerms.of(len(labels), classes, 1)
         r = distances(positions).r
-        question_order(labels, r)
+        ask.question_order(labels, r)
         scale = PairScale.of(r, kinds.pair_orbits)
         terms = self._terms_for(n, given is not None, classes)
         alone = bool(np.isnan(data.energies).all())
@@ -186,11 +180,11 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         degrees = terms.function_degrees
         top, wrong = int(degrees[-1]), False
         if given is not None:
-            wrong = question_rigid_part(positions[equations.has_forces], given[equations.has_forces])
+            wrong = ask.question_rigid_part(positions[equations.has_forces], given[equations.has_forces])
             few = [d for d in range(2, top + 1) if (degrees <= d).sum() <= _COMPARED_FUNCTIONS]
             low = terms.up_to(few[-1] if few else min(2, top))
             alike = replace(equations, functions=low.functions, weights=np.ones(n))
-            wrong |= not alone and check_multiple(contradiction(alike, low.function_degrees))
+            wrong |= not alone and ask.check_multiple(contradiction(alike, low.function_degrees))
         tried = [top] if self.degree is not None else list(range(top, max(top - _DEGREES_TRIED, 0), -1))
         found = best_fit(equations, degrees, tried)
         self.degrees_ = terms.up_to(found.degree).degrees
@@ -204,7 +198,7 @@ class InvariantPotential(RegressorMixin, BaseEstimator, Savable):
         self._posterior = None if alone else EnergyPosterior.of(found, prior, unit, inner)
         if alone:
             self.mean_energy_ = -float(np.average(self._evaluated(positions)[0], weights=data.weights))
-        question_errors(found, energies, given, unit, known=wrong)
+        ask.question_errors(found, energies, given, unit, known=wrong)
         self.n_functions_ = len(found.coefficients)
         self.n_features_in_ = 3 * len(self.symbols)
         self.reference_ = positions[:4].copy()  # what a saved file is checked with

@@ -8,16 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specavg import invariants
 from specavg.groups import Group, Representation
-from specavg.invariants import (
-    Cutoff,
-    EquivariantBasis,
-    InvariantBasis,
-    Order,
-    Row,
-    restored_basis,
-    restored_equivariant_basis,
-)
+from specavg.invariants import EquivariantBasis, InvariantBasis, Row
 from specavg.persistence._plain_values import DescriptionError
 from specavg.persistence._values import describe, read_fields
 from specavg.spaces import Space
@@ -30,8 +23,8 @@ _HINTS = {  # the types of what bases are made from
     "space": Space,
     "group": Group,
     "output": Representation,
-    "cutoff": Cutoff,
-    "order": Order,
+    "cutoff": invariants.Cutoff,
+    "order": invariants.Order,
     "solver": str,
     "table": tuple[Row, ...],
 }
@@ -75,7 +68,7 @@ def read_basis(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Basis:
         raise DescriptionError(f"basis needs the array {missing[0]!r}, which is not in the file")
     points, values = arrays["probe_points"], arrays["probe_values"]
     _check_declared(parts["space"], table, points, values, parts["output"].dim if vectors else 1)
-    restored = restored_equivariant_basis if vectors else restored_basis
+    restored = invariants.restored_equivariant_basis if vectors else invariants.restored_basis
     basis = restored(**parts, arrays={name: arrays[p] for name, p in zip(names, places, strict=True)})
     _check_probes(basis, points, values)
     return basis

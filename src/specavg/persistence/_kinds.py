@@ -18,36 +18,24 @@ from typing import Any
 
 import numpy as np
 
-from specavg.isometries import (
-    Affine,
-    Copies,
-    Orthogonal,
-    SignedPermutation,
-    affine,
-    copies,
-    orthogonal,
-    permutation,
-    shift,
-    signed_permutation,
-)
-from specavg.isometries.fields import RotationField, ShiftField, rotation
-from specavg.isometries.fields import shift as shift_field
+from specavg import isometries
+from specavg.isometries import Affine, Copies, Orthogonal, SignedPermutation, fields
 
 _LIBRARY = "specavg."
 
 # The constructors of these classes trust their arguments; these functions check them.
 _CHECKED_BY: dict[type, Callable[..., Any]] = {
-    SignedPermutation: signed_permutation,
-    Orthogonal: orthogonal,
-    Affine: affine,
-    Copies: copies,
-    RotationField: rotation,
-    ShiftField: shift_field,
+    SignedPermutation: isometries.signed_permutation,
+    Orthogonal: isometries.orthogonal,
+    Affine: isometries.affine,
+    Copies: isometries.copies,
+    fields.RotationField: fields.rotation,
+    fields.ShiftField: fields.shift,
 }
 # A shorter kind: its name, its only argument, the property that says whether that is enough, and its function.
 _SHORT: dict[type, tuple[str, str, str, Callable[..., Any]]] = {
-    SignedPermutation: ("permutation", "image", "is_permutation", permutation),
-    Affine: ("shift", "shift", "is_shift", shift),
+    SignedPermutation: ("permutation", "image", "is_permutation", isometries.permutation),
+    Affine: ("shift", "shift", "is_shift", isometries.shift),
 }
 
 

@@ -97,7 +97,6 @@ def reduced(lattice: Array) -> ReducedLattice:
             f"the lattice vectors are so skewed that the rounding of coordinates in periods moves a wave of the first "
             f"frequencies by up to {found.rounding:.0e}: functions are no more exact than that. Use the short basis of "
             f"the same lattice, {vectors.tolist()}, with the points X @ {found.inverse.tolist()}",
-            UserWarning,
             stacklevel=2,
         )
     return found
