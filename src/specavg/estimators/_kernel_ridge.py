@@ -114,7 +114,7 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
 
     Notes
     -----
-    The page *Choose* of the documentation says what is chosen and with which limits, the page *Theory* why.
+    The page *How the defaults were chosen* of the documentation has the rules, their limits and what was measured.
 
     *Choice.* Every candidate, a spectrum with a penalty, is scored by how well it predicts rows that are left out, in
     closed form; `Trial.score` is the number that is compared. Rows on one orbit are left out together. With more than
