@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.functions._factor_table import STEP, TABLE, FactorTable
-from specavg.functions._integer_vectors import rows_in, tree_of
+from specavg.functions._integer_vectors import vector_tree
 from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._threads import for_all_rows, read_only
 
@@ -43,9 +43,8 @@ class ChebyshevProducts(Products):
 
     @cached_property
     def tree(self) -> ProductTree:
-        K = _with_parents(self.exponents)
-        vectors = tree_of(K, K.sum(axis=1))
-        m, top = K.shape[1], int(K.max(initial=1))
+        parent, last, value, wanted = vector_tree(self.exponents)
+        m, top = self.exponents.shape[1], int(self.exponents.max(initial=1))
         degree, coordinate = (a.ravel() for a in np.mgrid[1 : top + 1, :m])
         row, zero = np.arange(len(degree)), np.zeros_like(degree)
         # T_1 = x, T_2 = 2x·T_1 − 1, T_k = 2x·T_{k−1} − T_{k−2}; a negative row stands for 1
@@ -53,8 +52,7 @@ class ChebyshevProducts(Products):
         operations = np.stack([zero + STEP, coordinate, before, second, zero], axis=1)
         constants = np.stack([np.where(degree > 1, 2.0, 1.0), np.where(degree > 1, -1.0, 0.0)], axis=1)
         table = FactorTable.of(TABLE, np.array([1 / self._half]), operations, constants)
-        factor = (vectors.value - 1) * m + vectors.coordinate
-        return ProductTree.of(table, vectors.parent, factor, rows_in(self.exponents, K).astype(np.int64))
+        return ProductTree.of(table, parent, (value - 1) * m + last, wanted)
 
     def _scaled(self, X: Array) -> Array:
         """Coordinates in units of the interval; rounding may not leave it."""
@@ -86,17 +84,3 @@ class ChebyshevProducts(Products):
 
         for_all_rows(work, len(X))
         return out
-
-
-def _with_parents(K: NDArray[np.int64]) -> NDArray[np.int64]:
-    """`K` and every row that is left when last entries are struck out, each once, zero first."""
-    found = [np.zeros((1, K.shape[1]), dtype=np.int64), K]
-    rows = K
-    while rows.any():
-        rows = rows[rows.any(axis=1)].copy()
-        last = rows.shape[1] - 1 - (rows[:, ::-1] != 0).argmax(axis=1)
-        rows[np.arange(len(rows)), last] = 0
-        rows = np.unique(rows, axis=0)
-        found.append(rows)
-    every = np.unique(np.concatenate(found), axis=0)
-    return every[np.argsort(every.sum(axis=1), kind="stable")]

@@ -54,40 +54,35 @@ class Given(Functions):
 
 @final
 class Blockwise(Mapped):
-    """φ·Q part by part: each part of a family has its own matrix Q, or stays as it is where Q is None.
-
-    The matrices are applied after a sum over points and before a combination: never once a point.
+    """φ·Q part by part: the functions of a family, some at a time, are combined by a matrix Q for each part.
 
     Parameters
     ----------
     functions : Functions
         The φ.
-    blocks : sequence of (int, ndarray or None)
-        How many functions each part has, and its Q.
+    matrices : sequence of ndarray
+        The Q of each part. Together they have a row for each φ.
     """
 
-    def __init__(self, functions: Functions, blocks: Sequence[tuple[int, Array | None]]) -> None:
-        used = [np.ones(size, dtype=bool) if Q is None else np.abs(Q).max(axis=1, initial=0.0) for size, Q in blocks]
+    def __init__(self, functions: Functions, matrices: Sequence[Array]) -> None:
+        used = [np.abs(Q).max(axis=1, initial=0.0) for Q in matrices]
         super().__init__(functions.restricted(np.concatenate([np.empty(0), *used])))
-        self._blocks = [Q for _, Q in blocks]
-        self._from = list(pairwise(np.cumsum([0, *(size for size, _ in blocks)])))
-        self._ends = np.cumsum([0, *(size if Q is None else Q.shape[1] for size, Q in blocks)])
-        self.dim = int(self._ends[-1])
+        self._matrices = matrices
+        self._rows, self._columns = (np.cumsum([0, *(Q.shape[axis] for Q in matrices)]) for axis in (0, 1))
+        self.dim = int(self._columns[-1])
 
     def _projected(self, rows: Array) -> Array:
-        places = zip(self._blocks, self._from, strict=True)
-        columns = [rows[:, a:b] if Q is None else rows[:, a:b] @ Q for Q, (a, b) in places]
-        return np.concatenate([np.empty((len(rows), 0)), *columns], axis=1)
+        parts = [rows[:, a:b] @ Q for Q, (a, b) in zip(self._matrices, pairwise(self._rows), strict=True)]
+        return np.concatenate([np.empty((len(rows), 0)), *parts], axis=1)
 
     def _spread(self, C: Array) -> Array:
-        places = zip(self._blocks, pairwise(self._ends), strict=True)
-        parts = [C[a:b] if Q is None else Q @ C[a:b] for Q, (a, b) in places]
+        parts = [Q @ C[a:b] for Q, (a, b) in zip(self._matrices, pairwise(self._columns), strict=True)]
         return np.concatenate([np.empty((0, C.shape[1])), *parts])
 
 
 @final
 class Combinations(Mapped):
-    """Fixed linear combinations of other functions; the map is applied after sums, never per point.
+    """Fixed linear combinations of the functions of another family.
 
     Parameters
     ----------

@@ -1,10 +1,11 @@
-"""Products of one-copy functions, one for each of a few copies, and fixed combinations of them."""
+"""Products of functions of one copy each, for a few copies, and fixed combinations of such products."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import prod
 from typing import final
 
 import numpy as np
@@ -13,25 +14,46 @@ from specavg.functions._few_rows import FEW_ROWS, few_rows
 from specavg.functions._functions import Array, Functions
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class CopyTensor:
-    """Σ Q[a, b, …, j] ψ_a(x_i) ψ_b(x_k) …: a function for each column j of Q.
+    """The products ψ_a(x_i) ψ_b(x_k) … for all a, b, …, or combinations Σ Q[(a, b, …), j] ψ_a(x_i) ψ_b(x_k) … of them.
 
     Attributes
     ----------
     copies : tuple of (int, range)
-        Which copies are used, and which of the one-copy functions on each.
-    Q : ndarray of shape (product of the numbers of functions, dim)
-        The last of the copies varies fastest in its rows.
+        The copies i, k, … that are used, each with the columns of its one-copy functions.
+    Q : ndarray of shape (number of products, dim), optional
+        One column for each function. The last of the copies varies fastest in the rows. None: each product is a
+        function.
     """
 
     copies: tuple[tuple[int, range], ...]
-    Q: Array
+    Q: Array | None = None
+
+    @property
+    def products(self) -> int:
+        """How many products there are."""
+        return prod(len(columns) for _, columns in self.copies)
+
+    @property
+    def dim(self) -> int:
+        """How many functions there are."""
+        return self.products if self.Q is None else self.Q.shape[1]
+
+    def factors(self, table: Array) -> list[Array]:
+        """The one-copy values at each of the copies."""  # (n, m, A) -> (n, a) each
+        return [table[:, copy, columns.start : columns.stop] for copy, columns in self.copies]
+
+    def combined(self, factors: Sequence[Array], n: int) -> Array:
+        """The functions from one-copy values, or from their derivatives, at each of the copies."""  # -> (n, dim)
+        products = _row_products(factors, n)
+        return products if self.Q is None else products @ self.Q
 
 
 @final
 class CopyTensors(Functions):
-    """Functions of several copies, each a contraction of a tensor with the one-copy functions of some of them.
+    """Functions of m copies that are products of one-copy functions, or combinations of such products.
 
     Parameters
     ----------
@@ -46,11 +68,11 @@ class CopyTensors(Functions):
         self._one_copy = one_copy
         self._copies = copies
         self._tensors = list(tensors)
-        self.dim = sum(tensor.Q.shape[1] for tensor in tensors)
+        self.dim = sum(tensor.dim for tensor in tensors)
 
     @property
     def row_bytes(self) -> float:
-        widest = max((len(tensor.Q) for tensor in self._tensors), default=1)
+        widest = max((tensor.products for tensor in self._tensors), default=1)
         return self._copies * (self._one_copy.row_bytes + 8.0 * self._one_copy.dim) + 8.0 * (2 * widest + self.dim)
 
     def _of_one_copy(self, X: Array) -> Array:
@@ -63,11 +85,8 @@ class CopyTensors(Functions):
 
     def values(self, X: Array) -> Array:
         table = self._of_one_copy(X)
-        columns = [np.empty((len(X), 0))]
-        for tensor in self._tensors:
-            used = [table[:, copy, part.start : part.stop] for copy, part in tensor.copies]
-            columns.append(reduce(_row_products, used, np.ones((len(X), 1))) @ tensor.Q)
-        return np.concatenate(columns, axis=1)
+        columns = [tensor.combined(tensor.factors(table), len(X)) for tensor in self._tensors]
+        return np.concatenate([np.empty((len(X), 0)), *columns], axis=1)
 
     def gradient(self, X: Array) -> Array:
         flat = self._flat(X)
@@ -76,12 +95,12 @@ class CopyTensors(Functions):
         gradient = np.zeros((len(X), self.dim, self._copies, flat.shape[1]))
         end = 0
         for tensor in self._tensors:
-            start, end = end, end + tensor.Q.shape[1]
-            used = [table[:, copy, part.start : part.stop] for copy, part in tensor.copies]
+            start, end = end, end + tensor.dim
+            used = tensor.factors(table)
             for i, (copy, part) in enumerate(tensor.copies):
                 for j in range(flat.shape[1]):
                     factors = [*used[:i], slopes[:, copy, part.start : part.stop, j], *used[i + 1 :]]
-                    gradient[:, start:end, copy, j] = reduce(_row_products, factors, np.ones((len(X), 1))) @ tensor.Q
+                    gradient[:, start:end, copy, j] = tensor.combined(factors, len(X))
         return gradient.reshape(len(X), self.dim, -1)
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
@@ -98,18 +117,20 @@ class CopyTensors(Functions):
         """The derivative of a combination by every one-copy value."""  # (n, m, A), (dim,) -> (n, m, A)
         slopes, end = np.zeros(table.shape), 0
         for tensor in self._tensors:
-            start, end = end, end + tensor.Q.shape[1]
-            parts = [(copy, slice(part.start, part.stop)) for copy, part in tensor.copies]
-            K = (tensor.Q @ c[start:end]).reshape([len(part) for _, part in tensor.copies])
-            for i, (copy, part) in enumerate(parts):
-                others = [table[:, k, p] for j, (k, p) in enumerate(parts) if j != i]
+            start, end = end, end + tensor.dim
+            mine = c[start:end] if tensor.Q is None else tensor.Q @ c[start:end]
+            K = mine.reshape([len(columns) for _, columns in tensor.copies])
+            used = tensor.factors(table)
+            for i, (copy, columns) in enumerate(tensor.copies):
                 rest = np.moveaxis(K, i, -1).reshape(-1, K.shape[i])
-                slopes[:, copy, part] += reduce(_row_products, others, np.ones((len(table), 1))) @ rest
+                others = _row_products([*used[:i], *used[i + 1 :]], len(table))
+                slopes[:, copy, columns.start : columns.stop] += others @ rest
         return slopes
 
     def _flat(self, X: Array) -> Array:
         return np.ascontiguousarray(X).reshape(len(X) * self._copies, -1)
 
 
-def _row_products(A: Array, B: Array) -> Array:
-    return (A[:, :, None] * B[:, None, :]).reshape(len(A), -1)
+def _row_products(factors: Sequence[Array], n: int) -> Array:
+    """All products of one column of each factor, point by point."""  # (n, a) each -> (n, product of the a)
+    return reduce(lambda A, B: (A[:, :, None] * B[:, None, :]).reshape(n, -1), factors, np.ones((n, 1)))

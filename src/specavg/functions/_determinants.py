@@ -58,11 +58,6 @@ class Determinants(Functions):
         _fill(self._tree, copies, eliminated, np.ones(len(X)), 0, values)
         return values
 
-    def plain_values(self, X: Array) -> Array:
-        columns = np.sqrt(np.arange(1, self._m + 1))
-        copies = self._one_copy_values(X)
-        return np.stack([np.linalg.det(copies[:, :, a] / columns) for a in self._sets], axis=1)
-
     def gradient(self, X: Array) -> Array:
         m, columns = self._m, np.sqrt(np.arange(1, self._m + 1))
         copies = self._one_copy_values(X)

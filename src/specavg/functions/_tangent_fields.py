@@ -12,10 +12,7 @@ import numpy as np
 from specavg._arrays import Array
 from specavg.functions._functions import Functions
 from specavg.functions._one_direction import frames
-from specavg.functions._vector_functions import CombinedOutputs, VectorFunctions
-
-# Coefficients of components of a field are of order one, or zero but for rounding of a sum over nodes.
-_ROUNDING = 1e-13
+from specavg.functions._vector_functions import VectorFunctions
 
 
 @final
@@ -54,7 +51,6 @@ class TangentFields(VectorFunctions):
         self.dim = potentials.dim
         self._last: tuple[Array, Array] | None = None  # coefficients, and the same in harmonics
         self._factors = 1.0 / np.sqrt(eigenvalues)
-        self._degrees = np.rint(np.sqrt(eigenvalues + 0.25) - 0.5).astype(int)  # λ = l(l + 1)
 
     @property
     def n_rows(self) -> int:
@@ -73,7 +69,7 @@ class TangentFields(VectorFunctions):
         return _fields(X, self._potentials.combine_gradient(X, scaled))
 
     def gradient(self, X: Array) -> Array:
-        return self._components.gradient(X)
+        return self.combine_gradient(X, np.eye(self.dim))
 
     def combine_gradient(self, X: Array, c: Array) -> Array:
         if self._last is None or not np.array_equal(self._last[0], c):
@@ -90,34 +86,6 @@ class TangentFields(VectorFunctions):
     @cached_property
     def _harmonics(self) -> Projection:
         return self._projection()
-
-    @cached_property
-    def _components(self) -> CombinedOutputs:
-        """The same fields, each component a combination of harmonics."""
-        from scipy.sparse import csr_array
-
-        within = self._harmonics
-        harmonics, X = within.functions, within.nodes
-        # Of degree l − 1, l and l + 1; up to a degree there are as many harmonics as the square of the next one.
-        blocks = [
-            (slice((degree - 1) ** 2, (degree + 2) ** 2), np.flatnonzero(self._degrees == degree))
-            for degree in np.unique(self._degrees).tolist()
-        ]
-        found = [np.zeros((rows.stop - rows.start, 3 * len(at))) for rows, at in blocks]
-        for some in self.chunks(len(X), 2):
-            products = harmonics.values(X[some]) * within.weights[some, None]
-            fields = self.values(X[some])
-            for (rows, at), block in zip(blocks, found, strict=True):
-                block += products[:, rows].T @ fields[:, :, at].reshape(len(fields), -1)
-        entries: list[Array] = [np.zeros((0, 3))]
-        for (rows, at), block in zip(blocks, found, strict=True):
-            row, column = np.nonzero(np.abs(block) > _ROUNDING)
-            output, field = np.divmod(column, len(at))
-            places = (rows.start + row) * 3 + output
-            entries.append(np.column_stack([places, at[field], block[row, column]]).astype(np.float64))
-        row, column, value = np.concatenate(entries).T
-        matrix = csr_array((value, (row.astype(int), column.astype(int))), shape=(3 * harmonics.dim, self.dim))
-        return CombinedOutputs(3, harmonics, matrix)
 
     def possible(self, X: Array, Y: Array) -> Array:
         return Y - np.sum(X * Y, axis=1, keepdims=True) * X

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 SAME_EIGENVALUE = 1e-8  # relative; looser than any check of an isometry, so that no orbit is split between eigenspaces
@@ -37,6 +37,14 @@ class Eigenspace:
 
 Weighted = Sequence[tuple[Eigenspace, float]]
 """Eigenspaces, each with a weight."""
+
+
+def columns_of(eigenspaces: Iterable[Eigenspace]) -> dict[Eigenspace, range]:
+    """The columns that the functions of each eigenspace have when different eigenspaces are listed in this order."""
+    columns, end = dict.fromkeys(eigenspaces, range(0)), 0
+    for V in columns:
+        columns[V] = range(end, end := end + V.dim)
+    return columns
 
 
 def degree_label(eigenspace: Eigenspace) -> int:

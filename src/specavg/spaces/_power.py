@@ -14,13 +14,15 @@ from specavg._messages import shown
 from specavg._random import as_generator
 from specavg.functions import _types_of_functions as types_of_functions
 from specavg.functions._bessel_series import Series
+from specavg.functions._copy_tensors import CopyTensor, CopyTensors
+from specavg.functions._functions import Functions
 from specavg.isometries import Copies, Isometry, SignedPermutation, flatten
 from specavg.isometries.fields import CopiesField, Field
 from specavg.spaces._copy_types import CopyTypes, OneType, copy_types, functions_of_type, sums_of_copies
-from specavg.spaces._eigenspace import Eigenspace
+from specavg.spaces._eigenspace import Eigenspace, columns_of
 from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._order_of_functions import BY_EIGENVALUE, Order
-from specavg.spaces._product import product_rule, row_products, tensor_quadrature
+from specavg.spaces._product import tensor_quadrature
 from specavg.spaces._space import Space
 from specavg.spaces._sums_of_eigenvalues import Values, joined
 
@@ -179,35 +181,18 @@ class Power(Space):
         seen = {V for chosen in copy_types(eigenspace) for V, _ in chosen}
         return sorted(seen, key=lambda V: V.eigenvalue)
 
-    def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
-        flat = X.reshape(-1, self._base.n_features)
-        table = [np.ones((len(X), self._m, 1))]
-        for V in self.palette(eigenspace):
-            values = self._base._evaluate(V, flat)  # pyright: ignore[reportPrivateUsage]
-            table.append(values.reshape(len(X), self._m, V.dim))
-        columns = [
-            reduce(row_products, [table[a][:, i] for i, a in enumerate(assignment) if a], np.ones((len(X), 1)))
-            for assignment in self.assignments(eigenspace)
+    def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
+        palettes = [self.palette(V) for V in eigenspaces]
+        columns = columns_of(V for palette in palettes for V in palette)
+        products = [
+            CopyTensor(tuple((i, columns[palette[a - 1]]) for i, a in enumerate(assignment) if a))
+            for E, palette in zip(eigenspaces, palettes, strict=True)
+            for assignment in self.assignments(E)
         ]
-        return np.concatenate(columns, axis=1)
+        return CopyTensors(self._base.functions(list(columns)), self._m, products)
 
-    def _gradient(self, eigenspace: Eigenspace, X: Array) -> Array:
-        f = self._base.n_features
-        flat = X.reshape(-1, f)
-        values, slopes = [np.ones((len(X), self._m, 1))], [np.zeros((len(X), self._m, 1, f))]
-        for V in self.palette(eigenspace):
-            family = self._base.functions([V])
-            values.append(family.values(flat).reshape(len(X), self._m, V.dim))
-            slopes.append(family.gradient(flat).reshape(len(X), self._m, V.dim, f))
-        gradients: list[Array] = []
-        for assignment in self.assignments(eigenspace):
-            used = [(i, a) for i, a in enumerate(assignment) if a] or [(0, 0)]  # the constant has a gradient too
-            parts = product_rule([values[a][:, i] for i, a in used], [slopes[a][:, i] for i, a in used])
-            gradient = np.zeros((len(X), parts[0].shape[1], self._m, f))
-            for (i, _), part in zip(used, parts, strict=True):
-                gradient[:, :, i] = part
-            gradients.append(gradient.reshape(len(X), -1, self.n_features))
-        return np.concatenate(gradients, axis=1)
+    def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
+        return self.functions([eigenspace]).values(X)
 
     @property
     def identity(self) -> Isometry:

@@ -15,10 +15,12 @@ from specavg._arrays import Array, block_diagonal
 from specavg._config import require_memory
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series
+from specavg.functions._functions import Functions
+from specavg.functions._tensor_products import TensorProducts
 from specavg.functions._types_of_functions import Type
 from specavg.isometries import Factors, Isometry
 from specavg.isometries.fields import FactorsField, Field, still
-from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace
+from specavg.spaces._eigenspace import SAME_EIGENVALUE, Eigenspace, columns_of
 from specavg.spaces._infinitesimal import kronecker_sum
 from specavg.spaces._order_of_functions import BY_EIGENVALUE, ByType, Order, first_eigenvalue
 from specavg.spaces._space import Space
@@ -135,26 +137,16 @@ class Product(Space):
         ways = factor_eigenspaces(eigenspace)
         return max(sum(A.steepness(V) for A, V in zip(self._factors, way, strict=True)) for way in ways)
 
-    def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
-        blocks = self.blocks(X)
-        values = []
-        for part in factor_eigenspaces(eigenspace):
-            factors = [
-                factor._evaluate(V, block)  # pyright: ignore[reportPrivateUsage]
-                for factor, V, block in zip(self._factors, part, blocks, strict=True)
-            ]
-            values.append(reduce(row_products, factors))
-        return np.concatenate(values, axis=1)
+    def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
+        ways = [way for V in eigenspaces for way in factor_eigenspaces(V)]
+        columns = [columns_of(way[i] for way in ways) for i in range(len(self._factors))]
+        index = [row for way in ways for row in cartesian(*(at[V] for at, V in zip(columns, way, strict=True)))]
+        families = [factor.functions(list(used)) for factor, used in zip(self._factors, columns, strict=True)]
+        widths = [factor.n_features for factor in self._factors]
+        return TensorProducts(widths, families, np.array(index, dtype=np.intp).reshape(-1, len(widths)))
 
-    def _gradient(self, eigenspace: Eigenspace, X: Array) -> Array:
-        gradients: list[Array] = []
-        for part in factor_eigenspaces(eigenspace):
-            families = [factor.functions([V]) for factor, V in zip(self._factors, part, strict=True)]
-            blocks = [np.ascontiguousarray(block) for block in self.blocks(X)]
-            values = [family.values(block) for family, block in zip(families, blocks, strict=True)]
-            slopes = [family.gradient(block) for family, block in zip(families, blocks, strict=True)]
-            gradients.append(np.concatenate(product_rule(values, slopes), axis=2))
-        return np.concatenate(gradients, axis=1)
+    def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
+        return self.functions([eigenspace]).values(X)
 
     @property
     def identity(self) -> Isometry:
@@ -301,23 +293,6 @@ def _with_constants(
     for i, j in chosen:
         parts[-i] = listed[-i][j]
     return tuple(parts)
-
-
-def row_products(A: Array, B: Array) -> Array:
-    """All products of a column of A with a column of B."""  # (n, a), (n, b) -> (n, ab)
-    return (A[:, :, None] * B[:, None, :]).reshape(len(A), -1)
-
-
-def product_rule(values: Sequence[Array], slopes: Sequence[Array]) -> list[Array]:
-    """Gradients of all products of one column of each of `values`, by the coordinates of each of them."""
-    # (n, a), (n, a, f) each -> (n, product of the a, f) each
-    n, one = len(values[0]), np.ones((len(values[0]), 1))
-    gradients: list[Array] = []
-    for i, slope in enumerate(slopes):
-        before, after = reduce(row_products, values[:i], one), reduce(row_products, values[i + 1 :], one)
-        products = before[:, :, None, None, None] * slope[:, None, :, None, :] * after[:, None, None, :, None]
-        gradients.append(products.reshape(n, -1, slope.shape[2]))
-    return gradients
 
 
 def tensor_quadrature(rules: list[tuple[Array, Array]]) -> tuple[Array, Array]:

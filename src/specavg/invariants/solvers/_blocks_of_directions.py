@@ -94,7 +94,7 @@ class BlocksOfDirections(ClosedForm, StoringSolver[BlockVectors]):
         kept = [s for s in solutions if s.invariant_dim]
         blocks = kept[0].data.blocks if kept else self._blocks
         functions = BlockHarmonics(blocks, [self.space.degree(s.eigenspace) for s in kept])
-        return Blockwise(functions, [(len(s.data.Q), s.data.Q) for s in kept])
+        return Blockwise(functions, [s.data.Q for s in kept])
 
     def _matrix(self, i: int) -> Array:
         g = self.space.check_isometry(self.group.generators[i])

@@ -100,7 +100,7 @@ class MonomialOrbits(StoringSolver[HarmonicsOfOrbits]):
         for hermite, run in groupby(found, key=lambda data: data.harmonics.hermite):
             chosen = list(run)
             sums = _monomial_sums(self.space.n_features, [data.monomials for data in chosen], hermite)
-            families.append(Blockwise(sums, [(len(data.harmonics.Q), data.harmonics.Q) for data in chosen]))
+            families.append(Blockwise(sums, [data.harmonics.Q for data in chosen]))
         return families[0] if len(families) == 1 else Joined(families)
 
 

@@ -206,7 +206,7 @@ class FixedVectorSolver(StoringSolver[Array]):
     def functions(self, solutions: Sequence[Solution[Array]]) -> Functions | VectorFunctions:
         kept = [s for s in solutions if s.invariant_dim]
         functions = self.space.functions([s.eigenspace for s in kept])
-        return Blockwise(functions, [(s.eigenspace.dim, s.data) for s in kept])
+        return Blockwise(functions, [s.data for s in kept])
 
 
 def functions_of(solutions: Sequence[Solution[Any]]) -> Functions:

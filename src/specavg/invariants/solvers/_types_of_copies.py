@@ -42,6 +42,7 @@ from specavg.isometries import Copies, Isometry, SignedPermutation
 from specavg.isometries.fields import CopiesField, Field, integer_speed
 from specavg.spaces import Eigenspace, Power, Space
 from specavg.spaces._copy_types import copy_types
+from specavg.spaces._eigenspace import columns_of
 
 _WHOLE = 1e-9  # weights closer to integers than this are integers; eigenvalues of dD are rounded to 1e-13
 # Tensor factors of a type: Sym^n(V) for each (V, n).
@@ -237,10 +238,8 @@ class TypesOfCopies:
 
     def functions(self, kept: Sequence[tuple[Slots, Array]]) -> Functions:
         """The invariant functions of some types, each with the columns that were found for it."""
-        palette = list(dict.fromkeys(V for slots, _ in kept for V, _ in slots))
-        ends = np.cumsum([0, *(V.dim for V in palette)])
-        columns = {V: range(int(end), int(end) + V.dim) for V, end in zip(palette, ends, strict=False)}
-        one_copy, m = self._power.base.functions(palette), self._power.copies
+        columns = columns_of(V for slots, _ in kept for V, _ in slots)
+        one_copy, m = self._power.base.functions(list(columns)), self._power.copies
         if not self._together.permuted:
             tensors = [
                 CopyTensor(tuple((copy, columns[V]) for copy, (V, _) in zip(copies, slots, strict=True)), Q)
@@ -259,8 +258,7 @@ class TypesOfCopies:
         # A sum over injective assignments to copies has this squared norm.
         norms = [perm(m, len(a)) * prod(factorial(a.count(b)) for b in set(a)) for a in chosen]
         sums = symmetrized_products(one_copy, m, chosen, np.array([1.0 / float(norm) ** 0.5 for norm in norms]))
-        blocks = [Q[rows] for (_, Q), rows in zip(kept, needed, strict=True)]
-        return Blockwise(sums, [(len(Q), Q) for Q in blocks])
+        return Blockwise(sums, [Q[rows] for (_, Q), rows in zip(kept, needed, strict=True)])
 
 
 @dataclass(frozen=True, eq=False)
