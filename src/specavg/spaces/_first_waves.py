@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from specavg._arrays import Array, components
 from specavg.functions._bessel_series import Series, log_bessel
 from specavg.spaces._eigenspace import Eigenspace
-from specavg.spaces._frequency_sets import TypeRange
+from specavg.spaces._frequency_sets import FrequencyRange
 
 if TYPE_CHECKING:
     from specavg.spaces._torus import Torus
@@ -211,7 +211,8 @@ def lattice_series(space: Torus, waves: FirstWaves, eigenspaces: Sequence[Eigens
     def frequencies() -> tuple[NDArray[np.int64], NDArray[np.intp]]:
         K, counts = space.frequencies_together(eigenspaces)
         # One of each type; those of other sets may be of several types.
-        sizes = np.where([isinstance(V.label, TypeRange) for V in eigenspaces], 1, counts)
+        one_type = [isinstance(V.label, FrequencyRange) and V.label.is_one_type for V in eigenspaces]
+        sizes = np.where(one_type, 1, counts)
         chosen = np.arange(len(K)) - np.repeat(np.cumsum(counts) - counts, counts) < np.repeat(sizes, counts)
         return space.cell.short_frequencies(K[chosen]), sizes
 

@@ -1,9 +1,9 @@
 """The frequencies of an eigenspace of a flat torus: a set of them is the label of the eigenspace.
 
-Five kinds of sets occur: a shell |k|² = n of a cube, types of frequencies, a range of eigenvalues of any torus, one
-type of such a range, and a set that is known in other units of length. Each lists all of its frequencies, or those in
-a lattice of frequencies. Lists are cached by the value of the torus, and bounds are rounded up to powers of two, so
-that few of them serve all eigenspaces.
+Four kinds of sets occur: a shell |k|² = n of a cube, types of frequencies, a range of eigenvalues of any torus (or one
+type of it), and a set that is known in other units of length. Each lists all of its frequencies, or those in a lattice
+of frequencies. Lists are cached by the value of the torus, and bounds are rounded up to powers of two, so that few
+lists serve all eigenspaces.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from math import inf
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from specavg.spaces._torus import Torus
 
 Frequencies = NDArray[np.int64]
-_Listed = TypeVar("_Listed")
 # Part by which a range of eigenvalues is widened when its frequencies are picked out again: far above rounding and far
 # below `SAME_EIGENVALUE`. The second is for eigenvalues in the basis of a lattice, whose entries may be large.
 _ROUNDING, _ROUNDING_IN_LATTICE = 1e-12, 1e-10
@@ -48,6 +48,10 @@ class FrequencySet(abc.ABC):
     @abc.abstractmethod
     def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
         """Those of `frequencies` that lie in a lattice, given by a basis as rows. Only these are listed."""
+
+    def bounds(self, space: Torus) -> tuple[float, float] | None:
+        """The least and the largest eigenvalue, where the set has all frequencies between them; None elsewhere."""
+        return None
 
     @classmethod
     def together(
@@ -71,13 +75,13 @@ class Shell(FrequencySet):
     def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
         step = _common_step(basis)
         if step is None:
-            return _in_range(space, basis, self.eigenvalue(space), self.eigenvalue(space))
+            return FrequencyRange(*self.bounds(space)).frequencies_in(space, basis)
         inner, rest = divmod(self.norm, step**2)
         return basis[:0] if rest else step * Shell(inner).frequencies(space)
 
-    def eigenvalue(self, space: Torus) -> float:
-        """The eigenvalue of the Laplacian of the cube `space`."""
-        return float((2 * np.pi / space.side) ** 2 * self.norm)
+    def bounds(self, space: Torus) -> tuple[float, float]:
+        value = float((2 * np.pi / space.side) ** 2 * self.norm)
+        return value, value
 
 
 def shell_weights(weighted: Weighted) -> dict[int, float] | None:
@@ -108,17 +112,48 @@ class FrequencyTypes(FrequencySet):
 @final
 @dataclass(frozen=True, slots=True)
 class FrequencyRange(FrequencySet):
-    """All k with an eigenvalue of the Laplacian from `low` to `high`, which differ by rounding only."""
+    """All k with an eigenvalue of the Laplacian from `low` to `high`, which differ by rounding only.
+
+    Of one type only, those with `FirstWaves.sizes_of_types` from `least` to `most`, which differ by rounding too.
+    """
 
     low: float
     high: float
+    least: float = -inf
+    most: float = inf
+
+    @property
+    def is_one_type(self) -> bool:
+        """Whether other types of the same eigenvalue are left out."""
+        return self.most < inf
+
+    def bounds(self, space: Torus) -> tuple[float, float] | None:
+        return None if self.is_one_type else (self.low, self.high)
 
     def frequencies(self, space: Torus) -> Frequencies:
-        K, values = _ball(space, _rounded_up(self.high))
-        return _halved(K[_between(values, self.low, self.high, _ROUNDING)])
+        return self.together(space, [self], None)[0]
 
     def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
-        return _in_range(space, basis, self.low, self.high)
+        return self.together(space, [self], basis)[0]
+
+    @classmethod
+    def together(
+        cls, space: Torus, sets: Sequence[Any], basis: Frequencies | None
+    ) -> tuple[Frequencies, NDArray[np.intp]]:
+        low, high, least, most = np.array([(one.low, one.high, one.least, one.most) for one in sets]).T
+        K, values = _ball(space, basis, float(high.max()))
+        rounding = _ROUNDING if basis is None else _ROUNDING_IN_LATTICE
+        starts = np.searchsorted(values, low * (1 - rounding), "left")
+        counts = np.searchsorted(values, high * (1 + rounding), "right") - starts
+        number = np.repeat(np.arange(len(sets)), counts)  # the set of each frequency
+        K = K[np.arange(len(number)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)]
+        chosen = _is_first_of_pair(K)
+        if space.first_waves is not None and np.isfinite(most).any():
+            sizes = space.first_waves.sizes_of_types(space.cell.short_frequencies(K), space.cell.dual_metric)
+            slack = _SAME / 4 * sizes
+            chosen &= (sizes >= least[number] - slack) & (sizes <= most[number] + slack)
+        K, number = K[chosen], number[chosen]
+        return K[np.lexsort((*K.T[::-1], number))], np.bincount(number, minlength=len(sets))
 
 
 @final
@@ -143,64 +178,28 @@ class InOtherUnits(FrequencySet):
         return frequencies_together(space.in_units_of(order), [one.inner for one in sets], basis)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class TypeRange(FrequencySet):
-    """Those k of a `FrequencyRange` with `sizes_of_types` from `least` to `most`, which differ by rounding only."""
-
-    low: float
-    high: float
-    least: float
-    most: float
-
-    def frequencies(self, space: Torus) -> Frequencies:
-        return self.together(space, [self], None)[0]
-
-    def frequencies_in(self, space: Torus, basis: Frequencies) -> Frequencies:
-        return self.together(space, [self], basis)[0]
-
-    @classmethod
-    def together(
-        cls, space: Torus, sets: Sequence[Any], basis: Frequencies | None
-    ) -> tuple[Frequencies, NDArray[np.intp]]:
-        low, high, least, most = np.array([(one.low, one.high, one.least, one.most) for one in sets]).T
-        K, values, sizes = _typed_ball(space, _rounded_up(float(high.max())))
-        starts = np.searchsorted(values, low * (1 - _ROUNDING), "left")
-        counts = np.searchsorted(values, high * (1 + _ROUNDING), "right") - starts
-        number = np.repeat(np.arange(len(sets)), counts)
-        place = np.arange(len(number)) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
-        slack = _SAME / 4 * most
-        inside = (sizes[place] >= (least - slack)[number]) & (sizes[place] <= (most + slack)[number])
-        K, number = K[place[inside]], number[inside]
-        chosen = _is_first_of_pair(K)
-        if basis is not None:
-            chosen &= _is_in_lattice(K, basis)
-        K, number = K[chosen], number[chosen]
-        return K[np.lexsort((*K.T[::-1], number))], np.bincount(number, minlength=len(sets))
-
-
 @lru_cache(maxsize=64)
-def types_below(space: Torus, bound: float) -> list[tuple[float, int, tuple[float, float, float, float]]]:
-    """The eigenspaces of `eigenspaces_below` type by type: eigenvalue, dimension and what a `TypeRange` is made of."""
+def eigenspaces_below(space: Torus, bound: float, *, by_type: bool = False) -> list[Eigenspace]:
+    """Eigenspaces certainly complete below `bound`, nearly equal eigenvalues joined; one for each type if `by_type`."""
     W, waves = space.cell.dual_metric, space.first_waves
-    assert waves is not None
     K = ellipsoid(W, bound)
     values = np.einsum("ki,ij,kj->k", K, W, K)
     order = np.argsort(values, kind="stable")
     apart = np.diff(values[order]) > SAME_EIGENVALUE * values[order][1:]
-    level = np.empty(len(K), dtype=np.intp)
+    level = np.empty(len(K), dtype=np.intp)  # the number of the eigenvalue of each frequency
     level[order] = np.concatenate([[0], np.cumsum(apart)])
-    sizes = waves.sizes_of_types(K, W)
+    sizes = waves.sizes_of_types(K, W) if by_type and waves is not None else np.zeros(len(K))
     order = np.lexsort((sizes, level))
     level, sizes, values = level[order], sizes[order], values[order]
     starts = np.flatnonzero(np.concatenate([[True], (np.diff(level) > 0) | (np.diff(sizes) > _SAME * sizes[1:])]))
-    ends = np.append(starts[1:], len(K))
-    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
-    mean = np.bincount(level, values)[level[starts]] / np.bincount(level)[level[starts]]
+    dims = np.diff(np.append(starts, len(K)))
+    mean = (np.bincount(level, values) / np.bincount(level))[level[starts]]
+    ranges = [np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)]
+    if by_type:
+        ranges += [sizes[starts], sizes[starts + dims - 1]]
+    labels = [FrequencyRange(*row) for row in np.stack(ranges, axis=1).tolist()]
     inside = int(np.sum(mean < bound * (1 - 10 * SAME_EIGENVALUE)))  # of increasing means
-    ranges = zip(low.tolist(), high.tolist(), sizes[starts].tolist(), sizes[ends - 1].tolist(), strict=True)
-    dims = (ends - starts).tolist()
-    return list(zip(mean.tolist()[:inside], dims, ranges, strict=False))
+    return list(map(Eigenspace, mean.tolist()[:inside], dims.tolist(), labels))
 
 
 @lru_cache(maxsize=64)
@@ -218,31 +217,14 @@ def frequencies_together(
     return np.concatenate(K), np.concatenate(counts)
 
 
-@lru_cache(maxsize=64)
-def eigenspaces_below(space: Torus, bound: float) -> list[Eigenspace]:
-    """Eigenspaces certainly complete below `bound`, nearly equal eigenvalues joined."""
-    W = space.cell.dual_metric
-    K = ellipsoid(W, bound)
-    values = np.sort(np.einsum("ki,ij,kj->k", K, W, K))
-    breaks = np.flatnonzero(np.diff(values) > SAME_EIGENVALUE * values[1:]) + 1
-    found: list[Eigenspace] = []
-    for group in np.split(values, breaks):
-        if group[-1] < bound * (1 - 10 * SAME_EIGENVALUE):
-            label = FrequencyRange(float(group[0]), float(group[-1]))
-            found.append(Eigenspace(float(group.mean()), len(group), label))
-    return found
-
-
-def ever_further(
-    below: Callable[[float], Sequence[_Listed]], bound: float, value: Callable[[_Listed], float]
-) -> Iterator[_Listed]:
-    """What lies below larger and larger bounds, each once, by increasing value."""
+def ever_further(below: Callable[[float], Sequence[Eigenspace]], bound: float) -> Iterator[Eigenspace]:
+    """The eigenspaces below larger and larger bounds, each once, by increasing eigenvalue."""
     reached = -1.0
     while True:
         listed = below(bound)
-        start = bisect_right(listed, reached, key=value)
+        start = bisect_right(listed, reached, key=lambda V: V.eigenvalue)
         yield from islice(listed, start, None)
-        reached = value(listed[-1]) * (1 + SAME_EIGENVALUE) if start < len(listed) else reached
+        reached = listed[-1].eigenvalue * (1 + SAME_EIGENVALUE) if start < len(listed) else reached
         bound *= 2.0
 
 
@@ -252,67 +234,32 @@ def _common_step(basis: Frequencies) -> int | None:
     return step if np.array_equal(basis, step * np.eye(len(basis), dtype=np.int64)) else None
 
 
-def _in_range(space: Torus, basis: Frequencies, low: float, high: float) -> Frequencies:
-    """One of each pair ±k of a lattice with eigenvalues from `low` to `high`."""
-    K, values = _ball_in(space, basis.shape, basis.tobytes(), _rounded_up(high))
-    return _halved(K[_between(values, low, high, _ROUNDING_IN_LATTICE)])
-
-
 def _is_in_lattice(K: Frequencies, basis: Frequencies) -> NDArray[np.bool_]:
     """Which of some frequencies lie in a lattice."""
     inside = K @ np.linalg.inv(basis)
     return np.all(np.abs(inside - np.rint(inside)) < 1e-6, axis=1)
 
 
-def _rounded_up(bound: float) -> float:
-    """The next power of two, so that few listings serve all eigenspaces."""
-    return float(2.0 ** np.ceil(np.log2(bound))) if bound > 0 else 0.0
-
-
-def _ball(space: Torus, bound: float) -> tuple[Frequencies, Array]:
-    """All frequencies with eigenvalue up to a little more than `bound`, by eigenvalue."""
-    short = space.cell.short_basis
-    basis = np.eye(space.dim, dtype=np.int64) if short is None else np.ascontiguousarray(short.inverse.T)
-    return _ball_in(space, basis.shape, basis.tobytes(), bound)
-
-
-@lru_cache(maxsize=8)
-def _typed_ball(space: Torus, bound: float) -> tuple[Frequencies, Array, Array]:
-    """The frequencies of `_ball`, their eigenvalues and their `sizes_of_types`."""
-    K, values = _ball(space, bound)
-    assert space.first_waves is not None
-    return K, values, space.first_waves.sizes_of_types(space.cell.short_frequencies(K), space.cell.dual_metric)
+def _ball(space: Torus, basis: Frequencies | None, bound: float) -> tuple[Frequencies, Array]:
+    """All frequencies, or those of a lattice, with eigenvalue up to `bound` and more, and their sorted eigenvalues."""
+    if basis is None:
+        short = space.cell.short_basis
+        basis = np.eye(space.dim, dtype=np.int64) if short is None else np.ascontiguousarray(short.inverse.T)
+    # Up to the next power of two, so that few listings serve all eigenspaces.
+    rounded = float(2.0 ** np.ceil(np.log2(bound))) if bound > 0 else 0.0
+    return _cached_ball(space, basis.shape, basis.tobytes(), rounded)
 
 
 @lru_cache(maxsize=8)
-def _ball_in(space: Torus, shape: tuple[int, ...], basis: bytes, bound: float) -> tuple[Frequencies, Array]:
-    """All frequencies of a lattice with eigenvalue up to a little more than `bound`, by eigenvalue."""
+def _cached_ball(space: Torus, shape: tuple[int, ...], basis: bytes, bound: float) -> tuple[Frequencies, Array]:
+    """The frequencies of a lattice with eigenvalue up to a little more than `bound`, and their sorted eigenvalues."""
     B = np.frombuffer(basis, dtype=np.int64).reshape(shape)
-    short = space.cell.short_basis
-    # In the short basis, whose metric is not a difference of large terms.
-    S = B if short is None else B @ short.change.T
-    M, values = _by_value(S @ space.cell.dual_metric @ S.T, bound)
-    return M @ B, values
-
-
-def _by_value(W: Array, bound: float) -> tuple[Frequencies, Array]:
-    """All integer vectors k with kᵀWk up to a little more than `bound`, and these values, the smallest first."""
+    S = space.cell.short_frequencies(B)  # in the short basis the metric is not a difference of large terms
+    W = S @ space.cell.dual_metric @ S.T
     K = ellipsoid(W, bound * (1 + 1e-9))
     values = np.einsum("ki,ij,kj->k", K, W, K)
     order = np.argsort(values, kind="stable")
-    return K[order], values[order]
-
-
-def _between(values: Array, low: float, high: float, rounding: float) -> slice:
-    """The places of sorted values from `low` to `high`, up to rounding, both included: the constant has 0 and 0."""
-    first = np.searchsorted(values, low * (1 - rounding), "left")
-    return slice(int(first), int(np.searchsorted(values, high * (1 + rounding), "right")))
-
-
-def _halved(K: Frequencies) -> Frequencies:
-    """One of each pair ±k, first non-zero entry positive, sorted."""
-    K = K[_is_first_of_pair(K)]
-    return K[np.lexsort(K.T[::-1])]
+    return K[order] @ B, values[order]
 
 
 def _is_first_of_pair(K: Frequencies) -> NDArray[np.bool_]:

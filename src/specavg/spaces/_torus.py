@@ -36,13 +36,11 @@ from specavg.spaces._frequency_sets import (
     FrequencyTypes,
     InOtherUnits,
     Shell,
-    TypeRange,
     eigenspaces_below,
     ever_further,
     frequencies_together,
     listed_frequencies,
     shell_weights,
-    types_below,
 )
 from specavg.spaces._order_of_functions import ByType, CoordinateOrder, Order
 from specavg.spaces._ordered_frequencies import type_eigenspaces, types_by_eigenvalue
@@ -164,7 +162,7 @@ class Torus(Space):
             for n, size in shell_sizes(self.dim):
                 yield Eigenspace(float(unit * n), size, Shell(n))
             return
-        yield from ever_further(lambda bound: eigenspaces_below(self, bound), self.first_bound, lambda V: V.eigenvalue)
+        yield from ever_further(lambda bound: eigenspaces_below(self, bound), self.first_bound)
 
     @property
     def first_bound(self) -> float:
@@ -222,8 +220,7 @@ class Torus(Space):
             listed = self.in_units_of(order).ordered(ByType())
             return (Eigenspace(V.eigenvalue, V.dim, InOtherUnits(order, self.frequency_set(V))) for V in listed)
         if isinstance(order, ByType) and self.first_waves is not None:
-            listed = ever_further(lambda bound: types_below(self, bound), self.first_bound, lambda each: each[0])
-            return (Eigenspace(value, dim, TypeRange(*each)) for value, dim, each in listed)
+            return ever_further(lambda bound: eigenspaces_below(self, bound, by_type=True), self.first_bound)
         return self.as_a_whole(order)
 
     @cached_property

@@ -18,7 +18,7 @@ from specavg.invariants.solvers._solver import Unsuitable
 from specavg.isometries import Isometry, SignedPermutation
 from specavg.spaces import Eigenspace, Power, Product, Space, Torus
 from specavg.spaces._copy_types import OneType, copy_types
-from specavg.spaces._frequency_sets import FrequencyRange, FrequencyTypes, Shell
+from specavg.spaces._frequency_sets import FrequencyTypes
 from specavg.spaces._product import factor_eigenspaces, parts_up_to
 from specavg.spaces._sums_of_eigenvalues import Values
 
@@ -109,7 +109,8 @@ class FactorEigenspaces:
         """Whether it is known which eigenspaces of the factors make it up; of some sets of frequencies it is not."""
         if not isinstance(self._space, Torus):
             return True
-        return isinstance(self._space.frequency_set(eigenspace), Shell | FrequencyRange | FrequencyTypes)
+        label = self._space.frequency_set(eigenspace)
+        return isinstance(label, FrequencyTypes) or label.bounds(self._space) is not None
 
     def of(self, eigenspace: Eigenspace) -> Sequence[tuple[Eigenspace, ...]]:
         """For each product of one eigenspace of each factor, those eigenspaces."""
@@ -124,11 +125,8 @@ class FactorEigenspaces:
             ]
         assert isinstance(self._space, Torus)
         label = self._space.frequency_set(eigenspace)
-        if isinstance(label, Shell):
-            value = label.eigenvalue(self._space)
-            return self._listing.between(value, value)
-        if isinstance(label, FrequencyRange):
-            return self._listing.between(label.low, label.high)
+        if (bounds := label.bounds(self._space)) is not None:
+            return self._listing.between(*bounds)
         if not isinstance(label, FrequencyTypes):
             raise Unsuitable(f"{label!r} is not known as products of functions of the factors.")
         sizes = [M.dim for M in self._product.factors]
