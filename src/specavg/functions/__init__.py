@@ -4,11 +4,11 @@ A family knows points as plain arrays, and neither spaces nor groups. What runs 
 by what they hold:
 
 - what a family is: `_functions`, `_vector_functions` (vectors); what families share: `_compiled`, `_product_tree`,
-  `_derivations`, `_few_rows`, `_plain_slopes`, `_threads`, `_compensated_sums`, `_types_of_functions`;
+  `_derivations`, `_few_rows`, `_plain_products`, `_threads`, `_compensated_sums`, `_types_of_functions`;
   coefficients of von Mises kernels: `_bessel_series`
 - waves of tori: `_trigonometric_sums`, `_cosine_products`, `_symmetric_waves`, `_wave_tree`, `_frequency_types`,
   `_integer_vectors`, `_nufft`
-- polynomials of intervals: `_chebyshev`, `_chebyshev_orbits`
+- polynomials of intervals: `_one_coordinate`, `_chebyshev_orbits`
 - harmonics of spheres: `_s2_harmonics`, `_sphere_harmonics`, `_block_harmonics`, `_monomials`, `_orbit_sums`,
   `_tangent_fields`; of the first, and of rotations: `_euler_family`; addition theorems, of rotations and tori too:
   `_zonal_sums`

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._factor_table import STEP, TABLE, FactorTable
 from specavg.functions._integer_vectors import vector_tree
+from specavg.functions._one_coordinate import chebyshev_table
 from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._threads import for_all_rows, read_only
 
@@ -45,13 +45,7 @@ class ChebyshevProducts(Products):
     def tree(self) -> ProductTree:
         parent, last, value, wanted = vector_tree(self.exponents)
         m, top = self.exponents.shape[1], int(self.exponents.max(initial=1))
-        degree, coordinate = (a.ravel() for a in np.mgrid[1 : top + 1, :m])
-        row, zero = np.arange(len(degree)), np.zeros_like(degree)
-        # T_1 = x, T_2 = 2x·T_1 − 1, T_k = 2x·T_{k−1} − T_{k−2}; a negative row stands for 1
-        before, second = np.where(degree > 1, row - m, -1), np.where(degree > 2, row - 2 * m, -1)
-        operations = np.stack([zero + STEP, coordinate, before, second, zero], axis=1)
-        constants = np.stack([np.where(degree > 1, 2.0, 1.0), np.where(degree > 1, -1.0, 0.0)], axis=1)
-        table = FactorTable.of(TABLE, np.array([1 / self._half]), operations, constants)
+        table = chebyshev_table(top, m, self._half)
         return ProductTree.of(table, parent, (value - 1) * m + last, wanted)
 
     def _scaled(self, X: Array) -> Array:

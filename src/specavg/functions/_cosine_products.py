@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specavg._arrays import Array
-from specavg.functions._expanded_in_waves import FOURIER_DIMENSIONS, Expanded
+from specavg.functions._expanded_in_waves import FOURIER_DIMENSIONS, ExpandedInWaves
 from specavg.functions._factor_table import FactorTable
-from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import Tree
 from specavg.functions._product_tree import Products, ProductTree
 from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sums
@@ -21,16 +19,8 @@ from specavg.functions._trigonometric_sums import TrigonometricSums, fourier_sum
 Indices = NDArray[np.intp]
 
 
-def cosine_products(period: Array, norms: Sequence[int], dim: int, vectors: Callable[[], Tree]) -> Functions:
-    """`CosineProducts`; in few dimensions also written as sums of waves, which a non-uniform FFT computes faster."""
-    products = CosineProducts(period, norms, dim, vectors)
-    if len(period) > FOURIER_DIMENSIONS or not dim:
-        return products
-    return Expanded(products, products.nanoseconds, products.expansion)  # named functions: they are pickled
-
-
 @final
-class CosineProducts(Products):
+class CosineProducts(ExpandedInWaves, Products):
     """∏_i √2cos 2πk_i u_i for every k ≥ 0 with its norm in `norms`: each is its parent times one more factor.
 
     Parameters
@@ -53,10 +43,9 @@ class CosineProducts(Products):
 
     @property
     def invariant_to_sign_bits(self) -> bool:
-        return True  # cosines are even to the last bit, compiled or not
+        return self.expansion is None  # cosines are even to the last bit, compiled or not; a non-uniform FFT is not
 
     def nanoseconds(self) -> float:
-        """A forecast of the time for a point."""
         return self.tree.nanoseconds
 
     @cached_property
@@ -94,39 +83,13 @@ class CosineProducts(Products):
         table = FactorTable.of_waves(self._period, pairs[:, 0], pairs[:, 1], np.zeros(len(pairs), dtype=bool))
         return ProductTree.of(table, vectors.parent, row[vectors.value, vectors.coordinate], self._wanted)
 
-    def expansion(self) -> TrigonometricSums:
-        """The functions as sums of waves."""
+    @cached_property
+    def expansion(self) -> TrigonometricSums | None:
+        if self._d > FOURIER_DIMENSIONS or not self.dim:
+            return None
         vectors, rows = self._vectors, self._wanted
         K = np.zeros((len(rows), self._d), dtype=np.int64)
         while vectors.depth[rows].any():
             K[np.arange(len(rows)), vectors.coordinate[rows]] += vectors.value[rows]  # 0 once the root is reached
             rows = vectors.parent[rows]
         return fourier_sums(self._period, K, np.zeros(K.shape, dtype=bool), np.arange(len(K)), np.ones(len(K)), len(K))
-
-    def plain_values(self, X: Array) -> Array:
-        pairs, levels, place = self._levels
-        turns = (X / self._period).T
-        turns = 2 * np.pi * np.abs(turns - np.rint(turns))  # the same bits at x and −x
-        waves = np.empty((self._highest + 1, *turns.shape), dtype=np.complex128)
-        waves[0], waves[1:2] = 1.0, np.cos(turns) + 1j * np.sin(turns)
-        for value in range(2, self._highest + 1):  # an eighth of the time of a cosine each
-            np.multiply(waves[value // 2], waves[value - value // 2], out=waves[value])
-        cosines = np.sqrt(2) * waves.real[pairs[:, 0], pairs[:, 1]]
-        values = np.ones((len(place), len(X)))
-        end = 1
-        for parent, factor in levels:
-            start, end = end, end + len(parent)
-            np.multiply(values.take(parent, axis=0), cosines.take(factor, axis=0), out=values[start:end])
-        return values.take(place[self._wanted], axis=0).T
-
-    @cached_property
-    def _levels(self) -> tuple[Indices, list[tuple[Indices, Indices]], Indices]:
-        """Frequency and coordinate of each factor; parents and factors level by level; the place of each vector."""
-        vectors = self._vectors
-        pairs, factor = np.unique(np.stack([vectors.value, vectors.coordinate], axis=1), axis=0, return_inverse=True)
-        order = np.argsort(vectors.depth, kind="stable")
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        ends = np.searchsorted(vectors.depth[order], np.arange(1, int(vectors.depth.max(initial=0)) + 2))
-        rows = [order[a:b] for a, b in pairwise(ends)]
-        return pairs, [(place[vectors.parent[mine]], factor.ravel()[mine]) for mine in rows], place

@@ -1,102 +1,76 @@
-"""Families on tori of few dimensions, beside the sums of waves that they are."""
+"""Families on tori of few dimensions that are sums of waves too: sums over data go the way that is faster."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import abc
 from functools import cached_property
-from typing import Any, final
 
 from specavg._arrays import Array
 from specavg.functions import _nufft
-from specavg.functions._factor_table import FactorTable
 from specavg.functions._functions import Functions
 from specavg.functions._toeplitz_gram import ToeplitzGram
 from specavg.functions._trigonometric_sums import FEWEST_TO_COMBINE, TrigonometricSums
 
-FOURIER_DIMENSIONS = 3  # up to here a non-uniform FFT is worth the expansion in waves
+FOURIER_DIMENSIONS = 3  # the dimensions in which there is a non-uniform FFT, which is worth the expansion in waves
 
 
-@final
-class Expanded(Functions):
-    """A family and the same functions as sums of waves: sums over data go the way that is faster.
-
-    Parameters
-    ----------
-    functions : Functions
-    nanoseconds : callable
-        A forecast of the time that `functions` takes for a point.
-    expansion : callable
-        Makes the sums of waves. It is called when a non-uniform FFT is installed and they are needed.
-    """
-
-    def __init__(
-        self, functions: Functions, nanoseconds: Callable[[], float], expansion: Callable[[], TrigonometricSums]
-    ) -> None:
-        self._functions = functions
-        self.dim = functions.dim
-        self._nanoseconds = nanoseconds
-        self._expansion = expansion
+class ExpandedInWaves(Functions):
+    """A family whose functions may be sums of waves too, which a non-uniform FFT sums faster over many points."""
 
     @cached_property
-    def expansion(self) -> TrigonometricSums:
-        """The functions as sums of waves."""
-        return self._expansion()
+    @abc.abstractmethod
+    def expansion(self) -> TrigonometricSums | None:
+        """The functions as sums of waves; None where they are not written so."""
 
-    @property
-    def row_bytes(self) -> float:
-        return self._functions.row_bytes
+    @abc.abstractmethod
+    def nanoseconds(self) -> float:
+        """A forecast of the time that the family itself takes for a point."""
 
-    @property
-    def copy_table(self) -> FactorTable | None:
-        return self._functions.copy_table
+    def _waves_if_faster(self, n: int, fewest: int = 1) -> Functions | None:
+        """The sums of waves, if they are faster for n points and there are at least `fewest` points; else None."""
+        if n < fewest or not _nufft.available() or self.expansion is None:
+            return None
+        return self.expansion if _nufft.cost(n, self.expansion.waves.K) <= n * self.nanoseconds() else None
 
-    def values(self, X: Array) -> Array:
-        return self._functions.values(X)
-
-    def plain_values(self, X: Array) -> Array:
-        return self._functions.plain_values(X)
-
-    def gradient(self, X: Array) -> Array:
-        return self._functions.gradient(X)
-
-    def mixed_values(self, X: Array, Q: Any) -> Array:
-        return self._functions.mixed_values(X, Q)
-
-    def evaluate(self, X: Array) -> Array:
-        return self._functions.evaluate(X)
-
-    def _faster(self, n: int, fewest: int = 1) -> Functions:
-        """The faster of the two families for sums over n points; the functions themselves below `fewest` points."""
-        if n < fewest or not _nufft.available():
-            return self._functions
-        by_transform = _nufft.cost(n, self.expansion.waves.K) <= n * self._nanoseconds()
-        return self.expansion if by_transform else self._functions
+    def _faster(self, n: int, fewest: int = 1) -> Functions | None:
+        """The same functions as a family that sums over n points faster; None where there is none."""
+        return self._waves_if_faster(n, fewest)
 
     def correlate(self, X: Array, Y: Array) -> Array:
-        return self._faster(len(X)).correlate(X, Y)
+        faster = self._faster(len(X))
+        return super().correlate(X, Y) if faster is None else faster.correlate(X, Y)
 
     def combine(self, X: Array, C: Array) -> Array:
-        return self._faster(len(X), FEWEST_TO_COMBINE).combine(X, C)
-
-    def correlate_gradient(self, X: Array, G: Array) -> Array:
-        return self._faster(len(X)).correlate_gradient(X, G)
+        faster = self._faster(len(X), FEWEST_TO_COMBINE)
+        return super().combine(X, C) if faster is None else faster.combine(X, C)
 
     def combine_gradient(self, X: Array, C: Array) -> Array:
-        return self._faster(len(X), FEWEST_TO_COMBINE).combine_gradient(X, C)
+        faster = self._faster(len(X), FEWEST_TO_COMBINE)
+        return super().combine_gradient(X, C) if faster is None else faster.combine_gradient(X, C)
+
+    def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
+        faster = self._faster(len(X), FEWEST_TO_COMBINE)
+        return super().combine_both(X, C) if faster is None else faster.combine_both(X, C)
+
+    def correlate_gradient(self, X: Array, G: Array) -> Array:
+        waves = self._waves_if_faster(len(X))
+        return super().correlate_gradient(X, G) if waves is None else waves.correlate_gradient(X, G)
 
     def pointwise_gradient(self, X: Array, W: Array) -> Array:
-        return self.expansion.pointwise_gradient(X, W)
+        waves = self.expansion
+        return super().pointwise_gradient(X, W) if waves is None else waves.pointwise_gradient(X, W)
 
     def correlate_and_gram(self, X: Array, Y: Array, weights: Array | None = None) -> tuple[Array, Array]:
-        if _nufft.available() and self.expansion.gram_by_transform(len(X)):
+        if _nufft.available() and self.expansion is not None and self.expansion.gram_by_transform(len(X)):
             return self.expansion.correlate_and_gram(X, Y, weights)
-        return self._functions.correlate_and_gram(X, Y, weights)
+        return super().correlate_and_gram(X, Y, weights)
 
     def gram_operator(self, X: Array, weights: Array, Y: Array) -> tuple[ToeplitzGram, Array] | None:
-        return self.expansion.gram_operator(X, weights, Y)
+        return None if self.expansion is None else self.expansion.gram_operator(X, weights, Y)
 
     def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
-        return self.expansion.gram_nanoseconds(n)
+        return None if self.expansion is None else self.expansion.gram_nanoseconds(n)
 
     def gram_of_density(self, density: Array) -> ToeplitzGram:
+        assert self.expansion is not None
         return self.expansion.gram_of_density(density)

@@ -8,7 +8,8 @@ from math import factorial, prod
 
 import numpy as np
 
-from specavg.functions._monomials import CoordinatePolynomials, norm_constant
+from specavg.functions._monomials import norm_constant
+from specavg.functions._one_coordinate import hermite_polynomials_and_powers
 from specavg.functions._symmetric_functions import SymmetrizedProducts
 
 
@@ -35,7 +36,7 @@ def orbit_sums(d: int, degrees: Sequence[tuple[int, bool]], step: int) -> Symmet
             fischer = arrangements * prod(factorial(part) for part in partition)
             weights.append(float(np.sqrt(norm_constant(d, degree)) / (float(fischer) ** 0.5 * exchanges)))
             multisets.append([part - 1 + (0 if hermite else top) for part in partition])
-    return SymmetrizedProducts(CoordinatePolynomials(d, top), d, multisets, np.array(weights))
+    return SymmetrizedProducts(hermite_polynomials_and_powers(d, top), d, multisets, np.array(weights))
 
 
 def partitions(n: int, parts: int, step: int) -> Iterator[tuple[int, ...]]:

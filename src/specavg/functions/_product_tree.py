@@ -14,7 +14,7 @@ from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._factor_table import SPHERE, FactorTable
 from specavg.functions._orthonormal_matrices import normalized
-from specavg.functions._plain_slopes import slopes_of_products
+from specavg.functions._plain_products import TreeLevels, plain_products, slopes_of_products
 from specavg.functions._threads import for_all_rows, in_order, read_only, row_chunks
 
 Indices = NDArray[np.int64]
@@ -175,7 +175,7 @@ class MixedValues(Compiled):
 
 
 class Products(MixedValues):
-    """Weighted products of factors along a tree. A subclass says which tree, and has a plain version to check it."""
+    """Weighted products of factors along a tree. A subclass says which tree."""
 
     @cached_property
     @abc.abstractmethod
@@ -191,6 +191,14 @@ class Products(MixedValues):
     @cached_property
     def _program(self) -> ProductTree:
         return self.tree
+
+    @cached_property
+    def _levels(self) -> TreeLevels:
+        return TreeLevels.of(self.tree)
+
+    def plain_values(self, X: Array) -> Array:
+        values = plain_products(self.tree, self._levels, self._loaded(X))
+        return values if self.weights is None else values * self.weights
 
     def _block_rows(self, d: int) -> int:
         return self.tree.table.size + 2 * self.tree.depth + 1 + d + self.tree.radii
@@ -244,7 +252,7 @@ class Products(MixedValues):
     def pointwise_gradient(self, X: Array, W: Array) -> Array:
         if not self._few(len(X), len(X)):
             return super().pointwise_gradient(X, W)
-        return slopes_of_products(self.tree, self._loaded(X), self._spread(W.T).T)
+        return slopes_of_products(self.tree, self._levels, self._loaded(X), self._spread(W.T).T)
 
     def combine_both(self, X: Array, C: Array) -> tuple[Array, Array]:
         if self._few(len(X)):
@@ -267,7 +275,8 @@ class Products(MixedValues):
         spread, parts = self._spread(C), []
         for rows in self.chunks(len(X), 8.0 * (4 * self.dim + 2 * self._block_rows(X.shape[1]))):
             points = self._loaded(X[rows])
-            parts.append(np.stack([slopes_of_products(self.tree, points, c[:, None]) for c in spread], axis=2))
+            slopes = [slopes_of_products(self.tree, self._levels, points, c[:, None]) for c in spread]
+            parts.append(np.stack(slopes, axis=2))
         return np.concatenate(parts)
 
     def _slope_block(self, X: Array) -> int:

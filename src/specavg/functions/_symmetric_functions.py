@@ -21,12 +21,14 @@ from numpy.typing import NDArray
 from specavg.functions._compiled import Compiled, Loops
 from specavg.functions._copy_by_copy import CopyByCopy, Steps
 from specavg.functions._copy_chains import CopyChains
+from specavg.functions._expanded_in_waves import ExpandedInWaves
 from specavg.functions._factor_table import SPHERE, TABLE
 from specavg.functions._few_rows import FEW_ROWS
 from specavg.functions._functions import Array, Functions
 from specavg.functions._orthonormal_matrices import normalized
-from specavg.functions._plain_slopes import factors, slopes_of_factors
+from specavg.functions._plain_products import factors, slopes_of_factors
 from specavg.functions._threads import for_all_rows, read_only
+from specavg.functions._trigonometric_sums import FEWEST_TO_COMBINE, TrigonometricSums
 
 Indices = NDArray[np.int64]
 _FEW_HELD = 8  # points whose states, after every copy, fit in memory for few rows: plain NumPy is used for gradients
@@ -34,7 +36,7 @@ _MAKING = 2e5  # nanoseconds for each function that polynomials take to be made,
 
 
 @final
-class SymmetrizedProducts(Compiled):
+class SymmetrizedProducts(ExpandedInWaves, Compiled):
     """weight · Σ over distinct copies of ∏ ψ_a(x_i), one for each multiset of one-copy functions.
 
     Parameters
@@ -46,8 +48,10 @@ class SymmetrizedProducts(Compiled):
     multisets : sequence of sequences of int
         Columns of `one_copy`; the empty one is the constant.
     weights : ndarray of shape (len(multisets),)
-    polynomials : callable or None
-        Makes the same functions as polynomials in few sums over copies; None where these take about as long.
+    polynomials : callable, optional
+        Makes the same functions as polynomials in few sums over copies, or gives None where these take about as long.
+    expansion : callable, optional
+        Makes the same functions as sums of waves.
     """
 
     def __init__(
@@ -57,12 +61,13 @@ class SymmetrizedProducts(Compiled):
         multisets: Sequence[Sequence[int]],
         weights: Array,
         polynomials: Callable[..., Functions | None] | None = None,
+        expansion: Callable[[], TrigonometricSums] | None = None,
     ) -> None:
         self._one_copy = one_copy
         self._copies = copies
         self._multisets = multisets
         self.dim = len(multisets)
-        self._make_polynomials = polynomials
+        self._make_polynomials, self._make_expansion = polynomials, expansion
         # A sum over injective assignments counts each choice of copies ∏ count! times.
         self._weights = weights * [float(prod(map(factorial, Counter(multiset).values()))) for multiset in multisets]
 
@@ -86,24 +91,21 @@ class SymmetrizedProducts(Compiled):
         return self._copies * per_copy + 8.0 * (4 * len(self._program.starts) + self.dim)
 
     def nanoseconds(self) -> float:
-        """A forecast of the time for a point."""
         return self._program.nanoseconds(self._copies)
 
     @cached_property
     def _polynomials(self) -> Functions | None:
         return None if self._make_polynomials is None else self._make_polynomials(nanoseconds=self.nanoseconds())
 
-    def _faster(self, n: int) -> Functions | None:
-        """The polynomials, where sums over n points gain more by them than it takes to make them."""
-        return self._polynomials if n * self.nanoseconds() >= _MAKING * self.dim else None
+    @cached_property
+    def expansion(self) -> TrigonometricSums | None:
+        return None if self._make_expansion is None else self._make_expansion()
 
-    def correlate(self, X: Array, Y: Array) -> Array:
-        faster = self._faster(len(X))
-        return super().correlate(X, Y) if faster is None else faster.correlate(X, Y)
-
-    def combine(self, X: Array, C: Array) -> Array:
-        faster = self._faster(len(X))
-        return super().combine(X, C) if faster is None else faster.combine(X, C)
+    def _faster(self, n: int, fewest: int = 1) -> Functions | None:
+        waves = self._waves_if_faster(n, fewest)
+        if waves is not None or n * self.nanoseconds() < _MAKING * self.dim:
+            return waves
+        return self._polynomials
 
     def _block_rows(self, d: int) -> int:
         return len(self._program.starts) + self._one_copy.dim
@@ -164,7 +166,7 @@ class SymmetrizedProducts(Compiled):
             return self._plain_slopes(X, C)
         from specavg.functions.loops._copies_backwards import copies_gradient
 
-        if (faster := self._faster(len(X))) is not None:
+        if (faster := self._faster(len(X), FEWEST_TO_COMBINE)) is not None:
             return faster.combine_gradient(X, C)
         program, m = self._chains, self._copies
         coefficients = read_only(self._spread(C)[:, None, :])
@@ -223,7 +225,7 @@ class SymmetrizedProducts(Compiled):
             return values, pull
         x = table.scale[0] * (normalized(X) if table.mode == SPHERE else X).reshape(1, -1)
         T = factors(table, x, x * x)
-        slopes = table.scale[0] * slopes_of_factors(table, x[0], T).reshape(-1, n, m)
+        slopes = table.scale[0] * slopes_of_factors(table, x[0], T)[:-1].reshape(-1, n, m)
 
         def along(by: Array) -> Array:
             return self._tangential(X, np.einsum("anm,anm->nm", by, slopes)[:, None])[:, 0]

@@ -30,7 +30,7 @@ from specavg._arrays import Array
 from specavg.functions._combinations import Combinations
 from specavg.functions._copy_by_copy import CopyByCopy
 from specavg.functions._copy_chains import CopyChains
-from specavg.functions._expanded_in_waves import FOURIER_DIMENSIONS, Expanded
+from specavg.functions._expanded_in_waves import FOURIER_DIMENSIONS
 from specavg.functions._factor_table import SINE, STEP, TABLE, TORUS, FactorTable
 from specavg.functions._functions import Functions
 from specavg.functions._product_tree import Products, ProductTree
@@ -57,10 +57,8 @@ def symmetrized_products(
         return SymmetrizedProducts(one_copy, copies, multisets, weights)
     # Functions with names, not lambdas: they are pickled with the family.
     polynomials = partial(_polynomials, table, copies, multisets, weights)
-    family = SymmetrizedProducts(one_copy, copies, multisets, weights, polynomials)
-    if copies > FOURIER_DIMENSIONS:
-        return family
-    return Expanded(family, family.nanoseconds, partial(_expansion, table, copies, multisets, weights))
+    expansion = partial(_expansion, table, copies, multisets, weights) if copies <= FOURIER_DIMENSIONS else None
+    return SymmetrizedProducts(one_copy, copies, multisets, weights, polynomials, expansion)
 
 
 # --- polynomials in sums over copies -------------------------------------------------------------

@@ -11,8 +11,8 @@ import numpy as np
 from specavg._arrays import Array
 from specavg._random import as_generator
 from specavg.functions._bessel_series import Series, bessel_series
-from specavg.functions._chebyshev import ChebyshevPolynomials
 from specavg.functions._functions import Functions
+from specavg.functions._one_coordinate import chebyshev_polynomials
 from specavg.isometries import Isometry, SignedPermutation, flatten
 from specavg.spaces._eigenspace import Eigenspace, degree_label
 from specavg.spaces._order_of_functions import Order
@@ -89,7 +89,7 @@ class Interval(Space):
         return degree_label(eigenspace)
 
     def functions(self, eigenspaces: Sequence[Eigenspace]) -> Functions:
-        return ChebyshevPolynomials(self._centre, self._half, [self.degree(V) for V in eigenspaces])
+        return chebyshev_polynomials(self._centre, self._half, [self.degree(V) for V in eigenspaces])
 
     def _evaluate(self, eigenspace: Eigenspace, X: Array) -> Array:
         return self.functions([eigenspace]).values(X)

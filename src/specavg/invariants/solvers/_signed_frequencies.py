@@ -8,7 +8,7 @@ from math import isqrt
 from typing import final
 
 from specavg._config import require_memory
-from specavg.functions._cosine_products import cosine_products
+from specavg.functions._cosine_products import CosineProducts
 from specavg.functions._frequency_types import arrangements, type_tree
 from specavg.functions._functions import Functions
 from specavg.functions._integer_vectors import frequency_tree
@@ -55,9 +55,9 @@ class SignedFrequencies(ClosedForm, Solver[FrequencySet]):
         norms = [s.data.norm for s in solutions if isinstance(s.data, Shell)]
         if len(norms) == len(solutions):
             vectors = partial(frequency_tree, d, max(norms, default=0))
-            return cosine_products(self.space.period, norms, dim, vectors)
+            return CosineProducts(self.space.period, norms, dim, vectors)
         types = [tuple(self.space.frequency_types(s.eigenspace) or ()) for s in solutions]
-        return cosine_products(self.space.period, range(len(types)), dim, partial(type_tree, d, types))
+        return CosineProducts(self.space.period, range(len(types)), dim, partial(type_tree, d, types))
 
 
 def _nonnegative_count(d: int, n: int) -> int:

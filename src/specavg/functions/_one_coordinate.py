@@ -1,0 +1,104 @@
+"""Polynomials of one coordinate, by the recurrences of a table of factors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specavg._arrays import Array
+from specavg.functions._factor_table import SPHERE, STEP, TABLE, FactorTable
+from specavg.functions._functions import Functions
+from specavg.functions._plain_products import factors, slopes_of_factors
+
+
+@final
+class OneCoordinate(Functions):
+    """Some rows of a table of factors, each times a weight, at t = (x − centre)/half.
+
+    Parameters
+    ----------
+    table : FactorTable
+        Recurrences of one coordinate t.
+    rows : ndarray of int, shape (dim,)
+        The row of each function; −1 is the constant.
+    weights : ndarray of shape (dim,)
+    centre, half, most : float
+        Where t is 0, how far from there it is 1, and how large it may be: beyond it t is rounding.
+    """
+
+    def __init__(
+        self,
+        table: FactorTable,
+        rows: NDArray[np.intp],
+        weights: Array,
+        centre: float = 0.0,
+        half: float = 1.0,
+        most: float = np.inf,
+    ) -> None:
+        self._table, self._rows, self._weights = table, rows, weights
+        self._centre, self._half, self._most = centre, half, most
+        self.dim = len(rows)
+
+    @property
+    def row_bytes(self) -> float:
+        return 8.0 * (4 + 2 * self._table.size + 2 * self.dim)
+
+    @property
+    def copy_table(self) -> FactorTable | None:
+        return None if self._table.mode == TABLE else self._table
+
+    def _factors(self, X: Array) -> tuple[Array, Array]:
+        """The coordinates t, and the rows of the table there."""  # (n, 1) -> (n,), (F + 1, n)
+        t = np.clip((X[:, 0] - self._centre) / self._half, -self._most, self._most)
+        return t, factors(self._table, t[None], t[None])
+
+    def values(self, X: Array) -> Array:
+        return self._factors(X)[1][self._rows].T * self._weights
+
+    def gradient(self, X: Array) -> Array:
+        slopes = slopes_of_factors(self._table, *self._factors(X))
+        return (slopes[self._rows].T * (self._weights / self._half))[:, :, None]
+
+
+def chebyshev_polynomials(centre: float, half: float, degrees: Sequence[int]) -> OneCoordinate:
+    """1 and √2 T_k(t) of some degrees k, t = (x − centre)/half, orthonormal under the arcsine measure on |t| ≤ 1."""
+    k = np.array(degrees, dtype=np.intp)
+    table = chebyshev_table(int(k.max(initial=0)), 1, half)
+    return OneCoordinate(table, k - 1, np.sqrt(np.where(k > 0, 2.0, 1.0)), centre, half, 1.0)
+
+
+def hermite_polynomials_and_powers(d: int, degree: int) -> OneCoordinate:
+    """He_1..He_k and then z, …, z^k of one coordinate of the sphere of R^d, z = √d x."""
+    rows = [monomial_rows(degree, 1, hermite=hermite) for hermite in (True, False)]
+    operations, constants = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    later = operations[degree:]  # the powers come after the Hermite polynomials
+    later[:, 2:4] = np.where(later[:, 2:4] < 0, -1, later[:, 2:4] + degree)
+    table = FactorTable.of(SPHERE, np.array([np.sqrt(d)]), operations, constants)
+    return OneCoordinate(table, np.arange(2 * degree), np.ones(2 * degree), half=1.0 / np.sqrt(d))
+
+
+def chebyshev_table(top: int, d: int, half: float) -> FactorTable:
+    """T_1..T_top of d coordinates in units of `half`: T_1 = x, T_2 = 2x·T_1 − 1, T_k = 2x·T_{k−1} − T_{k−2}."""
+    first = np.arange(top) == 0
+    rows = _recurrence_rows(np.where(first, 1.0, 2.0), np.where(first, 0.0, -1.0), d)
+    return FactorTable.of(TABLE, np.array([1 / half]), *rows)
+
+
+def monomial_rows(top: int, d: int, *, hermite: bool) -> tuple[NDArray[np.int64], Array]:
+    """x, …, x^top of d coordinates, or He_1..He_top: He_j = x·He_{j−1} − (j − 1)·He_{j−2}."""
+    return _recurrence_rows(np.ones(top), np.where(hermite, -np.arange(float(top)), 0.0), d)
+
+
+def _recurrence_rows(a: Array, b: Array, d: int) -> tuple[NDArray[np.int64], Array]:
+    """Operations and constants of a factor table with p_j = a_j x p_{j−1} + b_j p_{j−2}, p_0 = 1, of d coordinates.
+
+    p_1 stands first, of every coordinate, then p_2: p_j of coordinate i is row (j − 1)d + i.
+    """
+    j, i = (part.ravel() for part in np.mgrid[1 : len(a) + 1, :d])
+    row, zero = np.arange(len(j)), np.zeros_like(j)
+    before, second = np.where(j > 1, row - d, -1), np.where(j > 2, row - 2 * d, -1)  # a negative row stands for 1
+    operations = np.stack([zero + STEP, i, before, second, zero], axis=1).astype(np.int64)
+    return operations, np.repeat(np.stack([a, b], axis=1), d, axis=0)
