@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from specavg._messages import size_text
 from specavg._random import as_generator
@@ -75,7 +74,7 @@ class Augmented(MetaRegressor):
         repeated = np.concatenate([targets] * len(elements))
         weights = None if sample_weight is None else np.tile(weights_or_ones(sample_weight, points), len(elements))
         self.n_rows_ = len(images)
-        self.estimator_ = self._fitted(clone(self._estimator()), images, repeated, weights)
+        self.estimator_ = self._fitted(self._unfitted(), images, repeated, weights)
 
     def _elements(self, n: int) -> list[Isometry]:
         group = self.group_

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
 from specavg.baselines._averaged import CostError
 from specavg.baselines._kernels import Array
@@ -132,7 +131,7 @@ class Canonicalized(MetaRegressor):
 
     def _fit(self, points: Array, targets: Array, sample_weight: Any) -> None:
         images = canonical(self.space_, self.group_, points)
-        self.estimator_ = self._fitted(clone(self._estimator()), images, targets, sample_weight)
+        self.estimator_ = self._fitted(self._unfitted(), images, targets, sample_weight)
 
     def _predict(self, points: Array) -> Array:
         return self.estimator_.predict(canonical(self.space_, self.group_, points))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from specavg.baselines._canonicalized import LARGEST_ORBIT, canonical, functional, orbit, wrapped
@@ -156,7 +155,7 @@ class FrameAveraged(MetaRegressor):
         self.frame_name_ = found.name
         kept = found.weights > 0
         which = np.nonzero(kept)[1]  # the point that each image belongs to
-        estimator = clone(self._estimator())
+        estimator = self._unfitted()
         weights = None
         if sample_weight is not None:
             weights = weights_or_ones(sample_weight, points)[which] * found.weights[kept]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
-from sklearn.base import MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from specavg.baselines._kernels import Array
@@ -49,8 +49,9 @@ class MetaRegressor(MetaEstimatorMixin, SpaceRegressor):
     def _fit(self, points: Array, targets: Array, sample_weight: Any) -> None:
         raise NotImplementedError
 
-    def _estimator(self) -> Any:
-        return KernelRidge() if self.estimator is None else self.estimator
+    def _unfitted(self) -> Any:
+        """A copy of the regressor in use."""
+        return KernelRidge() if self.estimator is None else clone(self.estimator)
 
     def _fitted(self, estimator: Any, X: Array, y: Array, weights: Any) -> Any:
         if weights is None:

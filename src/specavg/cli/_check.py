@@ -17,7 +17,7 @@ from math import isnan
 from typing import Any
 
 from specavg.cli._problem import Problem
-from specavg.cli._specs import add_space_and_group, fitting_group, space_of
+from specavg.cli._specs import add_space_and_group, check_level, space_and_group
 from specavg.cli._table_options import add_table_options, points_and_target
 
 
@@ -40,12 +40,8 @@ def run(options: argparse.Namespace) -> int:
         raise Problem(f"--permutations must not be negative; got {options.permutations}", 2)
     if options.max_dim is not None and not options.max_dim >= 2:
         raise Problem(f"--max-dim must be at least 2; got {options.max_dim:g}", 2)
-    if not 0 < options.level < 1:
-        raise Problem(f"--level must lie between 0 and 1; got {options.level:g}", 2)
-    space = space_of(options.space)
-    group = fitting_group(options.group, space)
-    if not group.generators and not group.fields:
-        raise Problem(f"{group!r} moves nothing: there is no symmetry to check", 2)
+    check_level(options)
+    space, group = space_and_group(options, "there is no symmetry to check")
     with Progress("counting rows", quiet=options.quiet) as progress:
         X, y, weights = points_and_target(options, space, progress, "testing")
         chosen: dict[str, Any] = {"max_dim": options.max_dim, "n_permutations": options.permutations, "random_state": 0}

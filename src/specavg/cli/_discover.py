@@ -14,8 +14,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from specavg.cli._problem import Problem
-from specavg.cli._specs import add_space_and_group, fitting_group, space_of
+from specavg.cli._specs import add_space_and_group, check_level, space_and_group
 from specavg.cli._table_options import add_table_options, points_and_target
 
 
@@ -36,12 +35,8 @@ def run(options: argparse.Namespace) -> int:
     from specavg.cli._tables import check_output
     from specavg.discovery import discover_symmetry
 
-    if not 0 < options.level < 1:
-        raise Problem(f"--level must lie between 0 and 1; got {options.level:g}", 2)
-    space = space_of(options.space)
-    group = fitting_group(options.group, space)
-    if not group.generators and not group.fields:
-        raise Problem(f"{group!r} moves nothing: name with --group one that surely contains the symmetry", 2)
+    check_level(options)
+    space, group = space_and_group(options, "name with --group one that surely contains the symmetry")
     if options.output is not None:
         check_output(options.output, options.data)
     with Progress("counting rows", quiet=options.quiet) as progress:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from specavg.cli._problem import Problem
-from specavg.cli._specs import add_symmetry_options, cutoff_of, fitting_group, space_of
+from specavg.cli._specs import add_symmetry_options, cutoff_of, space_and_group
 from specavg.cli._table_options import add_table_options, separated
 
 
@@ -55,8 +55,7 @@ def run(options: argparse.Namespace) -> int:
     from specavg.estimators import EquivariantKernelRidge, InvariantKernelRidge, SpecAvgRegressor
     from specavg.invariants._equivariant_basis import output_representation
 
-    space = space_of(options.space)
-    group = fitting_group(options.group, space)
+    space, group = space_and_group(options)
     if options.alpha is not None and options.model == "mean":
         raise Problem("--alpha is for --model ridge: the mean has no penalty", 2)
     if options.alpha is not None and not 0 < options.alpha < float("inf"):

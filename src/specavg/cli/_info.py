@@ -20,7 +20,7 @@ from typing import Any
 
 from specavg._messages import size_text
 from specavg.cli._problem import Problem
-from specavg.cli._specs import add_symmetry_options, cutoff_of, fitting_group, space_of
+from specavg.cli._specs import add_symmetry_options, cutoff_of, space_and_group
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -38,8 +38,7 @@ def run(options: argparse.Namespace) -> int:
         return _of_model(options)
     if options.space is None:
         raise Problem("give --space SPACE, or the file of a saved model", code=2)
-    space = space_of(options.space)
-    group = fitting_group(options.group, space)
+    space, group = space_and_group(options)
     cutoff = cutoff_of(options) or {"max_invariant_dim": 100}
     if options.plan:
         print(plan(space, group, **cutoff), flush=True)

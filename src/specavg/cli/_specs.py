@@ -52,6 +52,15 @@ def add_symmetry_options(parser: argparse.ArgumentParser, *, space_required: boo
     cutoffs.add_argument("--max-invariant-dim", type=float, metavar="R", help="at most R invariant functions")
 
 
+def space_and_group(options: argparse.Namespace, advice: str | None = None) -> tuple[Space, Group]:
+    """What --space and --group name; with `advice`, a group that moves nothing is refused with it."""
+    space = space_of(options.space)
+    group = fitting_group(options.group, space)
+    if advice is not None and not group.generators and not group.fields:
+        raise Problem(f"{group!r} moves nothing: {advice}", 2)
+    return space, group
+
+
 def fitting_group(text: str | None, space: Space) -> Group:
     """The group that `text` names, if it acts on `space`; found out before any data are read."""
     from specavg.invariants import invariant_basis
@@ -63,6 +72,12 @@ def fitting_group(text: str | None, space: Space) -> Group:
         what = "without a group" if text is None else f"--group {text}"
         raise Problem(f"{what}: {error}", 2) from None
     return group
+
+
+def check_level(options: argparse.Namespace) -> None:
+    """Refuse a --level that is no probability."""
+    if not 0 < options.level < 1:
+        raise Problem(f"--level must lie between 0 and 1; got {options.level:g}", 2)
 
 
 def cutoff_of(options: argparse.Namespace) -> dict[str, Any]:

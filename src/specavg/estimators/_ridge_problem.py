@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg._config import settings
-from specavg._random import OWN_SEED
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._feature_path import FeatureProblem
@@ -61,10 +60,6 @@ class RidgeData:
         return bool(
             (high / 2 - low / 2 <= _ROUNDING * np.maximum(np.abs(low), np.abs(high))).all()
         )  # nothing overflows
-
-    def some(self, rows: int) -> NDArray[np.intp]:
-        """Some of the rows, chosen without regard to the targets."""
-        return np.sort(np.random.default_rng(OWN_SEED).permutation(self.count)[:rows])
 
     def at(self, rows: NDArray[np.intp]) -> RidgeData:
         """These rows."""

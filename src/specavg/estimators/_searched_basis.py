@@ -10,6 +10,7 @@ from typing import final
 import numpy as np
 
 from specavg._arrays import Array
+from specavg._random import some_rows
 from specavg.estimators._affordable import affordable_dim
 from specavg.estimators._one_thread import one_thread
 from specavg.estimators._ridge_problem import RidgeData
@@ -60,7 +61,7 @@ def searched_basis(
     alpha : float or None
         The penalty; None where it is chosen.
     """
-    rows = data.some(_limits.SEARCH_ROWS)
+    rows = some_rows(data.count, _limits.SEARCH_ROWS)
     sample = data.at(rows)
     everything = data.count == sample.count
     if len(bases) == 1:

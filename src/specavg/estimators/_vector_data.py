@@ -10,7 +10,7 @@ import numpy as np
 
 from specavg import _config
 from specavg._arrays import Array
-from specavg._random import OWN_SEED
+from specavg._random import some_rows
 from specavg.functions._compensated_sums import Sum
 from specavg.invariants import EquivariantBasis
 from specavg.regression import _measured_limits as _limits
@@ -81,7 +81,7 @@ class VectorData:
         points = max(rows // self.basis.n_rows, 1)
         if len(self.points) <= points:
             return None
-        some = np.sort(np.random.default_rng(OWN_SEED).permutation(len(self.points))[:points])
+        some = some_rows(len(self.points), points)
         return VectorData(self.basis, self.points[some], self.targets[some], self.weights[some], 0.0)
 
     def problem(self) -> Problem:

@@ -1,4 +1,21 @@
-"""The table of alternatives: exact? continuous? how accurate, how fast? All on the same tasks."""
+"""The table of alternatives: exact? continuous? how accurate, how fast? All on the same tasks.
+
+n = {n} points with noise σ = {noise}. Exact: ID over the group (1000 random elements of the large one), relative to the
+spread of the target. Continuous: the largest jump along a path across the boundary of fundamental domains. Error: root
+mean square, relative to the target's spread. The heat kernel (ℓ = 0.4) for every kernel method, its penalty chosen on
+30 % of the points held out; times are of one fit with the chosen values, and of 1000 predictions.
+
+The frame on the torus under permutations: the coordinates lie on one circle, which may be cut in any of its d gaps; the
+d orders are weighted by their gaps, so that none appears or vanishes suddenly. For point groups: the images near the
+maximum of a fixed functional, weighted by how near. On spheres under permutations: sorting, as in canonicalisation.
+
+Spec-Avg takes the empirical mean, as published; invariant kernel ridge regression takes the same kind of basis.
+
+Two parts of this report have an octahedral task on S², and not the same one. Here the group is that of the 24
+rotations, the target is smoother, and the kernels have a given width (ℓ = 0.4). In the part on invariant kernel ridge
+regression the group has 48 elements, reflections included, and the widths are chosen from the data. Each is one draw of
+100 points, and the best methods differ by a few per cent: they can change places.
+"""
 
 from __future__ import annotations
 
@@ -149,13 +166,7 @@ class Row:
 def run(quick: bool, track: Track) -> Result:
     """Eight methods on four tasks."""
     n, n_test = (40, 200) if quick else (100, 1000)
-    result = Result(
-        f"n = {n} points with noise σ = {NOISE:g}. Exact: ID over the group (1000 random elements of the large "
-        "one), relative to the spread of the target. Continuous: the largest jump along a path across the "
-        "boundary of fundamental domains. Error: root mean square, relative to the target's spread. The heat "
-        "kernel (ℓ = 0.4) for every kernel method, its penalty chosen on 30 % of the points held out; times "
-        "are of one fit with the chosen values, and of 1000 predictions."
-    )
+    result = Result.of(__doc__, n=n, noise=NOISE)
     found: dict[str, list[Row]] = {}
     tasks = TASKS if quick else (*TASKS, LARGE)
     jobs = [(task, method, model) for task in tasks for method, model in _methods(task).items()]
@@ -169,18 +180,6 @@ def run(quick: bool, track: Track) -> Result:
     result.tables = [_table(title, rows) for title, rows in found.items()]
     result.figure(NAME, _figure(found), _CAPTION)
     _add_claims(result, found)
-    result.notes = [
-        "The frame on the torus under permutations: the coordinates lie on one circle, which may be cut in "
-        "any of its d gaps; the d orders are weighted by their gaps, so that none appears or vanishes "
-        "suddenly. For point groups: the images near the maximum of a fixed functional, weighted by how "
-        "near. On spheres under permutations: sorting, as in canonicalisation.",
-        "Spec-Avg takes the empirical mean, as published; invariant kernel ridge regression takes the same kind of "
-        "basis.",
-        "Two parts of this report have an octahedral task on S², and not the same one. Here the group is that of the "
-        "24 rotations, the target is smoother, and the kernels have a given width (ℓ = 0.4). In the part on invariant "
-        "kernel ridge regression the group has 48 elements, reflections included, and the widths are chosen from the "
-        "data. Each is one draw of 100 points, and the best methods differ by a few per cent: they can change places.",
-    ]
     return result
 
 

@@ -1,4 +1,11 @@
-"""Discovery: the sequel's random elements on held-out data beside the evidence of all subgroups."""
+"""Discovery: the sequel's random elements on held-out data beside the evidence of all subgroups.
+
+Algorithm 3 of the sequel draws random elements of a group, compares the fit with each of them on held-out data with the
+fit without, and returns what the accepted ones generate; it assumes isotropic targets and a symmetry of bounded index.
+Here: the octahedral group with inversion, targets of degree {degree} with independent normal coefficients, signal to
+noise {ratio}. The symmetry that a function has may be larger than the one it was drawn with, if functions of this
+degree do not tell them apart; that one is right.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +32,7 @@ METHODS = {"all subgroups": "subgroups", "random elements": "sampling"}
 
 def run(quick: bool, track: Track) -> Result:
     """Random functions with the symmetry of each class of subgroups of Oh, and which of two methods finds it."""
-    result = Result(
-        "Algorithm 3 of the sequel draws random elements of a group, compares the fit with each of them on held-out "
-        "data with the fit without, and returns what the accepted ones generate; it assumes isotropic targets and a "
-        f"symmetry of bounded index. Here: the octahedral group with inversion, targets of degree {DEGREE} with "
-        f"independent normal coefficients, signal to noise {RATIO:g}. The symmetry that a function has may be larger "
-        "than the one it was drawn with, if functions of this degree do not tell them apart; that one is right."
-    )
+    result = Result.of(__doc__, degree=DEGREE, ratio=f"{RATIO:g}")
     space, group = Sphere(3), groups.point_group("Oh")
     subgroups = lattice(space, group)
     eigenspaces = tuple(islice(space.eigenspaces(), 1, DEGREE + 1))

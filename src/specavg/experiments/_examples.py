@@ -1,4 +1,9 @@
-"""The paper's two examples, and ρ(G) against log₂|G| over the catalogue."""
+"""The paper's two examples, and ρ(G) against log₂|G| over the catalogue.
+
+Example 1: all permutations of the coordinates of S^{d−1}, from the two generators (1 2) and (1 2 … d). Example 2:
+rotations of the circle by multiples of 2π/|G|, from one generator. And the number of generators of every family of the
+catalogue beside log₂|G|.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +44,7 @@ def catalogue() -> list[tuple[str, Group]]:
 
 def run(quick: bool, track: Track) -> Result:
     """Both examples in numbers, and the generators of the catalogue."""
-    result = Result(
-        "Example 1: all permutations of the coordinates of S^{d−1}, from the two generators (1 2) and (1 2 … "
-        "d). Example 2: rotations of the circle by multiples of 2π/|G|, from one generator. And the number of "
-        "generators of every family of the catalogue beside log₂|G|."
-    )
+    result = Result.of(__doc__)
     _permutations(quick, track, result)
     _rotations(300 if quick else 1000, track, result)
     _generators(track, result)

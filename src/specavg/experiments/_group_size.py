@@ -1,4 +1,16 @@
-"""Time against |G|: Spec-Avg is flat, sums over the group are not."""
+"""Time against |G|: Spec-Avg is flat, sums over the group are not.
+
+Seconds to fit n = {n} points, the basis included. Left: one data set on T^10 (1161 functions up to the cutoff) and
+larger and larger groups on it. Middle: all permutations of d coordinates on the sphere, d up to 1000. Right: all sign
+flips of d coordinates on the torus. The sum over the group refuses above {terms} kernel values, augmentation (with
+kernel ridge regression) above {rows} rows.
+
+Times are wall times of one machine: compare them with each other. The middle and right panels read n·d numbers, so that
+the time of every method grows with d; |G| grows far more.
+
+The group-averaged kernel under sign flips factorises over coordinates and needs no sum: it stays cheap there. Under
+permutations the average is a permanent, for which no fast formula is known.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +53,7 @@ def _cases(quick: bool) -> list[Case]:
 
 def run(quick: bool, track: Track) -> Result:
     """Fit times of three methods on three families of groups."""
-    result = Result(
-        f"Seconds to fit n = {N} points, the basis included. Left: one data set on T^10 (1161 functions up to "
-        "the cutoff) and larger and larger groups on it. Middle: all permutations of d coordinates on the "
-        "sphere, d up to 1000. Right: all sign flips of d coordinates on the torus. The sum over the group "
-        f"refuses above {MAX_TERMS:.2g} kernel values, augmentation (with kernel ridge regression) "
-        f"above {MAX_ROWS} rows."
-    )
+    result = Result.of(__doc__, n=N, terms=f"{MAX_TERMS:.2g}", rows=MAX_ROWS)
     found: dict[str, dict[str, list[tuple[int, float]]]] = {}
     refused: dict[str, dict[str, int]] = {}
     for family, space, group, top in track(_cases(quick), "time against |G|"):
@@ -68,12 +74,6 @@ def run(quick: bool, track: Track) -> Result:
     result.figure(NAME, _figure(found, refused), _CAPTION)
     _add_claims(result, found)
     _add_table(result, found, refused)
-    result.notes = [
-        "Times are wall times of one machine: compare them with each other. The middle and right panels read "
-        "n·d numbers, so that the time of every method grows with d; |G| grows far more.",
-        "The group-averaged kernel under sign flips factorises over coordinates and needs no sum: it stays "
-        "cheap there. Under permutations the average is a permanent, for which no fast formula is known.",
-    ]
     return result
 
 

@@ -1,4 +1,13 @@
-"""Beyond Algorithm 1: ridge regression on the same functions, at default settings, beside the alternatives."""
+"""Beyond Algorithm 1: ridge regression on the same functions, at default settings, beside the alternatives.
+
+Root mean squared test error of invariant kernel ridge regression with nothing set, beside Algorithm 1 and tuned kernel
+ridge regression: plain, on data augmented by the whole group, and with the group-averaged kernel. For the data sets the
+last three are the figures that come with each (width and penalty tuned, same split); for the synthetic tasks they are
+computed here (von Mises and heat kernels, penalty and width on held-out points). The target on the torus is a sum of
+functions of one coordinate; the values on the sphere have noise σ = 0.05. No function of the Laplacian prefers such
+sums; the von Mises kernel does a little, because its weight of a wave falls with |k₁| + … + |k_d|. In four and more
+dimensions the default therefore also tries waves of few coordinates first, and here takes them.
+"""
 
 from __future__ import annotations
 
@@ -43,17 +52,7 @@ class Problem:
 
 def run(quick: bool, track: Track) -> Result:
     """Two synthetic tasks and four data sets, and what the symmetry is worth in samples."""
-    result = Result(
-        "Root mean squared test error of invariant kernel ridge regression with nothing set, beside Algorithm "
-        "1 and tuned kernel ridge regression: plain, on data augmented by the whole group, and with the "
-        "group-averaged kernel. For the data sets the last three are the figures that come with each (width "
-        "and penalty tuned, same split); for the synthetic tasks they are computed here (von Mises and heat "
-        "kernels, penalty and width on held-out points). The target on the torus is a sum of functions of one "
-        "coordinate; the values on the sphere have noise σ = 0.05. No function of the Laplacian prefers such sums; "
-        "the von Mises kernel does a little, because its "
-        "weight of a wave falls with |k₁| + … + |k_d|. In four and more dimensions the default therefore also "
-        "tries waves of few coordinates first, and here takes them."
-    )
+    result = Result.of(__doc__)
     problems = [_paper(100 if quick else 1000), _octahedral(20 if quick else 100), *map(_data, LOADERS)]
     found: dict[str, dict[str, float]] = {}
     for problem in track(problems, "invariant kernel ridge, by problem"):

@@ -1,4 +1,9 @@
-"""Oracle calls and time against n, beside the theorem's bounds."""
+"""Oracle calls and time against n, beside the theorem's bounds.
+
+S² with the {order} octahedral rotations ({generators} generators), s = {s}, so that D = n^{exponent}. Oracle calls:
+values φ(x_i), and inner products ⟨φ_l, φ_k∘g⟩, as Algorithm 1 asks for them and as they were made here. Predictions:
+microseconds per point, in a batch.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +27,8 @@ SPACE, GROUP, S = Sphere(3), groups.point_group("O"), 1.2
 def run(quick: bool, track: Track) -> Result:
     """Counts and times on S² with the octahedral rotations."""
     sizes = np.unique(np.round(np.geomspace(2_000, 60_000 if quick else 1_000_000, 7 if quick else 12)).astype(int))
-    result = Result(
-        f"S² with the {GROUP.finite_order} octahedral rotations ({len(GROUP.generators)} generators), s = {S:g}, so "
-        f"that D = n^{1 / (1 + theory.exponent(2, S)):.3f}. Oracle calls: values φ(x_i), and inner products "
-        "⟨φ_l, φ_k∘g⟩, as Algorithm 1 asks for them and as they were made here. Predictions: microseconds per "
-        "point, in a batch."
-    )
+    counts = {"order": GROUP.finite_order, "generators": len(GROUP.generators)}
+    result = Result.of(__doc__, **counts, s=S, exponent=f"{1 / (1 + theory.exponent(2, S)):.3f}")
     rows = [_row(int(n)) for n in track(sizes, "oracle calls and time against n")]
     columns = {key: np.array([row[key] for row in rows]) for key in rows[0]}
     for row in rows:

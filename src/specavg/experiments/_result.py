@@ -106,6 +106,17 @@ class Result:
     records: list[Record] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    @classmethod
+    def of(cls, text: str | None, **numbers: object) -> Result:
+        """From the text of an experiment's file: after its first line, what was run and then notes, a paragraph each.
+
+        A name in braces, as in {n}, stands for one of `numbers`.
+        """
+        for name, number in numbers.items():
+            text = (text or "").replace(f"{{{name}}}", str(number))
+        _, summary, *notes = [" ".join(paragraph.split()) for paragraph in (text or "\n\n").split("\n\n")]
+        return cls(summary, notes=notes)
+
     def claim(self, text: str, verdict: str, holds: bool | None) -> None:
         """Add a claim."""
         self.claims.append(Claim(text, verdict, holds))

@@ -1,4 +1,14 @@
-"""The sequel's random elements beside the Lie algebra, and what a continuous group saves in samples."""
+"""The sequel's random elements beside the Lie algebra, and what a continuous group saves in samples.
+
+The sequel to the paper (Soleymani, Tahmasebi, Jaillet, Jegelka, COLT 2026) finds invariants of an infinite group from T
+= r² + r log(1/δ) uniform random elements, where r is the number of functions. This library takes the Lie algebra and
+nothing random: f is invariant if dD(ξ) f = 0 for a few fields ξ (the infinitesimal isometries). The singular values of
+dD(ξ) are integers for a rotation, so that 0 is told from the next one by a gap.
+
+Algorithm 1 is run with the constants of O(r² + r log 1/δ) taken as one and δ = 0.05. The text of Algorithm 2 was not at
+hand: it is taken as the estimate that follows, empirical means of all functions up to the cutoff, projected on what
+Algorithm 1 left of each eigenspace. Ours are the same means on the basis from fields.
+"""
 
 from __future__ import annotations
 
@@ -51,23 +61,11 @@ CASES = (
 
 def run(quick: bool, track: Track) -> Result:
     """Algorithms 1 and 2 of the sequel beside two fields, on the same tasks; and the samples that a group saves."""
-    result = Result(
-        "The sequel to the paper (Soleymani, Tahmasebi, Jaillet, Jegelka, COLT 2026) finds invariants of an infinite "
-        "group from T = r² + r log(1/δ) uniform random elements, where r is the number of functions. This library "
-        "takes the Lie algebra and nothing random: f is invariant if dD(ξ) f = 0 for a few fields ξ (the infinitesimal "
-        "isometries). The singular values of dD(ξ) are integers for a rotation, so that 0 is told from the next one by "
-        "a gap."
-    )
+    result = Result.of(__doc__)
     cases, seeds = (CASES[:3], 3) if quick else (CASES, _SEEDS)
     found = [_compared(case, seeds, result) for case in track(cases, "random elements")]
     _describe(result, cases, found, seeds)
     samples_saved(result, track, quick)
-    result.notes.append(
-        "Algorithm 1 is run with the constants of O(r² + r log 1/δ) taken as one and δ = 0.05. The text of Algorithm "
-        "2 was not at hand: it is taken as the estimate that follows, empirical means of all functions up to the "
-        "cutoff, projected on what Algorithm 1 left of each eigenspace. Ours are the same means on the basis from "
-        "fields."
-    )
     return result
 
 

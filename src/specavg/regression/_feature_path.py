@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from specavg._arrays import Array
-from specavg._random import OWN_SEED
+from specavg._random import OWN_SEED, some_rows
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._calibration import Calibration, left_out_by_truncation
 from specavg.regression._decomposed_path import DecomposedPath
@@ -200,7 +200,7 @@ class FeatureProblem(Problem):
         if self._held is None or self.count < _FEWER * rows:
             return None
         features, targets, weights = self._held
-        some = np.sort(np.random.default_rng(OWN_SEED).permutation(self.count)[:rows])
+        some = some_rows(self.count, rows)
         few = min(features.shape[1], _limits.FUNCTIONS_PER_POINT * rows)
         return FeatureProblem(features[some, :few], targets[some], weights[some], half_digits=self._half_digits)
 
