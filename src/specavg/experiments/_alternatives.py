@@ -178,15 +178,9 @@ def run(quick: bool, track: Track) -> Result:
             if row.refused is None:
                 result.record(NAME, method, quantity, getattr(row, quantity), n, 1, settings)
     result.tables = [_table(title, rows) for title, rows in found.items()]
-    result.figure(NAME, _figure(found), _CAPTION)
+    result.figure(NAME, _figure(found), _figure.__doc__)
     _add_claims(result, found)
     return result
-
-
-_CAPTION = (
-    "Discrepancy against error, both relative to the spread of the target; left and low is best. Open "
-    "markers: discontinuous."
-)
 
 
 def _measured(task: Task, method: str, model: Any, n: int, n_test: int) -> Row:
@@ -288,6 +282,10 @@ def _table(title: str, rows: list[Row]) -> Table:
 
 
 def _figure(found: dict[str, list[Row]]) -> Any:
+    """Discrepancy against error, both relative to the spread of the target; left and low is best.
+
+    Open markers: discontinuous.
+    """
     figure, grid = new_figure(2, (len(found) + 1) // 2, width=10.6, height=3.6)
     axes = np.ravel(grid)
     for ax in axes[len(found) :]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from specavg.experiments import _paper_task as task
 from specavg.experiments._figure_style import PALETTE, REFERENCE, new_figure, sequence
-from specavg.experiments._result import Claim, Experiment, Figure, Record, Result, Table, Track
+from specavg.experiments._result import Claim, Experiment, Record, Result, Table, Track
 
 NAME = "figure-2"
 SAME_ORDER = np.sqrt(10)  # nearer than the next order of magnitude, either way
@@ -23,11 +23,9 @@ def run(quick: bool, track: Track, changes: task.Changes) -> Result:
         f"several λ, and for Spec-Avg with D ∈ {{11, 56, 176, 396}} functions that {_left_alone(changes)}. The paper "
         "states neither η, nor the noise, nor the sizes, nor whether λ is multiplied by n; each is varied here."
     )
-    result.figures = [
-        Figure("figure-2", _main_figure(sweep), _MAIN_CAPTION),
-        Figure("figure-2-eta", _eta_figure(sweep), _ETA_CAPTION),
-        Figure("figure-2-same-functions", _same_functions_figure(sweep), _SAME_CAPTION),
-    ]
+    drawings = (("", _main_figure), ("-eta", _eta_figure), ("-same-functions", _same_functions_figure))
+    for name, drawn in drawings:
+        result.figure(NAME + name, drawn(sweep), drawn.__doc__)
     result.claims = [_claim_same_order(sweep), _claim_any_eta(sweep), _claim_mean(sweep), _claim_functions(sweep)]
     result.tables = [_open_choices(sweep)]
     result.notes = [
@@ -62,17 +60,6 @@ def _left_alone(changes: task.Changes) -> str:
     return (
         "changes of sign leave alone" if changes.group == task.GROUP else f"{changes.group!r} leaves alone (D or fewer)"
     )
-
-
-_MAIN_CAPTION = (
-    "Left: KRR at η = 1. Right: Spec-Avg, as in Algorithm 1. The dotted line is the error of predicting the "
-    "mean of y: below it a method has learned something. Means over seeds."
-)
-_ETA_CAPTION = "The claim’s two methods, KRR with the λ of the claim for several η and Spec-Avg (D = 176)."
-_SAME_CAPTION = (
-    "The same invariant functions, three ways to find their coefficients: the empirical mean (Algorithm 1), "
-    "the empirical mean of centred y, and least squares (where n ≥ 1.2 D)."
-)
 
 
 def _krr(sweep: task.Sweep, alpha: float | None = None, eta: float = task.ETA) -> np.ndarray:
@@ -183,6 +170,11 @@ def _axes(axes: Any, sweep: task.Sweep, title: str) -> None:
 
 
 def _main_figure(sweep: task.Sweep) -> Any:
+    """Left: KRR at η = 1.
+
+    Right: Spec-Avg, as in Algorithm 1. The dotted line is the error of predicting the mean of y: below it a method
+    has learned something. Means over seeds.
+    """
     figure, (left, right) = new_figure(2, width=9.4, height=3.9)
     right.sharey(left)
     for alpha, colour in zip(sweep.changes.penalties, sequence(len(sweep.changes.penalties)), strict=True):
@@ -198,6 +190,7 @@ def _main_figure(sweep: task.Sweep) -> Any:
 
 
 def _eta_figure(sweep: task.Sweep) -> Any:
+    """The claim’s two methods, KRR with the λ of the claim for several η and Spec-Avg (D = 176)."""
     figure, axes = new_figure(width=6.4, height=3.8)
     for eta, colour in zip(task.ETAS, sequence(len(task.ETAS)), strict=True):
         label = f"KRR, λ = {sweep.changes.penalty:g}, η = {eta:g}"
@@ -208,6 +201,10 @@ def _eta_figure(sweep: task.Sweep) -> Any:
 
 
 def _same_functions_figure(sweep: task.Sweep) -> Any:
+    """The same invariant functions, three ways to find their coefficients.
+
+    The empirical mean (Algorithm 1), the empirical mean of centred y, and least squares (where n ≥ 1.2 D).
+    """
     figure, axes = new_figure(width=6.4, height=3.8)
     styles = {"Spec-Avg": "s-", "Spec-Avg, centred": "^--", "least squares": "o-."}
     for D, colour in zip((56, 176), (PALETTE[4], PALETTE[0]), strict=True):

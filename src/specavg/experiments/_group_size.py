@@ -71,16 +71,10 @@ def run(quick: bool, track: Track) -> Result:
             names = {"family": family, "space": repr(space), "group": repr(group)}
             settings = {**names, "log10_order": log10(group.finite_order)}
             result.record(NAME, method, "fit seconds", elapsed, N, 1, settings)
-    result.figure(NAME, _figure(found, refused), _CAPTION)
+    result.figure(NAME, _figure(found, refused), _figure.__doc__)
     _add_claims(result, found)
     _add_table(result, found, refused)
     return result
-
-
-_CAPTION = (
-    "A cross marks the first group at which a method refuses. Spec-Avg never refuses; its largest group has 1000! ≈ "
-    "10^2567 elements."
-)
 
 
 def _methods(space: Space, group: Group, top: float, X: Any, y: Any) -> dict[str, Callable[[], Any]]:
@@ -136,6 +130,10 @@ def _growth(method: str, points: list[tuple[int, float]]) -> tuple[float, str]:
 
 
 def _figure(found: dict[str, Any], refused: dict[str, Any]) -> Any:
+    """A cross marks the first group at which a method refuses.
+
+    Spec-Avg never refuses; its largest group has 1000! ≈ 10^2567 elements.
+    """
     figure, axes = new_figure(3, width=11.0, height=3.9)
     colours = {"Spec-Avg": PALETTE[1], "group-averaged KRR": PALETTE[0], "augmentation + KRR": PALETTE[4]}
     for ax, (family, methods) in zip(axes, found.items(), strict=True):

@@ -26,7 +26,7 @@ def run(quick: bool, track: Track, changes: task.Changes) -> Result:
         f"for kernel ridge regression with the von Mises kernel (η = {task.ETA:g}, noise-free, K "
         f"+ λI) and for Spec-Avg with D = 176. Means over seeds {sweep.seeds[0]}–{sweep.seeds[-1]}."
     )
-    result.figure(NAME, _figure(sweep.sizes, krr, spec), _CAPTION)
+    result.figure(NAME, _figure(sweep.sizes, krr, spec), _figure.__doc__)
     smallest = min(float(values.min()) for values in krr.values())
     largest_spec = float(spec.max())
     result.claim(
@@ -58,13 +58,12 @@ def run(quick: bool, track: Track, changes: task.Changes) -> Result:
     return result
 
 
-_CAPTION = (
-    "Means over seeds, with standard errors. The curves of KRR with small penalties lie on top of each other. More "
-    "data do not make KRR invariant; a larger penalty shrinks the whole function, and the discrepancy with it."
-)
-
-
 def _figure(sizes: tuple[int, ...], krr: dict[float, np.ndarray], spec: np.ndarray) -> object:
+    """Means over seeds, with standard errors.
+
+    The curves of KRR with small penalties lie on top of each other. More data do not make KRR invariant; a larger
+    penalty shrinks the whole function, and the discrepancy with it.
+    """
     figure, axes = new_figure(width=6.4, height=3.9)
     for (alpha, values), colour in zip(krr.items(), sequence(len(krr)), strict=True):
         error = values.std(axis=0, ddof=1) / np.sqrt(len(values))

@@ -78,16 +78,8 @@ def run(quick: bool, track: Track) -> Result:
     )
     add_resplits(result, [load() for load in LOADERS], NAME, quick, track)
     curves = _learning_curves(quick, track, result)
-    result.figure(NAME, _figure(found, curves), _CAPTION)
+    result.figure(NAME, _figure(found, curves), _figure.__doc__)
     return result
-
-
-_CAPTION = (
-    "Left: errors relative to predicting the mean, the methods of a problem above each other. Right: error against n "
-    "on S² with the "
-    "octahedral group of 48 elements, with and without the symmetry; dotted: the curve without symmetry moved "
-    "left by the ratio of dimensions D_λ / D_λ,G."
-)
 
 
 def _paper(n: int) -> Problem:
@@ -197,6 +189,11 @@ def _learning_curves(quick: bool, track: Track, result: Result) -> dict[str, Any
 
 
 def _figure(found: dict[str, dict[str, float]], curves: dict[str, Any]) -> Any:
+    """Left: errors relative to predicting the mean, the methods of a problem above each other.
+
+    Right: error against n on S² with the octahedral group of 48 elements, with and without the symmetry; dotted:
+    the curve without symmetry moved left by the ratio of dimensions D_λ / D_λ,G.
+    """
     figure, (left, right) = new_figure(2, width=11.0, height=4.6)
     colours = dict(zip(METHODS[1:], (PALETTE[1], PALETTE[0], PALETTE[4], PALETTE[2], "#111111"), strict=True))
     names = list(found)

@@ -59,17 +59,11 @@ def run(quick: bool, track: Track) -> Result:
         f"n^{slopes['bound on prediction']:.2f}.",
         slopes["prediction µs"] <= slopes["bound on prediction"] + 0.1,
     )
-    result.figure(NAME, _figure(columns), _CAPTION)
+    result.figure(NAME, _figure(columns), _figure.__doc__)
     picks = sorted({0, len(rows) // 2, len(rows) - 1})
     header = list(rows[0])
     result.table("Counts and times", header, [[_text(rows[i][key]) for key in header] for i in picks])
     return result
-
-
-_CAPTION = (
-    "Dashed: the theorem's expressions, scaled to the first measured point in the two panels of times (a "
-    "bound has no seconds)."
-)
 
 
 def _row(n: int) -> dict[str, Any]:
@@ -113,6 +107,10 @@ def _growth(slope: float) -> str:
 
 
 def _figure(columns: dict[str, Any]) -> Any:
+    """Dashed: the theorem's expressions.
+
+    In the two panels of times they are scaled to the first measured point (a bound has no seconds).
+    """
     figure, (calls, fit, predict) = new_figure(3, width=10.8, height=3.7)
     n = columns["n"]
     calls.plot(n, columns["calls of Algorithm 1"], "o-", color=PALETTE[0], label="Algorithm 1, as written")

@@ -121,9 +121,9 @@ class Result:
         """Add a claim."""
         self.claims.append(Claim(text, verdict, holds))
 
-    def figure(self, name: str, figure: Any, caption: str) -> None:
-        """Add a figure."""
-        self.figures.append(Figure(name, figure, caption))
+    def figure(self, name: str, figure: Any, caption: str | None) -> None:
+        """Add a figure; the text of the function that draws it may be its caption."""
+        self.figures.append(Figure(name, figure, " ".join((caption or "").split())))
 
     def table(self, caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Add a table."""
