@@ -19,7 +19,7 @@ import specavg as sa
 from benchmarks.accuracy_sets import ProblemSet, cubic_group, embedded, signs_and_exchanges
 from benchmarks.analytic_collections import HEXAGONAL, star_sum
 from specavg import groups, isometries
-from specavg.estimators._affordable import affordable_dim
+from specavg.estimators._number_of_functions import affordable_dim
 from specavg.estimators._searched_basis import competing_bases
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._spectrum_choice import relative_scale

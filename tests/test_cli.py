@@ -19,7 +19,7 @@ from sklearn.base import clone
 import specavg as sa
 from specavg import groups
 from specavg.cli import _tables, main
-from specavg.cli._specs import fitting_group, group_of, space_of
+from specavg.cli._spaces_and_groups import fitting_group, group_of, space_of
 from specavg.cli._tables import open_table
 
 SPACE = sa.Torus(2)

@@ -372,7 +372,7 @@ def test_chunks_of_a_cluster_give_the_same_model():
     ],
 )
 def test_the_command_line_spells_them(text, space, group):
-    from specavg.cli._specs import fitting_group, space_of
+    from specavg.cli._spaces_and_groups import fitting_group, space_of
 
     assert fitting_group(text, space_of(space)) == group
 

@@ -27,8 +27,8 @@ from specavg.experiments import (
     reproduce,
 )
 from specavg.experiments import _alternatives as alternatives
-from specavg.experiments import _error as error
 from specavg.experiments import _examples as examples
+from specavg.experiments import _figure_2 as error
 from specavg.experiments import _group_size as group_size
 from specavg.experiments import _paper_task as task
 from specavg.experiments import _rate as rate

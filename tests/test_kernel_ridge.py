@@ -8,8 +8,8 @@ import pytest
 import specavg as sa
 from specavg import datasets, groups, isometries
 from specavg.estimators import Moments, Spectrum
-from specavg.estimators._affordable import affordable_basis, affordable_dim
-from specavg.estimators._ridge_problem import RidgeData
+from specavg.estimators._number_of_functions import affordable_basis, affordable_dim
+from specavg.estimators._ridge_data import RidgeData
 from specavg.regression._feature_path import FeatureProblem
 from specavg.regression._moment_path import MomentProblem
 from specavg.regression._spectrum_choice import relative_scale

@@ -16,9 +16,9 @@ import argparse
 from math import isnan
 from typing import Any
 
-from specavg.cli._problem import Problem
-from specavg.cli._specs import add_space_and_group, check_level, space_and_group
+from specavg.cli._spaces_and_groups import add_space_and_group, check_level, space_and_group
 from specavg.cli._table_options import add_table_options, points_and_target
+from specavg.cli._user_error import UserError
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -37,9 +37,9 @@ def run(options: argparse.Namespace) -> int:
     from specavg.estimators import symmetry_test
 
     if options.permutations < 0:
-        raise Problem(f"--permutations must not be negative; got {options.permutations}", 2)
+        raise UserError(f"--permutations must not be negative; got {options.permutations}", 2)
     if options.max_dim is not None and not options.max_dim >= 2:
-        raise Problem(f"--max-dim must be at least 2; got {options.max_dim:g}", 2)
+        raise UserError(f"--max-dim must be at least 2; got {options.max_dim:g}", 2)
     check_level(options)
     space, group = space_and_group(options, "there is no symmetry to check")
     with Progress("counting rows", quiet=options.quiet) as progress:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from specavg.cli._specs import add_space_and_group, check_level, space_and_group
+from specavg.cli._spaces_and_groups import add_space_and_group, check_level, space_and_group
 from specavg.cli._table_options import add_table_options, points_and_target
 
 

@@ -25,9 +25,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from specavg.cli._problem import Problem
-from specavg.cli._specs import add_symmetry_options, cutoff_of, space_and_group
+from specavg.cli._spaces_and_groups import add_symmetry_options, cutoff_of, space_and_group
 from specavg.cli._table_options import add_table_options, separated
+from specavg.cli._user_error import UserError
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -57,9 +57,9 @@ def run(options: argparse.Namespace) -> int:
 
     space, group = space_and_group(options)
     if options.alpha is not None and options.model == "mean":
-        raise Problem("--alpha is for --model ridge: the mean has no penalty", 2)
+        raise UserError("--alpha is for --model ridge: the mean has no penalty", 2)
     if options.alpha is not None and not 0 < options.alpha < float("inf"):
-        raise Problem(f"--alpha must be positive and finite; got {options.alpha:g}", 2)
+        raise UserError(f"--alpha must be positive and finite; got {options.alpha:g}", 2)
     check_output(options.output, options.data)
     table = open_table(options.data)
     features, targets = split_columns(
@@ -68,13 +68,13 @@ def run(options: argparse.Namespace) -> int:
     penalty = "auto" if options.alpha is None else options.alpha
     if options.targets_are is not None:
         if options.model == "mean":
-            raise Problem("--targets-are is for --model ridge: Algorithm 1 is for invariant functions", 2)
+            raise UserError("--targets-are is for --model ridge: Algorithm 1 is for invariant functions", 2)
         try:
             moved = output_representation(space, group, options.targets_are)
         except ValueError as error:
-            raise Problem(f"--targets-are: {error}", 2) from None
+            raise UserError(f"--targets-are: {error}", 2) from None
         if moved.dim != len(targets):
-            raise Problem(f"--targets-are {options.targets_are} needs {moved.dim} targets; got {len(targets)}", 2)
+            raise UserError(f"--targets-are {options.targets_are} needs {moved.dim} targets; got {len(targets)}", 2)
         model: Any = EquivariantKernelRidge(space, group, options.targets_are, alpha=penalty, **cutoff_of(options))
     elif options.model == "ridge":
         model = InvariantKernelRidge(space, group, alpha=penalty, **cutoff_of(options))

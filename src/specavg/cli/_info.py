@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from specavg._messages import size_text
-from specavg.cli._problem import Problem
-from specavg.cli._specs import add_symmetry_options, cutoff_of, space_and_group
+from specavg.cli._spaces_and_groups import add_symmetry_options, cutoff_of, space_and_group
+from specavg.cli._user_error import UserError
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     if options.model is not None:
         return _of_model(options)
     if options.space is None:
-        raise Problem("give --space SPACE, or the file of a saved model", code=2)
+        raise UserError("give --space SPACE, or the file of a saved model", code=2)
     space, group = space_and_group(options)
     cutoff = cutoff_of(options) or {"max_invariant_dim": 100}
     if options.plan:
@@ -59,9 +59,9 @@ def _of_model(options: argparse.Namespace) -> int:
     from specavg.io import load
 
     if options.space is not None or options.group is not None or options.plan or cutoff_of(options):
-        raise Problem("a saved model has its own space, group and functions: give its file alone", code=2)
+        raise UserError("a saved model has its own space, group and functions: give its file alone", code=2)
     if not options.model.exists():
-        raise Problem(f"{options.model}: there is no such file")
+        raise UserError(f"{options.model}: there is no such file")
     print(described_model(load(options.model), options.model), flush=True)
     return 0
 

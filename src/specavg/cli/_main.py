@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from specavg.cli import _check, _discover, _fit, _info, _predict, _reproduce
-from specavg.cli._problem import Problem
+from specavg.cli._user_error import UserError
 
 _COMMANDS = {
     "reproduce": _reproduce,
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of a pipe has seen enough: not an error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Problem as problem:
+    except UserError as problem:
         return _failed(str(problem), problem.code)
     except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
         if os.environ.get("SPECAVG_TRACEBACK"):

@@ -17,8 +17,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specavg.cli._problem import Problem
 from specavg.cli._table_options import separated
+from specavg.cli._user_error import UserError
 from specavg.functions._few_rows import FEW_ROWS, rows_of_a_larger_table
 
 if TYPE_CHECKING:
@@ -42,14 +42,14 @@ def run(options: argparse.Namespace) -> int:
     from specavg.io import load
 
     if not options.model.exists():
-        raise Problem(f"{options.model}: there is no such file")
+        raise UserError(f"{options.model}: there is no such file")
     if options.output is not None:
         check_output(options.output, options.model, options.data)
     model = load(options.model)
     if not hasattr(model, "predict"):
-        raise Problem(f"{options.model} holds a {type(model).__name__}, which does not predict")
+        raise UserError(f"{options.model} holds a {type(model).__name__}, which does not predict")
     if options.std and not hasattr(model, "noise_variance_"):
-        raise Problem(f"--std needs a kernel ridge model; {options.model} holds a {type(model).__name__}", 2)
+        raise UserError(f"--std needs a kernel ridge model; {options.model} holds a {type(model).__name__}", 2)
     table = open_table(options.data)
     features = _features(model, table, separated(options.features), options.model)
     if options.output is None:
@@ -70,9 +70,9 @@ def _features(model: Any, table: Table, given: list[str], path: Path) -> list[st
     names = given or ([str(name) for name in fitted] if fitted is not None else list(table.columns))
     missing = [name for name in names if name not in table.columns]
     if missing:
-        raise Problem(f"{table.path} has no column {missing[0]!r}, which {path} needs")
+        raise UserError(f"{table.path} has no column {missing[0]!r}, which {path} needs")
     if len(names) != model.n_features_in_:
-        raise Problem(
+        raise UserError(
             f"{path} was fitted on {model.n_features_in_} columns, but {table.path} gives {len(names)}: "
             "choose them with --features"
         )
@@ -80,7 +80,11 @@ def _features(model: Any, table: Table, given: list[str], path: Path) -> list[st
 
 
 def _pieces(table: Table, features: list[str]) -> tuple[Iterator[Any], bool]:
-    """The pieces of a table, and whether it has many rows: a last piece of few has the bits that it has among them."""
+    """The pieces of a table, and whether the whole table has many rows.
+
+    Few rows and many rows are computed in ways that differ in the last bits. So a last piece of few rows has to be told
+    that it is a part of a table of many.
+    """
     pieces = table.pieces(features)
     ahead: list[Any] = []
     for piece in pieces:

@@ -14,7 +14,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from specavg.cli._problem import Problem
+from specavg.cli._user_error import UserError
 
 _CHANGED = {"figure-1", "figure-2"}  # what the options for other sizes, seeds, penalties and groups change
 
@@ -49,20 +49,20 @@ def _sizes(text: str) -> tuple[int, ...]:
 def run(options: argparse.Namespace) -> int:
     """Run the experiments."""
     from specavg import experiments
-    from specavg.cli._specs import group_of
+    from specavg.cli._spaces_and_groups import group_of
     from specavg.spaces import Torus
 
     if options.out.exists() and not options.out.is_dir():
-        raise Problem(f"{options.out} is a file; --out names a folder")
+        raise UserError(f"{options.out} is a file; --out names a folder")
     names = [experiment.name for experiment in experiments.EXPERIMENTS]
     only = [name for given in options.only or () for name in given.split(",")]
     unknown = [name for name in only if name not in names]
     if unknown:
-        raise Problem(f"there is no experiment {unknown[0]!r}; there are {', '.join(names)}", 2)
+        raise UserError(f"there is no experiment {unknown[0]!r}; there are {', '.join(names)}", 2)
     changed = [name for name in ("n", "seed", "penalty", "group") if getattr(options, name) is not None]
     if only and changed and not set(only) & _CHANGED:
         option = f"--{changed[0]}".replace("penalty", "lambda")
-        raise Problem(
+        raise UserError(
             f"{option} changes {' and '.join(sorted(_CHANGED))}, and --only names others: {', '.join(only)}", 2
         )
     try:
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
             given["group"] = group_of(options.group, Torus(10))
         changes = experiments.Changes(**given)
     except ValueError as error:
-        raise Problem(str(error), 2) from None
+        raise UserError(str(error), 2) from None
     report = experiments.reproduce(options.out, options.quick, only or None, changes=changes)
     print(f"the report: {report}")
     return 0

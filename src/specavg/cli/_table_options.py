@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from specavg.cli._problem import Problem
-from specavg.cli._specs import MOST_COLUMNS
+from specavg.cli._spaces_and_groups import MOST_COLUMNS
+from specavg.cli._user_error import UserError
 
 if TYPE_CHECKING:
     from specavg.cli._progress_bar import Progress
@@ -41,7 +41,7 @@ def points_and_target(
     names, chosen = separated(options.target), separated(options.features)
     features, targets = split_columns(table, names, chosen, space, options.weights)
     if len(targets) != 1:
-        raise Problem("give one target at a time", 2)
+        raise UserError("give one target at a time", 2)
     stream = TableStream(table, features, targets, progress, options.weights)
     if not table.fits_in_memory(len(features) + 2):
         return _Anew(stream, progress), None, None
@@ -79,7 +79,7 @@ def separated(names: str | None) -> list[str]:
     def grouped(match: re.Match[str]) -> str:
         stems = [stem.strip() for stem in (match[1] or match[2]).split(",")]
         if int(match[4]) - int(match[3]) >= MOST_COLUMNS:
-            raise Problem(f"{match[0]!r} stands for more than {MOST_COLUMNS:,} columns", 2)
+            raise UserError(f"{match[0]!r} stands for more than {MOST_COLUMNS:,} columns", 2)
         return ",".join(f"{stem}{i}" for i in range(int(match[3]), int(match[4]) + 1) for stem in stems)
 
     text = re.sub(r"(?:\(([^()]*)\)|([^\s,()]*?))(\d+)\.\.(\d+)(?=\s*(?:,|$))", grouped, names or "")

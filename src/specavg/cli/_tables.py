@@ -14,7 +14,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg._config import settings
-from specavg.cli._problem import Problem
+from specavg.cli._user_error import UserError
 from specavg.data._streaming import Stream
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def _pandas() -> Any:
     try:
         import pandas
     except ImportError:
-        raise Problem("reading tables needs pandas and pyarrow: pip install 'specavg[cli]'") from None
+        raise UserError("reading tables needs pandas and pyarrow: pip install 'specavg[cli]'") from None
     return pandas
 
 
@@ -38,7 +38,7 @@ def _kind(path: Path) -> str:
         return "csv"
     if name.endswith((".parquet", ".pq")):
         return "parquet"
-    raise Problem(f"{path}: the name must end in .csv, .csv.gz, .tsv or .parquet, to say what the file is", 2)
+    raise UserError(f"{path}: the name must end in .csv, .csv.gz, .tsv or .parquet, to say what the file is", 2)
 
 
 @final
@@ -76,15 +76,15 @@ def open_table(path: Path) -> Table:
     """The table in a CSV or Parquet file."""
     kind = _kind(path)
     if not path.exists():
-        raise Problem(f"{path}: there is no such file")
+        raise UserError(f"{path}: there is no such file")
     if path.is_dir():
-        raise Problem(f"{path} is a folder, not a table")
+        raise UserError(f"{path} is a folder, not a table")
     if path.stat().st_size == 0:
-        raise Problem(f"{path} is empty")
+        raise UserError(f"{path} is empty")
     table = _open_csv(path) if kind == "csv" else _open_parquet(path)
     twice = sorted({name for name in table.columns if table.columns.count(name) > 1})
     if twice:
-        raise Problem(f"{path} has two columns {twice[0]!r}")
+        raise UserError(f"{path} has two columns {twice[0]!r}")
     return table
 
 
@@ -94,7 +94,7 @@ def _reading(path: Path, kind: str, *errors: type[Exception]) -> Generator[None]
     try:
         yield
     except (ValueError, OSError, *errors) as error:
-        raise Problem(f"{path} cannot be read as {kind}: {error}") from None
+        raise UserError(f"{path} cannot be read as {kind}: {error}") from None
 
 
 def _open_csv(path: Path) -> Table:
@@ -122,7 +122,7 @@ def _open_csv(path: Path) -> Table:
                 for frame in reader:
                     yield frame[columns]
         except pandas.errors.ParserWarning:
-            raise Problem(f"{path} cannot be read as CSV: its rows have more fields than its first line") from None
+            raise UserError(f"{path} cannot be read as CSV: its rows have more fields than its first line") from None
 
     return Table(path, header, None, pieces)
 
@@ -130,12 +130,12 @@ def _open_csv(path: Path) -> Table:
 def _check_header(path: Path, names: list[str]) -> None:
     twice = sorted({name for name in names if name and names.count(name) > 1})
     if twice:
-        raise Problem(f"{path} has two columns {twice[0]!r}")
+        raise UserError(f"{path} has two columns {twice[0]!r}")
     mark = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
     if mark is not None:
-        raise Problem(f"{path} is separated by {mark!r}: write commas, or tabs with a name that ends in .tsv")
+        raise UserError(f"{path} is separated by {mark!r}: write commas, or tabs with a name that ends in .tsv")
     if all(map(_is_number, names)):
-        raise Problem(f"{path} starts with numbers ({_listed(names)}): its first line must name the columns")
+        raise UserError(f"{path} starts with numbers ({_listed(names)}): its first line must name the columns")
 
 
 def _is_number(text: str) -> bool:
@@ -152,7 +152,7 @@ def _open_parquet(path: Path) -> Table:
         import pyarrow
         import pyarrow.parquet as parquet
     except ImportError:
-        raise Problem("reading Parquet files needs pyarrow: pip install 'specavg[cli]'") from None
+        raise UserError("reading Parquet files needs pyarrow: pip install 'specavg[cli]'") from None
     with _reading(path, "Parquet", pyarrow.ArrowException), parquet.ParquetFile(path) as opened:
         names = [str(name) for name in opened.schema_arrow.names if not str(name).startswith("__index_level")]
         rows = int(opened.metadata.num_rows)
@@ -170,7 +170,7 @@ def _numbers(frame: Any, columns: list[str], path: Path, first_row: int) -> Arra
     values = np.empty((len(frame), len(columns)))
     for j, name in enumerate(columns):
         if frame[name].dtype.kind in "mM":  # they would be nanoseconds
-            raise Problem(f"{path}: column {name!r} holds dates or times, not numbers")
+            raise UserError(f"{path}: column {name!r} holds dates or times, not numbers")
         numbers = pandas.to_numeric(frame[name], errors="coerce")
         values[:, j] = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
         bad = np.flatnonzero(~np.isfinite(values[:, j]))
@@ -178,7 +178,7 @@ def _numbers(frame: Any, columns: list[str], path: Path, first_row: int) -> Arra
             cell = frame[name].iloc[int(bad[0])]
             missing = pandas.isna(cell)
             what = "is missing" if missing else f"is {str(cell)[:40]!r}, not a finite number"
-            raise Problem(f"{path}: column {name!r}, row {first_row + int(bad[0])} {what} (rows count from 1)")
+            raise UserError(f"{path}: column {name!r}, row {first_row + int(bad[0])} {what} (rows count from 1)")
     return values
 
 
@@ -187,16 +187,16 @@ def split_columns(
 ) -> tuple[list[str], list[str]]:
     """The feature columns (by default all others) and the target columns; errors name what is wrong."""
     if not targets:
-        raise Problem("--target names no column", 2)
+        raise UserError("--target names no column", 2)
     others = targets if weights is None else [*targets, weights]
     for name in others + features:
         if (others + features).count(name) > 1:
-            raise Problem(f"the column {name!r} is asked for twice; targets and features must differ", 2)
+            raise UserError(f"the column {name!r} is asked for twice; targets and features must differ", 2)
         if name not in table.columns:
-            raise Problem(f"{table.path} has no column {name!r}; it has {_listed(table.columns)}")
+            raise UserError(f"{table.path} has no column {name!r}; it has {_listed(table.columns)}")
     chosen = features or [name for name in table.columns if name not in others]
     if len(chosen) != space.n_features:
-        raise Problem(
+        raise UserError(
             f"{table.path} has {len(chosen)} feature columns ({_listed(chosen)}) but points of {space!r} have "
             f"{space.n_features}: choose them with --features, or another --space"
         )
@@ -222,7 +222,7 @@ class TableStream(Stream):
     ) -> None:
         self.rows = table.rows
         if self.rows == 0:
-            raise Problem(f"{table.path} has no rows")
+            raise UserError(f"{table.path} has no rows")
         self.n_features = len(features)
         self.feature_names = features
         self.outputs = () if len(targets) == 1 else (len(targets),)
@@ -236,7 +236,7 @@ class TableStream(Stream):
             X, Y = piece[:, : self.n_features], piece[:, self.n_features : end]
             negative = np.flatnonzero(piece[:, end:] < 0)
             if len(negative):
-                raise Problem(f"{self._table.path}: the weight in row {seen + int(negative[0]) + 1} is negative")
+                raise UserError(f"{self._table.path}: the weight in row {seen + int(negative[0]) + 1} is negative")
             yield X, Y[:, 0] if not self.outputs else Y, *piece[:, end:].T
             seen += len(piece)
             self._done(seen)
@@ -305,10 +305,10 @@ def check_output(path: Path, *inputs: Path) -> None:
     """Refuse an output that could not be written, or would replace an input, before any work is done."""
     for given in inputs:
         if given.exists() and path.exists() and path.samefile(given):
-            raise Problem(f"{path} is an input of this command: give the output another name", 2)
+            raise UserError(f"{path} is an input of this command: give the output another name", 2)
     if path.is_dir():
-        raise Problem(f"{path} is a folder; give the name of a file in it")
+        raise UserError(f"{path} is a folder; give the name of a file in it")
     if not path.parent.is_dir():
-        raise Problem(f"the folder {path.parent} does not exist")
+        raise UserError(f"the folder {path.parent} does not exist")
     if not os.access(path.parent, os.W_OK):
-        raise Problem(f"the folder {path.parent} cannot be written to")
+        raise UserError(f"the folder {path.parent} cannot be written to")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.regression._information import Information
-from specavg.regression._products_in_units import RANK_TOLERANCE
+from specavg.regression._sums_of_products import RANK_TOLERANCE
 
 Indices = NDArray[np.intp]
 HONEST = 1 / 50  # p-value, in units of `level`, below which no candidate is accepted, however probable it is

@@ -28,7 +28,7 @@ from specavg.persistence._saved_model import Savable
 from specavg.regression._measured_limits import BASIS_SECONDS
 from specavg.spaces import Space, default_space
 
-_FIRST_ROWS = 1024  # that tell whether points repeat: 0.1 ms of a prediction that takes several
+_FIRST_ROWS = 1024  # rows of a prediction in which equal points are looked for first: 0.1 ms of several
 
 
 class InvariantEstimator(Savable, BaseEstimator):
@@ -214,9 +214,10 @@ class InvariantSeries(RegressorMixin, InvariantEstimator):
 def distinct_rows(
     points: Array, keys: Callable[[Array], Array]
 ) -> tuple[NDArray[np.intp] | slice, NDArray[np.intp] | slice]:
-    """One row of each kind, and for each row the place of its kind among them; all rows if hardly any are equal.
+    """One point of each orbit, and for each point the place of its orbit among them; all points if few share one.
 
-    Rows are of one kind where `keys` are equal. The first rows tell whether it is worth looking at all of them.
+    Points with equal rows of `keys` share an orbit. Where at most half of the first points share one, the others are
+    not looked at.
     """
     everything = slice(None), slice(None)
     if len(points) > _FIRST_ROWS and isinstance(distinct_rows(points[:_FIRST_ROWS], keys)[0], slice):

@@ -16,10 +16,10 @@ from specavg._arrays import Array
 from specavg._random import as_generator
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._streaming import is_dask
-from specavg.estimators._affordable import affordable_basis
 from specavg.estimators._base import weights_or_ones
 from specavg.estimators._exponential_family import Maximise, chosen_fit, exponential_fit, exponential_fit_from_moments
 from specavg.estimators._kernel_mixture import KernelMixture, fitted_mixture
+from specavg.estimators._number_of_functions import affordable_basis
 from specavg.estimators._one_thread import one_thread
 from specavg.estimators._orbit_space import orbit_space
 from specavg.estimators._streamed import StreamedEstimator

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 SMALL_GROUP = 10_000  # elements up to which all are tried: the 5,040 of S_7 took 1.5 s with 100 points
 RANDOM_ELEMENTS = 1_000  # drawn from larger groups: 0.03 s for S_10
-_ROWS = FEW_ROWS  # of one call of f: 1024 calls with 100 rows each are mostly checks of what is given
-_REPEATED_ROWS = 16 * FEW_ROWS  # of one call of a model that evaluates each orbit once
+# Rows of one call of f, images under several elements together: 1024 calls of 100 rows each would mostly check inputs.
+_ROWS = FEW_ROWS
+_REPEATED_ROWS = 16 * FEW_ROWS  # rows of one call of a model that evaluates each orbit once
 
 
 class Discrepancy(float):

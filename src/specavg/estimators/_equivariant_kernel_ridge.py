@@ -15,8 +15,8 @@ from specavg._arrays import Array
 from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import tensor_hint
 from specavg.data._streaming import is_dask
-from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import checked_alpha, relative_weights
+from specavg.estimators._number_of_functions import affordable_basis, affordable_dim
 from specavg.estimators._one_thread import one_thread
 from specavg.estimators._spectral_ridge import SpectralRidge
 from specavg.estimators._vector_data import VectorData, VectorLevels, moment_problem

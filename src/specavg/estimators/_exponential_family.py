@@ -210,7 +210,8 @@ Maximise = Callable[..., ExponentialFit]
 
 MOST_NODES = 6_000  # of the first rule: the values of 192 functions take 9 MB
 STRETCH = 10  # an exact rule of so many times more nodes is still better than random nodes
-_ON_AN_ORBIT = 5  # nodes, up to which finer rules are made: 300,000 nodes, and half a second to find their orbits
+# Finer rules may have so many times more nodes before equivalent nodes are merged: 300,000 nodes take half a second.
+_ON_AN_ORBIT = 5
 TRUSTED = 0.05  # largest error of log Z for a density to be considered at all
 # Nats that finer nodes are not expected to gain. Fibres of 3° and 5°, which need them, were within 0.1 of kernels when
 # they did; grains of a few degrees, which took 7 s to find out that no nodes are fine enough, were 2.8 below.

@@ -12,7 +12,6 @@ from sklearn.base import clone
 
 from specavg._arrays import Array
 from specavg.data._given_data import question_vectors
-from specavg.estimators._affordable import affordable_basis, affordable_dim
 from specavg.estimators._base import InvariantSeries, checked_alpha, relative_weights
 from specavg.estimators._gradient_data import (
     GradientData,
@@ -22,9 +21,10 @@ from specavg.estimators._gradient_data import (
     ratios_of_rows,
     warn_of_contradicting_moments,
 )
-from specavg.estimators._growth import grown
+from specavg.estimators._larger_bases import grown
+from specavg.estimators._number_of_functions import affordable_basis, affordable_dim
 from specavg.estimators._one_thread import one_thread
-from specavg.estimators._ridge_problem import RidgeData
+from specavg.estimators._ridge_data import RidgeData
 from specavg.estimators._searched_basis import MadeBasis, competing_bases, searched_basis
 from specavg.estimators._spectral_ridge import SpectralRidge
 from specavg.estimators._streamed import needs_cutoff

@@ -47,13 +47,22 @@ class Rule:
 
 
 def quadratures(basis: InvariantBasis, most: int, stretch: int = 1, made: Quadrature | None = None) -> Iterator[Rule]:
-    """A rule of at most `most` nodes for functions on the space of `basis`, one to check it by, and finer ones.
+    """A rule to integrate with, a second rule to check it by, and then finer and finer ones.
 
-    Where the space has product rules with so few nodes: the finest, checked by the next finer one. Both
-    integrate products of two functions of `basis` exactly. Where there is none, the coarsest of them if it has at
-    most `stretch` times as many nodes. Rules that are finer still follow, for integrands far sharper than the functions
-    of the basis, as exp(Σ c ψ) may be. Otherwise independent uniform nodes, twice. Rules are those of the space, or
-    `made` for an eigenvalue of its Laplacian: where all integrands are invariant, one node on each orbit is enough.
+    The first two integrate products of two functions of `basis` exactly. The finer ones are for integrands that are far
+    sharper than these functions, as exp(Σ c ψ) may be.
+
+    Parameters
+    ----------
+    basis : InvariantBasis
+    most : int
+        Nodes of the first rule, which is the finest product rule with no more; the second is the next finer one.
+    stretch : int, default 1
+        If no product rule has so few nodes, the coarsest is taken if it has at most `stretch` times as many. Otherwise
+        the two rules are `most` independent uniform nodes each.
+    made : callable, optional
+        Makes the product rules, in place of those of the space. Where all integrands are invariant, rules with one node
+        on each orbit are enough.
     """
     rules, first = _product_rules(basis, made), list[Rule]()
     for rule in islice(rules, len(_FACTORS)):

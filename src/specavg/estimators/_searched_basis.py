@@ -11,9 +11,9 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg._random import some_rows
-from specavg.estimators._affordable import affordable_dim
+from specavg.estimators._number_of_functions import affordable_dim
 from specavg.estimators._one_thread import one_thread
-from specavg.estimators._ridge_problem import RidgeData
+from specavg.estimators._ridge_data import RidgeData
 from specavg.functions._few_rows import few_rows, rows_of_a_larger_table
 from specavg.invariants import InvariantBasis
 from specavg.regression import _measured_limits as _limits

@@ -31,7 +31,7 @@ from specavg.spaces import Space
 # errors from 0.02 on, on eleven pairs of space and group with noise of 0 to 0.4. To ask took 0.05 s, 0.23 s at most.
 _POOR = 0.1  # leave-one-out error in standard deviations of y: one percent of the variance is then unexplained
 _FAR_BETTER = 0.5  # the part of the error that is left without the group
-_NO_BETTER = 1.0  # the part of the error from which on more rows are not asked
+_NO_BETTER = 1.0  # the part of the error that is left on 100 rows, from which on 200 rows are not tried
 _ROWS_TO_COMPARE, _ROWS_COMPARED = 10, (100, 200)
 
 
@@ -75,7 +75,7 @@ class SpectralRidge(PiecewiseEstimator):
         return not given and self.spectrum == "auto"
 
     def _levels(self, basis: Any) -> Levels:
-        """What spectra need to know of the functions of a basis: one constant, and the others."""
+        """The eigenvalues of a basis as spectra take them, with the constants as one function."""
         return basis
 
     def _candidates(self, basis: Any) -> list[Spectrum]:

@@ -14,8 +14,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from specavg._arrays import Array
 from specavg.data._streaming import Stream, is_dask
-from specavg.estimators._affordable import affordable_basis, rounded
 from specavg.estimators._base import InvariantSeries, weights_or_ones
+from specavg.estimators._number_of_functions import affordable_basis, rounded
 from specavg.estimators._quadrature import Rule, quadratures
 from specavg.groups import Group
 from specavg.invariants import InvariantBasis, Order

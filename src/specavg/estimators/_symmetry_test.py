@@ -29,11 +29,9 @@ from specavg.spaces import Eigenspace, Space
 _PIECE = 20_000  # rows whose functions are held at a time
 _MAX_FUNCTIONS = 300  # all functions looked at by default
 _MAX_INVARIANT = 300  # invariant functions fitted in both models, at most, and at most a quarter of the samples
-_LEVEL = 0.05  # how often noise is taken for a function that is seen
-_FURTHEST = 5000.0  # invariant functions are looked for among so many of all
-
-
-_FEWEST = 5  # samples for each function looked at, by default
+_LEVEL = 0.05  # how often `seen` is true of pure noise
+_FURTHEST = 5000.0  # functions, all counted, among which invariant ones are looked for
+_FEWEST = 5  # samples for each function that a default looks at
 _NOT_TOLD = "The points cannot tell whether the symmetry holds: at them, invariant functions can be any function."
 
 UNSEEN = (

@@ -22,7 +22,10 @@ from specavg.regression._regression_problem import Problem
 
 @dataclass(eq=False)
 class VectorLevels:
-    """One constant, whatever their number, and the other functions: what spectra need to know of them."""
+    """The eigenvalues of an equivariant basis as spectra take them (`Levels`).
+
+    There may be no constant vector that the group leaves alone, or several. Spectra expect one constant function.
+    """
 
     basis: EquivariantBasis
     eigenvalues: Array

@@ -17,10 +17,10 @@ import sklearn
 from specavg.experiments import (
     _alternatives,
     _discovered,
-    _error,
     _examples,
+    _figure_1,
+    _figure_2,
     _group_size,
-    _invariance,
     _invariant_ridge,
     _oracles,
     _rate,
@@ -35,8 +35,8 @@ from specavg.experiments._result import Experiment, Record
 
 # Every experiment, in the order of the report. A new one is a file and a line here.
 EXPERIMENTS: tuple[Experiment, ...] = (
-    _invariance.experiment(Changes()),
-    _error.experiment(Changes()),
+    _figure_1.experiment(Changes()),
+    _figure_2.experiment(Changes()),
     _rate.EXPERIMENT,
     _group_size.EXPERIMENT,
     _oracles.EXPERIMENT,
@@ -84,7 +84,7 @@ def reproduce(
     """
     known = {experiment.name: experiment for experiment in EXPERIMENTS}
     if changes is not None:
-        known.update({e.name: e for e in (_invariance.experiment(changes), _error.experiment(changes))})
+        known.update({e.name: e for e in (_figure_1.experiment(changes), _figure_2.experiment(changes))})
     unknown = [name for name in only or () if name not in known]
     if unknown:
         raise ValueError(f"unknown experiments: {', '.join(unknown)}; there are {', '.join(known)}")

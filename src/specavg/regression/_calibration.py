@@ -52,7 +52,7 @@ ROUGHNESS = 0.5
 # 85 and 89 %, in up to three dimensions 93 and 93 % (94 % with s = 3/2).
 _DERIVATIVES = 2.0
 
-_FEW = 3.0  # rows with a surprise of 1 that are added: few rows say little of it
+_FEW = 3.0  # imaginary rows with a squared error of exactly what was predicted: few real rows say little of it
 
 
 @final
@@ -130,7 +130,7 @@ class Calibration:
 
 
 def shrunk_surprise(mean_square: Array, rows: int) -> Array:
-    """m, drawn towards 1."""
+    """m, the mean square of what was left out in predicted variances, drawn towards 1 as if by `_FEW` more rows."""
     return (rows * mean_square + _FEW) / (rows + _FEW)
 
 

@@ -13,7 +13,7 @@ from specavg.regression._calibration import Calibration
 from specavg.regression._reduced_rows import LongVectors
 from specavg.regression._regression_problem import Path, Posterior, Problem
 
-_FIRST = 8  # one in so many directions bounds what the data can show of a function, in an eighth of the time
+_FIRST = 8  # one in so many directions is enough for a bound on what the data show, in an eighth of the time
 
 
 class DecomposedPath(Path):
@@ -58,7 +58,7 @@ class DecomposedPath(Path):
         return (V[functions] if isinstance(V, np.ndarray) else V.of(functions)) ** 2 @ weights
 
     def least_shown(self, alpha: float) -> Array:
-        """At most L of all functions, in less time where V is long and not yet found."""  # (D,)
+        """A lower bound on `shown` of every function, in less time where V is long and not yet found."""  # (D,)
         V = self.V
         if isinstance(V, np.ndarray):
             return self.shown(alpha, np.arange(len(V)))

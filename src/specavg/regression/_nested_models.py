@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from specavg._arrays import Array
-from specavg.regression._products_in_units import (
+from specavg.regression._sums_of_products import (
     LEAST_FREEDOM,
     RANK_TOLERANCE,
     Chunks,

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from specavg.regression._calibration import Calibration
     from specavg.regression._feature_path import Directions
 
-# Half of the digits are enough above this part of the top: a kernel matrix has an error of about 1e-15 of it. On T³, S²
-# and T⁴ with 400 and 1,000 points, without noise and with 1e-4 of it, scores were wrong by at most 5e-9 nats a row with
-# 1e-8 of the top, 5e-7 with 1e-10, 3e-6 with 1e-11 and 6e-5 with 1e-12.
+# The smallest penalty, relative to `Scored.top`, that is scored by a kernel matrix. That is three times as fast as
+# singular values, with half of the digits: its rounding is about 1e-15 of the top. On T³, S² and T⁴ with 400 and 1,000
+# points, without noise and with 1e-4 of it, scores were wrong by at most 5e-9 nats a row for penalties of 1e-8 of the
+# top, by 5e-7 for 1e-10, by 3e-6 for 1e-11 and by 6e-5 for 1e-12.
 ROUGH_ALPHA = 1e-10
-# Directions that tell an error, at least. With one, 179 of 180 rows of vectors were interpolated, and the error was
-# taken for 5e-5 where it was 0.2. The square of one normal number is below 1e-3 in 3 of 100 cases, a mean of five in
-# one of 10^7.
+# Residual directions that generalised cross-validation needs to tell an error. With one direction, where 179 of 180
+# rows of vectors were interpolated, the error was taken for 5e-5 and was 0.2. The square of one normal number is below
+# 1e-3 in 3 of 100 cases, a mean of five such squares in one of 10^7.
 _FEWEST_DIRECTIONS = 5.0
 
 
@@ -267,11 +268,11 @@ def variation(squares: Array, weight: float, floor: Array) -> Array:
 
 
 def believable(errors: Array, squares: Array, fourth_powers: Array) -> Array:
-    """Errors by generalised cross-validation; 1, that of the mean, where next to nothing tells them.
+    """Errors by generalised cross-validation, raised to 1, the error of the mean, where too little tells them.
 
-    What is left over is a sum over directions of the rows, each kept to the share k. Where it is that of one direction
-    it can be zero by chance, and one of hundreds of candidates is. `squares` and `fourth_powers` are Σk² and Σk⁴, whose
-    ratio Σ²k²/Σk⁴ counts the directions.
+    The residual is a sum over directions of the rows, of each of which the share k is left. If only one direction is
+    left, the residual may be zero by chance, and with hundreds of candidates it is for one of them. `squares` is Σk²
+    and `fourth_powers` is Σk⁴; (Σk²)²/Σk⁴ counts the directions that are left.
     """
     told = squares**2 >= _FEWEST_DIRECTIONS * fourth_powers
     return np.where(told, errors, np.maximum(errors, 1.0)) if told.any() else errors

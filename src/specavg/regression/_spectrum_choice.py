@@ -21,8 +21,12 @@ from specavg.regression._spectra import Grid, Levels, Spectrum, grids_of
 _LARGEST_ALPHA = 10.0**1.5  # largest penalty tried, in units of `Scored.top`: only the mean survives it
 _STEPS_PER_DECADE = 2  # penalties tried in each decade while a spectrum is chosen
 _FINE_STEPS_PER_DECADE = 4  # penalties tried in each decade once the spectrum is known
-_SMALLER = 0.1  # part of a penalty down to which others are tried after functions were named: mostly they are larger
-_GAINS = 3.0  # times what the last decade of penalties gained: spectra that are further behind do not catch up
+# Part of the last penalty down to which penalties are tried after functions that stand out were named. Mostly the best
+# is larger: what looked like noise was a function.
+_SMALLER = 0.1
+# A spectrum that is behind the best by more than so many times the gain of its last decade of penalties does not catch
+# up with smaller penalties, which need all digits and take several times as long.
+_GAINS = 3.0
 _TIE = 1e-3  # nats, over all rows: far above rounding, far below what data can tell apart
 
 
@@ -150,7 +154,7 @@ def screened(
 
 
 def _apart(scores: Mapping[Spectrum, float], grids: Sequence[Grid], rows: int) -> dict[Spectrum, float]:
-    """Spectra, the best first, without those that are neighbours of a better one and not told apart from it."""
+    """Spectra, the best first, without neighbours of a better one whose scores differ by less than data can tell."""
     kept: dict[Spectrum, float] = {}
     skipped: dict[Spectrum, float] = {}  # neighbours of what is kept, and the score up to which they are the same
     for spectrum, score in scores.items():
@@ -283,10 +287,10 @@ class _Comparison:
 
 
 def _lowest_hope(tries: Sequence[_Try]) -> float:
-    """The score that a spectrum may reach with smaller penalties, as far as those that were tried can tell.
+    """The lowest score that a spectrum may reach with penalties below those that were tried.
 
-    Infinite where the best penalty is a decade above the smallest that was tried; otherwise the gain of the last
-    decade, some times over.
+    Infinite where the best penalty lies a decade above the smallest: the score grows again. Otherwise the best score
+    less `_GAINS` times what the last decade of penalties gained.
     """
     scores = [t.trial.score for t in tries]
     if int(np.argmin(scores)) < len(scores) - _STEPS_PER_DECADE:

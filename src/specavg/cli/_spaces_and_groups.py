@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specavg.cli._problem import Problem
+from specavg.cli._user_error import UserError
 
 if TYPE_CHECKING:
     from specavg.groups import Group
@@ -57,7 +57,7 @@ def space_and_group(options: argparse.Namespace, advice: str | None = None) -> t
     space = space_of(options.space)
     group = fitting_group(options.group, space)
     if advice is not None and not group.generators and not group.fields:
-        raise Problem(f"{group!r} moves nothing: {advice}", 2)
+        raise UserError(f"{group!r} moves nothing: {advice}", 2)
     return space, group
 
 
@@ -70,14 +70,14 @@ def fitting_group(text: str | None, space: Space) -> Group:
         invariant_basis(space, group, max_eigenvalue=0.0)
     except (ValueError, TypeError, MemoryError) as error:
         what = "without a group" if text is None else f"--group {text}"
-        raise Problem(f"{what}: {error}", 2) from None
+        raise UserError(f"{what}: {error}", 2) from None
     return group
 
 
 def check_level(options: argparse.Namespace) -> None:
     """Refuse a --level that is no probability."""
     if not 0 < options.level < 1:
-        raise Problem(f"--level must lie between 0 and 1; got {options.level:g}", 2)
+        raise UserError(f"--level must lie between 0 and 1; got {options.level:g}", 2)
 
 
 def cutoff_of(options: argparse.Namespace) -> dict[str, Any]:
@@ -86,9 +86,9 @@ def cutoff_of(options: argparse.Namespace) -> dict[str, Any]:
     for name, value in given.items():
         least = 0 if name == "max_eigenvalue" else 1
         if not least <= value < float("inf"):
-            raise Problem(f"--{name.replace('_', '-')} must be a number of at least {least}; got {value:g}", 2)
+            raise UserError(f"--{name.replace('_', '-')} must be a number of at least {least}; got {value:g}", 2)
     if given.get("max_invariant_dim", 0) > _MOST_FUNCTIONS:
-        raise Problem(f"--max-invariant-dim must be at most {_MOST_FUNCTIONS:.0g}; nothing holds more functions", 2)
+        raise UserError(f"--max-invariant-dim must be at most {_MOST_FUNCTIONS:.0g}; nothing holds more functions", 2)
     return given
 
 
@@ -122,7 +122,7 @@ def space_of(text: str) -> Space:
             space = spaces.Power(space, _columns(copies, text))
         return space
     except (ValueError, MemoryError, OverflowError) as error:
-        raise Problem(f"--space {text}: {error}", 2) from None
+        raise UserError(f"--space {text}: {error}", 2) from None
 
 
 def _named_space(text: str) -> Space:
@@ -144,7 +144,7 @@ def _named_space(text: str) -> Space:
     if name in ("circle", "rotations"):
         _expect(text, not values and not settings, name)
         return spaces.Circle() if name == "circle" else spaces.Rotations()
-    raise Problem(f"there is no space {text!r}; spaces are {_SPACE_HELP}", 2)
+    raise UserError(f"there is no space {text!r}; spaces are {_SPACE_HELP}", 2)
 
 
 def group_of(text: str | None, space: Space) -> Group:
@@ -193,7 +193,7 @@ def group_of(text: str | None, space: Space) -> Group:
     if name == "space_group":
         return groups.space_group(int(values[0]) if values[0].isdecimal() else values[0])
     if name not in _OF_SIZE:
-        raise Problem(f"there is no group {text!r}; groups are {_GROUP_HELP}", 2)
+        raise UserError(f"there is no group {text!r}; groups are {_GROUP_HELP}", 2)
     rotations = name in ("cyclic", "dihedral")  # of one coordinate, as many as you like
     return getattr(groups, name)((_integer if rotations else _columns)(values[0], text))
 
@@ -216,20 +216,20 @@ def _from_file(path: Path, kind: type, part: str) -> Any:
         data = path.read_bytes()
         content: Any = tomllib.loads(data.decode()) if path.suffix.lower() == ".toml" else json.loads(data)
     except FileNotFoundError:
-        raise Problem(f"{path}: there is no such file") from None
+        raise UserError(f"{path}: there is no such file") from None
     except (OSError, ValueError, RecursionError) as error:  # both parsers' errors are ValueErrors
-        raise Problem(f"{path} cannot be read: {error}") from None
+        raise UserError(f"{path} cannot be read: {error}") from None
     if not isinstance(content, dict):
-        raise Problem(f"{path} must hold named fields, not a bare {type(content).__name__}")
+        raise UserError(f"{path} must hold named fields, not a bare {type(content).__name__}")
     description = content.get(part, content)
     if part == "group" and isinstance(description, dict) and "structure" in description:
-        raise Problem(
+        raise UserError(
             f"{path}: a structure cannot be claimed in a file; give generators, or a name such as symmetric:5"
         )
     try:
         return read(description, kind, part)
     except DescriptionError as error:
-        raise Problem(f"{path}: {error}") from None
+        raise UserError(f"{path}: {error}") from None
 
 
 def _split(text: str, mark: str) -> list[str]:
@@ -244,7 +244,7 @@ def _split(text: str, mark: str) -> list[str]:
         else:
             parts[-1] += letter
     if depth:
-        raise Problem(f"cannot read {text!r}: its parentheses do not match", 2)
+        raise UserError(f"cannot read {text!r}: its parentheses do not match", 2)
     return [part.strip() for part in parts]
 
 
@@ -257,14 +257,14 @@ def _parse(text: str) -> tuple[str, list[str], dict[str, str]]:
 
 def _expect(text: str, fits: bool, example: Any) -> None:
     if not fits:
-        raise Problem(f"cannot read {text!r}: write {example}", 2)
+        raise UserError(f"cannot read {text!r}: write {example}", 2)
 
 
 def _integer(value: str, text: str) -> int:
     try:
         return int(value)
     except ValueError:
-        raise Problem(f"cannot read {text!r}: {value!r} is not a whole number", 2) from None
+        raise UserError(f"cannot read {text!r}: {value!r} is not a whole number", 2) from None
 
 
 def _columns(value: str, text: str) -> int:
@@ -283,4 +283,4 @@ def _number(value: str, text: str) -> float:
             return float(plain.removesuffix("pi").strip() or 1) * math.pi
         return float(plain)
     except ValueError:
-        raise Problem(f"cannot read {text!r}: {value!r} is not a number", 2) from None
+        raise UserError(f"cannot read {text!r}: {value!r} is not a number", 2) from None

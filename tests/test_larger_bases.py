@@ -5,7 +5,7 @@ import pytest
 
 import specavg as sa
 from specavg import groups
-from specavg.estimators import _growth
+from specavg.estimators import _larger_bases
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._operator_path import OperatorProblem
 from specavg.regression._spectra import spectrum_candidates
@@ -25,7 +25,7 @@ def many(monkeypatch):
     monkeypatch.setattr(_limits, "LARGE_ROWS", 4_000)
     monkeypatch.setattr(_limits, "WORK", 2e7)  # the first fit has 64 functions
     monkeypatch.setattr(_limits, "MOST_FUNCTIONS", 700)
-    monkeypatch.setattr("specavg.estimators._affordable.WORK", 2e7)
+    monkeypatch.setattr("specavg.estimators._number_of_functions.WORK", 2e7)
 
 
 def test_rough_targets_are_given_more_functions_and_smooth_ones_are_not(many):
@@ -60,7 +60,7 @@ def test_the_time_is_kept_to(many, monkeypatch):
 
 
 def test_what_is_given_is_used_as_it_is(many, monkeypatch):
-    monkeypatch.setattr(_growth, "_larger", lambda *_: pytest.fail("grown"))
+    monkeypatch.setattr(_larger_bases, "_larger", lambda *_: pytest.fail("grown"))
     X = S2.sample(4_000, random_state=0)
     assert sa.InvariantKernelRidge(S2, OH, max_invariant_dim=30).fit(X, rough(X)).basis_.dim <= 30
     sa.InvariantKernelRidge(S2, OH, alpha=0.1).fit(X, rough(X))

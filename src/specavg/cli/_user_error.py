@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Problem(Exception):
+class UserError(Exception):
     """One sentence for the user, and an exit code: 1 for data and files, 2 for the command itself."""
 
     def __init__(self, message: str, code: int = 1) -> None:

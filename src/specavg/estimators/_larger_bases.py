@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from specavg._reporting import reported
-from specavg.estimators._affordable import rounded
-from specavg.estimators._ridge_problem import RidgeData
+from specavg.estimators._number_of_functions import rounded
+from specavg.estimators._ridge_data import RidgeData
 from specavg.invariants import Cutoff, InvariantBasis
 from specavg.regression import _measured_limits as _limits
 from specavg.regression._conjugate_gradients import NotConverged
