@@ -17,7 +17,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from specavg._arrays import Array
+from specavg._arrays import Array, components
 from specavg._random import OWN_SEED
 from specavg.estimators._quadrature import Quadrature
 from specavg.functions._one_direction import Direction
@@ -166,9 +166,6 @@ def one_of_each_orbit(space: Space, group: Group, points: Array, weights: Array)
     points : ndarray of shape (N, n_features)
     weights : ndarray of shape (N,)
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     places = _Places(space, points)
     some = np.unique(np.linspace(0, len(points) - 1, _SOME).astype(np.intp))
     label = np.arange(len(points))
@@ -179,8 +176,7 @@ def one_of_each_orbit(space: Space, group: Group, points: Array, weights: Array)
             continue
         where = places.found(space.act(g, points))
         known = np.flatnonzero(where >= 0)
-        pairs = coo_array((np.ones(len(known)), (label[known], label[where[known]])), shape=(len(points),) * 2)
-        label = connected_components(pairs, directed=False)[1][label]
+        label = components(len(points), label[known], label[where[known]])[label]
     _, first, orbit = np.unique(label, return_index=True, return_inverse=True)
     return points[first], np.bincount(orbit.ravel(), weights).astype(np.float64)
 

@@ -103,10 +103,10 @@ LARGE = Task(
 )
 
 
-def largest_jump(predict: Callable[[Array], Array], path: Callable[[Array], Array], steps: int = 1000) -> float:
+def largest_jump(predict: Callable[[Array], Array], path: Callable[[Array], Array]) -> float:
     """The largest jump of a function along a path: its largest step, cut into tenths until only a jump is left."""
     a, b, largest = 0.0, 1.0, 0.0
-    for parts in (steps, *[10] * 11):  # to a width of about 1e-14
+    for parts in (1000, *[10] * 11):  # to a width of about 1e-14
         t = np.linspace(a, b, parts + 1)
         rise = np.abs(np.diff(predict(path(t))))
         place = int(rise.argmax())

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 
-def seconds(call: Callable[[], Any], repeat: int = 3, budget: float = 1.0) -> float:
-    """The shortest of up to `repeat` calls; no further call is made once `budget` seconds are spent."""
+def seconds(call: Callable[[], Any], repeat: int = 3) -> float:
+    """The shortest of up to `repeat` calls; no further call is made once a second is spent."""
     best, spent = math.inf, 0.0
     for _ in range(repeat):
         start = time.perf_counter()
         call()
         elapsed = time.perf_counter() - start
         best, spent = min(best, elapsed), spent + elapsed
-        if spent > budget:
+        if spent > 1.0:
             break
     return best
 

@@ -97,15 +97,16 @@ class BlockPosterior(Posterior):
     floor: Array
     unit: Array = field(default_factory=lambda: np.ones(1))
 
-    def covariance(self, values: Array, *, slopes: bool = False) -> Array:
-        """The covariance of the outputs, from values of all functions, or that of derivatives from derivatives.
+    def covariance(self, values: Array) -> Array:
+        """The covariance of the outputs, from values of all functions, constants included."""  # (n, p, dim) -> (n, p, p)
+        return self._in_units(values, slopes=False) * float(self.unit[0]) * float(self.unit[0])
 
-        Constants are among the functions, and their derivatives are zero: both follow the same formula.
-        """  # (n, p, dim) -> (n, p, p)
-        return self._in_units(values, slopes) * float(self.unit[0]) * float(self.unit[0])
+    def _in_units(self, values: Array, *, slopes: bool) -> Array:
+        """The covariance in squares of `unit`, which are no numbers for very small and very large targets.
 
-    def _in_units(self, values: Array, slopes: bool) -> Array:
-        """The same in squares of `unit`, which are no numbers for very small and very large targets."""
+        With `slopes`, the values are derivatives of all functions, and the covariance is that of derivatives. Those of
+        constants are zero: both follow the same formula.
+        """
         total = np.zeros((*values.shape[:2], values.shape[1]))
         for summand in self.summands:
             total += float(self.noise[0]) * summand.covariance(values, self.alpha)
@@ -114,4 +115,4 @@ class BlockPosterior(Posterior):
         return total
 
     def variance(self, features: Array, *, slopes: bool = False) -> Array:
-        return np.einsum("npp->np", self._in_units(features, slopes))
+        return np.einsum("npp->np", self._in_units(features, slopes=slopes))
