@@ -98,7 +98,7 @@ class BlockPosterior(Posterior):
     unit: Array = field(default_factory=lambda: np.ones(1))
 
     def covariance(self, values: Array) -> Array:
-        """The covariance of the outputs, from values of all functions, constants included."""  # (n, p, dim) -> (n, p, p)
+        """The covariance of the outputs, from values of all functions with constants."""  # (n, p, dim) -> (n, p, p)
         return self._in_units(values, slopes=False) * float(self.unit[0]) * float(self.unit[0])
 
     def _in_units(self, values: Array, *, slopes: bool) -> Array:
