@@ -277,6 +277,76 @@ def test_targets_that_move_as_a_vector(here, capsys):
     assert "needs 2 targets; got 1" in err
 
 
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("unit", ["degrees", "radians"])
+def test_densities_of_orientations_by_their_angles(here, capsys, monkeypatch, held, unit):
+    if not held:
+        monkeypatch.setattr(_tables.Table, "fits_in_memory", lambda self, n_columns: False)
+    rng = np.random.default_rng(0)
+    angles = np.abs([35.0, 45.0, 90.0] + 10 * rng.standard_normal((200, 3))) * (1 if unit == "degrees" else np.pi / 180)
+    weights = rng.integers(1, 4, 200)
+    names = ["phi1", "Phi", "phi2"]
+    pd.DataFrame(angles, columns=names).assign(size=weights).to_csv("grains.csv", index=False)
+    rest = [
+        "--space",
+        "rotations",
+        "--euler",
+        f"bunge:{unit}",
+        "--group",
+        "crystal_symmetry:O",
+        "--max-eigenvalue",
+        "72",
+    ]
+    code, out, err = run(capsys, "fit", "grains.csv", *rest, "--weights", "size", "-o", "texture.specavg")
+    assert (code, err) == (0, "")
+    assert "density relative to uniform points, form 'exponential'" in out
+    X = sa.spaces.rotations_from_bunge(angles, degrees=unit == "degrees")
+    group = groups.crystal_symmetry("O")
+    model = sa.InvariantDensity(sa.Rotations(), group, max_eigenvalue=72)
+    wanted = (model.fit(X, sample_weight=weights) if held else model.fit(iter([(X, weights)]))).density(X)
+    run(capsys, "predict", "texture.specavg", "grains.csv", "-o", "densities.csv")
+    np.testing.assert_allclose(pd.read_csv("densities.csv")["density"], wanted, rtol=1e-6)
+    said = run(capsys, "info", "texture.specavg")[1]
+    assert f"takes       3 columns: phi1, Phi, phi2 (--euler bunge:{unit})" in said
+    other = 180 / np.pi if unit == "radians" else np.pi / 180
+    pd.DataFrame(other * angles, columns=list("abc")).to_csv("other.csv", index=False)
+    other = "bunge:radians" if unit == "degrees" else "bunge:degrees"
+    out = run(capsys, "predict", "texture.specavg", "other.csv", "--euler", other, "--features", "a,b,c")[1]
+    np.testing.assert_allclose(pd.read_csv(io.StringIO(out))["density"], wanted, rtol=1e-6)
+
+
+def test_angles_are_points_of_regressions_and_searches_too(here, capsys):
+    rng = np.random.default_rng(1)
+    angles = rng.uniform(0, [360, 180, 360], size=(300, 3))
+    X = sa.spaces.rotations_from_bunge(angles, degrees=True)
+    frame = pd.DataFrame(angles, columns=["phi1", "Phi", "phi2"]).assign(y=(X**4).sum(axis=(1, 2)))
+    frame.to_csv("grains.csv", index=False)
+    rest = ["--target", "y", "--space", "rotations", "--euler", "bunge:degrees", "--group", "crystal_symmetry:O"]
+    assert run(capsys, "check", "grains.csv", *rest)[0] == 0
+    assert run(capsys, "fit", "grains.csv", *rest, "-o", "m.specavg")[0] == 0
+    out = run(capsys, "predict", "m.specavg", "grains.csv", "--std")[1]
+    assert np.abs(pd.read_csv(io.StringIO(out))["prediction"] - frame["y"]).max() < 0.05
+    assert run(capsys, "discover", "grains.csv", *rest, "-o", "found.specavg")[0] == 0
+    assert sa.load("found.specavg").euler_columns_ == ["phi1", "Phi", "phi2"]
+
+
+def test_densities_of_points_keep_the_names_of_columns(here, capsys):
+    code, out, _ = run(capsys, "fit", "new.csv", "--space", "torus:2", "--group", "sign_flips:2", "-o", "d.specavg")
+    assert code == 0
+    assert "saved to d.specavg" in out
+    out = run(capsys, "predict", "d.specavg", "data.csv")[1]
+    model, frame = sa.load("d.specavg"), pd.read_csv("new.csv")
+    np.testing.assert_allclose(pd.read_csv(io.StringIO(out))["density"], model.density(frame), rtol=1e-12)
+
+
+def test_check_knows_the_rows_of_a_table_larger_than_memory(here, capsys, monkeypatch):
+    # 300 rows: as many functions as for 1,500 of them would be too many.
+    arguments = ["check", "data.csv", "--target", "y", "--space", "torus:2", "--group", "sign_flips:2"]
+    whole = run(capsys, *arguments)
+    monkeypatch.setattr(_tables.Table, "fits_in_memory", lambda self, n_columns: False)
+    assert run(capsys, *arguments) == whole
+
+
 def test_check_says_which_generator_fails(here, capsys):
     rest = ["--features", "a,b", "--space", "torus:2", "--group", "sign_flips:2"]
     code, out, _ = run(capsys, "check", "both.csv", "--target", "y", *rest)
@@ -460,6 +530,26 @@ BAD = {
         2,
         "no output is called 'blob'",
     ),
+    "angles without a unit": (
+        ["fit", "new.csv", "--space", "rotations", "--euler", "bunge", "-o", "m"],
+        2,
+        "must be bunge:degrees or bunge:radians",
+    ),
+    "angles of other points": (["fit", "new.csv", *TORUS, "--euler", "bunge:degrees", "-o", "m"], 2, "for --space rot"),
+    "angles without their name": (
+        ["fit", "data.csv", "--space", "rotations", "-o", "m"],
+        1,
+        "three Euler angles are told by --euler; without --target all",
+    ),
+    "two angles": (
+        ["fit", "new.csv", "--space", "rotations", "--euler", "bunge:degrees", "-o", "m"],
+        1,
+        "2 feature columns \\(a, b\\) but Euler angles are 3",
+    ),
+    "no column to learn": (["fit", "new.csv", *TORUS, "--model", "ridge", "-o", "m"], 2, "ridge needs --target"),
+    "a density of a target": (["fit", "data.csv", *FIT, "--model", "density", "-o", "m"], 2, "takes no --target"),
+    "a penalty for a density": (["fit", "new.csv", *TORUS, "--alpha", "1", "-o", "m"], 2, "the density has no pen"),
+    "targets of a density": (["fit", "new.csv", *TORUS, "--targets-are", "vector", "-o", "m"], 2, "has no targets"),
     "a penalty for the mean": (
         ["fit", "data.csv", *FIT, "--model", "mean", "--alpha", "1", "-o", "m"],
         2,

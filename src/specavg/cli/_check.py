@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     check_level(options)
     space, group = space_and_group(options, "there is no symmetry to check")
     with Progress("counting rows", quiet=options.quiet) as progress:
-        X, y, weights = points_and_target(options, space, progress, "testing")
+        X, y, weights, _ = points_and_target(options, space, progress, "testing")
         chosen: dict[str, Any] = {"max_dim": options.max_dim, "n_permutations": options.permutations, "random_state": 0}
         found = symmetry_test(X, y, space, group, **chosen, sample_weight=weights)
     fails = found.p_value < options.level

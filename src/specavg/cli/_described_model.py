@@ -57,6 +57,8 @@ def _of_molecule(model: Any) -> list[tuple[str, str]]:
 def _taken(model: Any) -> str:
     names = getattr(model, "feature_names_in_", None)
     count = getattr(model, "n_features_in_", 0)
+    if hasattr(model, "euler_"):
+        return f"3 columns: {', '.join(model.euler_columns_)} (--euler {model.euler_})"
     if names is None:
         return f"{count} columns"
     return f"{count} columns: {', '.join(str(name) for name in names[:_FEW])}{', ...' * (len(names) > _FEW)}"
@@ -67,7 +69,7 @@ def _predicted(model: Any) -> str:
         bars = getattr(model, "_posterior", None) is not None
         return "an energy, and forces" + "; deviations of energies (return_std)" * bars
     if hasattr(model, "score_samples"):
-        return "the logarithm of a density (score_samples)"
+        return "a density, or the logarithm of a density (score_samples)"
     if hasattr(model, "transform"):
         return "features (transform)"
     shape = np.shape(getattr(model, "coef_", ()))

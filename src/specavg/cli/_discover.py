@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from specavg.cli._euler_columns import remember_angles
 from specavg.cli._spaces_and_groups import add_space_and_group, check_level, space_and_group
 from specavg.cli._table_options import add_table_options, points_and_target
 
@@ -40,11 +41,13 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         check_output(options.output, options.data)
     with Progress("counting rows", quiet=options.quiet) as progress:
-        X, y, weights = points_and_target(options, space, progress, "searching")
+        X, y, weights, features = points_and_target(options, space, progress, "searching")
         found = discover_symmetry(X, y, space, group, level=options.level, sample_weight=weights)
         if options.output is not None:
             progress.phase("fitting")
-            found.model.save(options.output)
+            model = found.model
+            remember_angles(model, options.euler, features)
+            model.save(options.output)
     print(found)
     if options.output is not None:
         print(f"saved to {options.output}")

@@ -7,6 +7,10 @@ For example:
   specavg fit data.csv --target energy --features x,y,z --space sphere:3 --group point_group:Oh -o model.specavg
   specavg fit forces.csv --target fx,fy,fz --targets-are vector --space sphere:3 --group point_group:Oh -o model.specavg
   specavg fit data.csv --target a,b --space torus:2 --group p4.toml --max-invariant-dim 200 -o model.specavg
+  specavg fit grains.csv --space rotations --euler bunge:degrees --features phi1,Phi,phi2 --group crystal_symmetry:O \
+      -o texture.specavg
+
+Without --target the density of the points is learnt, a texture for instance; `specavg predict` writes its values.
 
 A group file (TOML or JSON) lists generators; fractions of the period are exact:
   name = "screw"
@@ -25,6 +29,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from specavg.cli._euler_columns import point_columns, remember_angles
 from specavg.cli._spaces_and_groups import add_symmetry_options, cutoff_of, space_and_group
 from specavg.cli._table_options import add_table_options, separated
 from specavg.cli._user_error import UserError
@@ -32,10 +37,12 @@ from specavg.cli._user_error import UserError
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
-    add_table_options(parser)
+    add_table_options(parser, target_required=False)
     add_symmetry_options(parser, space_required=True)
     parser.add_argument(
-        "--model", choices=("ridge", "mean"), default="ridge", help="kernel ridge (default), or the paper's Algorithm 1"
+        "--model",
+        choices=("ridge", "mean", "density"),
+        help="kernel ridge (default), the paper's Algorithm 1, or the density of the points (default without --target)",
     )
     parser.add_argument(
         "--targets-are",
@@ -52,23 +59,19 @@ def run(options: argparse.Namespace) -> int:
     """Fit and save."""
     from specavg.cli._progress_bar import Progress
     from specavg.cli._tables import TableStream, check_output, open_table, split_columns
-    from specavg.estimators import EquivariantKernelRidge, InvariantKernelRidge, SpecAvgRegressor
+    from specavg.estimators import EquivariantKernelRidge, InvariantDensity, InvariantKernelRidge, SpecAvgRegressor
     from specavg.invariants._equivariant_basis import output_representation
 
     space, group = space_and_group(options)
-    if options.alpha is not None and options.model == "mean":
-        raise UserError("--alpha is for --model ridge: the mean has no penalty", 2)
+    kind = _kind_of_model(options)
     if options.alpha is not None and not 0 < options.alpha < float("inf"):
         raise UserError(f"--alpha must be positive and finite; got {options.alpha:g}", 2)
     check_output(options.output, options.data)
     table = open_table(options.data)
-    features, targets = split_columns(
-        table, separated(options.target), separated(options.features), space, options.weights
-    )
+    names, chosen, count = separated(options.target), separated(options.features), point_columns(options.euler, space)
+    features, targets = split_columns(table, names, chosen, space, options.weights, count)
     penalty = "auto" if options.alpha is None else options.alpha
     if options.targets_are is not None:
-        if options.model == "mean":
-            raise UserError("--targets-are is for --model ridge: Algorithm 1 is for invariant functions", 2)
         try:
             moved = output_representation(space, group, options.targets_are)
         except ValueError as error:
@@ -76,28 +79,51 @@ def run(options: argparse.Namespace) -> int:
         if moved.dim != len(targets):
             raise UserError(f"--targets-are {options.targets_are} needs {moved.dim} targets; got {len(targets)}", 2)
         model: Any = EquivariantKernelRidge(space, group, options.targets_are, alpha=penalty, **cutoff_of(options))
-    elif options.model == "ridge":
+    elif kind == "density":
+        model = InvariantDensity(space, group, **cutoff_of(options))
+    elif kind == "ridge":
         model = InvariantKernelRidge(space, group, alpha=penalty, **cutoff_of(options))
     else:
         model = SpecAvgRegressor(space, group, **cutoff_of(options))
     held = table.fits_in_memory(len(features) + len(targets) + (options.weights is not None))
     with Progress("counting rows", quiet=options.quiet) as progress:
-        stream = TableStream(table, features, targets, progress, options.weights)
+        stream = TableStream(table, features, targets, progress, options.weights, options.euler)
         progress.phase("reading" if held else "reading and summing", stream.rows)
         if held:
             import pandas as pd
 
-            X, Y, *weights = stream.whole()
+            X, *more = stream.whole()
             space.check_points(X)  # all of them: what is wrong is then told with the row of the table
             progress.phase("choosing and fitting")
-            model.fit(pd.DataFrame(X, columns=features), Y, *weights)
+            points = X if stream.feature_names is None else pd.DataFrame(X, columns=features)
+            model.fit(points, *([] if targets else [None]), *more)
         else:
             model.fit(stream)
+        remember_angles(model, options.euler, features)
         progress.phase("saving")
         model.save(options.output)
     if not options.quiet:
         print(_summary(model, table.rows, options.output))
     return 0
+
+
+def _kind_of_model(options: argparse.Namespace) -> str:
+    """Which model is asked for; an error where the other options do not go with it."""
+    kind = options.model or ("density" if options.target is None else "ridge")
+    if kind == "density":
+        if options.target is not None:
+            raise UserError("--model density learns how the points are spread, and takes no --target", 2)
+        if options.targets_are is not None:
+            raise UserError("--targets-are needs --target: a density has no targets", 2)
+    elif options.target is None:
+        raise UserError(f"--model {kind} needs --target, the column to learn", 2)
+    elif not separated(options.target):
+        raise UserError("--target names no column", 2)
+    if options.alpha is not None and kind != "ridge":
+        raise UserError(f"--alpha is for --model ridge: the {kind} has no penalty", 2)
+    if options.targets_are is not None and kind == "mean":
+        raise UserError("--targets-are is for --model ridge: Algorithm 1 is for invariant functions", 2)
+    return kind
 
 
 def _summary(model: Any, rows: int, output: Path) -> str:
@@ -114,4 +140,6 @@ def _summary(model: Any, rows: int, output: Path) -> str:
             f"\n{model.spectrum_!r}, alpha = {alpha}; "
             f"leave-one-out error {model.loo_error_:.3g} standard deviations of the target"
         )
+    if hasattr(model, "form_"):
+        text += f"\ndensity relative to uniform points, form {model.form_!r}"
     return f"{text}\nsaved to {output}"

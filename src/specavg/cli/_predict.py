@@ -1,6 +1,7 @@
 """Predict with a saved model for every row of a table.
 
-Predictions are in the order of the rows. Columns of the table are found by the names the model was fitted with.
+Predictions are in the order of the rows. Columns of the table are found by the names the model was fitted with. A
+density is relative to uniform points. Euler angles are taken as those that the model was fitted with.
 
 For example:
   specavg predict model.specavg new.parquet -o predictions.parquet
@@ -17,6 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from specavg.cli._euler_columns import add_euler_option, point_columns, points_from_angles
 from specavg.cli._table_options import separated
 from specavg.cli._user_error import UserError
 from specavg.functions._few_rows import FEW_ROWS, rows_of_a_larger_table
@@ -30,6 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that `specavg fit` or model.save wrote")
     parser.add_argument("data", type=Path, metavar="DATA", help="a table: .csv, .csv.gz, .tsv or .parquet")
     parser.add_argument("--features", metavar="NAMES", help="columns of the points, with commas (default: by name)")
+    add_euler_option(parser)
     parser.add_argument("--std", action="store_true", help="the standard deviation of each prediction too")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: CSV on standard output")
     parser.add_argument("--quiet", action="store_true", help="no progress")
@@ -46,12 +49,18 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         check_output(options.output, options.model, options.data)
     model = load(options.model)
-    if not hasattr(model, "predict"):
+    if not hasattr(model, "predict") and not hasattr(model, "density"):
         raise UserError(f"{options.model} holds a {type(model).__name__}, which does not predict")
     if options.std and not hasattr(model, "noise_variance_"):
         raise UserError(f"--std needs a kernel ridge model; {options.model} holds a {type(model).__name__}", 2)
     table = open_table(options.data)
-    features = _features(model, table, separated(options.features), options.model)
+    if not hasattr(model, "basis_"):
+        raise UserError(
+            f"{options.model} holds a {type(model).__name__}, which takes positions of atoms, and no tables"
+        )
+    if options.euler is None:
+        options.euler = getattr(model, "euler_", None)
+    features = _features(model, table, separated(options.features), options)
     if options.output is None:
         _write(model, table, features, CsvWriter(sys.stdout), options)
         sys.stdout.flush()
@@ -65,16 +74,20 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _features(model: Any, table: Table, given: list[str], path: Path) -> list[str]:
-    fitted = getattr(model, "feature_names_in_", None)
+def _features(model: Any, table: Table, given: list[str], options: argparse.Namespace) -> list[str]:
+    path, count = options.model, point_columns(options.euler, model.basis_.space)
+    fitted = getattr(model, "feature_names_in_" if options.euler is None else "euler_columns_", None)
     names = given or ([str(name) for name in fitted] if fitted is not None else list(table.columns))
     missing = [name for name in names if name not in table.columns]
     if missing:
         raise UserError(f"{table.path} has no column {missing[0]!r}, which {path} needs")
-    if len(names) != model.n_features_in_:
+    if len(names) != count:
         raise UserError(
             f"{path} was fitted on {model.n_features_in_} columns, but {table.path} gives {len(names)}: "
             "choose them with --features"
+            if options.euler is None
+            else f"--euler {options.euler} takes three columns, but {table.path} gives {len(names)}: choose them with "
+            "--features"
         )
     return names
 
@@ -103,6 +116,9 @@ def _write(
 
     outputs = getattr(model, "output_shape_", model.coef_.shape[1:])  # vectors have one coefficient for all outputs
     names = ["prediction"] if not outputs else [f"prediction_{j}" for j in range(outputs[0])]
+    predict = model.predict if hasattr(model, "predict") else model.density
+    if not hasattr(model, "predict"):
+        names = ["density"]
     labels = list(getattr(model, "feature_names_in_", features))
     pieces, many = _pieces(table, features)
     done = 0
@@ -113,8 +129,9 @@ def _write(
         for piece in pieces:
             if not len(piece):  # a table with names and no rows
                 continue
-            X = pd.DataFrame(piece, columns=labels) if hasattr(model, "feature_names_in_") else piece
-            mean, std = model.predict(X, return_std=True) if options.std else (model.predict(X), None)
+            X = points_from_angles(options.euler, piece)
+            X = pd.DataFrame(X, columns=labels) if hasattr(model, "feature_names_in_") else X
+            mean, std = predict(X, return_std=True) if options.std else (predict(X), None)
             frame = pd.DataFrame(mean.reshape(len(piece), -1), columns=names)
             if std is not None:
                 frame[[name.replace("prediction", "std") for name in names]] = std.reshape(len(piece), -1)

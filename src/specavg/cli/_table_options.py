@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
+from specavg.cli._euler_columns import add_euler_option, point_columns
 from specavg.cli._spaces_and_groups import MOST_COLUMNS
 from specavg.cli._user_error import UserError
 
@@ -17,13 +18,17 @@ if TYPE_CHECKING:
     from specavg.spaces import Space
 
 
-def add_table_options(parser: argparse.ArgumentParser) -> None:
+def add_table_options(parser: argparse.ArgumentParser, *, target_required: bool = True) -> None:
     """Add the table, its target and its features."""
     parser.add_argument("data", type=Path, metavar="DATA", help="a table: .csv, .csv.gz, .tsv or .parquet")
-    parser.add_argument("--target", required=True, metavar="NAME", help="the column to learn; several with commas")
+    none = "" if target_required else " (default: none, and the density of the points is learnt)"
+    parser.add_argument(
+        "--target", required=target_required, metavar="NAME", help="the column to learn; several with commas" + none
+    )
     parser.add_argument(
         "--features", metavar="NAMES", help="the columns of the points, with commas (default: all others)"
     )
+    add_euler_option(parser)
     parser.add_argument(
         "--weights", metavar="NAME", help="the column of sample weights, relative precisions (default: all rows alike)"
     )
@@ -31,25 +36,30 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
 
 def points_and_target(
     options: argparse.Namespace, space: Space, progress: Progress, next_phase: str
-) -> tuple[Any, Any, Any]:
-    """Points, targets and weights; chunks of them, and None twice, where the table does not fit in memory."""
+) -> tuple[Any, Any, Any, list[str]]:
+    """Points, targets and weights, and the columns of the points.
+
+    Chunks of them, and None twice, where the table does not fit in memory.
+    """
     import pandas as pd
 
     from specavg.cli._tables import TableStream, open_table, split_columns
 
     table = open_table(options.data)
     names, chosen = separated(options.target), separated(options.features)
-    features, targets = split_columns(table, names, chosen, space, options.weights)
+    count = point_columns(options.euler, space)
+    features, targets = split_columns(table, names, chosen, space, options.weights, count)
     if len(targets) != 1:
         raise UserError("give one target at a time", 2)
-    stream = TableStream(table, features, targets, progress, options.weights)
+    stream = TableStream(table, features, targets, progress, options.weights, options.euler)
     if not table.fits_in_memory(len(features) + 2):
-        return _Anew(stream, progress), None, None
+        return _Anew(stream, progress), None, None, features
     progress.phase("reading", stream.rows)
     X, y, *weights = stream.whole()
     space.check_points(X)  # what is wrong is then told with the row of the table
     progress.phase(next_phase)
-    return pd.DataFrame(X, columns=features), y, weights[0] if weights else None  # models keep the names
+    points = X if stream.feature_names is None else pd.DataFrame(X, columns=features)  # models keep the names
+    return points, y, weights[0] if weights else None, features
 
 
 @final
@@ -58,13 +68,15 @@ class _Anew:
 
     def __init__(self, stream: TableStream, progress: Progress) -> None:
         self._stream, self._progress, self._readings = stream, progress, 0
+        self.rows = stream.rows
 
     def __iter__(self) -> Iterator[Any]:
         import pandas as pd
 
         self._readings += 1
         self._progress.phase("reading" if self._readings == 1 else "reading again", self._stream.rows)
-        return ((pd.DataFrame(X, columns=self._stream.feature_names), *more) for X, *more in self._stream.chunks())
+        names = self._stream.feature_names
+        return ((X if names is None else pd.DataFrame(X, columns=names), *more) for X, *more in self._stream.chunks())
 
 
 def separated(names: str | None) -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg._config import settings
+from specavg.cli._euler_columns import points_from_angles
 from specavg.cli._user_error import UserError
 from specavg.data._streaming import Stream
 
@@ -183,11 +184,9 @@ def _numbers(frame: Any, columns: list[str], path: Path, first_row: int) -> Arra
 
 
 def split_columns(
-    table: Table, targets: list[str], features: list[str], space: Space, weights: str | None = None
+    table: Table, targets: list[str], features: list[str], space: Space, weights: str | None, count: int
 ) -> tuple[list[str], list[str]]:
-    """The feature columns (by default all others) and the target columns; errors name what is wrong."""
-    if not targets:
-        raise UserError("--target names no column", 2)
+    """The `count` columns of the points (by default all others) and the targets; errors name what is wrong."""
     others = targets if weights is None else [*targets, weights]
     for name in others + features:
         if (others + features).count(name) > 1:
@@ -195,10 +194,13 @@ def split_columns(
         if name not in table.columns:
             raise UserError(f"{table.path} has no column {name!r}; it has {_listed(table.columns)}")
     chosen = features or [name for name in table.columns if name not in others]
-    if len(chosen) != space.n_features:
+    if len(chosen) != count:
+        angles = "; three Euler angles are told by --euler" if len(chosen) == 3 and count == 9 else ""
+        whose = f"points of {space!r} have" if count == space.n_features else "Euler angles are"
+        learnt = "" if targets else "; without --target all columns are those of points"
         raise UserError(
-            f"{table.path} has {len(chosen)} feature columns ({_listed(chosen)}) but points of {space!r} have "
-            f"{space.n_features}: choose them with --features, or another --space"
+            f"{table.path} has {len(chosen)} feature columns ({_listed(chosen)}) but {whose} "
+            f"{count}: choose them with --features, or another --space{angles}{learnt}"
         )
     return chosen, targets
 
@@ -219,34 +221,36 @@ class TableStream(Stream):
         targets: list[str],
         done: Callable[[int], None],
         weights: str | None = None,
+        euler: str | None = None,
     ) -> None:
         self.rows = table.rows
         if self.rows == 0:
             raise UserError(f"{table.path} has no rows")
-        self.n_features = len(features)
-        self.feature_names = features
-        self.outputs = () if len(targets) == 1 else (len(targets),)
-        self._table, self._targets, self._done = table, targets, done
+        self.n_features = len(features) if euler is None else 9
+        self.feature_names = features if euler is None else None  # matrices have no names
+        self.outputs = () if len(targets) <= 1 else (len(targets),)
+        self._table, self._features, self._targets, self._done, self._euler = table, features, targets, done, euler
         self._weights = [] if weights is None else [weights]
 
     def chunks(self) -> Iterator[tuple[Array, ...]]:
-        """(X, Y), or (X, Y, weights) where a column has them, piece by piece."""
-        seen, end = 0, self.n_features + len(self._targets)
-        for piece in self._table.pieces([*(self.feature_names or []), *self._targets, *self._weights]):
-            X, Y = piece[:, : self.n_features], piece[:, self.n_features : end]
+        """X, Y where there are targets, and weights where a column has them, piece by piece."""
+        start, seen, end = len(self._features), 0, len(self._features) + len(self._targets)
+        for piece in self._table.pieces([*self._features, *self._targets, *self._weights]):
+            X, Y = points_from_angles(self._euler, piece[:, :start]), piece[:, start:end]
             negative = np.flatnonzero(piece[:, end:] < 0)
             if len(negative):
                 raise UserError(f"{self._table.path}: the weight in row {seen + int(negative[0]) + 1} is negative")
-            yield X, Y[:, 0] if not self.outputs else Y, *piece[:, end:].T
+            yield X, *([Y if self.outputs else Y[:, 0]] if self._targets else []), *piece[:, end:].T
             seen += len(piece)
             self._done(seen)
 
     def whole(self) -> tuple[Array, ...]:
-        """All rows of X and of Y, and of the weights where there are any."""
+        """All rows of X, and of Y and of the weights where there are any."""
         return tuple(np.concatenate(parts) for parts in zip(*self.chunks(), strict=True))
 
     def placed_chunks(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
-        return ((str(self._table.path), chunk) for chunk in self.chunks())
+        none = () if self._targets else (None,)
+        return ((str(self._table.path), (X, *none, *more)) for X, *more in self.chunks())
 
 
 # --- writing ----------------------------------------------------------------------------------------------

@@ -381,7 +381,7 @@ def _as_chunks(space: Space, X: Any, y: Any, weights: Any, n_permutations: int) 
         raise ValueError("permutations need all data at once: give X and y, or n_permutations=0")
     if isinstance(X, Sequence):
         return X, sum(len(chunk[1]) for chunk in checked_chunks(space, X)), True
-    return X, None, iter(X) is not X
+    return X, getattr(X, "rows", None), iter(X) is not X  # readers of files know how many
 
 
 @final
