@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,6 @@ from specavg.data._dask_collections import distributed_apply
 from specavg.data._given_data import tensor_hint
 from specavg.data._streaming import is_dask
 from specavg.estimators._base import checked_alpha, relative_weights
-from specavg.estimators._number_of_functions import affordable_basis, affordable_dim
 from specavg.estimators._one_thread import one_thread
 from specavg.estimators._spectral_ridge import SpectralRidge
 from specavg.estimators._vector_data import VectorData, VectorLevels, moment_problem
@@ -176,7 +175,7 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         data = VectorData.of(smallest, points, targets, weights)
         rows = len(data.points) * smallest.n_rows
         with one_thread(rows):
-            basis: Any = self._basis(cutoff) if cutoff is not None else self._default_basis_for(rows)
+            basis: Any = self._default_basis(len(data.points)) if cutoff is None else self._basis(cutoff)
             data = replace(data, basis=basis)
             candidates = self._searched(data, alpha)
             vars(self).pop("moments_", None)
@@ -215,14 +214,8 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
         output = output_representation(space, group, self.output)
         return built_equivariant_basis(space, output, cutoff, order, "auto", seconds)
 
-    def _default_basis(self, rows: int | None) -> Any:
-        if rows is None:
-            return None
-        return self._default_basis_for(rows * self._basis(Cutoff("max_eigenvalue", 0.0)).n_rows)
-
-    def _default_basis_for(self, rows: int) -> EquivariantBasis:
-        """As many functions as so many rows, one for each point and output, can use within the budget."""
-        return cast(Any, affordable_basis(self._basis_in_time, affordable_dim(rows)))
+    def _numbers_of_a_point(self) -> int:
+        return self._basis(Cutoff("max_eigenvalue", 0.0)).n_rows
 
     def _fitted_outputs(self) -> tuple[int, ...]:
         return self.output_shape_

@@ -143,8 +143,8 @@ def _warn_of(found: tuple[float, float] | None) -> None:
     )
 
 
-# Noise of a value over that of a derivative, each in units of its own size. Outside of this range one of the two kinds
-# says nothing that the other does not say better.
+# Ratios that are tried, as multiples of a first guess. Outside of this range one of the two kinds of rows says nothing
+# that the other does not say better.
 RATIOS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
 
 
@@ -156,14 +156,9 @@ class RatioChoice(NamedTuple):
     ratio: float
 
 
-def _ratios(deviation: float, size: float) -> Array:
-    """Ratios of noise to choose from, around that of the standard deviation of values and the size of derivatives."""
-    return RATIOS * (deviation or 1.0) / (size or 1.0)
-
-
-def ratios_of_rows(values: Array, slopes: Array) -> Array:
-    """The same from values and derivatives."""  # (n,), (m,) -> (R,)
-    return _ratios(_size(values - values.mean()), _size(slopes))
+def noise_ratio_of_rows(values: Array, slopes: Array) -> float:
+    """A first guess of the noise of a value over that of a derivative: their sizes have that ratio."""  # (n,), (m,)
+    return (_size(values - values.mean()) or 1.0) / (_size(slopes) or 1.0)
 
 
 def _size(values: Array) -> float:
@@ -172,17 +167,17 @@ def _size(values: Array) -> float:
     return unit * float(np.sqrt(np.mean((values / unit) ** 2)))
 
 
-def ratios_of_moments(moments: Moments) -> Array:
-    """The same from moments of values and derivatives."""
+def noise_ratio_of_moments(moments: Moments) -> float:
+    """The same guess from moments of values and derivatives."""
     slopes = moments.slopes
     assert slopes is not None
     deviation = float(np.sqrt(moments.centred()[2][0] / moments.weight.value) * moments.units.unit[0])
     size = float(np.sqrt(slopes.shifted_squares.value[0] / slopes.weight.value) * slopes.units.unit[0])
-    return _ratios(deviation, size)
+    return (deviation or 1.0) / (size or 1.0)
 
 
 def best_ratio(
-    problem: Callable[[float], Problem], ratios: Array, levels: Levels, candidates: list[Spectrum], alpha: float | None
+    problem: Callable[[float], Problem], guess: float, levels: Levels, candidates: list[Spectrum], alpha: float | None
 ) -> RatioChoice:
     """The ratio that makes most likely what was left out.
 
@@ -190,17 +185,17 @@ def best_ratio(
     ----------
     problem : callable
         The problem with a given ratio.
-    ratios : ndarray of shape (R,)
+    guess : float
+        The middle of the ratios that are tried.
     levels : Levels
     candidates : list of Spectrum
-        They are short-listed with the middle ratio.
+        They are short-listed with the guess.
     alpha : float or None
         The penalty; None where it is chosen.
     """
-    middle = float(ratios[len(ratios) // 2])
-    first = problem(middle)
+    first, ratios = problem(guess), guess * RATIOS
     if not len(first.mean_features) or first.count <= 1:
-        return RatioChoice(np.inf, candidates, middle)
+        return RatioChoice(np.inf, candidates, guess)
     candidates, _ = shortlist(first, levels, candidates, alpha, _limits.SHORTLIST)
     fits = [ridge_fit(problem(float(ratio)), levels, candidates, alpha) for ratio in ratios]
     densities = [min(trial.density for trial in fit.trials) for fit in fits]

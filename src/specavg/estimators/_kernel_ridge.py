@@ -17,8 +17,8 @@ from specavg.estimators._gradient_data import (
     GradientData,
     RatioChoice,
     best_ratio,
-    ratios_of_moments,
-    ratios_of_rows,
+    noise_ratio_of_moments,
+    noise_ratio_of_rows,
     warn_of_contradicting_moments,
 )
 from specavg.estimators._larger_bases import grown
@@ -197,10 +197,12 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         alpha = checked_alpha(self.alpha, unit)
         data = RidgeData.of(self._canonical(points), targets, weights)
         with one_thread(data.count):
-            bases, candidates_of = self._bases(data.points, order, cutoff), self._candidates
-            if data.is_constant:
-                bases, candidates_of = bases[:1], self._one_candidate
-            searched = searched_basis(bases, data, candidates_of, alpha)
+            only = 1 if data.is_constant else None  # then there is nothing to choose by
+
+            def candidates_of(basis: InvariantBasis) -> list[Spectrum]:
+                return self._candidates(basis)[:only]
+
+            searched = searched_basis(self._bases(data.points, order, cutoff)[:only], data, candidates_of, alpha)
             basis, candidates = searched.basis, searched.spectra or candidates_of(searched.basis)
             problem = data.problem(basis, searched.features, candidates, alpha)
             vars(self).pop("moments_", None)
@@ -228,9 +230,9 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
             found: list[tuple[InvariantBasis, RatioChoice]] = []
             for _, basis in competing_bases(bases, None):
                 values, slopes = data.searched(basis)
-                ratios = ratios_of_rows(values.targets, slopes.targets)
+                guess = noise_ratio_of_rows(values.targets, slopes.targets)
                 problem = partial(GradientProblem, values, slopes)
-                found.append((basis, best_ratio(problem, ratios, basis, self._candidates(basis), alpha)))
+                found.append((basis, best_ratio(problem, guess, basis, self._candidates(basis), alpha)))
             basis, (_, candidates, ratio) = min(found, key=lambda entry: entry[1].density)
             vars(self).pop("moments_", None)
             self._take_basis(basis)
@@ -286,15 +288,12 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
         if moments.count >= _FEWEST_VALUES and some.dim > 1:
             alone = ridge_fit(MomentProblem(some), self.basis_, candidates, alpha)
             warn_of_contradicting_moments(some, alone.coefficients[:, 0])
-        problem, ratios = partial(MomentProblem, some), ratios_of_moments(moments)
-        _, candidates, ratio = best_ratio(problem, ratios, self.basis_, candidates, alpha)
+        problem, guess = partial(MomentProblem, some), noise_ratio_of_moments(moments)
+        _, candidates, ratio = best_ratio(problem, guess, self.basis_, candidates, alpha)
         fit = self._solved(MomentProblem(moments, ratio), candidates, alpha)
         self._keep(fit.of_weights(unit), (), moments.count)
         self.gradient_noise_variance_ = self.noise_variance_ / ratio**2
         return self
-
-    def _default_basis(self, rows: int | None) -> InvariantBasis | None:
-        return None if rows is None else affordable_basis(self._basis_in_time, affordable_dim(rows))
 
     def _bases(self, places: Array, order: Order, cutoff: Cutoff | None, rows: int | None = None) -> list[MadeBasis]:
         """With the cutoff given; otherwise as many functions as the data can use within the budget.
@@ -316,10 +315,6 @@ class InvariantKernelRidge(InvariantSeries, SpectralRidge):
 
         first = default_order(self._space()) if free else order
         return [partial(basis, other) for other in (first, *(further_orders(self._space()) if free else ()))]
-
-    def _one_candidate(self, basis: InvariantBasis) -> list[Spectrum]:
-        """The first spectrum, where there is nothing to choose by."""
-        return self._candidates(basis)[:1]
 
     def _keep_outputs(self, fit: RidgeFit, outputs: tuple[int, ...]) -> None:
         self.coef_ = fit.coefficients.reshape(self.basis_.dim, *outputs)

@@ -15,6 +15,7 @@ from specavg._html import Records
 from specavg.data._given_data import question_fit, question_group, question_size, question_wrapping, why_nothing
 from specavg.data._streaming import is_dask
 from specavg.estimators._base import checked_alpha
+from specavg.estimators._number_of_functions import affordable_basis, affordable_dim
 from specavg.estimators._streamed import PiecewiseEstimator
 from specavg.groups import Group
 from specavg.invariants import Order
@@ -83,6 +84,16 @@ class SpectralRidge(PiecewiseEstimator):
         return spectrum_candidates(
             self._levels(basis), self.spectrum, self.smoothness, self.length_scale, few_first=basis.order.logarithmic
         )
+
+    def _default_basis(self, rows: int | None) -> Any:
+        """As many functions as so many points can use within the budget; None where their number is not known."""
+        if rows is None:
+            return None
+        return affordable_basis(self._basis_in_time, affordable_dim(rows * self._numbers_of_a_point()))
+
+    def _numbers_of_a_point(self) -> int:
+        """How many independent numbers a target is."""
+        return 1
 
     @abc.abstractmethod
     def _moment_problem(self, moments: Moments) -> Problem:
