@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,12 @@ class CostError(ValueError):
     def __init__(self, message: str, terms: int) -> None:
         super().__init__(message)
         self.terms = terms
+
+
+@lru_cache(maxsize=8)
+def listed(group: Group) -> tuple[Isometry, ...]:
+    """All elements, kept from one call to the next."""
+    return tuple(group.elements(limit=group.finite_order))
 
 
 def averaged_kernel(
@@ -78,7 +85,7 @@ def averaged_kernel(
             "generators only, or raise max_terms.",
             terms,
         )
-    elements = list(group.elements(limit=group.finite_order))
+    elements = listed(group)
     plain = kernel.function(space)
 
     def function(X: Array, Y: Array) -> Array:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from specavg.baselines._averaged import CostError
+from specavg.baselines._averaged import CostError, listed
 from specavg.baselines._kernels import Array
 from specavg.baselines._meta import MetaRegressor
 from specavg.groups import Group
 from specavg.invariants._acting_group import canonical_points, group_of_columns
-from specavg.isometries import Isometry
 from specavg.spaces import Space
 
 LARGEST_ORBIT = 20_000  # elements that are listed and applied to every point: seconds for a thousand points
@@ -76,13 +74,8 @@ def orbit(space: Space, group: Group, X: Array) -> Iterator[Array]:
             "closed form.",
             group.finite_order,
         )
-    for g in _elements(group):
+    for g in listed(group):
         yield wrapped(space, space.act(g, X))
-
-
-@lru_cache(maxsize=8)
-def _elements(group: Group) -> tuple[Isometry, ...]:
-    return tuple(group.elements(limit=LARGEST_ORBIT))
 
 
 def embedded(space: Space, X: Array) -> Array:

@@ -101,8 +101,7 @@ class KernelRidgeBase(SpaceRegressor):
             "Fit on fewer points, or use an estimator on an invariant basis.",
         )
         self.space_ = space
-        self._function = self._kernel_function(space, len(points))
-        K = self._function(points, points)
+        K = self._kernel_function(space, len(points))(points, points)
         self._centre(K, targets, weights)
         scale = float(weights.sum()) if self.penalty == "mean" else 1.0
         solver: Any = DualSolver(alpha=cast(Any, self.alpha * scale), kernel="precomputed")
@@ -124,26 +123,15 @@ class KernelRidgeBase(SpaceRegressor):
         K -= self._means[:, None] + self._means - self._level
 
     def _predict(self, points: Array) -> Array:
+        function = self._kernel_function(self.space_, len(self.X_fit_))
         step = max(1, _CHUNK // len(self.X_fit_))
-        # In chunks of rows: the matrix between many new points and the training points is never held.
-        values = [self._values(points[i : i + step]) for i in range(0, len(points), step)]
+        values: list[Array] = []
+        for start in range(0, len(points), step):  # the matrix between many new points and X_fit_ is never held
+            K = function(points[start : start + step], self.X_fit_)
+            if self.fit_intercept:
+                K -= (K @ self._share)[:, None] + self._means - self._level
+            values.append(K @ self.dual_coef_ + self._offset)
         return np.concatenate(values)
-
-    def _values(self, points: Array) -> Array:
-        K = self._function(points, self.X_fit_)
-        if self.fit_intercept:
-            K -= (K @ self._share)[:, None] + self._means - self._level
-        return K @ self.dual_coef_ + self._offset
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(cast(dict[str, Any], super().__getstate__()))
-        state.pop("_function", None)  # a closure: made again from the parameters
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if hasattr(self, "X_fit_"):
-            self._function = self._kernel_function(self.space_, len(self.X_fit_))
 
 
 class KernelRidge(KernelRidgeBase):

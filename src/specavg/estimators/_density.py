@@ -38,13 +38,17 @@ _OF_ONE_FORM = "coef_ shrinkage_ smoothness_ l2_risk_ quadrature_ normalisation_
 
 
 class InvariantDensity(DensityMixin, StreamedEstimator):
-    """A probability density exactly invariant to a group, on the invariant basis.
+    """A probability density that is exactly invariant to a group.
 
-    The orthogonal-series estimator with the projection of the paper estimates each coefficient of an invariant
-    function by its mean over the data. The default keeps the density positive and of integral one by putting
-    the series in the exponent: f = exp(Σ c ψ − log Z), by penalised maximum likelihood, which matches the same
-    means. Held-out log-likelihood is then finite. Data far sharper than the functions of a basis can be, such as the
-    orientations of pixels in grains, are given kernels around the points instead, averaged over the group.
+    By default the density is positive and of integral one. It has one of two forms, whichever predicts better the
+    points that are left out (`form_` says which):
+
+    - "exponential": f = exp(Σ c ψ − log Z), ψ the invariant functions, by penalised maximum likelihood. For smooth
+      densities.
+    - "kernels": kernels around the points, averaged over the group. For densities far sharper than the functions of a
+      basis can be, such as the orientations of pixels in grains.
+
+    With ``positive=False`` it is the orthogonal series of the paper, whose coefficients are means over the data.
 
     Parameters
     ----------
@@ -89,36 +93,39 @@ class InvariantDensity(DensityMixin, StreamedEstimator):
 
     Notes
     -----
-    Densities are relative to the *uniform probability measure*: the uniform density is 1, its log 0, on every space.
-    Subtract log(space.volume) for the density per unit of volume. The measure of an `Interval` is the arcsine measure,
-    dx/(π√((x − low)(high − x))): uniform data on [0, 1] have density 0.44 at 0.02 and 1.57 at 0.5 relative to it.
+    *Unit.* Densities are relative to the *uniform probability measure*: the uniform density is 1, its log 0, on every
+    space. Subtract log(space.volume) for the density per unit of volume. The measure of an `Interval` is the arcsine
+    measure, dx/(π√((x − low)(high − x))): uniform data on [0, 1] have density 0.44 at 0.02 and 1.57 at 0.5 relative to
+    it.
+
+    *The exponential family* maximises the leave-one-out log-likelihood over the penalty α and its smoothness s. A row
+    that is left out lowers the density at its place by a factor in closed form. This agrees with fits without the row
+    to a few hundredths of a nat on average, and to 0.3 with very unequal weights; for streams it is right to first
+    order. Rows on one orbit are left out together, so that repeated rows and rounded angles do not predict one another;
+    rows of streams are left out one by one.
+
+    Data rounded to a coarse step give a density that is too broad: 2,000 angles of width 40° that were rounded to 1° or
+    2° give a mean |f − p| of 0.04, to 5° or 10° of 0.10 (0.04 without rounding); a plain series has 0.12 to 0.21 (0.08
+    without). A warning is given if data in memory have sharper peaks than the density that is chosen. Many peaks that
+    a given cutoff blurs into few are not noticed.
+
+    log Z is an integral over nodes, finer ones for sharper densities. A density is not considered if even the finest
+    two rules disagree about its log Z by more than 0.05.
+
+    *Kernels.* f = s_0 + Σ_k s_k Σ_i k_κ(x, x_i), averaged over the group, with von Mises kernels
+    exp(−κ|e(x) − e(y)|²/2) of integral one and 20 values of κ, each twice the one before. The shares s_k maximise the
+    leave-one-out likelihood, which is concave in them. Kernels are tried on `Torus`, `Sphere` and `Rotations`, where
+    data are in memory, no cutoff is given and the group has at most 2,000 elements, which are listed. They are taken if
+    their leave-one-out likelihood is larger by 0.5/√n. At most 300,000 images of points are kept (other points count
+    for the nearest of them) and 3·10⁸ pairs compared: some seconds, and 3 ms for the density at a point.
+
+    *Continuous groups.* Functions that the turns about an axis leave alone (`C∞v` on a sphere, the fibre textures of
+    `crystal_symmetry(..., specimen="C∞")`) are integrated with one node on each orbit. Kernels are averaged over such
+    turns in closed form: on spheres by a Bessel function, on rotations turned from one side by the kernel of the
+    direction that they leave alone. Under other groups with a continuous part there are no kernels.
 
     *Series* minimise the unbiased estimate Σ w²θ̂² − 2w (n²θ̂² − Σψ²)/(n(n−1)) of their L² risk, over all cutoffs up to
     the given one and a grid of t.
-
-    *The exponential family* maximises the leave-one-out log-likelihood over α and s. A row that is left out lowers the
-    density at its place by a factor in closed form, which agrees with fits without the row to a few hundredths of a nat
-    on average, to 0.3 with very unequal weights (one of first order for streams). Rows on one orbit are left out
-    together, so that repeated rows and rounded angles do not predict one another (rows of streams are left out one by
-    one). Data rounded to a coarse step are estimated on the broad side: 2,000 angles of width 40° that were rounded to
-    1° or 2° give a mean |f − p| of 0.04, to 5° or 10° of 0.10 (0.04 without rounding), and a plain series 0.12 to 0.21
-    (0.08). Sharp densities are integrated with finer rules than smooth ones; those about whose log Z even the finest
-    two disagree by more than 0.05 are not considered. A warning says so if data in memory have sharper peaks than the
-    density that is chosen; many peaks that a given cutoff blurs into few are not noticed.
-
-    *Continuous groups.* Functions that the turns about an axis leave alone (`C∞v` on a sphere, the fibre textures of
-    `crystal_symmetry(..., specimen="C∞")`) are integrated over the orbits: one node on each, with the rule of a line or
-    of the sphere of directions.
-
-    *Kernels.* f = s_0 + Σ_k s_k Σ_i k_κ(x, x_i), averaged over the group, with von Mises kernels
-    exp(−κ|e(x) − e(y)|²/2) of integral one on `Torus`, `Sphere` and `Rotations` and 20 values of κ, each twice the one
-    before. The shares s_k maximise the leave-one-out likelihood, which is concave in them. They compete with the
-    exponential family where data are in memory, no cutoff is given and the group has at most 2,000 elements, which are
-    listed; they are taken if their leave-one-out likelihood is larger by 0.5/√n. Turns about an axis are averaged in
-    closed form: on spheres by a Bessel function, on rotations turned from one side by the kernel of the direction that
-    they leave alone. Under other groups with a continuous part there are no kernels. At most 300,000 images of points
-    are kept (others count for the nearest of them) and 3·10⁸ pairs compared: some seconds, and 3 ms for the density at
-    a point.
 
     Examples
     --------

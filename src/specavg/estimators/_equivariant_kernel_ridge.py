@@ -84,17 +84,17 @@ class EquivariantKernelRidge(RegressorMixin, SpectralRidge):
 
     Notes
     -----
-    *Choice* is that of `InvariantKernelRidge`, with points left out together with all their outputs. "auto" compares
-    "matern" with "von mises" where its series is known in the order of eigenvalues: on spheres, rotations, intervals
-    and lattices of two and three dimensions; with ``order="type"`` also with "product", and on cubic tori and powers.
-    All functions of an eigenspace share a value, whatever their outputs are.
+    *Choice.* Everything is chosen as in `InvariantKernelRidge`, and a point is left out with all its outputs. "auto"
+    compares "matern" with "von mises", where the series of "von mises" is known in the order of eigenvalues: on
+    spheres, rotations, intervals and lattices of two and three dimensions. With ``order="type"`` it also compares
+    "product", and "von mises" on cubic tori and powers. All functions of an eigenspace have the same value of the
+    spectrum, whatever their outputs are.
 
-    *Error bars* are calibrated as those of `InvariantKernelRidge` are, by the same formula: rows are the n·p numbers
-    that were left out, and what is added to the covariance lies along the outputs that the group allows at a point. At
-    a point that a part of the group keeps, what symmetry forbids has the deviation zero. The posterior of a model with
-    a given `alpha`, and of one fitted from moments, takes its penalty as true.
+    *Error bars* are calibrated by the formula of `InvariantKernelRidge`; its rows are the n·p numbers that were left
+    out. At a point that a part of the group keeps, the outputs that symmetry forbids have the deviation zero. The
+    posterior of a model with a given `alpha`, and of one fitted from moments, takes its penalty as true.
 
-    *Not here*: gradients as data, which `InvariantKernelRidge.fit` takes, and functions that stand out.
+    *What `InvariantKernelRidge` has and this does not*: gradients as data, and functions that stand out.
 
     Examples
     --------
