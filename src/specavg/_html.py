@@ -9,7 +9,7 @@ from typing import Any, TypeVar, final
 
 T = TypeVar("T")
 _SHOWN = 24  # rows: what fits on a screen; of longer tables the first and the last are shown
-_LAST = 4  # of them from the end, where the largest eigenvalues are
+_LAST = 4  # rows shown from the end of a longer table, where the largest eigenvalues are
 
 
 @final

@@ -29,7 +29,7 @@ __all__ = ["fibre_fraction", "misorientation_angles", "pole_density", "texture_i
 _DEGREES = (8, 16, 24, 32, 48, 64, 96, 128)  # of the product rules that are tried
 _MOST_NODES = 200_000  # rotations of a rule: degree 32; all degrees where a fibre texture is one of directions
 _SETTLED = 1e-3  # relative change between two rules: a texture index is quoted with two digits
-_OFF = 0.01  # of the integral of f from 1, beyond which nodes are too far apart to see f, or f is no density
+_OFF = 0.01  # distance of the integral of f from 1, beyond which nodes are too far apart to see f, or f is no density
 _DRAWN, _MOST_DRAWN = 4_000, 40_000  # orientations drawn from a density of kernels at a time, and altogether
 _STANDARD_ERROR = 0.01  # relative, at which drawing ends: a texture index is quoted with two digits
 

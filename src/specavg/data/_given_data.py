@@ -23,7 +23,7 @@ from specavg.spaces import Power, Product, Rotations, Space, Torus
 # span a few, and standardised columns on the default torus (period 2) about three.
 _MANY_PERIODS = 20.0
 _MANY_CELLS = 4.0  # the same of fractional coordinates: positions in Å in a cell of 5 Å span five
-_SMALL_PART = 0.05  # of the period, spanned by every column: angles in radians on a torus of period 360 span 0.017
+_SMALL_PART = 0.05  # part of the period that the widest column spans: radians on a torus of period 360 span 0.017
 _ROWS_ASKED = 64  # rows whose span is looked at: another unit shows in any of them; all rows took as long as a fit
 _ROWS_OF_A_HALF = 100  # rows, at least, that fill half of every period evenly: fewer do by chance
 _EVEN = 1.6  # Kolmogorov's distance times √n: uniform columns exceed it once in a hundred times

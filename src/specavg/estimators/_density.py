@@ -30,7 +30,7 @@ from specavg.regression._moments import Moments
 from specavg.spaces import Space
 from specavg.spaces._von_mises import VonMises
 
-FEWEST_FUNCTIONS, MOST_FUNCTIONS = 96, 192  # invariant functions of a default: up to 96 points, and with more
+FEWEST_FUNCTIONS, MOST_FUNCTIONS = 96, 192  # invariant functions of a default: 96 for up to 96 points, 192 for more
 # Of log densities of the two forms at one row: 0.05 to 0.5 in 32 fits of synthetic data. Kernels have to be better by
 # the standard error of a mean of n such differences, since smooth densities are the rule.
 _SPREAD = 0.5
@@ -406,7 +406,7 @@ def chosen_series(eigenvalues: Array, mean: Array, squared: Array) -> tuple[Arra
     return w * mean, t, risk
 
 
-_LOWEST_ACCEPTANCE = 1e-6  # of proposals of the uniform density, below which sampling is given up
+_LOWEST_ACCEPTANCE = 1e-6  # share of uniform proposals that are accepted, below which sampling is given up
 
 
 def rejection_sample(density: Callable[[Array], Array], space: Space, n: int, rng: np.random.Generator) -> Array:

@@ -18,9 +18,11 @@ from specavg.estimators._orbit_space import orbit_nodes, orbit_space
 from specavg.estimators._quadrature import quadratures
 from specavg.invariants import InvariantBasis
 
-_LEFT_OUT = 10_000  # rows whose leverage is computed: of more, so many at random, whose mean is right to a percent
-_STEPS = 100  # of Newton's method at most: it converges quadratically, and the bound only ends what does not
-_NEGLIGIBLE = 1e-12  # share of the mass at a node that the Hessian leaves out: sharp densities have few others
+# Rows whose leverage is computed; of more rows so many are taken at random, whose mean is right to a percent.
+_LEFT_OUT = 10_000
+_STEPS = 100  # steps of Newton's method at most: it converges quadratically, and the bound only ends what does not
+# Share of the mass below which a node is left out of the Hessian: sharp densities have few other nodes.
+_NEGLIGIBLE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,7 @@ def _covariance(values: Array, p: Array, mean: Array) -> Array:
 Maximise = Callable[..., ExponentialFit]
 """Nodes and others to check by, penalties of the functions and a start to the fit."""
 
-MOST_NODES = 6_000  # of the first rule: the values of 192 functions take 9 MB
+MOST_NODES = 6_000  # nodes of the first rule, at most: the values of 192 functions at them take 9 MB
 STRETCH = 10  # an exact rule of so many times more nodes is still better than random nodes
 # Finer rules may have so many times more nodes before equivalent nodes are merged: 300,000 nodes take half a second.
 _ON_AN_ORBIT = 5

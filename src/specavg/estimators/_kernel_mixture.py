@@ -91,14 +91,15 @@ DEARER = 10
 """How much longer a pair takes where a flow is averaged, with a value of Bessel's function for each width: of images
 and of pairs so many times fewer are taken. Orbits are then points of fewer dimensions, which fewer images fill."""
 
-_WIDTHS = 20  # from the size of the space to a thousandth of it: orientations are measured to 0.1 degrees
-_STEPS = 400  # of the search for shares: the likelihood of 500 points is then settled to 1e-4
-_FEWEST = 0.5  # rows that the uniform density is given at least, so that no point has density zero
-_DROPPED = 1e-3  # a share below is dropped
+_WIDTHS = 20  # values of κ, from the size of the space to a thousandth of it: orientations are measured to 0.1 degrees
+_STEPS = 400  # steps of the search for shares: the likelihood of 500 points is then settled to 1e-4
+_FEWEST = 0.5  # the uniform density has at least the weight of so many rows, so that no point has density zero
+_DROPPED = 1e-3  # a width with a smaller share of the density is dropped: it costs as much time as any other
 _NEGLIGIBLE = 1e-14  # what all kernels beyond their reach together may add, relative to the uniform part
-_VANISHING = 1e-20  # a kernel, of at most 1, that is left out: 1e8 times as high at κ = 2¹⁹, and 1e-12 of the density
+# Kernel values, at most 1, that are left out: at κ = 2¹⁹ they are multiplied by 1e8, which is 1e-12 of f.
+_VANISHING = 1e-20
 _DENSE = 6  # widths for which all pairs are taken: at the next one, four in five have vanished on rotations
-_LEAF = 16  # images in a leaf
+_LEAF = 16  # images in a leaf of the tree, at most
 _TOGETHER = 4  # points whose near images are looked up together: more reach further, fewer make more steps
 _ROWS = 4_096  # points at a time: their distances to 10,000 leaves take 20 MB
 _CHUNK = 4e6  # pairs at a time: 32 MB

@@ -41,7 +41,7 @@ from specavg.regression._spectra import Spectrum
 from specavg.regression._spectrum_choice import ridge_fit
 from specavg.regression._target_units import Units
 
-_FEWEST_VALUES = 8  # that gradients are compared with: the fit of fewer says nothing of them
+_FEWEST_VALUES = 8  # values, at least, that gradients are compared with: a fit of fewer says nothing of gradients
 
 
 class InvariantKernelRidge(InvariantSeries, SpectralRidge):

@@ -31,7 +31,7 @@ from specavg.spaces import Space, Sphere
 from specavg.spaces._sphere import degree_up_to, gauss_gegenbauer
 from specavg.spaces._von_mises import OnSphere, VonMises
 
-_SMALL = 1e-8  # below, two terms of a series in u are exact
+_SMALL = 1e-8  # arguments u below which two terms of a series in u are exact
 
 
 @final

@@ -22,7 +22,7 @@ from specavg.regression._target_units import Units
 from specavg.spaces import Interval, Power, Product, Space
 
 _ROWS_TO_JUDGE = 100  # the mean of √2 T₂ over so many points of the arcsine measure is 0 ± 0.1
-_FAR = 0.35  # its size that is questioned; uniform points have −√2/3 = −0.47
+_FAR = 0.35  # size of this mean from which on points are questioned; points uniform in x have −√2/3 = −0.47
 
 
 @dataclass(frozen=True)

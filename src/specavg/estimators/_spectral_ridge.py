@@ -31,7 +31,7 @@ from specavg.spaces import Space
 # 0.1 without the group. The right group had at most 1.08 times the error of none: 221 fits of 40 and 200 rows with
 # errors from 0.02 on, on eleven pairs of space and group with noise of 0 to 0.4. To ask took 0.05 s, 0.23 s at most.
 _POOR = 0.1  # leave-one-out error in standard deviations of y: one percent of the variance is then unexplained
-_FAR_BETTER = 0.5  # the part of the error that is left without the group
+_FAR_BETTER = 0.5  # the group is doubted if a fit without it has less than this part of the error
 _NO_BETTER = 1.0  # the part of the error that is left on 100 rows, from which on 200 rows are not tried
 _ROWS_TO_COMPARE, _ROWS_COMPARED = 10, (100, 200)
 

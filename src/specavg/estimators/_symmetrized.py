@@ -22,7 +22,7 @@ from specavg.invariants import InvariantBasis, Order
 from specavg.regression._measured_limits import FEWEST_FUNCTIONS
 from specavg.spaces import Space
 
-MOST_NODES = 20_000  # predictions of the inner estimator
+MOST_NODES = 20_000  # nodes at which the inner estimator predicts, at most
 MOST_FUNCTIONS = 384  # there are then more than fifty nodes for each function
 
 

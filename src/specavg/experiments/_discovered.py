@@ -23,7 +23,7 @@ from specavg.experiments._result import Experiment, Result, Track
 from specavg.spaces import Sphere
 
 NAME = "discovery"
-DEGREE = 8  # of the targets
+DEGREE = 8  # degree of the targets
 RATIO = 10.0  # variance of the signal over variance of the noise
 INDEX = 8  # the sequel's algorithm is made for subgroups of bounded index
 PARTS = ("all classes", f"index at most {INDEX}")  # of the subgroups whose functions are searched for

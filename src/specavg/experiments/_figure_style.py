@@ -11,7 +11,7 @@ import numpy as np
 
 PALETTE = ["#1b6ca8", "#d1495b", "#2e8b57", "#8e5ea2", "#c9822b", "#3aa6a6", "#6b6b6b"]
 REFERENCE = "#222222"
-_DOTS = 160  # an inch
+_DOTS = 160  # dots an inch of the PNG files
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 _SETTINGS = {

@@ -35,7 +35,7 @@ NAME = "sequel"
 TOLERANCES = (0.0, 1e-15, 1e-14, 1e-12, 1e-10, 1e-2, 0.3, 1.0)
 GOOD = 1e-10
 _SEEDS = 10  # runs of the random algorithm
-_SAMPLES, _NOISE = 500, 0.2  # of the fits
+_SAMPLES, _NOISE = 500, 0.2  # rows of the fits, and the standard deviation of their noise
 
 
 @dataclass(frozen=True)

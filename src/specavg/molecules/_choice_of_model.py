@@ -31,10 +31,12 @@ _CONSTANT = 1e3  # prior standard deviation of the constant: free beside the oth
 _EXACT_FUNCTIONS = 1200  # up to which the matrix is decomposed: 0.8 s for each candidate of 2000 equations
 MOST_WITH_ERROR_BARS = 3000  # functions whose covariance a potential keeps: 72 MB, here and in a saved file
 _MANY_EQUATIONS = 8  # for each function: then the factors are smaller than the matrix, and I − H is far from zero
-_LEFT_OUT_GEOMETRIES = 2000  # whose errors choose where there are more: the root mean square is known to 2 %
+# Geometries whose errors choose, where there are more: the root mean square is known to 2 %.
+_LEFT_OUT_GEOMETRIES = 2000
 _PRODUCT_BYTES = 16e6  # of products that one matrix product sums: they stay near the processor
 _LEFT_OUT_WORK = 1e11  # operations for the errors of one candidate: some 5 s, as much as a factor of 5000 functions
-_COMPARED_GEOMETRIES = 200  # energies are 1.03 ± 0.01 times those that forces predict for methane, 1.01 for ethanol
+# Geometries whose energies are compared with those that forces predict: 1.03 ± 0.01 times in methane.
+_COMPARED_GEOMETRIES = 200
 _FEWEST_GEOMETRIES = 5  # with fewer the standard error says nothing
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LABELLED = 60  # classes: beyond, only what was found and its neighbours are named, or nothing could be read
-_LONGEST = 18  # letters of a name
+_LONGEST = 18  # letters of a name that are shown
 
 
 def lattice(found: Discovery, *, ax: Axes | None = None) -> Axes:

@@ -29,7 +29,7 @@ from specavg.regression._regression_problem import (
 )
 from specavg.regression._target_units import Units
 
-_UNDECIDED = 0.5  # nats over all rows: what data cannot tell apart. The larger penalty is taken
+_UNDECIDED = 0.5  # nats over all rows that data cannot tell apart: of penalties within it the largest is taken
 _LEAST_ERROR = 1e-8  # an output predicted better than this, in its standard deviations, counts as noise-free
 
 
@@ -106,7 +106,7 @@ def directions_of(path: FeaturePath, alphas: Array) -> Directions:
     return Directions(directed, back, chosen, float(np.sqrt(np.sum(np.mean(residuals**2, axis=1)) / rows.weight)))
 
 
-_FEWER = 1.2  # times the rows of a sample: with hardly more, all of them take hardly longer
+_FEWER = 1.2  # a sample is taken only of so many times its rows: of hardly more, all rows take hardly longer
 _SAME_ORBIT = 1e-10  # features closer than this, relative to their size, are those of one orbit: far above rounding
 
 

@@ -25,7 +25,7 @@ from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._leave_one_out import LeaveOneOut
 from specavg.regression._regression_problem import evidence_sums
 
-_CHANCE = 0.01  # of naming any function, if all obey the spectrum
+_CHANCE = 0.01  # probability of naming any function, if all of them obey the spectrum
 _OF_ITS_OWN = 0.5  # share of a function that others must not predict: 0 for an alias, 0.9 to 1 at random points
 
 

@@ -17,7 +17,8 @@ from specavg.regression._sums_of_products import (
     weighted,
 )
 
-_LEAST_NOISE = 1e-10  # of the variance of y: without noise, what the functions miss plays its part, or rounding does
+# Least noise variance, relative to the variance of y: without noise, rounding would take its place.
+_LEAST_NOISE = 1e-10
 
 
 @final

@@ -25,9 +25,9 @@ from specavg.regression._solution_space import SolutionSpace
 from specavg.regression._target_units import Units
 
 _SOLVED = 1e-13  # relative size of the preconditioned residual at which a solution is final
-_SCORED = 1e-6  # good enough to compare penalties
-_STRONGEST = 1e6  # penalty of a function, in units of Σw, that takes it out: its coefficient loses six digits
-_TRACED = 0.02  # traces have the square of this as their error
+_SCORED = 1e-6  # relative residual of solutions that compare penalties
+_STRONGEST = 1e6  # largest penalty of a function, in units of Σw: its coefficient is then a millionth of what it was
+_TRACED = 0.02  # relative residual of solutions for a trace, whose error is the square of it
 _NODES = 3  # penalties from one estimate of the mixing to the next, between which it is interpolated
 _VARIANCE = 1e-8  # relative residual for a variance: a standard deviation then has eight digits
 _PROBES = 8  # random signs for a trace; fewer where there are so many functions that each says as much

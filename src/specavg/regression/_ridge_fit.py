@@ -13,7 +13,7 @@ from specavg.regression._regression_problem import Posterior, Problem, joint_sco
 from specavg.regression._spectra import Spectrum
 from specavg.regression._target_units import Units
 
-_NO_OTHER_FUNCTION = 1e300  # a penalty beside which no sum of squares of features is a number
+_NO_OTHER_FUNCTION = 1e300  # a penalty so large that every function but the constant has the coefficient zero
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from scipy import linalg
 from specavg._arrays import Array
 from specavg.regression._conjugate_gradients import STEPS, NotConverged, conjugate_gradients
 
-_DIRECTIONS = 60  # for each output: a choice on uniform points takes 20 to 40
-_BYTES = 2e8  # memory of the directions and their products
-_DEPENDENT = 1e-8  # a direction of which no more than this part is new is rounding
+_DIRECTIONS = 60  # directions for each output, at most: a choice on uniform points takes 20 to 40
+_BYTES = 2e8  # bytes of the directions and their products, at most
+_DEPENDENT = 1e-8  # a direction of which less than this part is new is rounding
 
 
 @final

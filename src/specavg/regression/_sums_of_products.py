@@ -56,8 +56,8 @@ def products_in_units(columns: Callable[[Array], Array], chunks: Chunks) -> tupl
     return total.value / weight, units, count, weight
 
 
-RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of a Gram matrix: directions below it have no data
-LEAST_FREEDOM = 1e-6  # of 1 − leverage: a point that its own fit determines has no residual to speak of
+RANK_TOLERANCE = 1e-10  # part of the largest eigenvalue of a Gram matrix, below which a direction has no data
+LEAST_FREEDOM = 1e-6  # least value of 1 − leverage: a point that its own fit determines has no residual to speak of
 
 
 def directions_with_data(gram: Array, count: float) -> tuple[Array, Array]:
