@@ -18,7 +18,7 @@ from scipy import linalg
 from specavg._arrays import Array
 from specavg.functions._vector_functions import Summand
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, Indices, LeftOutTogether, blocks_of
-from specavg.regression._calibration import Calibration, left_out_by_truncation
+from specavg.regression._calibration import Calibration, left_out_by_truncation, shrunk_surprise
 from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Path, Problem, Scores
 from specavg.regression._target_units import Units
@@ -259,9 +259,9 @@ class BlockPath(VectorPath):
             freedom += summand.c.shape[1] * np.sum(summand.s[:, None] ** 2 / (summand.s[:, None] ** 2 + alphas), axis=0)
         noise = np.concatenate([self.noise_variance(alpha) for alpha in alphas])
         # A function has the mean square one over all numbers of a point together.
-        beyond = left_out_by_truncation(self.scale**2) * self._rows.count / rows
-        d = self._rows.dimension
-        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, d, hidden=hidden)
+        truncated = left_out_by_truncation(self.scale**2) * self._rows.count / rows / alphas
+        surprise = shrunk_surprise(squares, rows, noise / alphas)
+        return Calibration.of(surprise, freedom, truncated, rows, self._rows.dimension, hidden=hidden)
 
     def noise_variance(self, alpha: float) -> Array:
         shrunk = sum(float(np.sum(alpha / (p.s**2 + alpha) @ p.c**2)) for p in self._summands)

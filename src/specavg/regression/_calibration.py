@@ -72,45 +72,6 @@ class Calibration:
     share: Array
 
     @classmethod
-    def by_left_out(
-        cls,
-        squares: Array,
-        alphas: Array,
-        noise: Array,
-        freedom: Array,
-        beyond: float,
-        rows: int,
-        dimension: int,
-        observations: float | None = None,
-        hidden: float = 0.0,
-    ) -> Calibration:
-        """From what was left out of a chosen fit.
-
-        Parameters
-        ----------
-        squares : ndarray of shape (A,)
-            The mean over rows of d²h, or of dᵀM_bb d over blocks of them: d is what was left out less its prediction,
-            which has the variance σ²/(αh).
-        alphas, noise : ndarrays of shape (A,)
-            Penalties, and σ² with each of them.
-        freedom : ndarray of shape (A,)
-            p.
-        beyond : float
-            The prior variance of one number beyond the cutoff, in the units in which α is σ² over that of the first
-            function.
-        rows : int
-            Numbers that were left out, those of one point and of repeated points counted once.
-        dimension : int
-            d, of the space.
-        observations : float, optional
-            How many there were before those of one orbit were made one row.
-        hidden : float, default 0
-            What functions that stand out had to exceed, summed over them: squares of coefficients over σ²/n.
-        """
-        surprise = shrunk_surprise(squares * alphas / np.maximum(noise, np.finfo(float).tiny), rows)
-        return cls.of(surprise, freedom, beyond / alphas, rows, dimension, observations, hidden)
-
-    @classmethod
     def of(
         cls,
         surprise: Array,
@@ -121,7 +82,25 @@ class Calibration:
         observations: float | None = None,
         hidden: float = 0.0,
     ) -> Calibration:
-        """From m, p, the prior's T/σ², n, d, and the number of observations where rows on one orbit are one row."""
+        """From what was left out of a chosen fit.
+
+        Parameters
+        ----------
+        surprise : ndarray of shape (A,)
+            m, by `shrunk_surprise`.
+        freedom : ndarray of shape (A,)
+            p.
+        truncated : ndarray of shape (A,)
+            T/σ² by the prior: the prior variance of one number beyond the cutoff, over the penalty.
+        rows : int
+            Numbers that were left out, those of one point and of repeated points counted once.
+        dimension : int
+            d, of the space.
+        observations : float, optional
+            How many there were before those of one orbit were made one row.
+        hidden : float, default 0
+            What functions that stand out had to exceed, summed over them: squares of coefficients over σ²/n.
+        """
         chosen = (rows + CHOSEN) / max(rows - CHOSEN, 1.0)
         each = max((observations or rows) / rows, 1.0)  # a row has the noise variance σ²/each
         roughness = max(ROUGHNESS, dimension / (2 * _DERIVATIVES))
@@ -129,9 +108,19 @@ class Calibration:
         return cls(chosen * surprise, chosen * (np.maximum(surprise - 1.0, 0.0) / each + np.minimum(rough, 1.0)))
 
 
-def shrunk_surprise(mean_square: Array, rows: int) -> Array:
-    """m, the mean square of what was left out in predicted variances, drawn towards 1 as if by `_FEW` more rows."""
-    return (rows * mean_square + _FEW) / (rows + _FEW)
+def shrunk_surprise(squares: Array, rows: int, variance: Array | float = 1.0) -> Array:
+    """m, the mean square of what was left out in predicted variances, drawn towards 1 as if by `_FEW` more rows.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (A,)
+        The mean over rows of d²h, or of dᵀM_bb d over blocks of them: d is what was left out less its prediction, which
+        has the variance σ²/(αh).
+    rows : int
+    variance : ndarray of shape (A,)
+        σ²/α, in whose units the squares are predicted; 1 where they were divided by it.
+    """
+    return (rows * squares / np.maximum(variance, np.finfo(float).tiny) + _FEW) / (rows + _FEW)
 
 
 def left_out_by_truncation(variances: Array) -> float:

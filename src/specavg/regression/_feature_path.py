@@ -13,7 +13,7 @@ from scipy import linalg
 from specavg._arrays import Array
 from specavg._random import OWN_SEED, some_rows
 from specavg.regression import _measured_limits as _limits
-from specavg.regression._calibration import Calibration, left_out_by_truncation
+from specavg.regression._calibration import Calibration, left_out_by_truncation, shrunk_surprise
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._functions_that_stand_out import of_its_own, standing_out
 from specavg.regression._leave_one_out import LeaveOneOut, Rows
@@ -253,9 +253,9 @@ class FeaturePath(DecomposedPath):
         residual, h = self.left_out.residuals_by_output(alphas)
         squares, noise = np.mean(residual**2 * h, axis=0), self.noise_variance(alphas)
         freedom = 1.0 + np.sum(self.s[:, None] ** 2 / (self.s[:, None] ** 2 + alphas), axis=0)
-        beyond, rows = left_out_by_truncation(self.scale**2), self.left_out.rows.count
-        p = self._features
-        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, p.dimension, p.weight, hidden)
+        truncated, rows, p = left_out_by_truncation(self.scale**2) / alphas, self.left_out.rows.count, self._features
+        surprise = shrunk_surprise(squares, rows, noise / alphas)
+        return Calibration.of(surprise, freedom, truncated, rows, p.dimension, p.weight, hidden)
 
     def standing_out(self, alpha: float) -> NDArray[np.intp]:
         named = standing_out(self, self.left_out, alpha)

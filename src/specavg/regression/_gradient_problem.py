@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from specavg._arrays import Array
 from specavg.regression._block_leave_one_out import BlockLeaveOneOut, LeftOutTogether, blocks_of
-from specavg.regression._calibration import Calibration, left_out_by_truncation
+from specavg.regression._calibration import Calibration, left_out_by_truncation, shrunk_surprise
 from specavg.regression._decomposed_path import DecomposedPath
 from specavg.regression._reduced_rows import ReducedRows
 from specavg.regression._regression_problem import Problem, Scores
@@ -134,6 +134,6 @@ class GradientPath(DecomposedPath):
         shown = self.scale**2 * told
         edge = shown * alpha / (shown + alpha) ** 2
         worth = float(edge @ told / np.maximum(edge.sum(), np.finfo(float).tiny))
-        squares, noise = self._left_out.surprise(alphas), self.noise_variance(alpha)
-        beyond, rows, d = left_out_by_truncation(self.scale**2), problem.numbers, problem.dimension
-        return Calibration.by_left_out(squares, alphas, noise, freedom, beyond, rows, d, worth, hidden)
+        truncated, rows = left_out_by_truncation(self.scale**2) / alphas, problem.numbers
+        surprise = shrunk_surprise(self._left_out.surprise(alphas), rows, self.noise_variance(alpha) / alphas)
+        return Calibration.of(surprise, freedom, truncated, rows, problem.dimension, worth, hidden)
