@@ -9,7 +9,7 @@ import numpy as np
 
 from specavg._arrays import Array
 from specavg.molecules._choice_of_model import Fit
-from specavg.regression._calibration import Calibration
+from specavg.regression._calibration import Calibration, shrunk_surprise
 
 
 @final
@@ -41,9 +41,8 @@ class EnergyPosterior:
         # What is left out of many geometries is some of them: the sum over these may be negative, that over all is not.
         noise: Array = np.array([max(fit.noise, 1e-12 * fit.left_squares)])
         freedom: Array = np.array([n * fit.freedom])
-        calibration = Calibration.by_left_out(
-            np.array([fit.left_squares]), np.ones(1), noise, freedom, 0.0, n, dimension
-        )
+        surprise = shrunk_surprise(np.array([fit.left_squares]), n, noise)
+        calibration = Calibration.of(surprise, freedom, np.zeros(1), n, dimension)
         of_energies = noise / (fit.energy_weight**2 * float(np.mean(fit.weights)))
         scaled, floor = unit**2 * calibration.factor * noise, unit**2 * calibration.share * of_energies
         return cls(prior, fit.factor(), float(scaled[0]), float(floor[0]))
