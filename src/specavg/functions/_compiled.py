@@ -106,7 +106,7 @@ class Compiled(Functions):
 
     def correlate(self, X: Array, Y: Array) -> Array:
         if self._few(len(X)):
-            return self._correlate_values(X, Y)
+            return super().correlate(X, Y)
         loop, program, block = self._loops.sums, self._program, self._block(X)
         data, shape = read_only(Y), (Y.shape[1], *self._shape)
         numbers = int(np.prod(shape))
@@ -144,11 +144,15 @@ class Compiled(Functions):
         plain = self._few(len(X), len(X)) or SMALLEST_BLOCK * self.row_bytes > CHUNK_BYTES
         return self.plain_values(read_only(X)) if plain else self._looped_values(X)
 
+    @property
+    def _width(self) -> int:
+        """How many values the loop of values computes for one point."""
+        return int(np.prod(self._shape))
+
     def _looped_values(self, X: Array) -> Array:
         """`values` by the loop."""
-        computed = int(np.prod(self._shape))
-        out = np.empty((len(X), computed))
-        return self._selected(self._filled(self._loops.values, X, (self._block(X, computed),), out))
+        out = np.empty((len(X), self._width))
+        return self._selected(self._filled(self._loops.values, X, (self._block(X, self._width),), out))
 
     def evaluate(self, X: Array) -> Array:
         if self._selects or self._few(len(X)):

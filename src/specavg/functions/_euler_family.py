@@ -47,6 +47,13 @@ class EulerFamily(Compiled, Derivations):
     def _selects(self) -> bool:
         return not self._everything
 
+    @property
+    def _width(self) -> int:
+        return self._full
+
+    def _selected(self, values: Array) -> Array:
+        return values if self._everything else values[:, self._places]
+
     # --- as waves: see `_euler_gram` ---
 
     @property

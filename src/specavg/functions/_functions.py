@@ -109,11 +109,15 @@ class Functions(abc.ABC):
 
     def correlate(self, X: Array, Y: Array) -> Array:
         """Φᵀ Y, compensated over chunks, so that the chunking does not matter."""  # (n, q) -> (dim, q)
-        return self._correlate_values(X, Y)
+        parts = (self.values(X[rows]).T @ Y[rows] for rows in self.chunks(len(X)))
+        return compensated_sum(parts, (self.dim, Y.shape[1]))
 
     def combine(self, X: Array, C: Array) -> Array:
         """Φ C."""  # (dim, q) -> (n, q)
-        return self._combine_values(X, C)
+        combined = np.empty((len(X), C.shape[1]))
+        for rows in self.chunks(len(X)):
+            combined[rows] = self.values(X[rows]) @ C
+        return combined
 
     def evaluate_gradient(self, X: Array) -> Array:
         """Gradients at checked points, in chunks."""  # (n, n_features) -> (n, dim, n_features)
@@ -143,16 +147,6 @@ class Functions(abc.ABC):
         """Σ_i Σ_j ∂_jφ(x_i) G_ij, compensated over chunks."""  # (n, n_features, q) -> (dim, q)
         parts = (np.tensordot(self.gradient(X[rows]), G[rows], ((0, 2), (0, 1))) for rows in self.gradient_chunks(X))
         return compensated_sum(parts, (self.dim, G.shape[2]))
-
-    def _correlate_values(self, X: Array, Y: Array) -> Array:
-        parts = (self.values(X[rows]).T @ Y[rows] for rows in self.chunks(len(X)))
-        return compensated_sum(parts, (self.dim, Y.shape[1]))
-
-    def _combine_values(self, X: Array, C: Array) -> Array:
-        values = np.empty((len(X), C.shape[1]))
-        for rows in self.chunks(len(X)):
-            values[rows] = self.values(X[rows]) @ C
-        return values
 
     def gram(self, X: Array, weights: Array | None = None) -> Array:
         """Φᵀ diag(weights) Φ, by chunks and one triangle at a time; weights ≥ 0."""  # (n,) -> (dim, dim)

@@ -13,6 +13,7 @@ from specavg._arrays import Array
 from specavg.functions._compensated_sums import compensated_sum
 from specavg.functions._compiled import FEW_COLUMNS, Compiled, Loops
 from specavg.functions._factor_table import SPHERE, FactorTable
+from specavg.functions._functions import Functions
 from specavg.functions._orthonormal_matrices import normalized
 from specavg.functions._plain_products import TreeLevels, plain_products, slopes_of_products
 from specavg.functions._threads import for_all_rows, in_order, read_only, row_chunks
@@ -210,10 +211,10 @@ class Products(MixedValues):
         return np.asarray(C.T if self.weights is None else (C * self.weights[:, None]).T)
 
     def correlate(self, X: Array, Y: Array) -> Array:
-        return super().correlate(X, Y) if Y.shape[1] <= FEW_COLUMNS else self._correlate_values(X, Y)
+        return super().correlate(X, Y) if Y.shape[1] <= FEW_COLUMNS else Functions.correlate(self, X, Y)
 
     def combine(self, X: Array, C: Array) -> Array:
-        return super().combine(X, C) if C.shape[1] <= FEW_COLUMNS else self._combine_values(X, C)
+        return super().combine(X, C) if C.shape[1] <= FEW_COLUMNS else Functions.combine(self, X, C)
 
     # --- gradients -----------------------------------------------------------------------------------
 

@@ -126,9 +126,6 @@ class S2Harmonics(EulerFamily):
         spread[:, self._places] = C.T
         return spread
 
-    def _selected(self, values: Array) -> Array:
-        return values if self._everything else values[:, self._places]
-
     def plain_values(self, X: Array) -> Array:
         # Above degree 1000 a power of x + iy may be too small for a float where its product with p is not.
         if self.top > _PLAIN_DEGREE:

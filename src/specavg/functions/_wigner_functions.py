@@ -135,11 +135,6 @@ class WignerFunctions(EulerFamily):
         full[self._places] = C
         return self._waves(full)
 
-    def _looped_values(self, X: Array) -> Array:
-        out = np.empty((len(X), self._full))
-        self._filled(self._loops.values, X, (self._block(X, self._full),), out)
-        return out if self._everything else out[:, self._places]
-
     def plain_values(self, X: Array) -> Array:
         start = dict(zip(self._degrees, np.cumsum([0, *((2 * l + 1) ** 2 for l in self._degrees)]), strict=False))
         values = np.empty((len(X), self.dim))

@@ -110,17 +110,10 @@ class Cell:
 
     def stretch(self, g: SignedPermutation | Affine) -> float:
         """By how much `g` changes a scalar product of lattice vectors, relative to their lengths: 0 for an isometry."""
-        M = self.short_metric
+        M, A = self.short_metric, g.matrix
         if self.short_basis is not None:
-            A = self.short_basis.matrix(np.asarray(g.matrix, dtype=np.int64))
-            moved = A.T @ M @ A
-        elif isinstance(g, SignedPermutation):
-            image, signs = g.image_array, g.signs_array
-            pulled = (signs[:, None] * signs) * M  # AᵀMA, without the matrices
-            moved = np.empty_like(pulled)
-            moved[np.ix_(image, image)] = pulled
-        else:
-            moved = g.matrix.T @ M @ g.matrix
+            A = self.short_basis.matrix(np.asarray(A, dtype=np.int64))
+        moved = A.T @ M @ A
         # Each entry beside the lengths that belong to it: a long period must not hide what happens to short ones.
         lengths = np.sqrt(np.diag(M))
         return float((np.abs(moved - M) / np.outer(lengths, lengths)).max())

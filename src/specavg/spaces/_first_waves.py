@@ -82,17 +82,14 @@ class FirstWaves:
         if not joined.any():
             return logs
         # Sums that leave the grid and come back are lost: steps that far are beyond three standard deviations.
-        sides = reach + 8 + np.ceil(3 * np.sqrt(sharpness.max())).astype(int)
-        factors = [_both_sides(int(n), float(s)) for n, s in zip(sides, sharpness, strict=False)]
-        grid, coordinates = np.ones(()), list[int]()
-        for v, s in zip(self.others[:-1], sharpness[d:], strict=False):
-            for i in sorted(set(np.flatnonzero(v).tolist()).difference(coordinates)):
-                grid, coordinates = np.multiply.outer(grid, factors[i]), [*coordinates, i]
-            grid = _convolved(grid, v[coordinates], float(s))
-        parts = [([i], factors[i]) for i in np.flatnonzero(joined).tolist() if i not in coordinates]
-        parts += [(coordinates, grid)] if coordinates else []
-        values = _convolved_at(np.concatenate([M, np.zeros_like(M[:1])]) + sides, parts, self.others[-1], sharpness[-1])
-        return logs + np.log(np.maximum(values[:-1] / values[-1], _SMALLEST))
+        axes, sides = np.flatnonzero(joined), reach + 8 + np.ceil(3 * np.sqrt(sharpness.max())).astype(int)
+        grid = np.ones(())
+        for i in axes:
+            grid = np.multiply.outer(grid, _both_sides(int(sides[i]), float(sharpness[i])))
+        for v, s in zip(self.others, sharpness[d:], strict=True):
+            grid = _convolved(grid, v[axes], float(s))
+        values, constant = grid[tuple((M + sides)[:, axes].T)], grid[tuple(sides[axes])]
+        return logs + np.log(np.maximum(values / constant, _SMALLEST))
 
 
 def _both_sides(reach: int, sharpness: float) -> Array:
@@ -123,33 +120,6 @@ def _convolved(grid: Array, v: Frequencies, sharpness: float) -> Array:
     found = (toeplitz @ sheared.reshape(len(rows), -1)).reshape(sheared.shape)
     convolved = np.stack([found[i][place] for i, place in enumerate(places)])
     return _without_smallest(np.moveaxis(convolved, 0, axis))
-
-
-def _convolved_at(
-    places: Frequencies, parts: Sequence[tuple[list[int], Array]], v: Frequencies, sharpness: float
-) -> Array:
-    """The series times that of exp(s cos 2πv·x), up to a factor, at some places only.
-
-    Parameters
-    ----------
-    places : ndarray of int, shape (n, d)
-    parts : sequence of (coordinates, grid)
-        Factors of the series, and the coordinates that they depend on.
-    v : ndarray of int, shape (d,)
-    sharpness : float
-    """
-    padded = [(coordinates, np.pad(grid, 1), np.array(grid.shape)) for coordinates, grid in parts]
-    most = max(len(grid) for _, grid in parts)
-    values = np.zeros(len(places))
-    for m, weight in zip(range(-most, most + 1), _both_sides(most, sharpness), strict=True):
-        if weight == 0.0:
-            continue
-        terms = np.full(len(places), weight)
-        for coordinates, grid, shape in padded:
-            at = places[:, coordinates] - m * v[coordinates] + 1
-            terms *= grid[tuple(np.clip(at, 0, shape + 1).T)]  # zero beyond the sides
-        values += terms
-    return values
 
 
 def first_waves(dual_metric: Array) -> FirstWaves:
