@@ -9,9 +9,7 @@ written: ``orthogonal([[0, 1], [1, 0]])`` *is* ``permutation([1, 0])``.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
+from specavg.isometries import fields
 from specavg.isometries._affine import Affine, affine, shift
 from specavg.isometries._block_maps import Copies, Factors, copies, factors, flatten
 from specavg.isometries._isometry import Isometry
@@ -36,6 +34,7 @@ __all__ = [
     "affine",
     "copies",
     "factors",
+    "fields",
     "flatten",
     "identity",
     "left_right",
@@ -46,11 +45,5 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "fields":  # imported when it is first used
-        return import_module("specavg.isometries.fields")
-    raise AttributeError(f"module 'specavg.isometries' has no attribute {name!r}")
-
-
 def __dir__() -> list[str]:  # what tab completion offers
-    return [*__all__, "fields"]
+    return __all__

@@ -2,79 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast, final
+from typing import cast, final
 
 import numpy as np
 
-from specavg._arrays import Array, block_diagonal
+from specavg._arrays import block_diagonal
 from specavg.isometries._block_maps import Copies, Factors
 from specavg.isometries._isometry import Isometry
 from specavg.isometries._left_right import LeftRight
 from specavg.isometries._linear import linear
-from specavg.isometries.fields._field import Field, Scalar, alike
+from specavg.isometries.fields._field import Field, FieldOfParts, Scalar
 from specavg.isometries.fields._matrix_fields import RotationField, left_right
 from specavg.isometries.fields._shift_field import ShiftField
 
 
-class _Parts(Field):
-    """Shared by fields that are made of one field for each part."""
-
-    parts: tuple[Field | None, ...]
-
-    @property
-    def size(self) -> int:
-        return len(self.parts)
-
-    @property
-    def vector(self) -> Array:
-        return np.concatenate([np.zeros(0), *(f.vector for f in self.parts if f is not None)])
-
-    def skew_matrices(self) -> Iterator[Array]:
-        for part in self.parts:
-            yield from () if part is None else part.skew_matrices()
-
-    def _each(self, entry: Callable[[int, Field], Field]) -> Field:
-        """The field with `entry(i, part)` in place of each part that moves."""
-        return type(self)(tuple(None if f is None else entry(i, f) for i, f in enumerate(self.parts)))  # pyright: ignore[reportCallIssue]
-
-    def _moving(self) -> list[Field]:
-        if any(f is None for f in self.parts):
-            raise ValueError(
-                f"{self!r} has a part that does not move, whose size is not known here. Use space.check_field(field), "
-                "which fills it in."
-            )
-        return [f for f in self.parts if f is not None]
-
-    def circles(self) -> Iterator[tuple[float, Field]]:
-        for i, part in enumerate(self.parts):
-            for w, circle in part.circles() if part is not None else ():
-                yield w, self._each(lambda j, f, i=i, circle=circle: circle if j == i else 0 * f)
-
-    def combined(self, other: Field, entry: Callable[[Any, Any], Any]) -> Field:
-        return self._pairs(other, lambda a, b: a.combined(b, entry))
-
-    def bracket_of_same_kind(self, other: Field) -> Field:
-        return self._pairs(other, lambda a, b: a.bracket(b))
-
-    def _pairs(self, other: Field, entry: Callable[[Field, Field], Field]) -> Field:
-        pairs = [alike(a, b) if a and b else None for a, b in self._with_zeros(cast(_Parts, other))]
-        return type(self)(tuple(None if pair is None else entry(*pair) for pair in pairs))  # pyright: ignore[reportCallIssue]
-
-    def _with_zeros(self, other: _Parts) -> Iterator[tuple[Field | None, Field | None]]:
-        for a, b in zip(self.parts, other.parts, strict=True):
-            yield (0 * b if a is None and b is not None else a), (0 * a if b is None and a is not None else b)
-
-    def __repr__(self) -> str:
-        name = type(self).__name__.removesuffix("Field").lower()
-        return f"{name}({list(self.parts)})" if self.size <= 6 else f"{name}(<{self.size}>)"
-
-
 @final
 @dataclass(frozen=True, repr=False)
-class CopiesField(_Parts):
+class CopiesField(FieldOfParts):
     """One field on each copy of a power space.
 
     Examples
@@ -97,7 +44,7 @@ class CopiesField(_Parts):
 
 @final
 @dataclass(frozen=True, repr=False)
-class FactorsField(_Parts):
+class FactorsField(FieldOfParts):
     """One field on each factor of a product space, None where a factor does not move.
 
     Examples
@@ -110,7 +57,13 @@ class FactorsField(_Parts):
     parts: tuple[Field | None, ...]
 
     def flow(self, t: Scalar) -> Isometry:
-        return Factors(tuple(f.flow(t) for f in self._moving()))
+        moving = [f for f in self.parts if f is not None]
+        if len(moving) < self.size:
+            raise ValueError(
+                f"{self!r} has a part that does not move, whose size is not known here. Use space.check_field(field), "
+                "which fills it in."
+            )
+        return Factors(tuple(f.flow(t) for f in moving))
 
     def moved(self, g: Isometry) -> Field:
         return self._each(lambda i, f: f.moved(cast(Factors, g).parts[i]))
@@ -154,7 +107,7 @@ def complete(field: Field) -> bool:
     >>> complete(factors([shift([1]), None]))
     False
     """
-    return not isinstance(field, _Parts) or all(part is not None and complete(part) for part in field.parts)
+    return not isinstance(field, FieldOfParts) or all(part is not None and complete(part) for part in field.parts)
 
 
 def still(g: Isometry) -> Field:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from specavg._arrays import Array
 from specavg._immutable import Immutable
@@ -88,3 +90,53 @@ def alike(a: Field, b: Field) -> tuple[Field, Field]:
     if type(a) is not type(b) or a.size != b.size:
         raise TypeError(f"{a!r} and {b!r} are fields of different spaces")
     return a, b
+
+
+class FieldOfParts(Field):
+    """A field that is made of one field for each part; a part without a field does not move."""
+
+    parts: tuple[Field | None, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.parts)
+
+    @property
+    def vector(self) -> Array:
+        return np.concatenate([np.zeros(0), *(f.vector for f in self.parts if f is not None)])
+
+    def skew_matrices(self) -> Iterator[Array]:
+        for part in self.parts:
+            yield from () if part is None else part.skew_matrices()
+
+    def _with(self, parts: Iterable[Field | None]) -> Field:
+        """The field of the same kind that has these parts."""
+        return type(self)(tuple(parts))  # pyright: ignore[reportCallIssue]
+
+    def _each(self, entry: Callable[[int, Field], Field]) -> Field:
+        """The field with `entry(i, part)` in place of each part that moves."""
+        return self._with(None if f is None else entry(i, f) for i, f in enumerate(self.parts))
+
+    def circles(self) -> Iterator[tuple[float, Field]]:
+        for i, part in enumerate(self.parts):
+            for w, circle in part.circles() if part is not None else ():
+                yield w, self._each(lambda j, f, i=i, circle=circle: circle if j == i else 0 * f)
+
+    def combined(self, other: Field, entry: Callable[[Any, Any], Any]) -> Field:
+        return self._pairs(other, lambda a, b: a.combined(b, entry))
+
+    def bracket_of_same_kind(self, other: Field) -> Field:
+        return self._pairs(other, lambda a, b: a.bracket(b))
+
+    def _pairs(self, other: Field, entry: Callable[[Field, Field], Field]) -> Field:
+        """The field with `entry(a, b)` for the parts a and b of two fields; the part None stands for zero."""
+        assert isinstance(other, FieldOfParts)
+        found: list[Field | None] = []
+        for a, b in zip(self.parts, other.parts, strict=True):
+            like = a or b
+            found.append(like and entry(*alike(a or 0 * like, b or 0 * like)))
+        return self._with(found)
+
+    def __repr__(self) -> str:
+        name = type(self).__name__.removesuffix("Field").lower()
+        return f"{name}({list(self.parts)})" if self.size <= 6 else f"{name}(<{self.size}>)"

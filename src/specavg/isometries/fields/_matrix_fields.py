@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast, final
@@ -14,7 +14,7 @@ from specavg._arrays import Array
 from specavg.isometries._isometry import Isometry, OfAMatrix, finite_square
 from specavg.isometries._left_right import LeftRight
 from specavg.isometries._linear import identity, linear, orthogonal
-from specavg.isometries.fields._field import Field, Scalar
+from specavg.isometries.fields._field import Field, FieldOfParts, Scalar
 
 SKEW_TOLERANCE = 1e-12  # largest |A + Aᵀ| over the largest entry: products of a few matrices are off by 1e-15
 _ZERO_FREQUENCY = 1e-14  # a plane that turns slower than this, relative to the fastest, is rounding
@@ -85,7 +85,7 @@ class RotationField(OfAMatrix, Field):  # pyright: ignore[reportIncompatibleVari
 
 @final
 @dataclass(frozen=True, repr=False)
-class LeftRightField(Field):
+class LeftRightField(FieldOfParts):
     """dX/dt = A X − X B on matrices, A and B skew-symmetric.
 
     Examples
@@ -102,33 +102,19 @@ class LeftRightField(Field):
         return self.left.size
 
     @property
-    def vector(self) -> Array:
-        return np.concatenate([self.left.vector, self.right.vector])
+    def parts(self) -> tuple[RotationField, RotationField]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The rotation from the left and the one from the right."""
+        return self.left, self.right
 
-    def skew_matrices(self) -> Iterator[Array]:
-        yield from self.left.skew_matrices()
-        yield from self.right.skew_matrices()
+    def _with(self, parts: Iterable[Field | None]) -> Field:
+        return LeftRightField(*cast(Iterable[RotationField], parts))
 
     def flow(self, t: Scalar) -> Isometry:
         return LeftRight(linear(self.left.flow(t)), linear(self.right.flow(t)))
 
-    def circles(self) -> Iterator[tuple[float, Field]]:
-        for w, plane in self.left.circles():
-            yield w, LeftRightField(cast(RotationField, plane), RotationField(np.zeros((self.right.size,) * 2)))
-        for w, plane in self.right.circles():
-            yield w, LeftRightField(RotationField(np.zeros((self.left.size,) * 2)), cast(RotationField, plane))
-
     def moved(self, g: Isometry) -> Field:
         A, B = (g.left, g.right) if isinstance(g, LeftRight) else (g, identity(self.right.size))
         return LeftRightField(cast(RotationField, self.left.moved(A)), cast(RotationField, self.right.moved(B)))
-
-    def combined(self, other: Field, entry: Callable[[Any, Any], Any]) -> LeftRightField:
-        assert isinstance(other, LeftRightField)
-        return LeftRightField(self.left.combined(other.left, entry), self.right.combined(other.right, entry))
-
-    def bracket_of_same_kind(self, other: Field) -> LeftRightField:
-        assert isinstance(other, LeftRightField)
-        return LeftRightField(self.left.bracket_of_same_kind(other.left), self.right.bracket_of_same_kind(other.right))
 
     def __repr__(self) -> str:
         return f"left_right({self.left.matrix.tolist()}, {self.right.matrix.tolist()})"
