@@ -49,7 +49,7 @@ class Compiled(Functions):
     """
 
     def _few(self, n: int, rows: int = 1) -> bool:
-        """Whether n rows, `rows` of them held at a time, are left to plain NumPy."""
+        """Whether a table of n rows is left to plain NumPy, which holds `rows` of them at a time."""
         return few_rows(n) and rows * self.row_bytes <= PLAIN_BYTES
 
     @property

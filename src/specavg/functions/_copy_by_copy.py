@@ -26,7 +26,10 @@ _NO_TABLE = FactorTable.of(TABLE, np.ones(1), np.empty((0, 5), dtype=np.int64), 
 
 
 class CopyByCopy(NamedTuple):
-    """How injective sums grow by one copy, as the loops read it. State 0 is the empty multiset.
+    """How sums over distinct copies grow by one copy, as the loops read it.
+
+    A state is such a sum: Σ ψ_a(x_i) ψ_b(x_k) … over distinct copies i, k, …, for one multiset {a, b, …} of one-copy
+    functions. State 0 is that of the empty multiset, the number 1.
 
     Attributes
     ----------

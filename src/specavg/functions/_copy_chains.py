@@ -1,8 +1,9 @@
-"""The growth of sums over choices of copies as the reverse pass of gradients reads it: chains of states.
+"""The growth of sums over distinct copies, ordered in chains as the reverse pass of gradients reads it.
 
-All states that are a multiset R and k times one function more, the same for all chains, make a chain: k = 0, 1, 2, ….
-A chain grows from itself, one place further down, and from the chains of R without one of its functions, at the same
-places; so that four neighbours read the same rows, and one loop serves them all.
+A state is the sum for one multiset of one-copy functions (`CopyByCopy`). One function, `along`, is the same for all
+chains: the states of R, of R and `along`, of R and twice `along`, … are the chain of the multiset R. By one more copy,
+a state grows from the state before it in its own chain, and from the states at the same place in the chains of R
+without one of its functions. So four neighbours in a chain read neighbouring rows, and one loop serves all four.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ _GUARD = 4  # rows of zeros at the end, in the place of the neighbours of chains
 
 
 class CopyChains(NamedTuple):
-    """The chains that others grow from, smaller ones first.
+    """The chains that other states grow from, those of smaller multisets first.
 
-    What a combination changes with each state (`bar`) has a row for every state, with a row of zeros before each chain;
-    states are kept for those that others grow from, in rows of their own.
+    The derivatives of a combination by all states (`bar`) have a row for every state, with a row of zeros before each
+    chain. Values are kept of the states that others grow from, in rows of their own.
 
     Attributes
     ----------

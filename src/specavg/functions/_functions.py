@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from specavg.functions._gram_operator import GramOperator
 
 CHUNK_BYTES = 32e6  # working memory of one chunk: large enough for BLAS, small beside any data set
-PLAIN_BYTES = 16e6  # working memory of one chunk where there are few rows; families that need more for them use a loop
-# Working memory of one chunk of few rows where it has more than 64 of them. On T^10 500 rows at once take 8 ms, most of
-# it to get memory from the system, and 2 ms in chunks of 4 MB.
+PLAIN_BYTES = 16e6  # largest working memory of few rows in plain NumPy; families that need more use a loop
+# Working memory of one chunk of few rows, as long as the chunk has 64 rows or more. On T^10 500 rows at once take 8 ms,
+# most of it to get memory from the system, and 2 ms in chunks of 4 MB.
 _PLAIN_CACHED = 4e6
 
 
@@ -68,7 +68,7 @@ class Functions(abc.ABC):
         return self.values(X)
 
     def restricted(self, size: Array) -> Functions:
-        """A family for combinations with coefficients of at most these sizes: functions with a zero may be left out."""
+        """The same family where function j has coefficients of at most size[j]: it may skip functions of size zero."""
         return self
 
     @property
@@ -77,12 +77,15 @@ class Functions(abc.ABC):
         return None
 
     def sided_values(self, X: Array, sides: Sequence[tuple[Array, Array]]) -> Iterator[Array]:
-        """LᵀMR for the matrix of functions of each type in turn, from the entries of M that matter."""
+        """LᵀM(x)R for each type in turn, M(x) the matrix of its functions and (L, R) its two `sides`.
+
+        Only the entries of M that L and R use are computed.
+        """  # (n, n_features) -> (n, columns of L, columns of R) each
         raise NotImplementedError
 
     @property
     def copy_table(self) -> FactorTable | None:
-        """The functions as a short program of a single coordinate; None where they depend on several."""
+        """The table of recurrences that computes functions of one coordinate; None for functions of several."""
         return None
 
     @property
@@ -163,7 +166,10 @@ class Functions(abc.ABC):
         return None
 
     def gram_nanoseconds(self, n: int) -> tuple[float, float] | None:
-        """Forecasts of `gram_operator` for n points, and of one multiplication by it for each column; None without."""
+        """Nanoseconds that `gram_operator` is forecast to take for n points, and its product with one column.
+
+        None where there is no such operator.
+        """
         return None
 
     def gram_of_density(self, density: Array) -> GramOperator:

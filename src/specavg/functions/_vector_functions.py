@@ -30,12 +30,12 @@ class VectorFunctions(abc.ABC):
         return self.n_outputs
 
     def rows(self, X: Array, values: Array) -> Array:
-        """Those numbers: values along orthonormal directions, which may be others at each point."""
+        """The independent numbers of values: components along orthonormal directions, which depend on the point."""
         # (n, n_features), (n, p, ...) -> (n, n_rows, ...)
         return values
 
     def possible(self, X: Array, Y: Array) -> Array:
-        """Targets without the part that no function can have."""  # (n, n_features), (n, p) -> (n, p)
+        """Targets without the part that no function has, as the normal part on a sphere."""  # (n, p) -> (n, p)
         return Y
 
     @property

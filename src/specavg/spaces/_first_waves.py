@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 Frequencies = NDArray[np.int64]
 _STEPS = 2  # largest multiple of a vector of a reduced basis that a shortest vector has in three dimensions
 _SAME = 1e-7  # relative difference of lengths that are one: far above rounding, far below true differences
-# A coefficient below it, beside the largest, is taken for it: its logarithm has to be a number. It is about the root of
-# the smallest number that has all digits, so that products of two have them too.
+# Coefficients below this part of the largest are replaced by it, so that they have logarithms. It is about the square
+# root of the smallest number with all digits, so that products of two coefficients have all digits too.
 _SMALLEST = 1e-150
 
 
@@ -99,7 +99,7 @@ def _both_sides(reach: int, sharpness: float) -> Array:
 
 
 def _without_smallest(values: Array) -> Array:
-    """Zero in the place of the smallest, so that no product of two is a subnormal number, which takes long."""
+    """The values, with zero for those below `_SMALLEST`: arithmetic with subnormal numbers takes long."""
     return np.where(values < _SMALLEST, 0.0, values)
 
 

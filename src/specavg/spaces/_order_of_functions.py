@@ -58,7 +58,7 @@ class Order(abc.ABC):
         return self
 
     def copies(self, base: Space) -> Iterator[Eigenspace]:
-        """What one copy of a power contributes: its eigenspaces in this order."""
+        """The eigenspaces of one copy of a power, with their values in this order."""
         return base.ordered(self.within_a_copy(base))
 
     def copy_quadrature(self, base: Space, top: float) -> tuple[Array, Array]:
@@ -71,11 +71,11 @@ class Order(abc.ABC):
         return self
 
     def unit_of_factor(self, factor: Space, index: int) -> float:
-        """What has the value 1 in the product, in units of the factor."""
+        """The value of the factor, in its own units, that counts as 1 in the product."""
         return 1.0
 
     def of_factor(self, factor: Space, index: int) -> Iterator[Eigenspace]:
-        """What one factor of a product contributes: its eigenspaces in this order."""
+        """The eigenspaces of one factor of a product, with their values in this order of the product."""
         listed, unit = factor.ordered(self.within_a_factor), self.unit_of_factor(factor, index)
         return listed if unit == 1 else (replace(V, eigenvalue=V.eigenvalue / unit) for V in listed)
 

@@ -1,10 +1,10 @@
-"""Sums over choices of copies, backwards: what a combination of them changes with the coordinates of every copy.
+"""The reverse pass of sums over distinct copies: derivatives of a combination by the coordinates of every copy.
 
-Forwards E(S) += Σ_a ψ_a(x_i) E(S without a), copy by copy, with all states kept that others grow from. Backwards,
-from the last copy to the first, every state T hears of those that grow from it: bar(T) += Σ ψ_a(x_i) bar(T with a).
-E(T) before copy i times bar(T with a), summed over T, is the derivative by ψ_a(x_i). Four neighbours of a chain
-(`CopyChains`) share a loop, which reads each row once. With many copies states are kept for a stretch of them at a
-time, and are computed twice.
+Forwards E(S) += Σ_a ψ_a(x_i) E(S without a), copy by copy, and the values of states that others grow from are kept.
+Backwards, from the last copy to the first, bar(T) is the derivative of the combination by the state T; it follows from
+the states that grow from T: bar(T) += Σ_a ψ_a(x_i) bar(T with a). The derivative by ψ_a(x_i) is the sum over all T of
+E(T) before copy i times bar(T with a). Four neighbours of a chain (`CopyChains`) share a loop, which reads each row
+once. With many copies states are kept for a stretch of them at a time, and are computed twice.
 
 A row of the one-copy functions has four parts at a fixed distance, so that the compiler sees that they do not overlap:
 ψ_a, the derivative by it, the function that chains are repeated by, and the derivative by that one.
@@ -87,8 +87,8 @@ def _forwards(program: Any, i: int, T: Any, old: Any, new: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
-def _hear4(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
-    """Four neighbours of a chain hear of the one after each, and of another chain."""
+def _pull4(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
+    """Derivatives by four neighbours of a chain, from those by the state after each and by states of another chain."""
     for j in range(B):
         b, a = T[j], T[2 * ROW + j]
         n0, n1, n2, n3, n4 = bar[j], bar[ROW + j], bar[2 * ROW + j], bar[3 * ROW + j], bar[4 * ROW + j]
@@ -103,7 +103,7 @@ def _hear4(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
-def _hear1(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
+def _pull1(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
     for j in range(B):
         after, other, e = bar[ROW + j], m[j], E[j]
         bar[j] = bar[j] + T[2 * ROW + j] * after + T[j] * other
@@ -112,21 +112,21 @@ def _hear1(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
 
 
 @helper(fastmath=SAFE)
-def _hear_other(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
+def _pull_other(bar: Any, E: Any, m: Any, T: Any, B: int) -> None:
     for j in range(B):
         bar[j] += T[j] * m[j]
         T[ROW + j] += E[j] * m[j]
 
 
 @helper()
-def _hear(bar: Any, E: Any, m: Any, moves: bool, T: Any, low: int, high: int, B: int) -> None:
-    """The states low..high of a chain; `m` are zeros, which do not move along, where there is no other chain."""
+def _pull(bar: Any, E: Any, m: Any, moves: bool, T: Any, low: int, high: int, B: int) -> None:
+    """Derivatives by the states low..high of a chain; where no other chain `moves` along, `m` is a row of zeros."""
     k = low
     while k + 4 <= high:
-        _hear4(bar[k * ROW :], E[k * ROW :], m[k * ROW :] if moves else m, T, B)
+        _pull4(bar[k * ROW :], E[k * ROW :], m[k * ROW :] if moves else m, T, B)
         k += 4
     while k < high:
-        _hear1(bar[k * ROW :], E[k * ROW :], m[k * ROW :] if moves else m, T, B)
+        _pull1(bar[k * ROW :], E[k * ROW :], m[k * ROW :] if moves else m, T, B)
         k += 1
 
 
@@ -135,7 +135,7 @@ def _backwards(program: Any, i: int, T: Any, E: Any, bar: Any, B: int) -> None:
     """Go back by copy i: the derivatives by its one-copy functions, in the second and fourth parts of their rows."""
     chains, ends, grown, zeros = program.chains, program.ends, program.grown, len(T) - 2
     nothing = bar[(program.rows - 4) * ROW :]
-    for c in range(len(chains)):  # smaller states first: what they hear of must not have changed
+    for c in range(len(chains)):  # smaller states first: derivatives by larger ones must still be the old ones
         size = chains[c, 2]
         if size > i:
             break  # zero before this copy
@@ -144,12 +144,12 @@ def _backwards(program: Any, i: int, T: Any, E: Any, bar: Any, B: int) -> None:
         both = 0
         if g < end:
             both = min(count, grown[g, 2])
-            _hear(mine, before, bar[(grown[g, 1] + 1) * ROW :], True, T[grown[g, 0]], 0, both, B)
-        _hear(mine, before, nothing, False, T[zeros], both, count, B)
+            _pull(mine, before, bar[(grown[g, 1] + 1) * ROW :], True, T[grown[g, 0]], 0, both, B)
+        _pull(mine, before, nothing, False, T[zeros], both, count, B)
         for more in range(g + 1, end):
             m, row = bar[(grown[more, 1] + 1) * ROW :], T[grown[more, 0]]
             for k in range(min(count, grown[more, 2])):
-                _hear_other(mine[k * ROW :], before[k * ROW :], m[k * ROW :], row, B)
+                _pull_other(mine[k * ROW :], before[k * ROW :], m[k * ROW :], row, B)
 
 
 @helper(fastmath=SAFE)
