@@ -113,6 +113,7 @@ def test_spaces_are_read_as_they_are_written(text, space):
         ("sign_flips:10", groups.sign_flips(10)),
         ("point_group:Oh", groups.point_group("Oh")),
         ("point_group:m-3m", groups.point_group("m-3m")),
+        ("left_right:(trivial:5),(orthogonal:2)", groups.left_right(groups.trivial(5), groups.orthogonal(2))),
         ("cyclic:6*sign_flips:2", groups.direct_product(groups.cyclic(6), groups.sign_flips(2))),
     ],
 )

@@ -24,7 +24,8 @@ _GROUP_HELP = (
     "sign_flips:10, symmetric:5, alternating:5, hyperoctahedral:3, cyclic:6, dihedral:6, cyclic_shifts:8, "
     "dihedral_shifts:8, point_group:Oh, special_orthogonal:3, orthogonal:3, shifts:1,-1 (along a direction), "
     "crystal_symmetry:O,Cinf, space_group:225, plane_group:p6m; diagonal:(orthogonal:3),4 moves four copies together, "
-    "wreath:(point_group:Oh),2 each of two copies by itself and exchanges them; G*H is a direct product, "
+    "wreath:(point_group:Oh),2 each of two copies by itself and exchanges them; "
+    "left_right:(trivial:5),(orthogonal:2) moves rows and columns of matrices; G*H is a direct product, "
     "trivial:1*point_group:Ci one whose first factor does not move, G+H what two groups on one space generate; or a "
     "TOML or JSON file with generators (default: no symmetry)"
 )
@@ -179,6 +180,10 @@ def group_of(text: str | None, space: Space) -> Group:
             inner = _split(text.removeprefix(f"{name}:"), ",")
             _expect(text, len(inner) == 2, f"a group and a number of copies, as in {name}:(point_group:Oh),4")
             return of_copies(group_of(inner[0], space), _columns(inner[1], text))
+    if text.startswith("left_right:"):
+        sides = _split(text.removeprefix("left_right:"), ",")
+        _expect(text, len(sides) == 2, "two groups, as in left_right:(trivial:5),(orthogonal:2)")
+        return groups.left_right(*(group_of(side, space) for side in sides))
     name, values, settings = _parse(text)
     if name == "shifts":
         _expect(text, bool(values) and not settings, "the entries of a direction, as in shifts:1,-1")

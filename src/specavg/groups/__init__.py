@@ -37,6 +37,7 @@ from specavg.groups._space_groups import (
     reciprocal_point_group,
     space_group,
 )
+from specavg.groups._two_sided_groups import left_right
 
 __all__ = [
     "Group",
@@ -53,6 +54,7 @@ __all__ = [
     "hyperoctahedral",
     "index_symmetry",
     "joined",
+    "left_right",
     "minimal_generators",
     "orthogonal",
     "plane_group",

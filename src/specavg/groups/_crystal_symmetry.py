@@ -7,10 +7,9 @@ import numpy as np
 from specavg._messages import shown
 from specavg.groups._group import Group
 from specavg.groups._point_group_names import point_group, rotations_of
+from specavg.groups._two_sided_groups import two_sided_group
 from specavg.groups.families import AxialGroup, CrystalSymmetry
 from specavg.groups.families._two_sided import rotation_of_space
-from specavg.isometries import LeftRight, identity
-from specavg.isometries.fields import Field, LeftRightField, RotationField
 
 
 def crystal_symmetry(crystal: str | Group, specimen: str | Group = "C1") -> Group:
@@ -47,19 +46,8 @@ def crystal_symmetry(crystal: str | Group, specimen: str | Group = "C1") -> Grou
     inf
     """
     left, right = _rotations(crystal, "crystal"), _rotations(specimen, "specimen")
-    one, still = identity(3), RotationField(np.zeros((3, 3)))
-    generators = [LeftRight(rotation_of_space(a), one) for a in left.generators]
-    generators += [LeftRight(one, rotation_of_space(b)) for b in right.generators]
     name = f"crystal_symmetry({left.name or left!r}, specimen={right.name or right!r})"
-    fields: list[Field] = [LeftRightField(_rotation_field(f), still) for f in left.fields]
-    fields += [LeftRightField(still, _rotation_field(f)) for f in right.fields]
-    return Group(generators, fields, name, structure=CrystalSymmetry(left, right), size=3)
-
-
-def _rotation_field(field: Field) -> RotationField:
-    if isinstance(field, RotationField):
-        return field
-    raise ValueError(f"{field!r} is not a rotation of R^3: crystal and specimen groups are point groups")
+    return two_sided_group(left, right, name, CrystalSymmetry(left, right))
 
 
 def _rotations(group: str | Group, role: str) -> Group:
